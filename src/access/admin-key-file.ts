@@ -1,0 +1,76 @@
+/**
+ * The copy of a made admin key in DATA_DIR. Several front ends may share the folder and start at once, so each prepares a
+ * file of its own, and only the one whose key the store took gives it the final name.
+ */
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface AdminKeyFile {
+  /** On disk, fsynced, readable by its owner only, under a name of its own. */
+  prepare(id: string, text: string): Promise<void>;
+  /** The prepared file becomes `admin.key`, replacing an older one. Gives its path. */
+  publish(id: string): Promise<string>;
+  discard(id: string): Promise<void>;
+  /** Publishes what an earlier start prepared where it is the key, and removes what is not. */
+  recover(isKey: (text: string) => boolean): Promise<void>;
+}
+
+const NAME = "admin.key";
+const PREPARED_PREFIX = `${NAME}.prepared-`;
+const OWNER_ONLY = 0o600;
+
+export const createAdminKeyFile = (dataDir: string): AdminKeyFile => {
+  const preparedPath = (id: string) => join(dataDir, PREPARED_PREFIX + id);
+  const path = join(dataDir, NAME);
+  const file: AdminKeyFile = {
+    prepare: async (id, text) => {
+      await mkdir(dataDir, { recursive: true });
+      await writeDurably(preparedPath(id), `${text}\n`);
+      await syncFolder(dataDir);
+    },
+    publish: async (id) => {
+      // Gone means that another front end's `recover` was quicker and published it for us.
+      await rename(preparedPath(id), path).catch(ignoreMissing(undefined));
+      await syncFolder(dataDir);
+      return path;
+    },
+    discard: (id) => rm(preparedPath(id), { force: true }),
+    recover: async (isKey) => {
+      const names = await readdir(dataDir).catch(ignoreMissing<string[]>([]));
+      for (const name of names.filter((candidate) => candidate.startsWith(PREPARED_PREFIX))) {
+        const id = name.slice(PREPARED_PREFIX.length);
+        const text = await readFile(preparedPath(id), "utf8").catch(ignoreMissing(""));
+        if (isKey(text.trim())) await file.publish(id);
+        else await file.discard(id);
+      }
+    },
+  };
+  return file;
+};
+
+const writeDurably = async (path: string, text: string): Promise<void> => {
+  const handle = await open(path, "w", OWNER_ONLY);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+/** A new name survives a power failure only once its folder is on disk as well. */
+const syncFolder = async (path: string): Promise<void> => {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const ignoreMissing =
+  <Value>(value: Value) =>
+  (error: unknown): Value => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return value;
+    throw error;
+  };

@@ -1,0 +1,69 @@
+/**
+ * Where the admin key comes from, at every start. Only its hash is kept in the store. A made key is on disk before the
+ * store knows it, so that no crash leaves an installation whose key nobody has.
+ */
+
+import type { AdminKeyFile } from "./admin-key-file.ts";
+import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
+import type { KeyStore, KeyWrite } from "./key-store.ts";
+
+export type AdminKeySetup =
+  /** Made now: the banner shows it, this once. The copy on disk is at `path`. */
+  | { readonly kind: "made"; readonly key: string; readonly path: string }
+  /** There was one already, or another front end starting at the same time made it. */
+  | { readonly kind: "kept" }
+  /** ADMIN_API_KEY took the place of another key, or of none. To be logged. */
+  | { readonly kind: "replaced"; readonly hadOne: boolean }
+  /** ADMIN_API_KEY is not 16 to 256 visible ASCII characters. */
+  | { readonly kind: "malformed" }
+  /** The store gave no answer. Starting again is safe. */
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+/** An operator may choose any text; below 16 characters it could be guessed. */
+export const ADMIN_KEY_TEXT = /^[!-~]{16,256}$/;
+
+export const setUpAdminKey = async (dependencies: {
+  readonly store: Pick<KeyStore, "admin" | "createAdmin" | "replaceAdmin">;
+  readonly file: AdminKeyFile;
+  readonly now: () => Date;
+  readonly randomBytes: RandomBytes;
+  /** The value of ADMIN_API_KEY, where it is set. */
+  readonly configured: string | undefined;
+}): Promise<AdminKeySetup> => {
+  const { store, file, now, randomBytes, configured } = dependencies;
+  const stored = store.admin();
+  if (configured !== undefined) {
+    if (!ADMIN_KEY_TEXT.test(configured)) return { kind: "malformed" };
+    const secret_hash = hashSecret(configured);
+    if (stored?.secret_hash === secret_hash) return { kind: "kept" };
+    const write = await store.replaceAdmin({ secret_hash, created_at: now().toISOString() });
+    return write.kind === "written"
+      ? { kind: "replaced", hadOne: stored !== undefined }
+      : { kind: "unavailable", detail: detailOf(write) };
+  }
+  if (stored) {
+    // A start that was cut after the store took its key left the copy under its first name.
+    await file.recover((text) => hashSecret(text) === stored.secret_hash);
+    return { kind: "kept" };
+  }
+
+  const made = makeApiKey(randomBytes);
+  await file.prepare(made.id, made.text);
+  const write = await store.createAdmin({
+    secret_hash: hashSecret(made.text),
+    created_at: now().toISOString(),
+  });
+  switch (write.kind) {
+    case "written":
+      return { kind: "made", key: made.text, path: await file.publish(made.id) };
+    case "conflict":
+      await file.discard(made.id);
+      return { kind: "kept" };
+    case "unavailable":
+      // It may have been stored, so the copy stays: the next start recovers or removes it.
+      return { kind: "unavailable", detail: write.detail };
+  }
+};
+
+const detailOf = (write: KeyWrite): string =>
+  write.kind === "unavailable" ? write.detail : "the admin key was changed by somebody else at the same time";

@@ -1,0 +1,71 @@
+/** Who is asking, and may they: from the `Authorization` header to a principal, and from a principal to one scope. */
+import { hashSecret, parseApiKey, verifySecret } from "./api-key.ts";
+import { ADMIN_KEY_ID, type ApiKeyRecord, isActive } from "./key-record.ts";
+import type { KeyStore } from "./key-store.ts";
+import { SCOPES, type Scope } from "./scopes.ts";
+import { DEFAULT_TENANT } from "./tenant.ts";
+
+/** On whose behalf a request is handled. */
+export interface Principal {
+  /** `admin` for the admin key. */
+  readonly keyId: string;
+  readonly tenant: string;
+  readonly scopes: readonly Scope[];
+  readonly isAdmin: boolean;
+  readonly expiresAt?: string;
+  readonly rateLimit?: NonNullable<ApiKeyRecord["rate_limit"]>;
+}
+
+export type Authentication =
+  | { readonly kind: "principal"; readonly principal: Principal }
+  /** Nothing that could be a key was sent. */
+  | { readonly kind: "missing" }
+  /** For every reason the same, so that nobody learns which keys exist. */
+  | { readonly kind: "invalid" };
+
+/** RFC 6750 §2.1 and RFC 9110 §11.4: the scheme in any case, then the key in visible ASCII. */
+const BEARER = /^bearer(?: +([!-~]{1,256}))? *$/i;
+
+/** Compared against where there is no key, so that this takes as long. No key is empty, so none has this hash. */
+const NO_HASH = hashSecret("");
+
+/** Looks only into memory. The caller sees no difference between unknown, wrong, revoked and expired, nor in the time it takes. */
+export const authenticate = (options: {
+  readonly authorization: string | null;
+  readonly keys: Pick<KeyStore, "get" | "admin">;
+  readonly now: Date;
+}): Authentication => {
+  const { authorization, keys, now } = options;
+  if (authorization === null || authorization.trim() === "") return { kind: "missing" };
+  const bearer = BEARER.exec(authorization);
+  if (!bearer) return { kind: "invalid" };
+  const text = bearer[1];
+  if (text === undefined) return { kind: "missing" };
+
+  const isAdmin = verifySecret(text, keys.admin()?.secret_hash ?? NO_HASH);
+  const parsed = parseApiKey(text);
+  const record = parsed.kind === "ok" ? keys.get(parsed.id) : undefined;
+  const isKey = verifySecret(parsed.kind === "ok" ? parsed.secret : text, record?.secret_hash ?? NO_HASH);
+
+  if (isAdmin) return { kind: "principal", principal: ADMIN };
+  if (!record || !isKey || !isActive(record, now)) return { kind: "invalid" };
+  return { kind: "principal", principal: principalOf(record) };
+};
+
+export type Authorization =
+  | { readonly kind: "ok" }
+  | { readonly kind: "insufficient_scope"; readonly scope: Scope };
+
+export const authorize = (principal: Principal, scope: Scope): Authorization =>
+  principal.scopes.includes(scope) ? { kind: "ok" } : { kind: "insufficient_scope", scope };
+
+const ADMIN: Principal = { keyId: ADMIN_KEY_ID, tenant: DEFAULT_TENANT, scopes: SCOPES, isAdmin: true };
+
+const principalOf = (record: ApiKeyRecord): Principal => ({
+  keyId: record.id,
+  tenant: record.tenant,
+  scopes: record.scopes,
+  isAdmin: false,
+  ...(record.expires_at === undefined ? {} : { expiresAt: record.expires_at }),
+  ...(record.rate_limit === undefined ? {} : { rateLimit: record.rate_limit }),
+});

@@ -1,0 +1,84 @@
+/** Nobody grants more than they have. The arithmetic of that rule, for keys.ts. */
+import type { Principal } from "./authenticate.ts";
+import type { ApiKeyRecord } from "./key-record.ts";
+import type { KeyProblem } from "./key-request.ts";
+import type { Scope } from "./scopes.ts";
+
+type RateLimit = NonNullable<ApiKeyRecord["rate_limit"]>;
+
+export interface Limits {
+  readonly expiresAt: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+}
+
+export interface Grant extends Limits {
+  readonly tenant: string;
+  readonly scopes: readonly Scope[];
+}
+
+export type Excess =
+  | { readonly kind: "insufficient_scope"; readonly scope: Scope }
+  | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
+
+/** What the grant would give beyond the principal's own rights, or undefined. Nothing is beyond the admin key's. */
+export const excessOver = (principal: Principal, grant: Grant): Excess | undefined => {
+  if (principal.isAdmin) return undefined;
+  const scope = grant.scopes.find((candidate) => !principal.scopes.includes(candidate));
+  if (scope !== undefined) return { kind: "insufficient_scope", scope };
+  const problems: KeyProblem[] = [];
+  if (grant.tenant !== principal.tenant) {
+    problems.push(beyond("/tenant", "A key can only be made for the tenant of the key that makes it."));
+  }
+  if (isAbove(timeOf(grant.expiresAt), timeOf(principal.expiresAt))) {
+    problems.push(beyond("/expires_at", "The key would outlive the key that makes it."));
+  }
+  for (const name of RATES) {
+    if (isAbove(grant.rateLimit?.[name], principal.rateLimit?.[name])) {
+      problems.push(beyond(`/rate_limit/${name}`, "The limit is above that of the key that makes it."));
+    }
+  }
+  return problems.length === 0 ? undefined : { kind: "invalid", problems };
+};
+
+/** What was asked for, and where nothing was, the principal's own bound. */
+export const grantedLimits = (principal: Principal, asked: Limits): Limits => {
+  const rateLimit = { ...principal.rateLimit, ...asked.rateLimit };
+  return {
+    expiresAt: asked.expiresAt ?? principal.expiresAt,
+    rateLimit: Object.keys(rateLimit).length === 0 ? undefined : rateLimit,
+  };
+};
+
+/** The time asked for in the spelling of the record, or why it cannot be taken. */
+export const expiryOf = (
+  asked: string | undefined,
+  now: Date,
+):
+  | { readonly kind: "ok"; readonly expiresAt: string | undefined }
+  | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] } => {
+  if (asked === undefined) return { kind: "ok", expiresAt: undefined };
+  const refuse = (message: string) => ({
+    kind: "invalid" as const,
+    problems: [{ path: "/expires_at", code: "invalid_value" as const, message }],
+  });
+  const parts = UTC_TIME.exec(asked);
+  const time = Date.parse(asked.toUpperCase());
+  // A date that does not exist, 30 February, is read as 1 March by some engines: the day must come back as sent.
+  if (!parts || Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== parts[1]) {
+    return refuse("Expected a time in UTC as in RFC 3339, for example 2027-01-01T00:00:00Z.");
+  }
+  if (time <= now.getTime()) return refuse("Expected a time in the future.");
+  return { kind: "ok", expiresAt: new Date(time).toISOString() };
+};
+
+const RATES = ["requests_per_second", "events_per_second"] as const;
+const UTC_TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]00:00)$/i;
+
+/** Bounds where undefined means none, so that it is above every number. */
+const isAbove = (value: number | undefined, bound: number | undefined): boolean =>
+  bound !== undefined && (value === undefined || value > bound);
+
+const timeOf = (time: string | undefined): number | undefined =>
+  time === undefined ? undefined : Date.parse(time);
+
+const beyond = (path: string, message: string): KeyProblem => ({ path, code: "exceeds_own", message });

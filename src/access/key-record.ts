@@ -1,0 +1,145 @@
+/**
+ * What is kept about an API key, what may be seen of it, and what may be asked. Times are RFC 3339 in UTC with
+ * milliseconds. No TypeBox formats: without Elysia's registry they are all false.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import {
+  KEY_GRACE_SECONDS_DEFAULT,
+  KEY_GRACE_SECONDS_MAX,
+  KEY_NAME_CHARACTERS_MAX,
+  KEY_RATE_PER_SECOND_MAX,
+} from "../limits.ts";
+import { API_KEY_ID_PATTERN } from "./api-key.ts";
+import { SCOPES, ScopeSchema } from "./scopes.ts";
+import { TenantSchema } from "./tenant.ts";
+
+/** Stands for the admin key where a key id is named. Shorter than any made id, so it can be none. */
+export const ADMIN_KEY_ID = "admin";
+
+const KeyId = Type.String({ pattern: API_KEY_ID_PATTERN, description: "Public id of the key." });
+const Instant = (description: string) =>
+  Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", description });
+const SecretHash = Type.String({ pattern: "^[0-9A-Za-z_-]{43}$" });
+
+const Rate = Type.Integer({ minimum: 1, maximum: KEY_RATE_PER_SECOND_MAX });
+export const RateLimitSchema = Type.Object(
+  { requests_per_second: Type.Optional(Rate), events_per_second: Type.Optional(Rate) },
+  { additionalProperties: false, description: "Limits of this key alone. What is left out is not limited." },
+);
+
+const Name = Type.String({
+  minLength: 1,
+  maxLength: KEY_NAME_CHARACTERS_MAX,
+  // U+0000 to U+001F and U+007F: a name is printed in lists and terminals.
+  pattern: "^[^\\u0000-\\u001F\\u007F]*$",
+  description: "For people: what the key is used by.",
+});
+const Scopes = Type.Array(ScopeSchema, {
+  minItems: 1,
+  maxItems: SCOPES.length,
+  uniqueItems: true,
+  description: "What the key may do.",
+});
+
+const visible = {
+  id: KeyId,
+  tenant: TenantSchema,
+  name: Type.Optional(Name),
+  scopes: Scopes,
+  created_at: Instant("When the key was made."),
+  created_by: Type.Union([KeyId, Type.Literal(ADMIN_KEY_ID)], {
+    description: "Id of the key that made it, or `admin`.",
+  }),
+  expires_at: Type.Optional(Instant("From this time on the key is refused.")),
+  revoked_at: Type.Optional(Instant("When the key was revoked.")),
+  rate_limit: Type.Optional(RateLimitSchema),
+  replaced_by: Type.Optional(KeyId),
+  grace_until: Type.Optional(Instant("A rotated key works until this time.")),
+};
+
+/** Everything about a key but its secret and the hash of it. */
+export const KeyView = Type.Object(visible);
+export type KeyView = Static<typeof KeyView>;
+
+/** The answer to a creation: the only time that the whole key is shown. */
+export const NewKeyView = Type.Object({
+  ...visible,
+  api_key: Type.String({ description: "The key to send as `Authorization: Bearer`. It is shown only now." }),
+});
+export type NewKeyView = Static<typeof NewKeyView>;
+
+/** What the key bucket holds. Members that a newer version added are kept: an update writes them back. */
+export const ApiKeyRecord = Type.Object({ ...visible, secret_hash: SecretHash });
+export type ApiKeyRecord = Static<typeof ApiKeyRecord>;
+
+/** The hash is that of the whole text, because an operator may choose any. */
+export const AdminKeyRecord = Type.Object({
+  secret_hash: SecretHash,
+  created_at: Instant("When it was set."),
+});
+export type AdminKeyRecord = Static<typeof AdminKeyRecord>;
+
+export const CreateKeyRequest = Type.Object(
+  {
+    tenant: Type.Optional(TenantSchema),
+    scopes: Scopes,
+    name: Type.Optional(Name),
+    expires_at: Type.Optional(
+      Type.String({
+        description: "RFC 3339 in UTC. Left out: as long as the managing key, or without end.",
+        examples: ["2027-01-01T00:00:00Z"],
+      }),
+    ),
+    rate_limit: Type.Optional(RateLimitSchema),
+  },
+  { additionalProperties: false },
+);
+export type CreateKeyRequest = Static<typeof CreateKeyRequest>;
+
+export const RotateKeyRequest = Type.Object(
+  {
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: KEY_GRACE_SECONDS_MAX,
+        default: KEY_GRACE_SECONDS_DEFAULT,
+        description: "How long the old key goes on working.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type RotateKeyRequest = Static<typeof RotateKeyRequest>;
+
+const apiKeyRecords = TypeCompiler.Compile(ApiKeyRecord);
+const adminKeyRecords = TypeCompiler.Compile(AdminKeyRecord);
+
+/** A value of the bucket as a key, or undefined: what somebody else wrote there must neither crash nor open anything. */
+export const asApiKeyRecord = (value: unknown, id: string): ApiKeyRecord | undefined =>
+  apiKeyRecords.Check(value) && value.id === id ? value : undefined;
+
+export const asAdminKeyRecord = (value: unknown): AdminKeyRecord | undefined =>
+  adminKeyRecords.Check(value) ? value : undefined;
+
+/** Member by member, so that nothing added to the record is shown by accident. */
+export const viewOf = (record: ApiKeyRecord): KeyView => ({
+  id: record.id,
+  tenant: record.tenant,
+  ...(record.name === undefined ? {} : { name: record.name }),
+  scopes: record.scopes,
+  created_at: record.created_at,
+  created_by: record.created_by,
+  ...(record.expires_at === undefined ? {} : { expires_at: record.expires_at }),
+  ...(record.revoked_at === undefined ? {} : { revoked_at: record.revoked_at }),
+  ...(record.rate_limit === undefined ? {} : { rate_limit: record.rate_limit }),
+  ...(record.replaced_by === undefined ? {} : { replaced_by: record.replaced_by }),
+  ...(record.grace_until === undefined ? {} : { grace_until: record.grace_until }),
+});
+
+/** Whether the key opens anything at this time. */
+export const isActive = (record: ApiKeyRecord, now: Date): boolean => {
+  const time = now.getTime();
+  const hasEnded = (end: string | undefined): boolean => end !== undefined && Date.parse(end) <= time;
+  return record.revoked_at === undefined && !hasEnded(record.expires_at) && !hasEnded(record.grace_until);
+};

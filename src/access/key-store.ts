@@ -1,0 +1,39 @@
+/** The port through which the rules see the stored keys. Reading is from memory: no request waits for the broker. */
+import type { AdminKeyRecord, ApiKeyRecord } from "./key-record.ts";
+
+export interface KeyStore {
+  /** The key as last seen. Another front end's change is seen within a second. */
+  get(id: string): ApiKeyRecord | undefined;
+  /** All keys, or one tenant's, in no particular order. */
+  list(tenant?: string): readonly ApiKeyRecord[];
+  /** The key as it is stored now, with the revision that `update` needs. Asks the broker: for changes, not for requests. */
+  fetch(id: string): Promise<FetchedKey>;
+  create(record: ApiKeyRecord): Promise<KeyWrite>;
+  /** Writes only where the stored revision is still this one. */
+  update(record: ApiKeyRecord, revision: number): Promise<KeyWrite>;
+
+  admin(): AdminKeyRecord | undefined;
+  /** Writes only where there is none: of two front ends starting at once, one wins. */
+  createAdmin(record: AdminKeyRecord): Promise<KeyWrite>;
+  /** Writes whatever is there: the operator's setting is the truth. */
+  replaceAdmin(record: AdminKeyRecord): Promise<KeyWrite>;
+
+  readiness(): KeyReadiness;
+}
+
+export type FetchedKey =
+  | { readonly kind: "found"; readonly record: ApiKeyRecord; readonly revision: number }
+  | { readonly kind: "absent" }
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+export type KeyWrite =
+  | { readonly kind: "written" }
+  /** Somebody else wrote first; nothing was changed. */
+  | { readonly kind: "conflict" }
+  /** No answer: it may or may not have been stored. */
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+export type KeyReadiness =
+  | { readonly kind: "ready" }
+  /** What is in memory was last known to be complete this long ago. A key revoked since may still be accepted. */
+  | { readonly kind: "stale"; readonly ageMs: number };

@@ -1,0 +1,226 @@
+/**
+ * Who may make, see, change and revoke which key. The admin key manages every tenant; a tenant's `keys:manage` only its
+ * own, and never gives more than it has: scopes, lifetime or rate. A key of another tenant is answered as one that does
+ * not exist. A secret leaves this module once, in the outcome of `create` or `rotate`.
+ */
+import { KEY_GRACE_SECONDS_DEFAULT, KEYS_PER_TENANT_MAX } from "../limits.ts";
+import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
+import { authorize, type Principal } from "./authenticate.ts";
+import { excessOver, expiryOf, grantedLimits } from "./grant.ts";
+import { type ApiKeyRecord, isActive, type KeyView, viewOf } from "./key-record.ts";
+import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem } from "./key-request.ts";
+import type { FetchedKey, KeyStore } from "./key-store.ts";
+import type { Scope } from "./scopes.ts";
+
+export type KeyRefusal =
+  /** The principal lacks `keys:manage`, or a scope that the key would have. */
+  | { readonly kind: "insufficient_scope"; readonly scope: Scope }
+  | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
+
+/** The store gave no answer. What was asked may or may not have been done; asking again is safe. */
+export interface KeysUnavailable {
+  readonly kind: "unavailable";
+  readonly detail: string;
+}
+
+export interface KeyNotFound {
+  readonly kind: "not_found";
+}
+
+export interface CreatedKey {
+  readonly kind: "created";
+  readonly key: KeyView;
+  /** The whole key. To be shown once and not logged. */
+  readonly apiKey: string;
+}
+
+export interface RotatedKey {
+  readonly kind: "rotated";
+  readonly key: KeyView;
+  readonly apiKey: string;
+  readonly previous: KeyView;
+}
+
+export interface Keys {
+  /** `request` is a parsed body, see CreateKeyRequest. */
+  create(options: {
+    readonly principal: Principal;
+    readonly request: unknown;
+  }): Promise<CreatedKey | KeyRefusal | KeysUnavailable>;
+  /** Oldest first, revoked ones included. Another tenant's list is empty, as that of a tenant without keys. */
+  list(options: {
+    readonly principal: Principal;
+    readonly tenant?: string;
+  }): { readonly kind: "listed"; readonly keys: readonly KeyView[] } | KeyRefusal;
+  /** Revoking a revoked key changes nothing and is answered the same. */
+  revoke(options: {
+    readonly principal: Principal;
+    readonly id: string;
+  }): Promise<
+    { readonly kind: "revoked"; readonly key: KeyView } | KeyNotFound | KeyRefusal | KeysUnavailable
+  >;
+  /** Makes a successor with the same rights. `request` is a parsed body, see RotateKeyRequest. */
+  rotate(options: {
+    readonly principal: Principal;
+    readonly id: string;
+    readonly request: unknown;
+  }): Promise<RotatedKey | KeyNotFound | KeyRefusal | KeysUnavailable>;
+}
+
+export interface KeysDependencies {
+  readonly store: KeyStore;
+  readonly now: () => Date;
+  readonly randomBytes: RandomBytes;
+}
+
+export const createKeys = (dependencies: KeysDependencies): Keys => ({
+  create: (options) => create(dependencies, options),
+  list: (options) => list(dependencies.store, options),
+  revoke: (options) => revoke(dependencies, options),
+  rotate: (options) => rotate(dependencies, options),
+});
+
+/** Two people changing one key at once is rare; three losses in a row are a fault. */
+const UPDATE_TRIES_MAX = 3;
+
+const create = async (
+  { store, now, randomBytes }: KeysDependencies,
+  { principal, request }: Parameters<Keys["create"]>[0],
+): ReturnType<Keys["create"]> => {
+  const mayManage = authorize(principal, "keys:manage");
+  if (mayManage.kind !== "ok") return mayManage;
+  const checked = checkCreateKeyRequest(request);
+  if (checked.kind === "invalid") return checked;
+
+  const asked = checked.request;
+  const time = now();
+  const tenant = asked.tenant ?? principal.tenant;
+  const expiry = expiryOf(asked.expires_at, time);
+  if (expiry.kind === "invalid") return expiry;
+  const limits = grantedLimits(principal, { expiresAt: expiry.expiresAt, rateLimit: asked.rate_limit });
+  const excess = excessOver(principal, { tenant, scopes: asked.scopes, ...limits });
+  if (excess) return excess;
+  if (store.list(tenant).length >= KEYS_PER_TENANT_MAX) {
+    const message = `The tenant already has ${KEYS_PER_TENANT_MAX} keys.`;
+    return { kind: "invalid", problems: [{ path: "", code: "too_many", message }] };
+  }
+
+  const made = makeApiKey(randomBytes);
+  const record: ApiKeyRecord = {
+    id: made.id,
+    tenant,
+    ...(asked.name === undefined ? {} : { name: asked.name }),
+    scopes: asked.scopes,
+    secret_hash: hashSecret(made.secret),
+    created_at: time.toISOString(),
+    created_by: principal.keyId,
+    ...(limits.expiresAt === undefined ? {} : { expires_at: limits.expiresAt }),
+    ...(limits.rateLimit === undefined ? {} : { rate_limit: limits.rateLimit }),
+  };
+  const write = await store.create(record);
+  if (write.kind !== "written") return unavailable(write);
+  return { kind: "created", key: viewOf(record), apiKey: made.text };
+};
+
+const list = (
+  store: KeyStore,
+  { principal, tenant }: Parameters<Keys["list"]>[0],
+): ReturnType<Keys["list"]> => {
+  const mayManage = authorize(principal, "keys:manage");
+  if (mayManage.kind !== "ok") return mayManage;
+  if (!principal.isAdmin && tenant !== undefined && tenant !== principal.tenant) {
+    return { kind: "listed", keys: [] };
+  }
+  const keys = store
+    .list(principal.isAdmin ? tenant : principal.tenant)
+    .map(viewOf)
+    .sort((a, b) => compareText(a.created_at, b.created_at) || compareText(a.id, b.id));
+  return { kind: "listed", keys };
+};
+
+const revoke = async (
+  { store, now }: KeysDependencies,
+  { principal, id }: Parameters<Keys["revoke"]>[0],
+): ReturnType<Keys["revoke"]> => {
+  const mayManage = authorize(principal, "keys:manage");
+  if (mayManage.kind !== "ok") return mayManage;
+  for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+    const found = await fetchFor(principal, id, store);
+    if (found.kind !== "found") return found;
+    if (found.record.revoked_at !== undefined) return { kind: "revoked", key: viewOf(found.record) };
+    const record = { ...found.record, revoked_at: now().toISOString() };
+    const write = await store.update(record, found.revision);
+    if (write.kind === "written") return { kind: "revoked", key: viewOf(record) };
+    if (write.kind === "unavailable") return write;
+  }
+  return unavailable({ kind: "conflict" });
+};
+
+const rotate = async (
+  { store, now, randomBytes }: KeysDependencies,
+  { principal, id, request }: Parameters<Keys["rotate"]>[0],
+): ReturnType<Keys["rotate"]> => {
+  const mayManage = authorize(principal, "keys:manage");
+  if (mayManage.kind !== "ok") return mayManage;
+  const checked = checkRotateKeyRequest(request);
+  if (checked.kind === "invalid") return checked;
+  const found = await fetchFor(principal, id, store);
+  if (found.kind !== "found") return found;
+
+  const old = found.record;
+  const time = now();
+  if (!isActive(old, time)) {
+    const message = "Only a key that still works can be rotated.";
+    return { kind: "invalid", problems: [{ path: "", code: "invalid_value", message }] };
+  }
+  // The caller gets the successor's secret, so a rotation grants as much as a creation does.
+  const { tenant, scopes, expires_at: expiresAt, rate_limit: rateLimit } = old;
+  const excess = excessOver(principal, { tenant, scopes, expiresAt, rateLimit });
+  if (excess) return excess;
+
+  const made = makeApiKey(randomBytes);
+  const { replaced_by: _, grace_until: graceBefore, ...kept } = old;
+  const successor: ApiKeyRecord = {
+    ...kept,
+    id: made.id,
+    secret_hash: hashSecret(made.secret),
+    created_at: time.toISOString(),
+    created_by: principal.keyId,
+  };
+  const graceMs = (checked.request.grace_seconds ?? KEY_GRACE_SECONDS_DEFAULT) * 1000;
+  const graceUntil = new Date(time.getTime() + graceMs).toISOString();
+  // Rotating again, after an answer that was lost, never gives a longer life. Times of one spelling compare as text.
+  const grace_until = graceBefore !== undefined && graceBefore < graceUntil ? graceBefore : graceUntil;
+  const previous: ApiKeyRecord = { ...old, replaced_by: made.id, grace_until };
+
+  // The successor first: cut between the two writes, the customer still has a working key.
+  const created = await store.create(successor);
+  if (created.kind !== "written") return unavailable(created);
+  const replaced = await store.update(previous, found.revision);
+  if (replaced.kind === "written") {
+    return { kind: "rotated", key: viewOf(successor), apiKey: made.text, previous: viewOf(previous) };
+  }
+  // Revoked or rotated by somebody else meanwhile. Nobody got the successor's secret; it is put out of use all the same.
+  await revoke({ store, now, randomBytes }, { principal, id: made.id });
+  return unavailable(replaced);
+};
+
+/** A key of another tenant is answered as one that does not exist. */
+const fetchFor = async (
+  principal: Principal,
+  id: string,
+  store: KeyStore,
+): Promise<Extract<FetchedKey, { kind: "found" | "unavailable" }> | KeyNotFound> => {
+  const fetched = await store.fetch(id);
+  if (fetched.kind === "unavailable") return fetched;
+  if (fetched.kind === "absent") return { kind: "not_found" };
+  const isManaged = principal.isAdmin || fetched.record.tenant === principal.tenant;
+  return isManaged ? fetched : { kind: "not_found" };
+};
+
+const unavailable = (write: { readonly kind: "conflict" } | KeysUnavailable): KeysUnavailable =>
+  write.kind === "unavailable"
+    ? write
+    : { kind: "unavailable", detail: "the key was changed by somebody else at the same time" };
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

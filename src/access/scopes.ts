@@ -1,0 +1,19 @@
+/** What an API key may be allowed to do. As data: the documentation prints the sentences. */
+import { type Static, Type } from "@sinclair/typebox";
+
+/** What each scope opens, one sentence each. */
+export const SCOPE_OPENS = {
+  "events:write": "Send events into the tenant's log, one by one or in batches.",
+  "events:read": "Read the tenant's events, views, exports and proofs, and follow new events as they arrive.",
+  "keys:manage":
+    "Create, list, rotate and revoke the tenant's API keys, with no more rights than the managing key has itself.",
+} as const;
+
+export const ScopeSchema = Type.Union(
+  [Type.Literal("events:write"), Type.Literal("events:read"), Type.Literal("keys:manage")],
+  { description: "What a key may be allowed to do." },
+);
+
+export type Scope = Static<typeof ScopeSchema>;
+
+export const SCOPES: readonly Scope[] = ScopeSchema.anyOf.map((literal) => literal.const);

@@ -1,0 +1,19 @@
+/** A tenant is a name and nothing else: there is no list of tenants, a key says which one it belongs to. */
+import { Type } from "@sinclair/typebox";
+
+/**
+ * A slug, because the tenant is a token of every subject and part of URLs and file paths: no dot, no wildcard,
+ * no upper case, at most the 63 characters of a DNS label.
+ */
+export const TENANT_PATTERN = "^[a-z0-9][a-z0-9-]{0,62}$";
+const TENANT = new RegExp(TENANT_PATTERN);
+
+/** Where the admin key's own events go, and the tenant of a key that the admin creates without naming one. */
+export const DEFAULT_TENANT = "default";
+
+export const isTenant = (text: string): boolean => TENANT.test(text);
+
+export const TenantSchema = Type.String({
+  pattern: TENANT_PATTERN,
+  description: "Tenant: lower-case letters, digits and hyphens, 1 to 63 characters.",
+});

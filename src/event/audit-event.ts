@@ -1,0 +1,162 @@
+/**
+ * The event, declared once (SPEC 2.1, DESIGN 3 "Event rules"). Its static type, the validation and the OpenAPI
+ * document all come from this schema. What a member expects is said in `x-expects`, which is also the
+ * text of the error.
+ */
+import { Kind, type Static, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import {
+  IDENTIFIER_CHARACTERS_MAX,
+  LEGAL_BASES_MAX,
+  LEGAL_BASIS_CHARACTERS_MAX,
+  TAG_VALUE_CHARACTERS_MAX,
+  TAGS_MAX,
+} from "../limits.ts";
+import { isEventId, isLegalBasis, isSha256, isUtcTimestamp, isWithinCharacters } from "./formats.ts";
+
+export const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
+
+/** What SPEC 2.1 shows. The list is open: the other names are not published, so any lower snake case name is kept. */
+export const KNOWN_LEGAL_BASES = ["ai_basic_law_kr", "credit_info_36_2_kr", "pipa_37_2_kr"] as const;
+
+/** What differs between installations (EXTRA_EVENT_TYPES, EXTRA_EVENT_ID_PREFIXES). */
+export interface EventVocabulary {
+  readonly eventTypes: readonly string[];
+  readonly eventIdPrefixes: readonly string[];
+}
+
+/**
+ * Text kinds of our own, because TypeBox counts maxLength in UTF-16 units (JSON Schema counts code points), and
+ * because the format registry is shared with Elysia, whose `date-time` accepts what RFC 3339 refuses (measured).
+ */
+const defineText = (kind: string, accepts: (text: string, schema: TSchema) => boolean) => {
+  TypeRegistry.Set<TSchema>(kind, (schema, value) => typeof value === "string" && accepts(value, schema));
+  return (options: Record<string, unknown>) =>
+    Type.Unsafe<string>({ ...options, [Kind]: kind, type: "string" });
+};
+
+const boundedText = defineText("Prooftrail.Text", (text, { minLength, maxLength }) =>
+  isWithinCharacters(text, minLength, maxLength),
+);
+const eventIdText = defineText("Prooftrail.EventId", (text, schema) => isEventId(text, schema["x-prefixes"]));
+const timestampText = defineText("Prooftrail.Timestamp", isUtcTimestamp);
+const hashText = defineText("Prooftrail.Sha256", isSha256);
+const legalBasisText = defineText("Prooftrail.LegalBasis", isLegalBasis);
+const choiceText = defineText("Prooftrail.Choice", (text, schema) => schema.enum.includes(text));
+/** Goes into a subject and into URLs as UTF-8, which has no form for half a surrogate pair. */
+const assetIdText = defineText(
+  "Prooftrail.AssetId",
+  (text, { minLength, maxLength }) => isWithinCharacters(text, minLength, maxLength) && text.isWellFormed(),
+);
+
+const identifierLength = { minLength: 1, maxLength: IDENTIFIER_CHARACTERS_MAX };
+const identifier = (description: string) =>
+  boundedText({
+    ...identifierLength,
+    description,
+    "x-expects": `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters`,
+  });
+const hash = (description: string) =>
+  hashText({
+    pattern: "^sha256:[0-9a-fA-F]{64}$",
+    description,
+    "x-expects": 'a SHA-256 hash written as "sha256:" and 64 hexadecimal digits',
+  });
+
+const TagValue = Type.Unsafe<string | number | boolean>({
+  ...Type.Union([
+    boundedText({ minLength: 0, maxLength: TAG_VALUE_CHARACTERS_MAX }),
+    Type.Number(),
+    Type.Boolean(),
+  ]),
+  "x-expects": `a text of at most ${TAG_VALUE_CHARACTERS_MAX} characters, a finite number, or a boolean`,
+});
+
+const anyObject = (options: Record<string, unknown>) => Type.Record(Type.String(), Type.Unknown(), options);
+
+export const auditEventSchema = (vocabulary: EventVocabulary) =>
+  Type.Object(
+    {
+      event_id: eventIdText({
+        "x-prefixes": vocabulary.eventIdPrefixes,
+        description: "Your identifier of the event; the same event sent again is stored once.",
+        "x-expects": `a UUIDv7, or ${vocabulary.eventIdPrefixes.map((prefix) => `"${prefix}"`).join(" or ")} followed by 1 to 250 characters without control characters`,
+        examples: ["evt_sample_001"],
+      }),
+      timestamp: timestampText({
+        format: "date-time",
+        description: "When the event occurred: RFC 3339, UTC, any precision.",
+        "x-expects": 'a time that exists, as RFC 3339 in UTC, for example "2026-11-20T10:00:00.000Z"',
+        examples: ["2026-11-20T10:00:00.000Z"],
+      }),
+      asset_id: assetIdText({
+        ...identifierLength,
+        description: "Your identifier of the AI system.",
+        "x-expects": `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} Unicode characters`,
+        examples: ["credit_model"],
+      }),
+      event_type: choiceText({
+        enum: [...vocabulary.eventTypes],
+        description: "What happened.",
+        "x-expects": "one of the documented event types",
+        examples: ["decision.automated_decision_made"],
+      }),
+      legal_bases: Type.Optional(
+        Type.Array(
+          legalBasisText({
+            pattern: "^[a-z][a-z0-9_]*$",
+            maxLength: LEGAL_BASIS_CHARACTERS_MAX,
+            "x-expects": `a name in lower snake case of at most ${LEGAL_BASIS_CHARACTERS_MAX} characters, for example "ai_basic_law_kr"`,
+          }),
+          {
+            maxItems: LEGAL_BASES_MAX,
+            uniqueItems: true,
+            description: `Related legal bases. Known: ${KNOWN_LEGAL_BASES.join(", ")}; others are kept.`,
+            "x-expects": `an array of at most ${LEGAL_BASES_MAX} different names`,
+            examples: [["ai_basic_law_kr", "pipa_37_2_kr"]],
+          },
+        ),
+      ),
+      risk_tier: Type.Optional(
+        choiceText({
+          enum: [...RISK_TIERS],
+          "x-expects": `one of ${RISK_TIERS.map((tier) => `"${tier}"`).join(", ")}`,
+          examples: ["high"],
+        }),
+      ),
+      subject_hash: Type.Optional(hash("Hash of the identifier of the person concerned.")),
+      context_hash: Type.Optional(hash("Hash of the input context.")),
+      outcome_hash: Type.Optional(hash("Hash of the output or decision.")),
+      correlation_id: Type.Optional(identifier("Groups events that belong together.")),
+      trace_id: Type.Optional(identifier("Trace identifier of distributed tracing.")),
+      span_id: Type.Optional(identifier("Span identifier of distributed tracing.")),
+      asset_version: Type.Optional(identifier("Version label of the asset.")),
+      tags: Type.Optional(
+        Type.Record(Type.String(), TagValue, {
+          maxProperties: TAGS_MAX,
+          description: "Your own tags. Keys have 1 to 64 characters.",
+          "x-expects": `an object of at most ${TAGS_MAX} tags`,
+          examples: [{ team: "credit", canary: false }],
+        }),
+      ),
+      metadata: Type.Optional(
+        anyObject({
+          description: "Further facts, free in form: model, duration_ms, tokens_in, tokens_out, decision_id…",
+          "x-expects": "an object",
+          examples: [{ model: "scorer-7", duration_ms: 41 }],
+        }),
+      ),
+    },
+    {
+      additionalProperties: true,
+      description:
+        "One audit event. Members that are not listed are kept as sent and answered with a warning.",
+      "x-expects": "an object, the event",
+    },
+  );
+
+export type AuditEvent = Static<ReturnType<typeof auditEventSchema>>;
+
+/** Members that have a meaning. Any other is kept and warned about. */
+export const EVENT_MEMBERS: readonly string[] = Object.keys(
+  auditEventSchema({ eventTypes: [], eventIdPrefixes: [] }).properties,
+);

@@ -1,0 +1,72 @@
+/**
+ * What the views know about an event, with the places where clients in the field put it: the public client of SPEC.md's
+ * service sends `legal_bases` and the hash of the person inside `metadata`. Takes any JSON object, because the log may
+ * hold what an older or newer version accepted; of a wrong type means absent.
+ */
+import { LEGAL_BASES_MAX } from "../limits.ts";
+import { canonicalEventId, isLegalBasis, isSha256, isUtcTimestamp, timeKey } from "./formats.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface EventFacts {
+  /** In canonical form: a UUID in lower case. */
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly assetId: string;
+  /** The event's `timestamp` as text that sorts by time. */
+  readonly occurred: string;
+  readonly riskTier: string | null;
+  /** Distinct. */
+  readonly legalBases: readonly string[];
+  readonly correlationId: string | null;
+  /** In lower case. */
+  readonly subjectHash: string | null;
+  readonly traceId: string | null;
+  readonly tags: readonly Tag[];
+}
+
+export interface Tag {
+  readonly key: string;
+  /** Numbers and booleans as JavaScript writes them. */
+  readonly value: string;
+}
+
+/** Undefined where one of the four required members is missing or malformed. */
+export const eventFacts = (event: JsonObject): EventFacts | undefined => {
+  const { event_id: id, timestamp, asset_id: assetId, event_type: eventType } = event;
+  if (!isText(id) || !isText(assetId) || !isText(eventType)) return undefined;
+  if (!isText(timestamp) || !isUtcTimestamp(timestamp)) return undefined;
+  const metadata = isObject(event.metadata) ? event.metadata : {};
+  return {
+    eventId: canonicalEventId(id),
+    eventType,
+    assetId,
+    occurred: timeKey(timestamp),
+    riskTier: textOrNull(event.risk_tier),
+    legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
+    correlationId: textOrNull(event.correlation_id),
+    subjectHash: firstHash(event.subject_hash, metadata.user_id_hash, metadata.recipient_hash),
+    traceId: textOrNull(event.trace_id),
+    tags: tagsOf(event.tags),
+  };
+};
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const textOrNull = (value: unknown): string | null => (isText(value) ? value : null);
+
+const legalBasesOf = (...candidates: readonly unknown[]): readonly string[] => {
+  const names = (candidates.find(Array.isArray) ?? []).filter(isText).filter(isLegalBasis);
+  return [...new Set(names)].slice(0, LEGAL_BASES_MAX);
+};
+
+const firstHash = (...candidates: readonly unknown[]): string | null =>
+  candidates.filter(isText).find(isSha256)?.toLowerCase() ?? null;
+
+const tagsOf = (value: unknown): readonly Tag[] =>
+  Object.entries(isObject(value) ? value : {})
+    .filter(([, content]) => ["string", "number", "boolean"].includes(typeof content))
+    .map(([key, content]) => ({ key, value: String(content) }));

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  canonicalEventId,
+  characterCount,
+  isEventId,
+  isLegalBasis,
+  isSha256,
+  isUtcTimestamp,
+  timeKey,
+} from "./formats.ts";
+
+describe("timestamp", () => {
+  test.each([
+    "2026-11-20T10:00:00Z",
+    "2026-11-20t10:00:00z",
+    "2026-11-20T10:00:00.123456789Z",
+    "2026-11-20T10:00:00+00:00",
+    "2026-11-20T10:00:00-00:00",
+    "2024-02-29T00:00:00Z",
+    "2000-02-29T00:00:00Z",
+    "2016-12-31T23:59:60Z",
+    "0000-01-01T00:00:00Z",
+  ])("%s is a time in UTC", (text) => expect(isUtcTimestamp(text)).toBe(true));
+
+  test.each([
+    "",
+    "2026-11-20",
+    "2026-11-20 10:00:00Z",
+    "2026-11-20T10:00:00",
+    "2026-11-20T10:00Z",
+    "2026-11-20T10:00:00.Z",
+    "2026-11-20T10:00:00+09:00",
+    "2023-02-29T00:00:00Z",
+    "1900-02-29T00:00:00Z",
+    "2026-02-30T00:00:00Z",
+    "2026-04-31T00:00:00Z",
+    "2026-13-01T00:00:00Z",
+    "2026-00-01T00:00:00Z",
+    "2026-01-00T00:00:00Z",
+    "2026-01-01T24:00:00Z",
+    "2026-01-01T00:60:00Z",
+    "2026-01-01T12:00:60Z",
+    "2026-01-30T23:59:60Z",
+    "2026-11-20T10:00:00Z\n",
+    "+02026-11-20T10:00:00Z",
+  ])("%j is refused", (text) => expect(isUtcTimestamp(text)).toBe(false));
+
+  test("keys sort as the times do, to the nanosecond", () => {
+    const time = fc.record({
+      seconds: fc.integer({ min: 0, max: 86_399 }),
+      nanoseconds: fc.integer({ min: 0, max: 999_999_999 }),
+    });
+    const write = ({ seconds, nanoseconds }: { seconds: number; nanoseconds: number }): string => {
+      const clock = new Date(seconds * 1000).toISOString().slice(11, 19);
+      return `1970-01-01T${clock}.${String(nanoseconds).padStart(9, "0")}Z`;
+    };
+    fc.assert(
+      fc.property(time, time, (a, b) => {
+        const order = Math.sign(a.seconds - b.seconds || a.nanoseconds - b.nanoseconds);
+        const [left, right] = [timeKey(write(a)), timeKey(write(b))];
+        expect(left < right ? -1 : left > right ? 1 : 0).toBe(order);
+      }),
+    );
+  });
+
+  test("one moment has one key, however it is spelled", () => {
+    const spellings = ["2026-11-20T10:00:00Z", "2026-11-20t10:00:00.000z", "2026-11-20T10:00:00.0+00:00"];
+    expect(new Set(spellings.map(timeKey))).toEqual(new Set(["2026-11-20T10:00:00"]));
+    expect(timeKey("2026-11-20T10:00:10Z")).toBe("2026-11-20T10:00:10");
+    expect(timeKey("2026-11-20T10:00:00.120Z")).toBe("2026-11-20T10:00:00.12");
+  });
+});
+
+describe("event_id", () => {
+  const prefixes = ["evt_"];
+  test.each([
+    "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
+    "0190A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B",
+    "evt_1",
+    "evt_sample_001",
+    `evt_${"x".repeat(250)}`,
+    `evt_${"😀".repeat(250)}`,
+    "evt_ with space / slash",
+  ])("%s is accepted", (id) => expect(isEventId(id, prefixes)).toBe(true));
+
+  test.each([
+    "",
+    "evt_",
+    "EVT_1",
+    "obj_1",
+    "0190a1b2-c3d4-4e5f-8a9b-0c1d2e3f4a5b",
+    "0190a1b2-c3d4-7e5f-ca9b-0c1d2e3f4a5b",
+    "0190a1b2c3d47e5f8a9b0c1d2e3f4a5b",
+    `evt_${"x".repeat(251)}`,
+    `evt_${"😀".repeat(251)}`,
+    "evt_a\nb",
+    "evt_a\u0000",
+    "evt_a\u0085",
+    "evt_\ud800",
+  ])("%j is refused", (id) => expect(isEventId(id, prefixes)).toBe(false));
+
+  test("a prefix that the operator adds is accepted", () => {
+    expect(isEventId("obj_01", [...prefixes, "obj_"])).toBe(true);
+  });
+
+  test("only UUIDs are compared without regard to case", () => {
+    expect(canonicalEventId("0190A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B")).toBe(
+      "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
+    );
+    expect(canonicalEventId("evt_AbC")).toBe("evt_AbC");
+  });
+});
+
+test("lengths count code points, lone surrogates included", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      expect(characterCount(text)).toBe([...text].length);
+    }),
+  );
+});
+
+test("hashes and legal bases", () => {
+  expect(isSha256(`sha256:${"aB".repeat(32)}`)).toBe(true);
+  expect(isSha256(`SHA256:${"ab".repeat(32)}`)).toBe(false);
+  expect(isSha256(`sha256:${"ab".repeat(31)}`)).toBe(false);
+  expect(isSha256("ab".repeat(32))).toBe(false);
+  expect(isLegalBasis("ai_basic_law_kr")).toBe(true);
+  expect(isLegalBasis("Ai_basic")).toBe(false);
+  expect(isLegalBasis("36_kr")).toBe(false);
+  expect(isLegalBasis("a".repeat(65))).toBe(false);
+});

@@ -1,0 +1,88 @@
+/** The forms that single values of an event must have (DESIGN 3, "Event rules"): predicates, and their canonical spelling. */
+import { EVENT_ID_SUFFIX_CHARACTERS_MAX, LEGAL_BASIS_CHARACTERS_MAX } from "../limits.ts";
+
+/** RFC 9562 §5.7: version 7, variant 10. */
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const CONTROL = /\p{Cc}/u;
+const SHA256 = /^sha256:[0-9a-fA-F]{64}$/;
+const LEGAL_BASIS = /^[a-z][a-z0-9_]*$/;
+
+/** The prefix that SPEC 2.1 names. EXTRA_EVENT_ID_PREFIXES adds others. */
+export const EVENT_ID_PREFIX = "evt_";
+/** What EXTRA_EVENT_ID_PREFIXES may add. */
+export const EXTRA_EVENT_ID_PREFIX = /^[a-z][a-z0-9]{0,15}_$/;
+
+export const isUuidV7 = (text: string): boolean => UUID_V7.test(text);
+
+/** Length in Unicode code points, which is what JSON Schema's minLength and maxLength count. */
+export const characterCount = (text: string): number => {
+  let count = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    const startsPair = unit >= 0xd800 && unit <= 0xdbff && index + 1 < text.length;
+    if (startsPair && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) index++;
+    count++;
+  }
+  return count;
+};
+
+export const isWithinCharacters = (text: string, min: number, max: number): boolean => {
+  // A code point takes one or two UTF-16 units, so most texts need no counting.
+  if (text.length < min || text.length > max * 2) return false;
+  if (text.length <= max && min <= 1) return true;
+  const count = characterCount(text);
+  return count >= min && count <= max;
+};
+
+export const isEventId = (text: string, prefixes: readonly string[]): boolean => {
+  if (isUuidV7(text)) return true;
+  const prefix = prefixes.find((candidate) => text.startsWith(candidate));
+  if (prefix === undefined) return false;
+  const suffix = text.slice(prefix.length);
+  return (
+    isWithinCharacters(suffix, 1, EVENT_ID_SUFFIX_CHARACTERS_MAX) &&
+    !CONTROL.test(suffix) &&
+    suffix.isWellFormed()
+  );
+};
+
+/** The spelling under which an event_id is compared: UUIDs do not depend on the case of their letters (RFC 9562 §4). */
+export const canonicalEventId = (eventId: string): string =>
+  UUID.test(eventId) ? eventId.toLowerCase() : eventId;
+
+export const isSha256 = (text: string): boolean => SHA256.test(text);
+
+export const isLegalBasis = (text: string): boolean =>
+  text.length <= LEGAL_BASIS_CHARACTERS_MAX && LEGAL_BASIS.test(text);
+
+/** RFC 3339 §5.6 with any precision; §5.6 also says that "t" and "z" may be in lower case. */
+const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]00:00)$/;
+
+const daysInMonth = (year: number, month: number): number => {
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  if (month === 2) return isLeapYear ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+};
+
+/** Whether it is a time that exists, in UTC. A leap second can only end a month (ITU-R TF.460-6). */
+export const isUtcTimestamp = (text: string): boolean => {
+  const parts = TIMESTAMP.exec(text);
+  if (!parts) return false;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return false;
+  if (hour > 23 || minute > 59 || second > 60) return false;
+  return second < 60 || (hour === 23 && minute === 59 && day === daysInMonth(year, month));
+};
+
+/**
+ * A timestamp as text that sorts by time: no offset, no trailing zeros in the fraction. Any precision is kept: two
+ * events a nanosecond apart stay apart, which a Date would not tell.
+ */
+export const timeKey = (timestamp: string): string => {
+  const parts = TIMESTAMP.exec(timestamp);
+  if (!parts) throw new Error("timeKey takes a timestamp that isUtcTimestamp accepts");
+  const [, year, month, day, hour, minute, second, fraction = ""] = parts;
+  const shortest = fraction.replace(/\.?0+$/, "");
+  return `${year}-${month}-${day}T${hour}:${minute}:${second}${shortest}`;
+};

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "bun:test";
+import { EVENT_TYPES } from "./event-types.ts";
+import { createEventValidator } from "./validate.ts";
+
+const validate = createEventValidator({ eventTypes: EVENT_TYPES, eventIdPrefixes: ["evt_"] });
+
+const minimal = {
+  event_id: "evt_1",
+  timestamp: "2026-11-20T10:00:00Z",
+  asset_id: "credit_model",
+  event_type: "decision.automated_decision_made",
+};
+const hash = `sha256:${"0a".repeat(32)}`;
+const full = {
+  ...minimal,
+  legal_bases: ["ai_basic_law_kr", "some_law_of_tomorrow"],
+  risk_tier: "high",
+  subject_hash: hash,
+  context_hash: hash,
+  outcome_hash: hash,
+  correlation_id: "c",
+  trace_id: "t",
+  span_id: "s",
+  asset_version: "1",
+  tags: { text: "", number: 1.5, flag: false },
+  metadata: { anything: [null, { deep: "\u0000\ud800" }] },
+};
+
+const problemsOf = (value: unknown): string[] => {
+  const result = validate(value);
+  return result.kind === "valid" ? [] : result.problems.map(({ path, code }) => `${path} ${code}`);
+};
+
+test("all 32 types of the specification are accepted", () => {
+  expect(EVENT_TYPES).toHaveLength(32);
+  for (const event_type of EVENT_TYPES) expect(problemsOf({ ...minimal, event_type })).toEqual([]);
+});
+
+test("every documented member is accepted, without a warning", () => {
+  expect(validate(full)).toEqual({ kind: "valid", event: full, warnings: [] } as never);
+});
+
+describe("each rule names its field", () => {
+  const tags = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
+  const cases: [string, unknown, string[]][] = [
+    [
+      "nothing sent",
+      {},
+      ["/event_id required", "/timestamp required", "/asset_id required", "/event_type required"],
+    ],
+    ["not an object", [], [" invalid_type"]],
+    ["null", null, [" invalid_type"]],
+    ["number for text", { ...minimal, asset_id: 7 }, ["/asset_id invalid_type"]],
+    ["null for an optional member", { ...minimal, risk_tier: null }, ["/risk_tier invalid_type"]],
+    ["empty asset", { ...minimal, asset_id: "" }, ["/asset_id invalid_value"]],
+    ["257 characters", { ...minimal, correlation_id: "x".repeat(257) }, ["/correlation_id invalid_value"]],
+    ["half a surrogate pair in an asset", { ...minimal, asset_id: "a\ud800" }, ["/asset_id invalid_value"]],
+    ["unknown type", { ...minimal, event_type: "decision.made" }, ["/event_type unknown_event_type"]],
+    ["unknown tier", { ...minimal, risk_tier: "High" }, ["/risk_tier invalid_value"]],
+    [
+      "11 bases",
+      { ...minimal, legal_bases: Array.from({ length: 11 }, (_, i) => `b${i}`) },
+      ["/legal_bases too_many"],
+    ],
+    ["a basis twice", { ...minimal, legal_bases: ["a", "a"] }, ["/legal_bases not_unique"]],
+    ["a basis in upper case", { ...minimal, legal_bases: ["a", "B"] }, ["/legal_bases/1 invalid_value"]],
+    ["17 tags", { ...minimal, tags: tags(17) }, ["/tags too_many"]],
+    ["tag value null", { ...minimal, tags: { a: null } }, ["/tags/a invalid_value"]],
+    ["tag value infinite", { ...minimal, tags: { a: Number.POSITIVE_INFINITY } }, ["/tags/a invalid_value"]],
+    ["tag value too long", { ...minimal, tags: { a: "x".repeat(257) } }, ["/tags/a invalid_value"]],
+    ["tag key empty", { ...minimal, tags: { "": 1 } }, ["/tags/ invalid_value"]],
+    ["tag key with a slash", { ...minimal, tags: { "a/~": null } }, ["/tags/a~1~0 invalid_value"]],
+    ["tags an array", { ...minimal, tags: [] }, ["/tags invalid_type"]],
+    ["metadata an array", { ...minimal, metadata: [1] }, ["/metadata invalid_type"]],
+    ["bad hash", { ...minimal, subject_hash: "0a" }, ["/subject_hash invalid_value"]],
+    [
+      "several at once",
+      { ...minimal, event_id: "x", timestamp: "yesterday", tags: { a: null } },
+      ["/event_id invalid_value", "/timestamp invalid_value", "/tags/a invalid_value"],
+    ],
+  ];
+  test.each(cases)("%s", (_, value, expected) => expect(problemsOf(value)).toEqual(expected));
+
+  test("16 tags, 10 bases and 256 characters of any plane are within the limits", () => {
+    const bases = Array.from({ length: 10 }, (_, index) => `b${index}`);
+    expect(
+      problemsOf({ ...minimal, tags: tags(16), legal_bases: bases, asset_id: "😀".repeat(256) }),
+    ).toEqual([]);
+  });
+});
+
+test("unknown members are kept and warned about, with the member that was probably meant", () => {
+  const result = validate({ ...minimal, risk_teir: "high", sdk_version: "1.2.1" });
+  expect(result.kind === "valid" && result.warnings).toEqual([
+    {
+      path: "/risk_teir",
+      code: "unknown_field",
+      message: 'Kept as sent, but it has no meaning here: did you mean "risk_tier"?',
+    },
+    { path: "/sdk_version", code: "unknown_field", message: "Kept as sent, but it has no meaning here." },
+  ]);
+});
+
+test("a misspelt type is answered with the nearest one", () => {
+  const result = validate({ ...minimal, event_type: "decision.decision_reverted" });
+  const message = result.kind === "invalid" ? result.problems[0]?.message : "";
+  expect(message).toBe('event_type is not a known type: did you mean "decision.decision_reversed"?');
+});
+
+test("what the operator adds is accepted", () => {
+  const wider = createEventValidator({
+    eventTypes: [...EVENT_TYPES, "sdk.heartbeat"],
+    eventIdPrefixes: ["evt_", "obj_"],
+  });
+  expect(wider({ ...minimal, event_type: "sdk.heartbeat", event_id: "obj_1" }).kind).toBe("valid");
+});
+
+test("problems never repeat what was sent, and are capped with the whole count told", () => {
+  const tags = Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => [`k${index}`, { secret: "hunter2" }]),
+  );
+  const result = validate({ ...minimal, asset_id: ["hunter2"], tags });
+  expect(JSON.stringify(result)).not.toContain("hunter2");
+  expect(result.kind === "invalid" && [result.problems.length, result.problemCount]).toEqual([50, 62]);
+});

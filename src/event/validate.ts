@@ -1,0 +1,160 @@
+/**
+ * Value → every problem, as JSON Pointers (RFC 6901). Pure. It never changes the value and never repeats it in a message:
+ * what a client sent by mistake may be a secret.
+ */
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
+import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
+import { isWithinCharacters } from "./formats.ts";
+import { pointerToken } from "./json-pointer.ts";
+import { nearest } from "./nearest.ts";
+
+export type ProblemCode =
+  | "required"
+  | "invalid_type"
+  | "invalid_value"
+  | "unknown_event_type"
+  | "too_many"
+  | "not_unique"
+  | "too_deep"
+  | "duplicate_member"
+  | "too_large";
+
+/** One thing wrong with a request, and where. */
+export interface Problem {
+  /** JSON Pointer into the event. */
+  readonly path: string;
+  readonly code: ProblemCode;
+  readonly message: string;
+}
+
+/** Something kept, but probably not meant. */
+export interface Warning {
+  readonly path: string;
+  readonly code: "unknown_field";
+  readonly message: string;
+}
+
+export type Validation =
+  | { readonly kind: "valid"; readonly event: AuditEvent; readonly warnings: readonly Warning[] }
+  /** At most PROBLEMS_PER_EVENT_MAX problems; `problemCount` counts them all. */
+  | { readonly kind: "invalid"; readonly problems: readonly Problem[]; readonly problemCount: number };
+
+export type EventValidator = (value: unknown) => Validation;
+
+export const createEventValidator = (vocabulary: EventVocabulary): EventValidator => {
+  const schema = TypeCompiler.Compile(auditEventSchema(vocabulary));
+  return (value) => {
+    if (schema.Check(value)) {
+      const problems = tagKeyProblems(value);
+      return problems.length > 0
+        ? invalid(problems)
+        : { kind: "valid", event: value, warnings: warningsFor(value) };
+    }
+    return invalid([...schemaProblems(schema.Errors(value), vocabulary), ...tagKeyProblems(value)]);
+  };
+};
+
+const invalid = (problems: readonly Problem[]): Validation => ({
+  kind: "invalid",
+  problems: problems.slice(0, PROBLEMS_PER_EVENT_MAX),
+  problemCount: problems.length,
+});
+
+/** One problem per place: TypeBox reports a missing member both as missing and as being of the wrong type. */
+const schemaProblems = (errors: Iterable<ValueError>, vocabulary: EventVocabulary): Problem[] => {
+  const byPath = new Map<string, Problem>();
+  for (const error of errors) {
+    if (!byPath.has(error.path)) byPath.set(error.path, describe(error, vocabulary));
+  }
+  return [...byPath.values()];
+};
+
+const describe = (error: ValueError, vocabulary: EventVocabulary): Problem => {
+  const { path } = error;
+  const name = path === "" ? "The event" : path.slice(1);
+  const expects = String(error.schema["x-expects"]);
+  switch (error.type) {
+    case ValueErrorType.ObjectRequiredProperty:
+      return { path, code: "required", message: `${name} is required: send ${expects}.` };
+    case ValueErrorType.ArrayMaxItems:
+    case ValueErrorType.ObjectMaxProperties:
+      return { path, code: "too_many", message: `${name} holds too many entries: send ${expects}.` };
+    case ValueErrorType.ArrayUniqueItems:
+      return { path, code: "not_unique", message: `${name} names something twice: send ${expects}.` };
+    default: {
+      if (path === "/event_type") return describeEventType(error.value, vocabulary);
+      const isWrongType = error.schema.type !== undefined && error.schema.type !== jsonType(error.value);
+      return {
+        path,
+        code: isWrongType ? "invalid_type" : "invalid_value",
+        message: `${name} is not valid: send ${expects}.`,
+      };
+    }
+  }
+};
+
+/** The name that JSON Schema gives to the type of a value. */
+const jsonType = (value: unknown): string => {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+};
+
+const describeEventType = (value: unknown, vocabulary: EventVocabulary): Problem => {
+  const path = "/event_type";
+  if (typeof value !== "string") {
+    return {
+      path,
+      code: "invalid_type",
+      message: "event_type is not valid: send one of the documented event types.",
+    };
+  }
+  const near = nearest(value, vocabulary.eventTypes);
+  const hint = near === undefined ? "send one of the documented event types" : `did you mean "${near}"?`;
+  return {
+    path,
+    code: "unknown_event_type",
+    message: `event_type is not a known type: ${hint}${near ? "" : "."}`,
+  };
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** JSON Schema draft 7 in OpenAPI 3.0 has no `propertyNames`, so the length of tag keys is checked here. */
+const tagKeyProblems = (value: unknown): Problem[] => {
+  if (!isObject(value) || !isObject(value.tags)) return [];
+  return Object.keys(value.tags)
+    .filter((key) => !isWithinCharacters(key, 1, TAG_KEY_CHARACTERS_MAX))
+    .map((key) => ({
+      path: `/tags/${pointerToken(key.slice(0, TAG_KEY_CHARACTERS_MAX))}`,
+      code: "invalid_value",
+      message: `A tag key is not valid: send 1 to ${TAG_KEY_CHARACTERS_MAX} characters.`,
+    }));
+};
+
+const KNOWN = new Set(EVENT_MEMBERS);
+
+const warningsFor = (event: AuditEvent): readonly Warning[] => {
+  const warnings: Warning[] = [];
+  for (const member of Object.keys(event)) {
+    if (KNOWN.has(member)) continue;
+    if (warnings.length === WARNINGS_MAX) break;
+    warnings.push(unknownField(member));
+  }
+  return warnings;
+};
+
+const MEMBER_CHARACTERS_SHOWN = 64;
+
+const unknownField = (member: string): Warning => {
+  const near = nearest(member, EVENT_MEMBERS);
+  return {
+    path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
+    code: "unknown_field",
+    message: near
+      ? `Kept as sent, but it has no meaning here: did you mean "${near}"?`
+      : "Kept as sent, but it has no meaning here.",
+  };
+};

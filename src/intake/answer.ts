@@ -1,0 +1,48 @@
+/** What the way in can answer. Closed sets: http/problem.ts gives each its status. */
+import type { Problem, Warning } from "../event/validate.ts";
+import type { Sequence } from "../log/outcome.ts";
+
+/** Why a whole request was not taken. */
+export type Refusal =
+  | { readonly kind: "invalid_utf8" }
+  | { readonly kind: "invalid_json"; readonly detail: string }
+  | { readonly kind: "invalid_request"; readonly problems: readonly Problem[]; readonly problemCount: number }
+  | { readonly kind: "event_too_large" }
+  | { readonly kind: "conflict"; readonly identity: "event_id" | "idempotency_key" }
+  | { readonly kind: "overloaded"; readonly detail: string }
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+export interface AcceptedEvent {
+  readonly kind: "accepted";
+  readonly eventId: string;
+  readonly sequence: Sequence;
+  readonly receivedAt: string;
+  readonly duplicate: boolean;
+  readonly warnings: readonly Warning[];
+}
+
+/** What went wrong with one event of a batch. */
+export interface RejectedEvent {
+  readonly index: number;
+  readonly eventId?: string;
+  readonly code:
+    | "invalid_event"
+    | "payload_too_large"
+    | "event_id_conflict"
+    | "log_unavailable"
+    | "overloaded";
+  readonly message: string;
+  readonly problems: readonly Problem[];
+  /** Whether sending the same event again can help. */
+  readonly retryable: boolean;
+}
+
+export interface BatchAnswer {
+  readonly kind: "answered";
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: readonly RejectedEvent[];
+  readonly warnings: readonly (Warning & { readonly index?: number })[];
+  /** Highest sequence among the accepted events; absent where none was accepted. */
+  readonly sequence?: Sequence;
+}

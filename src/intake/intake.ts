@@ -1,0 +1,18 @@
+/**
+ * The way in: bytes → text → slices → valid events → records → outcomes → an answer. Knows nothing of HTTP and nothing of
+ * NATS. Every accepted event is in the log, fsynced, before its answer exists.
+ */
+import { acceptBatch } from "./accept-batch.ts";
+import { acceptOne } from "./accept-one.ts";
+import type { AcceptedEvent, BatchAnswer, Refusal } from "./answer.ts";
+import type { IntakeDependencies, Submission } from "./submission.ts";
+
+export interface Intake {
+  acceptOne(submission: Submission & { readonly idempotencyKey?: string }): Promise<AcceptedEvent | Refusal>;
+  acceptBatch(submission: Submission): Promise<BatchAnswer | Refusal>;
+}
+
+export const createIntake = (dependencies: IntakeDependencies): Intake => ({
+  acceptOne: (submission) => acceptOne(dependencies, submission),
+  acceptBatch: (submission) => acceptBatch(dependencies, submission),
+});

@@ -1,0 +1,145 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { inspect } from "./inspect.ts";
+import { sliceBatch, sliceBody } from "./slice.ts";
+
+const white = fc.stringMatching(/^[ \t\n\r]{0,3}$/);
+
+/** JSON text in many spellings: white space anywhere, escapes, numbers that no double holds. */
+const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.constantFrom("null", "true", "false", "0", "-0", "1.0", "12345678901234567890", "1e400", "-1.5E-7"),
+    fc.string({ unit: "binary" }).map((text) => JSON.stringify(text)),
+    fc.constantFrom('"\\u0000"', '"\\ud800"', '"\\"\\\\"', '"}],:{["', '"\\\\"'),
+    fc
+      .array(fc.tuple(white, tie("value"), white), { maxLength: 4 })
+      .map((items) => `[${items.map((item) => item.join("")).join(",")}]`),
+    fc
+      .uniqueArray(fc.tuple(fc.string({ maxLength: 6 }), white, tie("value")), {
+        maxLength: 4,
+        selector: ([name]) => name,
+      })
+      .map(
+        (members) =>
+          `{${members.map(([name, space, value]) => `${JSON.stringify(name)}${space}:${value}`).join(",")}}`,
+      ),
+  ),
+})).value;
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Texts that are nearly JSON: a valid one with a character put in, taken out or changed. */
+const nearJson = fc
+  .tuple(
+    jsonText,
+    fc.nat(),
+    fc.constantFrom("", ",", ":", "}", "]", "{", "[", '"', "\\", "x", "0", ".", "\u0001", " "),
+    fc.nat({ max: 1 }),
+  )
+  .map(([text, at, insert, remove]) => {
+    const index = at % (text.length + 1);
+    return text.slice(0, index) + insert + text.slice(index + remove);
+  });
+
+describe("a body", () => {
+  test("is accepted exactly when JSON.parse accepts it, and its text is kept to the character", () => {
+    fc.assert(
+      fc.property(fc.oneof(jsonText, nearJson, fc.string()), white, (text, space) => {
+        const sliced = sliceBody(space + text + space);
+        expect(sliced.kind).toBe(isJson(text) ? "slice" : "invalid_json");
+        if (sliced.kind !== "slice") return;
+        expect(sliced.slice.text).toBe(text.replace(/^[ \t\n\r]+|[ \t\n\r]+$/g, ""));
+        expect(sliced.slice.duplicateMembers).toEqual([]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("the exact reading agrees with the fast one", () => {
+    fc.assert(
+      fc.property(fc.oneof(jsonText, nearJson, fc.string()), (text) => {
+        expect(inspect(text).kind).toBe(isJson(text) ? "valid" : "invalid");
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("depth is counted, and a depth that would break recursion is only counted", () => {
+    const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+    for (const depth of [1, 64, 65, 100_000]) {
+      const sliced = sliceBody(nested(depth));
+      expect(sliced.kind === "slice" && sliced.slice.depth).toBe(depth);
+    }
+    expect(sliceBody("[".repeat(100_000)).kind).toBe("invalid_json");
+    expect(sliceBody('"a"')).toMatchObject({ slice: { depth: 0 } });
+  });
+
+  test.each([
+    ['{"a":1,"a":2}', ["/a"]],
+    ['{"a":{"b":[0,{"c":1,"c":1}]}}', ["/a/b/1/c"]],
+    ['{"a":1,"\\u0061":2}', ["/a"]],
+    ['{"a/b":1,"a/b":2}', ["/a~1b"]],
+    ['{"__proto__":1,"__proto__":2}', ["/__proto__"]],
+    ['{"__proto__":1,"a":[":"]}', []],
+  ])("%s: members that stand twice are named", (text, expected) => {
+    const sliced = sliceBody(text);
+    expect(sliced.kind === "slice" && sliced.slice.duplicateMembers).toEqual(expected);
+  });
+
+  test.each([
+    ["", "a value expected at line 1, column 1"],
+    ['{"a":1,}', "a member name in double quotes expected at line 1, column 8"],
+    ['{\n  "a" 1}', '":" expected at line 2, column 7'],
+    ['{"a":1', '"," or "}" expected at line 1, column 7'],
+    ["{} x", "the end expected at line 1, column 4"],
+  ])("%j is refused with the place where it breaks", (text, where) => {
+    const sliced = sliceBody(text);
+    expect(sliced.kind === "invalid_json" && sliced.detail).toContain(where);
+  });
+});
+
+describe("a batch", () => {
+  test("gives the text of each event to the character", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(white, jsonText, white)), white, (items, space) => {
+        const body = `${space}{${space}"events"${space}:${space}[${items.map((item) => item.join("")).join(",")}${space}]${space}}`;
+        const sliced = sliceBatch(body, 1000);
+        expect(sliced.kind === "batch" && sliced.events.map((event) => event.text)).toEqual(
+          items.map((item) => item[1]),
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("is never accepted where JSON.parse refuses the body", () => {
+    const body = fc
+      .array(fc.oneof(jsonText, nearJson), { maxLength: 3 })
+      .map((items) => `{"events":[${items.join(",")}]}`);
+    fc.assert(
+      fc.property(fc.oneof(body, nearJson), (text) => {
+        expect(sliceBatch(text, 1000).kind === "invalid_json").toBe(!isJson(text));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test.each([
+    ["[]", { kind: "not_a_batch", path: "", reason: "type" }],
+    ["7", { kind: "not_a_batch", path: "", reason: "type" }],
+    ["{}", { kind: "not_a_batch", path: "/events", reason: "missing" }],
+    ['{"events":{}}', { kind: "not_a_batch", path: "/events", reason: "type" }],
+    ['{"events":null}', { kind: "not_a_batch", path: "/events", reason: "type" }],
+    ['{"events":[],"events":[]}', { kind: "not_a_batch", path: "/events", reason: "duplicate" }],
+    ['{"events":[1,2,3]}', { kind: "not_a_batch", path: "/events", reason: "count" }],
+    ['{"sent_at":"now","events":[]}', { kind: "batch", events: [], otherMembers: ["sent_at"] }],
+  ] as const)("%s", (text, expected) => expect(sliceBatch(text, 2)).toEqual(expected as never));
+});

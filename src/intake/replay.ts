@@ -1,0 +1,29 @@
+/** The answer to a duplicate, rebuilt from the log: there is no other memory of earlier answers that could be lost or disagree. */
+import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
+import { decodeRecord } from "../log/record.ts";
+import { sameContent } from "../log/same-content.ts";
+
+export type Replay =
+  /** What was sent now is what was stored then. */
+  | { readonly kind: "same"; readonly receivedAt: string }
+  | { readonly kind: "different" }
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+export const replayDuplicate = async (
+  reader: LogReader,
+  sequence: Sequence,
+  eventText: string,
+): Promise<Replay> => {
+  try {
+    const message = await reader.read(sequence);
+    const record = message && decodeRecord(message.payload);
+    if (!record)
+      return { kind: "unavailable", detail: "The event with the same identity could not be read back." };
+    if (!sameContent(record.eventText, eventText)) return { kind: "different" };
+    return { kind: "same", receivedAt: record.receivedAt };
+  } catch (error) {
+    if (error instanceof LogUnavailableError) return { kind: "unavailable", detail: error.message };
+    throw error;
+  }
+};

@@ -1,0 +1,18 @@
+import type { EventValidator } from "../event/validate.ts";
+import type { LogReader, RecordAppender } from "../log/event-log.ts";
+
+/** One request's worth of bytes, and whose it is. */
+export interface Submission {
+  readonly tenant: string;
+  readonly requestId: string;
+  readonly body: Uint8Array;
+}
+
+export interface IntakeDependencies {
+  readonly appender: RecordAppender;
+  readonly reader: LogReader;
+  readonly validate: EventValidator;
+  readonly now: () => Date;
+  /** Told how many unknown members were kept, for a metric. */
+  readonly onUnknownFields: (count: number) => void;
+}

@@ -1,0 +1,41 @@
+/** Where the broker keeps things under its directory, and how files with secrets are written. */
+import { rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface BrokerFiles {
+  readonly directory: string;
+  /** The streams. Everything else here can be deleted while nothing runs. */
+  readonly store: string;
+  readonly configuration: string;
+  readonly credentials: string;
+  /** URL for the `consumer` user, for people: `nats sub --server "$(cat consumer.url)" 'audit.>'`. */
+  readonly consumerUrl: string;
+  /** The port of the last run, tried again at the next start. */
+  readonly port: string;
+  readonly log: string;
+  /** What the server says before it has opened its log. */
+  readonly startLog: string;
+  /** Belongs to one run of the server and is emptied before the next. */
+  readonly run: string;
+  readonly pid: string;
+}
+
+export const brokerFiles = (directory: string): BrokerFiles => ({
+  directory,
+  store: join(directory, "store"),
+  configuration: join(directory, "nats-server.conf"),
+  credentials: join(directory, "credentials.json"),
+  consumerUrl: join(directory, "consumer.url"),
+  port: join(directory, "port"),
+  log: join(directory, "nats-server.log"),
+  startLog: join(directory, "nats-server.start.log"),
+  run: join(directory, "run"),
+  pid: join(directory, "run", "nats-server.pid"),
+});
+
+/** Only the owner can read it, and a reader sees the old text or the new, never half. */
+export const writePrivateFile = async (path: string, text: string): Promise<void> => {
+  const unfinished = `${path}.new`;
+  await writeFile(unfinished, text, { mode: 0o600 });
+  await rename(unfinished, path);
+};

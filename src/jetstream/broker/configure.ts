@@ -1,0 +1,71 @@
+/** The configuration of our own nats-server, as text. */
+import { strict as assert } from "node:assert";
+import { type BrokerPermissions, type BrokerUser, PERMISSIONS } from "../../../streams/permissions.ts";
+import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX, SANDBOX_BYTES_MAX } from "../../limits.ts";
+import type { BrokerFiles } from "./broker-files.ts";
+import type { BrokerCredentials } from "./credentials.ts";
+
+const MIB = 1024 * 1024;
+
+/** Largest message, in bytes: the server's own default, written down because a record must fit. */
+const PAYLOAD_BYTES_MAX = 1 * MIB;
+/** Memory for streams: the sandbox reserves its whole bound; the rest is for consumers that are kept in memory. */
+const MEMORY_BYTES_MAX = SANDBOX_BYTES_MAX + 64 * MIB;
+/**
+ * Beyond any disk, so that it never binds. The server's default is 75 % of the space that is free when it starts, compared
+ * with the bytes already stored: a log that has filled less than half of its disk would be refused after a restart.
+ */
+const STORE_BYTES_MAX = 2 ** 50;
+const LOG_BYTES_MAX = 16 * MIB;
+const LOG_FILES_MAX = 4;
+
+assert(
+  EVENT_BYTES_MAX + RECORD_OVERHEAD_BYTES_MAX <= PAYLOAD_BYTES_MAX,
+  "one record must fit in one message",
+);
+
+export interface BrokerConfiguration {
+  readonly files: BrokerFiles;
+  readonly credentials: BrokerCredentials;
+  /** undefined: the server takes a free one and tells it in its ports file. */
+  readonly port: number | undefined;
+}
+
+/** One option per line: nats-server does not start with two on one line (measured on 2.15.1). */
+export const configure = ({ files, credentials, port }: BrokerConfiguration): string =>
+  `# Written by Prooftrail at every start of the broker; changes here are lost.
+listen: ${quote(`127.0.0.1:${port ?? -1}`)}
+server_name: "prooftrail"
+max_payload: ${PAYLOAD_BYTES_MAX}
+pid_file: ${quote(files.pid)}
+ports_file_dir: ${quote(files.run)}
+log_file: ${quote(files.log)}
+logfile_size_limit: ${LOG_BYTES_MAX}
+logfile_max_num: ${LOG_FILES_MAX}
+jetstream {
+  store_dir: ${quote(files.store)}
+  # JetStream acknowledges before it has written to disk unless told otherwise (nats-server #7564).
+  sync_interval: always
+  max_memory_store: ${MEMORY_BYTES_MAX}
+  max_file_store: ${STORE_BYTES_MAX}
+}
+authorization {
+  users: [
+${userLines("service", credentials)}
+${userLines("provisioner", credentials)}
+${userLines("consumer", credentials)}
+  ]
+}
+`;
+
+const userLines = (user: BrokerUser, credentials: BrokerCredentials): string => `    {
+      user: ${quote(user)}
+      password: ${quote(credentials[user])}
+      permissions: ${permissionsText(PERMISSIONS[user])}
+    }`;
+
+// nats-server reads JSON inside its own syntax.
+const permissionsText = ({ publish, subscribe }: BrokerPermissions): string =>
+  JSON.stringify({ publish: { allow: publish }, subscribe: { allow: subscribe } });
+
+const quote = (text: string): string => JSON.stringify(text);

@@ -1,0 +1,45 @@
+/** One random password per broker user, made once per data directory so that internal consumers survive a restart. */
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { type BrokerUser, PERMISSIONS } from "../../../streams/permissions.ts";
+import { writePrivateFile } from "./broker-files.ts";
+
+export type BrokerCredentials = Readonly<Record<BrokerUser, string>>;
+
+const PASSWORD_BYTES = 24;
+
+/** The passwords kept in `path`, or new ones, then kept there. Throws where the file is there but not what we wrote. */
+export const loadCredentials = async (path: string): Promise<BrokerCredentials> => {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text !== undefined) return parseCredentials(text, path);
+  const credentials = { service: newPassword(), provisioner: newPassword(), consumer: newPassword() };
+  await writePrivateFile(path, `${JSON.stringify(credentials, null, 2)}\n`);
+  return credentials;
+};
+
+export const brokerUrl = (user: BrokerUser, credentials: BrokerCredentials, port: number): string =>
+  `nats://${user}:${credentials[user]}@127.0.0.1:${port}`;
+
+// base64url has no character that a URL or the broker's configuration gives a meaning to.
+const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString("base64url");
+
+const parseCredentials = (text: string, path: string): BrokerCredentials => {
+  const kept: unknown = JSON.parse(text);
+  const passwordOf = (user: BrokerUser): string => {
+    const password: unknown = typeof kept === "object" && kept !== null ? Reflect.get(kept, user) : undefined;
+    if (typeof password === "string" && password !== "") return password;
+    throw new Error(`${path} has no password for ${user}; delete the file to have new ones made`);
+  };
+  const credentials = {
+    service: passwordOf("service"),
+    provisioner: passwordOf("provisioner"),
+    consumer: passwordOf("consumer"),
+  };
+  // A user added to streams/permissions.ts must be added here too: the compiler checks the type, this the table.
+  if (Object.keys(PERMISSIONS).length !== Object.keys(credentials).length)
+    throw new Error("a broker user has no password");
+  return credentials;
+};

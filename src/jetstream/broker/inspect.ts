@@ -1,0 +1,30 @@
+/** Whether a program is a nats-server that is new enough. It is asked itself, since a name says nothing about a version. */
+import { runCommand } from "./run-command.ts";
+import {
+  BROKER_VERSION_FLOOR,
+  type BrokerVersion,
+  formatBrokerVersion,
+  isSupportedBrokerVersion,
+  parseBrokerVersion,
+} from "./version.ts";
+
+export type Inspection =
+  | { readonly kind: "usable"; readonly version: BrokerVersion }
+  | { readonly kind: "absent" }
+  /** One line, to be read after the program's name. */
+  | { readonly kind: "unusable"; readonly reason: string };
+
+const VERSION_MS_MAX = 5000;
+
+export const inspectBroker = async (binary: string): Promise<Inspection> => {
+  const outcome = await runCommand(binary, ["--version"], { timeoutMs: VERSION_MS_MAX });
+  if (outcome.kind === "failed") {
+    return outcome.isAbsent ? { kind: "absent" } : { kind: "unusable", reason: outcome.reason };
+  }
+  const version = parseBrokerVersion(outcome.output);
+  if (version === undefined)
+    return { kind: "unusable", reason: "it does not tell its version with --version" };
+  if (isSupportedBrokerVersion(version)) return { kind: "usable", version };
+  const floor = formatBrokerVersion(BROKER_VERSION_FLOOR);
+  return { kind: "unusable", reason: `it is version ${formatBrokerVersion(version)}, older than ${floor}` };
+};

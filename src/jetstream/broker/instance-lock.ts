@@ -1,0 +1,54 @@
+/**
+ * One process per directory. Two brokers on one store would write over each other.
+ * The lock is a transaction on a SQLite file, because the kernel drops it when the owner dies, however it dies,
+ * and because it is the one such lock that Bun, Deno and Node share.
+ */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+export interface InstanceLock extends Disposable {
+  release(): void;
+}
+
+export type LockOutcome =
+  | { readonly kind: "locked"; readonly lock: InstanceLock }
+  /** `pid` is undefined in the moment between the owner's lock and its note. */
+  | { readonly kind: "in_use"; readonly pid: number | undefined };
+
+/** SQLite's own text for SQLITE_BUSY. Deno 2.9 gives no number with it, Bun and Node do. */
+const BUSY_MESSAGE = "database is locked";
+
+/** The directory must exist. Throws only what the disk throws. */
+export const lockInstance = (directory: string): LockOutcome => {
+  const note = join(directory, "instance.pid");
+  const database = new DatabaseSync(join(directory, "instance.lock"));
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (!isBusy(error)) throw error;
+    return { kind: "in_use", pid: readPid(note) };
+  }
+  writeFileSync(note, `${process.pid}\n`);
+  let isHeld = true;
+  const release = (): void => {
+    if (!isHeld) return;
+    isHeld = false;
+    // Before the lock goes: afterwards the note may already be the next owner's.
+    rmSync(note, { force: true });
+    database.close();
+  };
+  return { kind: "locked", lock: { release, [Symbol.dispose]: release } };
+};
+
+const isBusy = (error: unknown): boolean => error instanceof Error && error.message.includes(BUSY_MESSAGE);
+
+const readPid = (path: string): number | undefined => {
+  try {
+    const pid = Number.parseInt(readFileSync(path, "utf8"), 10);
+    return Number.isInteger(pid) ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+};

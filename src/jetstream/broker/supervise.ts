@@ -1,0 +1,174 @@
+/**
+ * Our own nats-server as a child process: on loopback, with passwords of its own, alive exactly as long as we are
+ * (DESIGN 2). Not for finding the program: see find.ts.
+ */
+import { mkdir, readFile, realpath } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import type { BrokerUser } from "../../../streams/permissions.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { type BrokerFiles, brokerFiles, writePrivateFile } from "./broker-files.ts";
+import { type BrokerCredentials, brokerUrl, loadCredentials } from "./credentials.ts";
+import { lockInstance } from "./instance-lock.ts";
+import { type LaunchOptions, launch, READY_MS_MAX, type RunningServer } from "./launch.ts";
+import { endLeftover } from "./leftover.ts";
+import { isPortFree } from "./server-info.ts";
+
+const RESTART_DELAY_MS_MIN = 100;
+const RESTART_DELAY_MS_MAX = 5000;
+/** A run that lasted this long was not part of a series of crashes. */
+const STEADY_MS_MIN = 60_000;
+
+export interface BrokerOptions {
+  /** Path of a nats-server that `findBroker` has accepted. */
+  readonly binary: string;
+  /** Everything the broker keeps; made when missing. */
+  readonly directory: string;
+  readonly logger: Logger;
+}
+
+export interface Broker extends AsyncDisposable {
+  /** With the user's password. It stays the same while this broker lives, crashes of the server included. */
+  url(user: BrokerUser): string;
+  readonly port: number;
+  readonly version: string;
+  /** Of the nats-server that runs now; another one after a crash. */
+  readonly pid: number;
+  /** Resolves when the server has ended and the directory is free for another process. */
+  stop(): Promise<void>;
+}
+
+/** Why there is no broker. The message is for the person who starts the service. */
+export class BrokerStartError extends Error {
+  readonly code: "directory_in_use" | "not_ready";
+  constructor(code: BrokerStartError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Resolves when clients can connect and JetStream answers. Rejects with `BrokerStartError`, or with what the disk throws. */
+export const startBroker = async ({ binary, directory, logger }: BrokerOptions): Promise<Broker> => {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const files = brokerFiles(await realpath(directory));
+  const locked = lockInstance(files.directory);
+  if (locked.kind === "in_use") {
+    const owner = locked.pid === undefined ? "another process" : `process ${locked.pid}`;
+    throw new BrokerStartError(
+      "directory_in_use",
+      `${files.directory} is in use by ${owner}. Two services cannot share one DATA_DIR: stop the other one, or give this one its own DATA_DIR and PORT.`,
+    );
+  }
+  try {
+    const stopping = new AbortController();
+    const credentials = await loadCredentials(files.credentials);
+    const launchOptions = { binary, files, credentials, logger, signal: stopping.signal };
+    await endLeftover(files, logger);
+    const first = await launchFirst({
+      ...launchOptions,
+      port: await lastPort(files),
+      readyMsMax: READY_MS_MAX,
+    });
+    logger.info("the broker is ready", { pid: first.pid, detail: `nats-server ${first.version}` });
+    const supervised = supervise({ ...launchOptions, port: first.port, readyMsMax: undefined }, first);
+    const stop = async (): Promise<void> => {
+      stopping.abort();
+      await supervised.stopped;
+      locked.lock.release();
+    };
+    return {
+      url: (user) => brokerUrl(user, credentials, first.port),
+      port: first.port,
+      version: first.version,
+      get pid() {
+        return supervised.current().pid;
+      },
+      stop,
+      [Symbol.asyncDispose]: stop,
+    };
+  } catch (error) {
+    locked.lock.release();
+    throw error;
+  }
+};
+
+const launchFirst = async (options: LaunchOptions): Promise<RunningServer> => {
+  const outcome = await launch(options);
+  if (outcome.kind === "failed")
+    throw new BrokerStartError("not_ready", `The broker did not start: ${outcome.reason}`);
+  try {
+    await keepAddress(options.files, options.credentials, outcome.server.port);
+  } catch (error) {
+    await outcome.server.end();
+    throw error;
+  }
+  return outcome.server;
+};
+
+/** Keeps a server running, on the same port, until `options.signal`; then ends it. */
+const supervise = (options: LaunchOptions, first: RunningServer) => {
+  const { files, logger, signal } = options;
+  let server = first;
+  const run = async (): Promise<void> => {
+    let delayMs = RESTART_DELAY_MS_MIN;
+    let startedMs = performance.now();
+    while (!signal.aborted) {
+      const how = await endedOrStopped(server, signal);
+      await server.end();
+      if (how === "stopped") return;
+      logger.error("the broker ended by itself and is started again", { pid: server.pid, detail: how });
+      if (performance.now() - startedMs > STEADY_MS_MIN) delayMs = RESTART_DELAY_MS_MIN;
+      const next = await restart(options, delayMs);
+      if (next === undefined) return;
+      ({ server, delayMs } = next);
+      startedMs = performance.now();
+      logger.info("the broker is back", { pid: server.pid });
+    }
+  };
+  // With the shim killed the server can be there still; a stop waits for it too.
+  const stopped = run().finally(() => endLeftover(files, logger));
+  return { stopped, current: () => server };
+};
+
+/** Tries until a server runs again. undefined: stopped meanwhile. */
+const restart = async (options: LaunchOptions, firstDelayMs: number) => {
+  const { files, logger, signal } = options;
+  for (let delayMs = firstDelayMs; ; ) {
+    await delay(delayMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return undefined;
+    delayMs = Math.min(delayMs * 2, RESTART_DELAY_MS_MAX);
+    try {
+      await endLeftover(files, logger);
+      const outcome = await launch(options);
+      if (outcome.kind === "ready") return { server: outcome.server, delayMs };
+      if (!signal.aborted) logger.error("the broker did not start again", { detail: outcome.reason });
+    } catch (error) {
+      // A full or failing disk. Clients are answered 503 meanwhile, and it may pass.
+      logger.error("the broker could not be started again", { detail: String(error) });
+    }
+  }
+};
+
+const endedOrStopped = async (server: RunningServer, signal: AbortSignal): Promise<string> => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const onAbort = (): void => resolve("stopped");
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  const how = await Promise.race([server.ended, promise]);
+  signal.removeEventListener("abort", onAbort);
+  return signal.aborted ? "stopped" : how;
+};
+
+/** The port of the last run where nobody else has it, so that URLs given to people stay right. */
+const lastPort = async (files: BrokerFiles): Promise<number | undefined> => {
+  const port = Number.parseInt(await readFile(files.port, "utf8").catch(() => ""), 10);
+  return port > 0 && port < 65_536 && (await isPortFree(port)) ? port : undefined;
+};
+
+const keepAddress = async (
+  files: BrokerFiles,
+  credentials: BrokerCredentials,
+  port: number,
+): Promise<void> => {
+  await writePrivateFile(files.port, `${port}\n`);
+  await writePrivateFile(files.consumerUrl, `${brokerUrl("consumer", credentials, port)}\n`);
+};

@@ -1,0 +1,116 @@
+/**
+ * One connection to the broker. It never gives up reconnecting, and it always knows whether it is connected, because nats.js drops
+ * what is published while it is not (measured): who publishes must ask first.
+ */
+import { connect, Events, type NatsConnection } from "nats";
+import type { Logger } from "../telemetry/logger.ts";
+import { describeError } from "./api-errors.ts";
+import {
+  BROKER_VERSION_FLOOR,
+  formatBrokerVersion,
+  isSupportedBrokerVersion,
+  parseBrokerVersion,
+} from "./broker/version.ts";
+
+export interface BrokerConnection extends AsyncDisposable {
+  readonly nats: NatsConnection;
+  isConnected(): boolean;
+  /** Version and address of the server now connected to. */
+  describe(): string;
+  /** Called after the connection was lost, and after it came back. */
+  onChange(listener: (state: "lost" | "restored") => void): Disposable;
+  /** Sends what is buffered, then closes. */
+  close(): Promise<void>;
+}
+
+/** The start cannot go on. The message is for the operator. */
+export class BrokerRefusedError extends Error {
+  override readonly name = "BrokerRefusedError";
+}
+
+const CONNECT_MS_MAX = 5_000;
+const RECONNECT_WAIT_MS = 250;
+/** Two missed pings mean that the server is gone although the socket is open. */
+const PING_INTERVAL_MS = 5_000;
+
+export const connectToBroker = async (options: {
+  /** One or more `nats://user:password@host:port`, separated by commas; the credentials of the first are used. */
+  readonly url: string;
+  readonly name: string;
+  readonly logger: Logger;
+}): Promise<BrokerConnection> => {
+  const { servers, credentials } = parseServers(options.url);
+  const nats = await connect({
+    servers,
+    ...credentials,
+    name: options.name,
+    timeout: CONNECT_MS_MAX,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: 2,
+  }).catch((error: unknown) => {
+    throw new BrokerRefusedError(`No connection to NATS at ${servers.join(", ")}: ${describeError(error)}.`);
+  });
+  const refusal = versionRefusal(nats.info?.version ?? "");
+  if (refusal !== undefined) {
+    await nats.close();
+    throw new BrokerRefusedError(refusal);
+  }
+  return watchConnection(nats, options.logger);
+};
+
+const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection => {
+  const listeners = new Set<(state: "lost" | "restored") => void>();
+  let connected = true;
+  const change = (state: "lost" | "restored"): void => {
+    if (connected === (state === "restored")) return;
+    connected = state === "restored";
+    if (connected) logger.info("connected to the broker again", { detail: nats.getServer() });
+    else logger.warn("lost the connection to the broker");
+    for (const listener of listeners) listener(state);
+  };
+  const follow = async (): Promise<void> => {
+    for await (const status of nats.status()) {
+      if (status.type === Events.Disconnect) change("lost");
+      else if (status.type === Events.Reconnect) change("restored");
+      else if (status.type === Events.Error)
+        logger.warn("the broker reported an error", { detail: String(status.data) });
+    }
+  };
+  void follow();
+  void nats.closed().then(() => change("lost"));
+  const close = async (): Promise<void> => {
+    if (!nats.isClosed()) await (connected ? nats.drain() : nats.close());
+  };
+  return {
+    nats,
+    isConnected: () => connected,
+    describe: () => `nats-server ${nats.info?.version ?? "unknown"} at ${nats.getServer()}`,
+    onChange: (listener) => {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};
+
+const versionRefusal = (text: string): string | undefined => {
+  const version = parseBrokerVersion(text);
+  if (version && isSupportedBrokerVersion(version)) return undefined;
+  const floor = formatBrokerVersion(BROKER_VERSION_FLOOR);
+  return `The NATS server is version ${text || "unknown"}; Prooftrail needs ${floor} or newer (atomic batch publish).`;
+};
+
+const parseServers = (
+  url: string,
+): { servers: string[]; credentials: { user?: string; pass?: string; token?: string } } => {
+  const urls = url.split(",").map((text) => new URL(text.trim()));
+  const [first] = urls;
+  const user = decodeURIComponent(first?.username ?? "");
+  const pass = decodeURIComponent(first?.password ?? "");
+  const servers = urls.map(({ protocol, host }) => `${protocol}//${host}`);
+  if (user === "") return { servers, credentials: {} };
+  return { servers, credentials: pass === "" ? { token: user } : { user, pass } };
+};

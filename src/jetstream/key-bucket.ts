@@ -1,0 +1,111 @@
+/**
+ * The stored API keys, in a JetStream key-value bucket (NATS ADR-8): one value per key id, and `admin` for the admin key.
+ * Reads are answered from what key-watch.ts keeps in memory; writes go to the broker with the revision they build on.
+ */
+import { type NatsConnection, NatsError } from "nats";
+import { KEYS_BUCKET } from "../../streams/keys.ts";
+import { isApiKeyId } from "../access/api-key.ts";
+import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord } from "../access/key-record.ts";
+import type { FetchedKey, KeyStore, KeyWrite } from "../access/key-store.ts";
+import { KEY_REQUEST_MS_MAX, KEY_STATE_AGE_MS_MAX } from "../limits.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { createKeyWatch, heldValue, type KeyWatch } from "./key-watch.ts";
+
+export interface KeyBucket extends KeyStore, AsyncDisposable {}
+
+export interface KeyBucketDependencies {
+  /** Stays the caller's: closing the bucket does not close it. */
+  readonly connection: NatsConnection;
+  readonly logger: Logger;
+  /** Milliseconds of a clock that never goes back, such as `performance.now`. */
+  readonly elapsedMs: () => number;
+}
+
+/**
+ * Resolves when every key is in memory. Throws LogUnavailableError where the bucket cannot be read in time. The stream
+ * must exist: reconcile.ts makes it.
+ */
+export const createKeyBucket = async (dependencies: KeyBucketDependencies): Promise<KeyBucket> => {
+  const { connection, elapsedMs } = dependencies;
+  const jetstream = connection.jetstream({ timeout: KEY_REQUEST_MS_MAX });
+  const bucket = await jetstream.views.kv(KEYS_BUCKET, { bindOnly: true });
+  const watch = await createKeyWatch({ ...dependencies, bucket });
+  const write = createWriter(watch);
+
+  return {
+    get: (id) => {
+      const held = watch.held(id);
+      return held?.kind === "key" ? held.record : undefined;
+    },
+    list: (tenant) => {
+      const records: ApiKeyRecord[] = [];
+      for (const held of watch.all()) {
+        if (held.kind === "key" && (tenant === undefined || held.record.tenant === tenant)) {
+          records.push(held.record);
+        }
+      }
+      return records;
+    },
+    fetch: async (id): Promise<FetchedKey> => {
+      // What is no id is no key of the bucket either, and the client throws on some of it.
+      if (!isApiKeyId(id)) return { kind: "absent" };
+      if (!watch.isConnected()) return NOT_CONNECTED;
+      try {
+        const entry = await bucket.get(id);
+        const value = entry ? heldValue(entry) : undefined;
+        return entry && value?.kind === "key"
+          ? { kind: "found", record: value.record, revision: entry.revision }
+          : { kind: "absent" };
+      } catch (error) {
+        return { kind: "unavailable", detail: String(error) };
+      }
+    },
+    create: (record) => write(record.id, { kind: "key", record }, (bytes) => bucket.create(record.id, bytes)),
+    update: (record, revision) =>
+      write(record.id, { kind: "key", record }, (bytes) => bucket.update(record.id, bytes, revision)),
+
+    admin: () => {
+      const held = watch.held(ADMIN_KEY_ID);
+      return held?.kind === "admin" ? held.record : undefined;
+    },
+    createAdmin: (record) =>
+      write(ADMIN_KEY_ID, { kind: "admin", record }, (bytes) => bucket.create(ADMIN_KEY_ID, bytes)),
+    replaceAdmin: (record) =>
+      write(ADMIN_KEY_ID, { kind: "admin", record }, (bytes) => bucket.put(ADMIN_KEY_ID, bytes)),
+
+    readiness: () => {
+      const ageMs = elapsedMs() - watch.confirmedMs();
+      return ageMs <= KEY_STATE_AGE_MS_MAX ? { kind: "ready" } : { kind: "stale", ageMs };
+    },
+    [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
+  };
+};
+
+/** JSWrongLastSequence in nats-server's errors.json: somebody wrote since the revision that was named. */
+const WRONG_LAST_SEQUENCE = 10071;
+
+/** What is published while disconnected is lost, and known only after a timeout: not even tried. */
+const NOT_CONNECTED = { kind: "unavailable", detail: "not connected to the broker" } as const;
+
+type NewValue =
+  | { readonly kind: "key"; readonly record: ApiKeyRecord }
+  | { readonly kind: "admin"; readonly record: AdminKeyRecord };
+
+const createWriter = (watch: KeyWatch) => {
+  const encoder = new TextEncoder();
+  return async (
+    name: string,
+    value: NewValue,
+    put: (bytes: Uint8Array) => Promise<number>,
+  ): Promise<KeyWrite> => {
+    if (!watch.isConnected()) return NOT_CONNECTED;
+    try {
+      const revision = await put(encoder.encode(JSON.stringify(value.record)));
+      watch.remember(name, { ...value, revision });
+      return { kind: "written" };
+    } catch (error) {
+      const isConflict = error instanceof NatsError && error.api_error?.err_code === WRONG_LAST_SEQUENCE;
+      return isConflict ? { kind: "conflict" } : { kind: "unavailable", detail: String(error) };
+    }
+  };
+};

@@ -1,0 +1,272 @@
+/**
+ * Follows the key bucket into memory. The client's watch is not trusted: when the server of its consumer is gone it says
+ * nothing for over ten seconds (two missed heartbeats of 5 s), and a revoked key would live on. So once a second the
+ * bucket's leader is asked for its last message, and a watch that has not come that far is begun anew.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { Events, type KV, type KvEntry, type NatsConnection, NatsError, type QueuedIterator } from "nats";
+import { KEYS_BUCKET } from "../../streams/keys.ts";
+import {
+  ADMIN_KEY_ID,
+  type AdminKeyRecord,
+  type ApiKeyRecord,
+  asAdminKeyRecord,
+  asApiKeyRecord,
+} from "../access/key-record.ts";
+import { KEY_REQUEST_MS_MAX, KEY_STATE_AGE_MS_MAX, KEY_STATE_CHECK_MS } from "../limits.ts";
+import { LogUnavailableError } from "../log/event-log.ts";
+import type { Logger } from "../telemetry/logger.ts";
+
+/** One name of the bucket. `nothing`: deleted, or not a value of ours; kept for its revision. */
+export type HeldValue = { readonly revision: number } & (
+  | { readonly kind: "key"; readonly record: ApiKeyRecord }
+  | { readonly kind: "admin"; readonly record: AdminKeyRecord }
+  | { readonly kind: "nothing"; readonly isForeign: boolean }
+);
+
+export interface KeyWatch extends AsyncDisposable {
+  held(name: string): HeldValue | undefined;
+  all(): Iterable<HeldValue>;
+  /** An own write, so that it is seen before the bucket tells of it. */
+  remember(name: string, value: HeldValue): void;
+  isConnected(): boolean;
+  /** When, on the clock that was given, what is in memory was last known to be complete. */
+  confirmedMs(): number;
+}
+
+export interface KeyWatchDependencies {
+  readonly connection: NatsConnection;
+  readonly bucket: KV;
+  readonly logger: Logger;
+  readonly elapsedMs: () => number;
+}
+
+/** Resolves when all values are in memory; throws LogUnavailableError where that takes too long. */
+export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promise<KeyWatch> => {
+  const { connection, logger } = dependencies;
+  const closing = new AbortController();
+  const link = followConnection(connection);
+  const memory = createKeyMemory(dependencies);
+  const readLastRevision = await createLastRevisionReader(connection);
+
+  const follow = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      try {
+        if (link.isConnected())
+          await followOnce({ ...dependencies, memory, link, readLastRevision }, closing.signal);
+      } catch (error) {
+        logger.warn("the API keys are not being followed; trying again", { detail: String(error) });
+      }
+      await pause(RETRY_MS, closing.signal);
+    }
+  };
+  const following = follow();
+  const dispose = async (): Promise<void> => {
+    closing.abort();
+    await following;
+  };
+
+  const isLoaded = await Promise.race([
+    memory.loaded.then(() => true),
+    pause(KEY_STATE_AGE_MS_MAX, closing.signal).then(() => false),
+  ]);
+  if (!isLoaded) {
+    await dispose();
+    throw new LogUnavailableError(`the API keys could not be read within ${KEY_STATE_AGE_MS_MAX} ms`);
+  }
+  return {
+    held: memory.held,
+    all: memory.all,
+    remember: memory.remember,
+    confirmedMs: memory.confirmedMs,
+    isConnected: link.isConnected,
+    [Symbol.asyncDispose]: dispose,
+  };
+};
+
+/** What an entry of the bucket stands for. Never throws: anybody with rights on the bucket may have written it. */
+export const heldValue = (entry: KvEntry): HeldValue => {
+  const { revision, operation, key } = entry;
+  if (operation !== "PUT") return { kind: "nothing", isForeign: false, revision };
+  let value: unknown;
+  try {
+    value = JSON.parse(entry.string());
+  } catch {
+    return { kind: "nothing", isForeign: true, revision };
+  }
+  if (key === ADMIN_KEY_ID) {
+    const admin = asAdminKeyRecord(value);
+    return admin
+      ? { kind: "admin", record: admin, revision }
+      : { kind: "nothing", isForeign: true, revision };
+  }
+  const record = asApiKeyRecord(value, key);
+  return record ? { kind: "key", record, revision } : { kind: "nothing", isForeign: true, revision };
+};
+
+/** Between two tries to watch; a broker that restarts is back in about a second. */
+const RETRY_MS = 200;
+
+/** One watch from its start. `revision` is how far it has come, `expected` how far the bucket was when last asked. */
+interface Watch {
+  readonly changes: QueuedIterator<KvEntry>;
+  readonly values: Map<string, HeldValue>;
+  revision: number;
+  expected: number | undefined;
+  askedMs: number;
+}
+
+/**
+ * A new watch fills a map of its own, which replaces the one in use when it is complete: so what is known stays in use
+ * while the broker is away, and what was removed meanwhile goes. Newer values are used at once, complete or not.
+ */
+const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logger" | "elapsedMs">) => {
+  const loading = Promise.withResolvers<void>();
+  let values = new Map<string, HeldValue>();
+  let current: Watch | undefined;
+  let confirmedMs = elapsedMs();
+
+  const settle = (watch: Watch): void => {
+    if (watch.expected === undefined || watch.revision < watch.expected) return;
+    values = watch.values;
+    confirmedMs = watch.askedMs;
+    loading.resolve();
+  };
+  return {
+    loaded: loading.promise,
+    held: (name: string) => values.get(name),
+    all: () => values.values(),
+    confirmedMs: () => confirmedMs,
+    remember: (name: string, value: HeldValue): void => {
+      hold(values, name, value);
+      if (current) hold(current.values, name, value);
+    },
+    begin: (changes: QueuedIterator<KvEntry>): Watch => {
+      current = { changes, values: new Map(), revision: 0, expected: undefined, askedMs: 0 };
+      return current;
+    },
+    take: (watch: Watch, entry: KvEntry): void => {
+      const value = heldValue(entry);
+      if (value.kind === "nothing" && value.isForeign) {
+        logger.warn("a value of the key bucket is not one of ours and is passed over", { key_id: entry.key });
+      }
+      hold(watch.values, entry.key, value);
+      hold(values, entry.key, value);
+      watch.revision = Math.max(watch.revision, entry.revision);
+      settle(watch);
+    },
+    expect: (watch: Watch, lastRevision: number, askedMs: number): void => {
+      watch.expected = lastRevision;
+      watch.askedMs = askedMs;
+      settle(watch);
+    },
+  };
+};
+
+/** Never backwards: a consumer on a follower of the stream may tell an older value after our own write. */
+const hold = (values: Map<string, HeldValue>, name: string, value: HeldValue): void => {
+  if ((values.get(name)?.revision ?? 0) < value.revision) values.set(name, value);
+};
+
+interface Following extends KeyWatchDependencies {
+  readonly memory: ReturnType<typeof createKeyMemory>;
+  readonly link: Link;
+  readonly readLastRevision: () => Promise<number>;
+}
+
+/** Ends when the watch ends, falls silent, or the connection was made anew. */
+const followOnce = async (following: Following, closing: AbortSignal): Promise<void> => {
+  const { bucket, memory, link } = following;
+  const changes = await bucket.watch();
+  const watch = memory.begin(changes);
+  const ended = new AbortController();
+  const stop = (): void => changes.stop();
+  closing.addEventListener("abort", stop);
+  link.onReconnect(stop);
+  if (closing.aborted) stop();
+  const checking = checkRepeatedly(following, watch, ended.signal);
+  try {
+    for await (const entry of changes) memory.take(watch, entry);
+  } finally {
+    closing.removeEventListener("abort", stop);
+    link.onReconnect(undefined);
+    ended.abort();
+    await checking;
+  }
+};
+
+const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortSignal): Promise<void> => {
+  const { memory, elapsedMs, readLastRevision, logger } = following;
+  let seenBefore = 0;
+  while (!ended.aborted) {
+    const askedMs = elapsedMs();
+    const seen = watch.revision;
+    const lastRevision = await readLastRevision().catch(() => undefined);
+    if (lastRevision !== undefined) {
+      const isSilent = seen === seenBefore && watch.revision === seen && seen < (watch.expected ?? 0);
+      // Messages that were seen are gone: the stream was purged or made anew, and its revisions start again.
+      const isForgotten = lastRevision < seen;
+      if (isSilent || isForgotten) {
+        const detail = isSilent ? "the watch fell silent" : "the bucket lost its newest values";
+        logger.warn("the API keys are read anew", { detail });
+        watch.changes.stop();
+        return;
+      }
+      memory.expect(watch, lastRevision, askedMs);
+    }
+    seenBefore = seen;
+    await pause(KEY_STATE_CHECK_MS, ended);
+  }
+};
+
+/** Asks the stream's leader, never a follower that may be behind (so not a direct get). 0: the bucket is empty. */
+const createLastRevisionReader = async (connection: NatsConnection): Promise<() => Promise<number>> => {
+  const { streams } = await connection.jetstreamManager({ timeout: KEY_REQUEST_MS_MAX });
+  return async () => {
+    try {
+      const message = await streams.getMessage(`KV_${KEYS_BUCKET}`, { last_by_subj: `$KV.${KEYS_BUCKET}.>` });
+      return message.seq;
+    } catch (error) {
+      if (error instanceof NatsError && error.api_error?.err_code === NO_MESSAGE_FOUND) return 0;
+      throw error;
+    }
+  };
+};
+
+/** JSNoMessageFound in nats-server's errors.json. */
+const NO_MESSAGE_FOUND = 10037;
+
+interface Link {
+  isConnected(): boolean;
+  onReconnect(listener: (() => void) | undefined): void;
+}
+
+/** The client has no question for whether it is connected; its events tell. */
+const followConnection = (connection: NatsConnection): Link => {
+  let isConnected = !connection.isClosed();
+  let listener: (() => void) | undefined;
+  const follow = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type === Events.Disconnect) isConnected = false;
+      if (type === Events.Reconnect) {
+        isConnected = true;
+        listener?.();
+      }
+    }
+  };
+  // Ends with the connection, which no longer answers then.
+  follow()
+    .catch(() => undefined)
+    .finally(() => {
+      isConnected = false;
+    });
+  return {
+    isConnected: () => isConnected && !connection.isClosed(),
+    onReconnect: (next) => {
+      listener = next;
+    },
+  };
+};
+
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  delay(milliseconds, undefined, { signal }).catch(() => undefined);

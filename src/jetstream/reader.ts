@@ -1,0 +1,191 @@
+/** Reading the log: single messages by sequence, and following it in order from any sequence on. */
+import {
+  AckPolicy,
+  createInbox,
+  DeliverPolicy,
+  type JetStreamManager,
+  type Msg,
+  type NatsConnection,
+  nanos,
+  ReplayPolicy,
+} from "nats";
+import { type LogReader, LogUnavailableError, type StoredMessage } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
+import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
+import type { BrokerConnection } from "./connection.ts";
+
+const STREAM = "AUDIT";
+/** How long one pull waits for messages: a broker that is gone without a word is noticed after this. */
+const PULL_MS_MAX = 5_000;
+/** A consumer whose reader died is removed by the broker after this. */
+const CONSUMER_IDLE_MS_MAX = 60_000;
+
+export const createLogReader = async (connection: BrokerConnection): Promise<LogReader> => {
+  const manager = await connection.nats.jetstreamManager({ checkAPI: false });
+  return {
+    read: (sequence) => answered(readMessage(manager, sequence)),
+    lastSequence: () => answered(manager.streams.info(STREAM).then(({ state }) => state.last_seq)),
+    follow: (options) => follow({ ...options, connection, manager }),
+  };
+};
+
+/** Whatever keeps the broker from answering becomes one error that callers know. */
+const answered = async <T>(request: Promise<T>): Promise<T> => {
+  try {
+    return await request;
+  } catch (error) {
+    throw new LogUnavailableError(`The event log could not be read: ${describeError(error)}.`);
+  }
+};
+
+const readMessage = async (
+  manager: JetStreamManager,
+  sequence: Sequence,
+): Promise<StoredMessage | undefined> => {
+  try {
+    // Asks the leader: a direct get may be answered by a replica that does not have the newest message yet (NATS ADR-31).
+    const message = await manager.streams.getMessage(STREAM, { seq: sequence });
+    return { sequence: message.seq, subject: message.subject, payload: message.data };
+  } catch (error) {
+    if (apiErrorCode(error) === API_ERROR.messageNotFound) return undefined;
+    throw error;
+  }
+};
+
+interface FollowOptions {
+  readonly connection: BrokerConnection;
+  readonly manager: JetStreamManager;
+  readonly from: Sequence;
+  readonly messagesMax: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A throw-away consumer without acknowledgements: where the reader stands is its own affair, kept with its rows. One group
+ * is pulled at a time, which is the back pressure: the broker never sends more than was asked for.
+ */
+async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMessage[]> {
+  const { connection, manager, from, messagesMax, signal } = options;
+  const { name } = await answered(
+    manager.consumers.add(STREAM, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: from,
+      ack_policy: AckPolicy.None,
+      replay_policy: ReplayPolicy.Instant,
+      mem_storage: true,
+      num_replicas: 1,
+      inactive_threshold: nanos(CONSUMER_IDLE_MS_MAX),
+    }),
+  );
+  const { nats } = connection;
+  const inbox = openInbox(nats);
+  const end = (): void => inbox.close("ended");
+  signal.addEventListener("abort", end, { once: true });
+  using _listener = connection.onChange(() => inbox.close("lost"));
+  try {
+    while (!signal.aborted) {
+      nats.publish(
+        `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.${name}`,
+        JSON.stringify({ batch: messagesMax, expires: nanos(PULL_MS_MAX) }),
+        { reply: inbox.subject },
+      );
+      yield* pulledGroups(inbox, messagesMax);
+    }
+  } finally {
+    signal.removeEventListener("abort", end);
+    inbox.close("ended");
+    // A courtesy, not waited for: the broker removes an idle consumer by itself.
+    if (connection.isConnected()) void manager.consumers.delete(STREAM, name).catch(() => undefined);
+  }
+}
+
+/** The messages of one pull, until all that were asked for have come or the broker says that the pull is over. */
+async function* pulledGroups(inbox: Inbox, messagesMax: number): AsyncGenerator<readonly StoredMessage[]> {
+  let left = messagesMax;
+  while (left > 0) {
+    const arrival = await inbox.next(PULL_MS_MAX * 2);
+    if (arrival.kind === "lost")
+      throw new LogUnavailableError("The event log could not be followed: no answer.");
+    left -= arrival.messages.length;
+    // What has arrived together is handed on together; a lone message is handed on at once.
+    if (arrival.messages.length > 0) yield arrival.messages;
+    if (arrival.kind !== "messages") return;
+  }
+}
+
+interface Arrival {
+  /** `messages`: more of the pull may come. `over`: the pull, or the whole following, has ended. */
+  readonly kind: "messages" | "over" | "lost";
+  readonly messages: readonly StoredMessage[];
+}
+
+interface Inbox {
+  readonly subject: string;
+  /** What has arrived since the last call; waits when that is nothing. */
+  next(timeoutMs: number): Promise<Arrival>;
+  close(reason: "ended" | "lost"): void;
+}
+
+/** Statuses that end one pull as planned: 404 nothing there, 408 expired, 409 as long as it is about a limit (NATS ADR-37). */
+const isPlannedEnd = (code: number, description: string): boolean =>
+  code === 404 || code === 408 || (code === 409 && !description.toLowerCase().includes("deleted"));
+
+const openInbox = (nats: NatsConnection): Inbox => {
+  const subject = createInbox();
+  let messages: StoredMessage[] = [];
+  let ending: "over" | "lost" | undefined;
+  let isClosed = false;
+  let wake = (): void => {};
+  const subscription = nats.subscribe(subject, {
+    callback: (error, message) => {
+      const status = message.headers;
+      if (error) ending = "lost";
+      else if (message.reply === undefined && status) {
+        if (status.code !== HEARTBEAT)
+          ending = isPlannedEnd(status.code, status.description) ? "over" : "lost";
+      } else messages.push(toStored(message));
+      wake();
+    },
+  });
+  const next = async (timeoutMs: number): Promise<Arrival> => {
+    if (messages.length === 0 && ending === undefined) {
+      const timer = setTimeout(() => {
+        ending = "lost";
+        wake();
+      }, timeoutMs);
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      clearTimeout(timer);
+    }
+    const arrival: Arrival = { kind: ending ?? "messages", messages };
+    messages = [];
+    if (!isClosed) ending = undefined;
+    return arrival;
+  };
+  const close = (reason: "ended" | "lost"): void => {
+    if (isClosed) return;
+    isClosed = true;
+    ending = reason === "ended" ? "over" : "lost";
+    if (!nats.isClosed()) subscription.unsubscribe();
+    wake();
+  };
+  return { subject, next, close };
+};
+
+const HEARTBEAT = 100;
+
+const toStored = (message: Msg): StoredMessage => ({
+  sequence: streamSequence(message.reply ?? ""),
+  subject: message.subject,
+  payload: message.data,
+});
+
+/** The reply subject tells where a message stands: 9 tokens, or 11 and more with domain and account (NATS ADR-15). */
+const streamSequence = (reply: string): Sequence => {
+  const tokens = reply.split(".");
+  const sequence = Number(tokens.length === 9 ? tokens[5] : tokens[7]);
+  if (!Number.isSafeInteger(sequence))
+    throw new Error("a message of a consumer has its sequence in the reply subject");
+  return sequence;
+};

@@ -1,0 +1,123 @@
+/**
+ * Makes the broker agree with streams/: what is missing is made, what may be updated is updated, any other difference stops
+ * with the difference shown. Run at the start and after every reconnect, because a memory stream goes with its broker.
+ */
+import { type JetStreamManager, type NatsConnection, StorageType, type StreamConfig } from "nats";
+import type { StreamDefinition, StreamSettings } from "../../streams/stream.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
+
+/** A setting that is not as it must be. */
+export interface StreamDifference {
+  readonly stream: string;
+  readonly setting: keyof StreamSettings;
+  readonly wanted: string;
+  readonly found: string;
+}
+
+export type Reconciliation =
+  | { readonly kind: "agreed"; readonly made: readonly string[]; readonly updated: readonly string[] }
+  | { readonly kind: "refused"; readonly differences: readonly StreamDifference[] }
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+/** `provisioner` may create and update streams; the running service may not. */
+export const reconcileStreams = async (options: {
+  readonly provisioner: NatsConnection;
+  readonly definitions: readonly StreamDefinition[];
+  readonly logger: Logger;
+}): Promise<Reconciliation> => {
+  const { provisioner, definitions, logger } = options;
+  const made: string[] = [];
+  const updated: string[] = [];
+  const differences: StreamDifference[] = [];
+  try {
+    const manager = await provisioner.jetstreamManager({ checkAPI: false });
+    for (const definition of definitions) {
+      const result = await reconcileStream(manager, definition);
+      if (result.kind === "made") made.push(definition.name);
+      if (result.kind === "updated") updated.push(definition.name);
+      if (result.kind === "different") differences.push(...result.differences);
+    }
+  } catch (error) {
+    return { kind: "unavailable", detail: describeError(error) };
+  }
+  for (const stream of made) logger.info("made a stream", { stream });
+  for (const stream of updated) logger.info("updated a stream", { stream });
+  return differences.length > 0 ? { kind: "refused", differences } : { kind: "agreed", made, updated };
+};
+
+type StreamResult =
+  | { readonly kind: "made" | "updated" | "as_wanted" }
+  | { readonly kind: "different"; readonly differences: readonly StreamDifference[] };
+
+const reconcileStream = async (
+  manager: JetStreamManager,
+  definition: StreamDefinition,
+): Promise<StreamResult> => {
+  const found = await findStream(manager, definition.name);
+  if (!found) {
+    const { config } = await manager.streams.add(toConfig(definition));
+    // A server too old for a setting drops it in silence (measured on 2.9 and 2.10), so what came back is compared too.
+    const dropped = differencesOf(definition, config);
+    return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
+  }
+  const differences = differencesOf(definition, found);
+  if (differences.length === 0) return { kind: "as_wanted" };
+  const fixed = differences.filter(({ setting }) => !definition.updatable.includes(setting));
+  if (fixed.length > 0) return { kind: "different", differences: fixed };
+  const { config } = await manager.streams.update(definition.name, { ...found, ...toConfig(definition) });
+  const left = differencesOf(definition, config);
+  return left.length > 0 ? { kind: "different", differences: left } : { kind: "updated" };
+};
+
+const findStream = async (manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> => {
+  try {
+    const { config } = await manager.streams.info(name);
+    return config;
+  } catch (error) {
+    if (apiErrorCode(error) === API_ERROR.streamNotFound) return undefined;
+    throw error;
+  }
+};
+
+/** nats.js 2.29 has no type for settings newer than itself, and passes them on as they are (measured). */
+const toConfig = ({
+  name,
+  purpose,
+  settings,
+}: StreamDefinition): Partial<StreamConfig> & { name: string } => {
+  const { storage, subjects, ...others } = settings;
+  const config = {
+    ...others,
+    name,
+    description: purpose,
+    subjects: [...subjects],
+    storage: storage === "file" ? StorageType.File : StorageType.Memory,
+  };
+  return config as unknown as Partial<StreamConfig> & { name: string };
+};
+
+/** A server leaves out settings that have their zero value. */
+const ZERO: Partial<Record<keyof StreamSettings, unknown>> = {
+  deny_delete: false,
+  deny_purge: false,
+  allow_direct: false,
+  allow_atomic: false,
+  allow_rollup_hdrs: false,
+  compression: "none",
+  max_age: 0,
+};
+
+const differencesOf = (
+  { name, settings }: StreamDefinition,
+  found: StreamConfig,
+): readonly StreamDifference[] => {
+  const actual = new Map<string, unknown>(Object.entries(found));
+  const differences: StreamDifference[] = [];
+  for (const setting of Object.keys(settings) as (keyof StreamSettings)[]) {
+    const wanted = JSON.stringify(settings[setting]);
+    const value = JSON.stringify(actual.get(setting) ?? ZERO[setting]);
+    if (value !== wanted) differences.push({ stream: name, setting, wanted, found: value ?? "nothing" });
+  }
+  return differences;
+};

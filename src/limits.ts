@@ -1,0 +1,114 @@
+/**
+ * Every number that bounds something, with its unit in the name and its reason beside it.
+ * Not for settings an operator may change: those live in service/config.ts.
+ */
+import { strict as assert } from "node:assert";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const SECOND_MS = 1000;
+
+/** Events per batch request (SPEC 8). */
+export const BATCH_EVENTS_MAX = 1000;
+/** One event as it was sent, in bytes of UTF-8 (DESIGN 8). */
+export const EVENT_BYTES_MAX = 256 * KIB;
+/** Body of `POST /v1/events` and of every other request with one object, in bytes. */
+export const SINGLE_BODY_BYTES_MAX = 1 * MIB;
+/** Body of `POST /v1/events/batch`, in bytes. */
+export const BATCH_BODY_BYTES_MAX = 16 * MIB;
+/** Nesting of objects and arrays inside one event, the event itself being level 1. */
+export const EVENT_DEPTH_MAX = 64;
+/** What a record adds around an event (tenant, time, request id, names) plus its NATS headers, in bytes. */
+export const RECORD_OVERHEAD_BYTES_MAX = 4 * KIB;
+
+/** Tags per event (SPEC 8), and the length of a key and of a text value in characters. */
+export const TAGS_MAX = 16;
+export const TAG_KEY_CHARACTERS_MAX = 64;
+export const TAG_VALUE_CHARACTERS_MAX = 256;
+/** Legal bases per event: SPEC 2.1 speaks of ten kinds. */
+export const LEGAL_BASES_MAX = 10;
+export const LEGAL_BASIS_CHARACTERS_MAX = 64;
+/** asset_id, correlation_id, trace_id, span_id, asset_version, in characters. */
+export const IDENTIFIER_CHARACTERS_MAX = 256;
+/** What may follow the prefix of an event_id, in characters. */
+export const EVENT_ID_SUFFIX_CHARACTERS_MAX = 250;
+/** Idempotency-Key header, in visible ASCII characters. */
+export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
+
+/** Problems listed in one answer; more are counted in its text. A thousand bad events must not make a huge answer. */
+export const PROBLEMS_PER_EVENT_MAX = 50;
+/** Warnings listed in one answer. */
+export const WARNINGS_MAX = 50;
+
+/** How long the broker remembers a message id (SPEC 4.1: Idempotency-Key is cached for 10 minutes). */
+export const DUPLICATE_WINDOW_MS = 10 * 60 * SECOND_MS;
+/** Age at which a sandbox event disappears (SPEC 1.4). */
+export const SANDBOX_AGE_MS_MAX = 60 * 60 * SECOND_MS;
+/** Memory that all sandbox events may take together, in bytes; the oldest go first. */
+export const SANDBOX_BYTES_MAX = 256 * MIB;
+
+/** An append not acknowledged within this time is answered 503: its outcome is unknown, the retry is safe. */
+export const APPEND_ACK_MS_MAX = 8 * SECOND_MS;
+/** Records handed to the broker and not yet acknowledged. 4 full batches; past it the answer is 503 `overloaded`. */
+export const APPEND_RECORDS_IN_FLIGHT_MAX = 4 * BATCH_EVENTS_MAX;
+/** The same in bytes: four full batch bodies. */
+export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
+
+/** Page size of lists: what is used when `limit` is absent, and the most it may say. */
+export const PAGE_ROWS_DEFAULT = 50;
+export const PAGE_ROWS_MAX = 200;
+/** How long a read waits for the view to reach `min_sequence` (DESIGN 3). */
+export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
+/** Records a projection takes in one transaction: large enough to spread the cost of a commit, small enough for a short lag. */
+export const PROJECTION_RECORDS_PER_COMMIT_MAX = 1000;
+/** A view further behind than this makes the instance not ready. */
+export const VIEW_LAG_RECORDS_MAX = 50_000;
+
+/** Name of an API key, in characters. */
+export const KEY_NAME_CHARACTERS_MAX = 128;
+/** What one key may be allowed per second: far above what one broker takes, so that a typo is refused and no plan is. */
+export const KEY_RATE_PER_SECOND_MAX = 1_000_000;
+/** Keys of one tenant, revoked ones included: every front end holds all of them in memory, at about 1 KB each. */
+export const KEYS_PER_TENANT_MAX = 10_000;
+/** How long a rotated key works beside its successor, in seconds: a day unless told, a week at most. */
+export const KEY_GRACE_SECONDS_DEFAULT = 24 * 60 * 60;
+export const KEY_GRACE_SECONDS_MAX = 7 * 24 * 60 * 60;
+/** A front end asks this often whether it has seen every change of the keys. */
+export const KEY_STATE_CHECK_MS = 1 * SECOND_MS;
+/**
+ * Keys not confirmed for this long make the instance not ready, because a key revoked meanwhile would still be
+ * accepted. Above the 4 to 6 s that a cluster takes to choose a new leader (measured), which must not take every front
+ * end out of service at once.
+ */
+export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
+/** A read or write of the key bucket without an answer is given up after this time. */
+export const KEY_REQUEST_MS_MAX = 5 * SECOND_MS;
+
+/** Wait before a projection reads on after a fault: doubles from the first to the second. */
+export const PROJECTION_RETRY_MS_MIN = 100;
+export const PROJECTION_RETRY_MS_MAX = 5 * SECOND_MS;
+/** How often a runner that stands by looks whether the other writer of its view still moves. */
+export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
+/** How often a waiting read looks at the position of a view. One look costs microseconds. */
+export const VIEW_POSITION_POLL_MS = 10;
+/** Longest stretch for which writing a view may keep the process from answering requests. */
+export const VIEW_WRITE_SLICE_MS_MAX = 4;
+/** How long a commit waits for the transaction of another process on the same database file. */
+export const VIEW_BUSY_MS_MAX = 10 * SECOND_MS;
+/** Prepared statements kept per connection. Their number grows with the combinations of filters that clients use. */
+export const VIEW_STATEMENTS_CACHED_MAX = 256;
+
+/** Time from the stop signal to the exit (DESIGN 2). */
+export const STOP_MS_MAX = 10 * SECOND_MS;
+/** A connection that sends nothing for this long is closed. */
+export const CONNECTION_IDLE_MS_MAX = 30 * SECOND_MS;
+
+assert(EVENT_BYTES_MAX < SINGLE_BODY_BYTES_MAX && SINGLE_BODY_BYTES_MAX < BATCH_BODY_BYTES_MAX);
+assert(APPEND_BYTES_IN_FLIGHT_MAX >= BATCH_BODY_BYTES_MAX, "one full batch must fit");
+assert(APPEND_RECORDS_IN_FLIGHT_MAX >= BATCH_EVENTS_MAX, "one full batch must fit");
+assert(DUPLICATE_WINDOW_MS <= SANDBOX_AGE_MS_MAX, "JetStream refuses a window above max_age (error 10052)");
+assert(
+  KEY_STATE_CHECK_MS + KEY_REQUEST_MS_MAX < KEY_STATE_AGE_MS_MAX,
+  "one lost answer must not make an instance not ready",
+);
+assert(APPEND_ACK_MS_MAX < STOP_MS_MAX, "a stop must be able to wait for the last acknowledgement");

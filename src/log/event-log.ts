@@ -1,0 +1,43 @@
+import type { Outcome, Sequence } from "./outcome.ts";
+
+/** One message on its way into the log. */
+export interface OutgoingRecord {
+  readonly subject: string;
+  /** See message-id.ts. The broker stores one message per id within the duplicate window. */
+  readonly messageId: string;
+  /** See record.ts. */
+  readonly payload: Uint8Array;
+}
+
+/** One message of the log, as it is stored. */
+export interface StoredMessage {
+  readonly sequence: Sequence;
+  readonly subject: string;
+  readonly payload: Uint8Array;
+}
+
+/** The way in. Answers one outcome per record, in the same order, after the broker has fsynced what it reports. Never throws. */
+export interface RecordAppender {
+  append(records: readonly OutgoingRecord[]): Promise<readonly Outcome[]>;
+}
+
+/** The way out. Throws LogUnavailableError where the broker does not answer. */
+export interface LogReader {
+  read(sequence: Sequence): Promise<StoredMessage | undefined>;
+  /** Sequence of the newest message; 0 for an empty log. */
+  lastSequence(): Promise<Sequence>;
+  /**
+   * Messages from `from` on, in order and without a hole, in groups of at most `messagesMax`; waits for new ones.
+   * Ends when `signal` is aborted; throws LogUnavailableError when the connection is lost (call again from your position).
+   */
+  follow(options: {
+    readonly from: Sequence;
+    readonly messagesMax: number;
+    readonly signal: AbortSignal;
+  }): AsyncIterable<readonly StoredMessage[]>;
+}
+
+/** The broker did not answer, or answered that it cannot. Nothing was learnt. */
+export class LogUnavailableError extends Error {
+  override readonly name = "LogUnavailableError";
+}

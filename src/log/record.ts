@@ -1,0 +1,40 @@
+/**
+ * What one message of the log holds: `{"tenant":…,"received_at":…,"request_id":…,"event":{…as sent…}}` (DESIGN 4).
+ * The event's text is embedded byte for byte, never parsed and written again: numbers beyond doubles, the order of keys
+ * and white space stay as the client sent them.
+ */
+
+export interface LogRecord {
+  readonly tenant: string;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly receivedAt: string;
+  readonly requestId: string;
+  /** JSON text of the event as it was sent. */
+  readonly eventText: string;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export const encodeRecord = (record: LogRecord): Uint8Array =>
+  encoder.encode(
+    `{"tenant":"${record.tenant}","received_at":"${record.receivedAt}","request_id":"${record.requestId}","event":${record.eventText}}`,
+  );
+
+/** The members before the event hold no quote, brace or backslash: a slug, a time and a UUID. */
+const ENVELOPE =
+  /^\{"tenant":"([a-z0-9-]+)","received_at":"([0-9TZ:.-]+)","request_id":"([0-9a-f-]+)","event":(?=\{)/;
+
+/** The record in a payload, or undefined where the payload is not one that `encodeRecord` writes. */
+export const decodeRecord = (payload: Uint8Array): LogRecord | undefined => {
+  let text: string;
+  try {
+    text = decoder.decode(payload);
+  } catch {
+    return undefined;
+  }
+  const envelope = ENVELOPE.exec(text);
+  const [head, tenant, receivedAt, requestId] = envelope ?? [];
+  if (!head || !tenant || !receivedAt || !requestId || !text.endsWith("}}")) return undefined;
+  return { tenant, receivedAt, requestId, eventText: text.slice(head.length, -1) };
+};

@@ -1,0 +1,154 @@
+/** The questions that the view `events` answers. Each takes the tenant that asks. */
+import type { Tag } from "../../event/facts.ts";
+import { canonicalEventId, timeKey } from "../../event/formats.ts";
+import { TAGS_MAX } from "../../limits.ts";
+import type { Sequence } from "../../log/outcome.ts";
+import { readCursor, writeCursor } from "../../views/cursor.ts";
+import { type ColumnOf, type Row, rowInteger, rowText } from "../../views/tables.ts";
+import { type Condition, type TenantQuery, tenantQuery } from "../../views/tenant-query.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENTS } from "./tables.ts";
+
+export interface EventFilter {
+  readonly assetId?: string | undefined;
+  readonly eventType?: string | undefined;
+  /** `decision` for every `decision.…`. */
+  readonly eventGroup?: string | undefined;
+  readonly riskTier?: string | undefined;
+  readonly legalBasis?: string | undefined;
+  readonly correlationId?: string | undefined;
+  readonly subjectHash?: string | undefined;
+  readonly traceId?: string | undefined;
+  /** An event has all of them; with more than TAGS_MAX none can. */
+  readonly tags?: readonly Tag[] | undefined;
+  /** RFC 3339, UTC, any precision; at or after. */
+  readonly from?: string | undefined;
+  /** Before. */
+  readonly to?: string | undefined;
+  /** What `from` and `to` speak of. */
+  readonly timeField: "timestamp" | "received_at";
+  /** By sequence: the order in which the log received them. */
+  readonly order: "asc" | "desc";
+}
+
+export interface EventPage {
+  readonly limit: number;
+  /** `nextCursor` of the page before, used with the same filter. */
+  readonly cursor?: string | undefined;
+}
+
+export interface StoredEvent {
+  readonly sequence: Sequence;
+  readonly tenant: string;
+  readonly receivedAt: string;
+  /** JSON text as it was sent. */
+  readonly eventText: string;
+}
+
+export type EventSearch =
+  | { readonly kind: "page"; readonly rows: readonly StoredEvent[]; readonly nextCursor: string | null }
+  | { readonly kind: "invalid_cursor" };
+
+export const searchEvents = async (
+  views: ViewStore,
+  tenant: string,
+  filter: EventFilter & EventPage,
+): Promise<EventSearch> => {
+  const { limit, cursor } = filter;
+  if (distinctTags(filter).length > TAGS_MAX) return { kind: "page", rows: [], nextCursor: null };
+  const question = searchQuery(tenant, filter, { after: undefined, rowsMax: 1 });
+  const scope = JSON.stringify([question.sql, question.params]);
+  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
+  if (start?.kind === "invalid_cursor") return start;
+  // One more row than asked for tells whether there is a next page.
+  const query = searchQuery(tenant, filter, { after: start?.sequence, rowsMax: limit + 1 });
+  const found = (await views.select(query)).map(storedEvent);
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  return { kind: "page", rows, nextCursor: last ? writeCursor({ sequence: last.sequence, scope }) : null };
+};
+
+export const findEvent = async (
+  views: ViewStore,
+  tenant: string,
+  eventId: string,
+): Promise<StoredEvent | undefined> => {
+  const [row] = await views.select(findQuery(tenant, eventId));
+  return row && storedEvent(row);
+};
+
+/** Apart from searchEvents so that a test can ask the database for its plan. */
+export const searchQuery = (
+  tenant: string,
+  filter: EventFilter,
+  { after, rowsMax }: { readonly after: Sequence | undefined; readonly rowsMax: number },
+): TenantQuery =>
+  tenantQuery({
+    tenant,
+    table: EVENTS,
+    columns: STORED_EVENT_COLUMNS,
+    where: conditionsOf(filter),
+    order: filter.order,
+    after,
+    rowsMax,
+  });
+
+export const findQuery = (tenant: string, eventId: string): TenantQuery =>
+  tenantQuery({
+    tenant,
+    table: EVENTS,
+    columns: STORED_EVENT_COLUMNS,
+    where: [{ kind: "equals", column: "event_id", value: canonicalEventId(eventId) }],
+    order: "asc",
+    rowsMax: 1,
+  });
+
+type EventColumn = ColumnOf<typeof EVENTS>;
+type EventCondition = Condition<EventColumn>;
+
+const STORED_EVENT_COLUMNS = ["sequence", "tenant", "received_at", "event"] as const;
+
+const storedEvent = (row: Row): StoredEvent => ({
+  sequence: rowInteger(row, "sequence"),
+  tenant: rowText(row, "tenant"),
+  receivedAt: rowText(row, "received_at"),
+  eventText: rowText(row, "event"),
+});
+
+const conditionsOf = (filter: EventFilter): readonly EventCondition[] => [
+  ...equals("asset_id", filter.assetId),
+  ...equals("event_type", filter.eventType),
+  ...equals("event_group", filter.eventGroup),
+  ...equals("risk_tier", filter.riskTier),
+  ...equals("correlation_id", filter.correlationId),
+  ...equals("subject_hash", filter.subjectHash?.toLowerCase()),
+  ...equals("trace_id", filter.traceId),
+  ...range(filter),
+  ...distinctTags(filter).map(({ key, value }) => has(EVENT_TAGS, { key, value })),
+  ...(filter.legalBasis === undefined ? [] : [has(EVENT_LEGAL_BASES, { legal_basis: filter.legalBasis })]),
+];
+
+const equals = (column: EventColumn, value: string | undefined): readonly EventCondition[] =>
+  value === undefined ? [] : [{ kind: "equals", column, value }];
+
+const has = (
+  table: typeof EVENT_TAGS | typeof EVENT_LEGAL_BASES,
+  values: Readonly<Record<string, string>>,
+): EventCondition => ({ kind: "has", table, values });
+
+const TIME_COLUMNS = { timestamp: "occurred", received_at: "received" } as const;
+
+const range = ({ from, to, timeField }: EventFilter): readonly EventCondition[] => [
+  {
+    kind: "range",
+    column: TIME_COLUMNS[timeField],
+    from: from === undefined ? undefined : timeKey(from),
+    to: to === undefined ? undefined : timeKey(to),
+  },
+];
+
+/** In one order, so that equal questions make equal queries. */
+const distinctTags = ({ tags = [] }: EventFilter): readonly Tag[] => {
+  const byText = new Map(tags.map((tag) => [JSON.stringify([tag.key, tag.value]), tag]));
+  return [...byText.keys()].sort().flatMap((text) => byText.get(text) ?? []);
+};

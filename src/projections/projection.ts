@@ -1,0 +1,39 @@
+/**
+ * What a projection is: a rule that turns records into rows, without I/O and without a clock, so that the same records
+ * give the same rows wherever and however often it runs. runner.ts applies it, registry.ts lists them.
+ */
+import type { JsonObject } from "../event/facts.ts";
+import type { Sequence } from "../log/outcome.ts";
+import type { LogRecord } from "../log/record.ts";
+import type { Row, Table } from "../views/tables.ts";
+import type { ViewDefinition, Write } from "../views/view-store.ts";
+
+/** One record of the log and where it stands. */
+export interface StoredRecord {
+  readonly sequence: Sequence;
+  readonly record: LogRecord;
+  /** The event's text, parsed. Numbers may have lost precision: store `record.eventText`, not this. */
+  readonly event: JsonObject;
+}
+
+/** A row by its primary key. */
+export interface StateKey {
+  readonly table: Table;
+  readonly key: Row;
+}
+
+/** The rows that a record's `stateKeys` named, as all earlier records left them. */
+export interface States {
+  get(table: Table, key: Row): Row | undefined;
+}
+
+export type Evolution =
+  | { readonly kind: "rows"; readonly writes: readonly Write[] }
+  /** A dead letter: the reason as a code, and a text that does not repeat what the customer sent. */
+  | { readonly kind: "rejected"; readonly code: string; readonly detail: string };
+
+/** Raise `version` with every change of the tables or of what the rows hold: the view is then made again from the log. */
+export interface Projection extends ViewDefinition {
+  stateKeys(record: StoredRecord): readonly StateKey[];
+  evolve(states: States, record: StoredRecord): Evolution;
+}

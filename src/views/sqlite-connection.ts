@@ -1,0 +1,91 @@
+/** One SQLite connection: its prepared statements, and transactions that neither overlap nor stop the process while they wait. */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { VIEW_BUSY_MS_MAX, VIEW_STATEMENTS_CACHED_MAX } from "../limits.ts";
+
+export type Statements = (sql: string) => StatementSync;
+
+/** SQL text → prepared statement, the least recently used forgotten first. */
+export const createStatements = (database: DatabaseSync): Statements => {
+  const prepared = new Map<string, StatementSync>();
+  return (sql) => {
+    const statement = prepared.get(sql) ?? database.prepare(sql);
+    // A Map keeps the order of insertion: what is put back last stands last.
+    prepared.delete(sql);
+    prepared.set(sql, statement);
+    const [oldest] = prepared.keys();
+    if (prepared.size > VIEW_STATEMENTS_CACHED_MAX && oldest !== undefined) prepared.delete(oldest);
+    return statement;
+  };
+};
+
+/** What the work of a transaction gives, and whether its writes are to stay. */
+export interface Done<Result> {
+  readonly result: Result;
+  readonly keep: boolean;
+}
+
+export type Transaction = <Result>(work: () => Promise<Done<Result>>) => Promise<Result>;
+
+/** Transactions of one connection run one after another, even where their work awaits. Undone where the work throws. */
+export const createTransaction = (statements: Statements): Transaction => {
+  const inTurn = createTurns();
+  return (work) =>
+    inTurn(async () => {
+      await beginWhenFree(statements("BEGIN IMMEDIATE"));
+      let isKept = false;
+      try {
+        const { result, keep } = await work();
+        if (keep) statements("COMMIT").run();
+        isKept = keep;
+        return result;
+      } finally {
+        if (!isKept) rollBack(statements("ROLLBACK"));
+      }
+    });
+};
+
+const createTurns = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const turn = last.then(work, work);
+    last = turn;
+    return turn;
+  };
+};
+
+const SQLITE_BUSY = 5;
+const SQLITE_CONSTRAINT = 19;
+const BUSY_POLL_MS = 5;
+
+/** Needs busy_timeout = 0: SQLite's own waiting would stop the whole process, the holder of the lock included. */
+const beginWhenFree = async (begin: StatementSync): Promise<void> => {
+  const deadline = performance.now() + VIEW_BUSY_MS_MAX;
+  for (;;) {
+    try {
+      begin.run();
+      return;
+    } catch (error) {
+      if (resultCode(error) !== SQLITE_BUSY || performance.now() > deadline) throw error;
+    }
+    await delay(BUSY_POLL_MS);
+  }
+};
+
+const rollBack = (statement: StatementSync): void => {
+  try {
+    statement.run();
+  } catch {
+    // After some failures, a full disk for one, SQLite has already rolled back (sqlite.org/lang_transaction.html).
+  }
+};
+
+/** Primary result code: the low byte (sqlite.org/rescode.html). Deno 2.9 gives it for prepared statements, not for exec. */
+const resultCode = (error: unknown): number | undefined =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number"
+    ? error.errcode & 0xff
+    : undefined;
+
+/** SQLite's message where a row breaks its table, which names table and columns and no value; else undefined. */
+export const constraintMessage = (error: unknown): string | undefined =>
+  error instanceof Error && resultCode(error) === SQLITE_CONSTRAINT ? error.message : undefined;

@@ -1,0 +1,203 @@
+/**
+ * Views in one SQLite file, through node:sqlite, which Bun and Deno both have.
+ *
+ * WAL with synchronous=NORMAL: a power failure may take the last commits away, but whole ones, rows and position
+ * together, and the log still has the records. So a view needs no fsync per commit; only the log does.
+ *
+ * One connection writes, another reads: a read sees the last commit and never a part of one, also while a commit is
+ * being written.
+ */
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate as otherWork } from "node:timers/promises";
+import { VIEW_BUSY_MS_MAX, VIEW_WRITE_SLICE_MS_MAX } from "../limits.ts";
+import { rowSql } from "./sql.ts";
+import {
+  constraintMessage,
+  createStatements,
+  createTransaction,
+  type Statements,
+} from "./sqlite-connection.ts";
+import {
+  checkKey,
+  checkRow,
+  type Row,
+  rowInteger,
+  rowText,
+  sqlName,
+  type Table,
+  tableDdl,
+  type Value,
+} from "./tables.ts";
+import { fromStoredText, toStoredText } from "./text.ts";
+import {
+  type CommitResult,
+  DEAD_LETTERS,
+  type DeadLetter,
+  VIEWS,
+  type ViewCommit,
+  type ViewDefinition,
+  type ViewStore,
+  type Write,
+} from "./view-store.ts";
+
+export const createSqliteViews = ({ path }: { readonly path: string }): ViewStore => {
+  const { writer, reader } = connect(path);
+  const write = createStatements(writer);
+  const read = createStatements(reader);
+  const transaction = createTransaction(write);
+
+  const open = (view: ViewDefinition) =>
+    transaction<"made" | "kept" | "made_again">(async () => {
+      const known = getRow(write, VIEWS, { name: view.name });
+      if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false };
+      if (known) dropView(writer, known);
+      for (const table of view.tables) makeTable(writer, table);
+      runWrite(write, { kind: "upsert", table: VIEWS, row: newViewRow(view) });
+      return { result: known ? "made_again" : "made", keep: true };
+    });
+
+  const position = async (name: string): Promise<number> => {
+    const known = getRow(read, VIEWS, { name });
+    return known ? rowInteger(known, "position") : 0;
+  };
+
+  const commit = async ({ view, from, to, writes, deadLetters }: ViewCommit): Promise<CommitResult> => {
+    const letters = deadLetters.map((letter) => deadLetterWrite(view.name, letter));
+    try {
+      return await transaction<CommitResult>(async () => {
+        const { changes } = write(MOVE_POSITION).run(to, view.name, view.version, from);
+        if (Number(changes) !== 1) {
+          return { result: { kind: "superseded", position: await position(view.name) }, keep: false };
+        }
+        await inSlices([...writes, ...letters], (each) => runWrite(write, each));
+        return { result: { kind: "committed" }, keep: true };
+      });
+    } catch (error) {
+      const detail = constraintMessage(error);
+      if (detail === undefined) throw error;
+      return { kind: "unwritable", detail };
+    }
+  };
+
+  const close = () =>
+    transaction(async () => ({ result: undefined, keep: false })).finally(() => {
+      for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
+    });
+
+  return {
+    open,
+    position,
+    commit,
+    load: async (table, keys) =>
+      keys.map((key) => getRow(read, table, key)).filter((row) => row !== undefined),
+    select: async ({ sql, params }) =>
+      read(sql)
+        .all(...params.map(toStored))
+        .map(fromStored),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};
+
+/** Indexes on ids touch pages all over the file, so more of them are kept than the 2 MB that are SQLite's default. */
+const PAGE_CACHE_KIB = 64 * 1024;
+
+const connect = (path: string) => {
+  const writer = new DatabaseSync(path);
+  writer.exec(`PRAGMA busy_timeout = ${VIEW_BUSY_MS_MAX}`);
+  writer.exec("PRAGMA journal_mode = WAL");
+  writer.exec("PRAGMA synchronous = NORMAL");
+  writer.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
+  writer.exec("BEGIN IMMEDIATE");
+  for (const table of [VIEWS, DEAD_LETTERS]) if (!hasTable(writer, table)) makeTable(writer, table);
+  writer.exec("COMMIT");
+  // From here on createTransaction waits for the lock.
+  writer.exec("PRAGMA busy_timeout = 0");
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec(`PRAGMA busy_timeout = ${VIEW_BUSY_MS_MAX}`);
+  return { writer, reader };
+};
+
+const hasTable = (database: DatabaseSync, table: Table): boolean =>
+  database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table.name) !==
+  undefined;
+
+const makeTable = (database: DatabaseSync, table: Table): void => {
+  const [create = "", ...indexes] = tableDdl(table);
+  // Where the key is the whole row, a row store beside the index of the key would hold everything twice.
+  const isAllKey = Object.keys(table.columns).length === table.primaryKey.length;
+  for (const sql of [isAllKey ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
+};
+
+const dropView = (database: DatabaseSync, view: Row): void => {
+  const tables: readonly string[] = JSON.parse(rowText(view, "tables"));
+  for (const name of tables) database.exec(`DROP TABLE ${sqlName(name)}`);
+  database.prepare("DELETE FROM dead_letters WHERE projection = ?").run(rowText(view, "name"));
+};
+
+const newViewRow = ({ name, version, tables }: ViewDefinition): Row => ({
+  name,
+  version,
+  position: 0,
+  tables: JSON.stringify(tables.map((table) => table.name)),
+});
+
+/** Moves only from where the writer believes the view to be, and only a view of its own version. */
+const MOVE_POSITION = "UPDATE views SET position = ? WHERE name = ? AND version = ? AND position = ?";
+
+const deadLetterWrite = (viewName: string, letter: DeadLetter): Write => ({
+  kind: "upsert",
+  table: DEAD_LETTERS,
+  row: {
+    projection: viewName,
+    sequence: letter.sequence,
+    tenant: letter.tenant,
+    event_id: letter.eventId,
+    code: letter.code,
+    detail: letter.detail,
+    recorded_at: letter.recordedAt,
+  },
+});
+
+/** Does all of it, but lets requests be answered in between: a commit of 1000 records takes tens of milliseconds. */
+const inSlices = async <Item>(items: readonly Item[], work: (item: Item) => void): Promise<void> => {
+  let sliceEndMs = performance.now() + VIEW_WRITE_SLICE_MS_MAX;
+  for (const item of items) {
+    work(item);
+    if (performance.now() < sliceEndMs) continue;
+    await otherWork();
+    sliceEndMs = performance.now() + VIEW_WRITE_SLICE_MS_MAX;
+  }
+};
+
+const runWrite = (statements: Statements, write: Write): void => {
+  const { table } = write;
+  if (write.kind === "delete") {
+    statements(rowSql(table).delete).run(...keyParams(table, write.key));
+    return;
+  }
+  checkRow(table, write.row);
+  const params = Object.keys(table.columns).map((name) => toStored(write.row[name] ?? null));
+  statements(rowSql(table)[write.kind]).run(...params);
+};
+
+const getRow = (statements: Statements, table: Table, key: Row): Row | undefined => {
+  const found = statements(rowSql(table).select).get(...keyParams(table, key));
+  return found && fromStored(found);
+};
+
+const keyParams = (table: Table, key: Row): Value[] => {
+  checkKey(table, key);
+  return table.primaryKey.map((name) => toStored(key[name] ?? null));
+};
+
+const toStored = (value: Value): Value => (typeof value === "string" ? toStoredText(value) : value);
+
+const fromStored = (stored: Readonly<Record<string, unknown>>): Row =>
+  Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, valueFromStored(name, value)]));
+
+const valueFromStored = (name: string, value: unknown): Value => {
+  if (typeof value === "string") return fromStoredText(value);
+  if (typeof value === "number" || value === null) return value;
+  throw new Error(`column ${name} holds something that was not written here`);
+};

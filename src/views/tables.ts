@@ -1,0 +1,131 @@
+/**
+ * A table described once, as data. The SQL made from it is plain enough for SQLite and PostgreSQL. What a row
+ * may hold is checked against the same description before a database sees it.
+ */
+import { strict as assert } from "node:assert";
+
+export interface Column {
+  readonly type: "text" | "integer";
+  readonly nullable?: true;
+}
+
+export const TEXT = { type: "text" } as const satisfies Column;
+export const NULLABLE_TEXT = { type: "text", nullable: true } as const satisfies Column;
+/** Below 2^53, so that it is a number everywhere. */
+export const INTEGER = { type: "integer" } as const satisfies Column;
+
+export interface Table {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, Column>>;
+  readonly primaryKey: readonly string[];
+  /**
+   * The columns of each index. Where two serve a query equally well SQLite takes the one that stands later here
+   * (measured with 3.54), so the more selective one comes later.
+   */
+  readonly indexes: readonly (readonly string[])[];
+}
+
+export type Value = string | number | null;
+export type Row = Readonly<Record<string, Value>>;
+export type ColumnOf<Described extends Table> = keyof Described["columns"] & string;
+export type RowOf<Described extends Table> = {
+  readonly [Name in ColumnOf<Described>]: ValueOf<Described["columns"][Name]>;
+};
+type ValueOf<Described extends Column | undefined> =
+  | (Described extends { type: "text" } ? string : number)
+  | (Described extends { nullable: true } ? null : never);
+
+/** The statements that make a table and its indexes. */
+export const tableDdl = (table: Table): readonly string[] => {
+  const columns = Object.entries(table.columns).map(([name, column]) => columnDdl(name, column));
+  const primaryKey = `PRIMARY KEY (${columnList(table, table.primaryKey)})`;
+  return [
+    `CREATE TABLE ${sqlName(table.name)} (${[...columns, primaryKey].join(", ")})`,
+    ...table.indexes.map((names) => indexDdl(table, names)),
+  ];
+};
+
+/** Both databases know `bigint`: 8 bytes in PostgreSQL, integer affinity in SQLite. */
+const SQL_TYPE = { text: "text", integer: "bigint" } as const;
+
+const columnDdl = (name: string, column: Column): string =>
+  `${sqlName(name)} ${SQL_TYPE[column.type]}${column.nullable ? "" : " NOT NULL"}`;
+
+/** Nobody asks for rows without a value, so rows without one need no place in the index. */
+const indexDdl = (table: Table, names: readonly string[]): string => {
+  const indexName = sqlName(`${table.name}_by_${names.join("_")}`);
+  const filled = names.filter((name) => columnOf(table, name).nullable);
+  const condition = filled.map((name) => `${columnName(table, name)} IS NOT NULL`).join(" AND ");
+  const made = `CREATE INDEX ${indexName} ON ${sqlName(table.name)} (${columnList(table, names)})`;
+  return condition === "" ? made : `${made} WHERE ${condition}`;
+};
+
+/** PostgreSQL cuts longer names off without a word. */
+const NAME_CHARACTERS_MAX = 63;
+const NAME = /^[a-z][a-z0-9_]*$/;
+
+/** A name that comes from a description, in quotes because `key` and `value` are also words of SQL. */
+export const sqlName = (name: string): string => {
+  assert(
+    NAME.test(name) && name.length <= NAME_CHARACTERS_MAX,
+    "a table or column has a name that SQL cannot take",
+  );
+  return `"${name}"`;
+};
+
+export const columnOf = (table: Table, name: string): Column => {
+  const column = Object.hasOwn(table.columns, name) ? table.columns[name] : undefined;
+  assert(column !== undefined, `table ${table.name} has no such column`);
+  return column;
+};
+
+export const columnList = (table: Table, names: readonly string[]): string =>
+  names.map((name) => columnName(table, name)).join(", ");
+
+/** The name for SQL of a column that the table has. */
+export const columnName = (table: Table, name: string): string => {
+  columnOf(table, name);
+  return sqlName(name);
+};
+
+/** Throws where the row is not one that the table can hold; never quotes a value. */
+export const checkRow = (table: Table, row: Row): void => {
+  for (const name of Object.keys(row)) columnOf(table, name);
+  for (const name of Object.keys(table.columns)) checkValue(table, name, row[name]);
+};
+
+/** The same for a primary key: its columns, all of them, and no others. */
+export const checkKey = (table: Table, key: Row): void => {
+  assert(
+    Object.keys(key).length === table.primaryKey.length,
+    `a key of table ${table.name} names exactly its primary key`,
+  );
+  for (const name of table.primaryKey) checkValue(table, name, key[name]);
+};
+
+const checkValue = (table: Table, name: string, value: Value | undefined): void => {
+  const column = columnOf(table, name);
+  const fits =
+    value === null
+      ? column.nullable === true
+      : column.type === "text"
+        ? typeof value === "string"
+        : Number.isSafeInteger(value);
+  assert(fits, `${table.name}.${name} takes ${column.nullable ? "null or " : ""}${column.type}`);
+};
+
+/** Primary key of a row as text: equal for equal keys of one table and for no others. */
+export const keyText = (table: Table, row: Row): string =>
+  JSON.stringify([table.name, ...table.primaryKey.map((name) => row[name])]);
+
+export const rowText = (row: Row, name: string): string => {
+  const value = row[name];
+  assert(typeof value === "string", `the row has a text in ${name}`);
+  return value;
+};
+
+export const rowInteger = (row: Row, name: string): number => {
+  const value = row[name];
+  assert(typeof value === "number", `the row has an integer in ${name}`);
+  return value;
+};

@@ -1,0 +1,139 @@
+/**
+ * The only way to build a query over views. It takes a tenant, and every table in the SQL text gets its own condition
+ * on that tenant, so no combination of filters can reach the rows of another. Names come from table descriptions
+ * and are checked against them; what a client sent is always a parameter.
+ */
+import { strict as assert } from "node:assert";
+import { type ColumnOf, columnName, sqlName, type Table } from "./tables.ts";
+
+/** Not exported: nobody else can make a TenantQuery. */
+const BUILT: unique symbol = Symbol("built by tenantQuery");
+
+export interface TenantQuery {
+  readonly [BUILT]: true;
+  /** One `?` per parameter, and none elsewhere. */
+  readonly sql: string;
+  readonly params: readonly (string | number)[];
+}
+
+export type Condition<Name extends string = string> =
+  | { readonly kind: "equals"; readonly column: Name; readonly value: string | number }
+  /** `from` is inside the range, `to` is not. */
+  | {
+      readonly kind: "range";
+      readonly column: Name;
+      readonly from?: string | number | undefined;
+      readonly to?: string | number | undefined;
+    }
+  /**
+   * The row has a companion with these values: a row of `table` with the same tenant and sequence. The values and the
+   * sequence are its whole primary key, so that no row is found twice.
+   */
+  | { readonly kind: "has"; readonly table: Table; readonly values: Readonly<Record<string, string>> };
+
+export interface QueryParts<Described extends Table> {
+  readonly tenant: string;
+  readonly table: Described;
+  readonly columns: readonly ColumnOf<Described>[];
+  readonly where: readonly Condition<ColumnOf<Described>>[];
+  /** By sequence. */
+  readonly order: "asc" | "desc";
+  /** Rows behind this sequence, in the given order. */
+  readonly after?: number | undefined;
+  readonly rowsMax: number;
+}
+
+export const tenantQuery = <Described extends Table>(parts: QueryParts<Described>): TenantQuery => {
+  const { tenant, table, order, after, rowsMax } = parts;
+  assert(typeof tenant === "string" && tenant !== "", "a query has a tenant");
+  assert(order === "asc" || order === "desc", "rows come in ascending or descending order");
+  assert(Number.isSafeInteger(rowsMax) && rowsMax > 0, "a query asks for at least one row");
+
+  const companions = companionsOf(parts.where);
+  // The first table drives the query: a companion where there is one, because its key ends in the sequence
+  // and holds only rows that match. SQLite keeps to this order (a test reads the plan).
+  const sources = [...companions.map(({ source }) => source), { alias: "main", table }];
+  const [driver] = sources;
+  assert(driver !== undefined);
+  const clauses = [
+    ...sources.map((source) => ({ text: `${columnIn(source, "tenant")} = ?`, params: [tenant] })),
+    ...companions.flatMap((companion) => companion.clauses),
+    ...sources.slice(1).map((source) => sameSequence(source, driver)),
+    ...parts.where.flatMap((condition) => mainClauses(condition, { alias: "main", table })),
+    ...(after === undefined ? [] : [behind(driver, order, after)]),
+  ];
+  const selected = parts.columns.map((name) => columnIn({ alias: "main", table }, name)).join(", ");
+  return {
+    [BUILT]: true,
+    sql: [
+      `SELECT ${selected} FROM ${sources.map(({ alias, table: { name } }) => `${sqlName(name)} ${alias}`).join(", ")}`,
+      `WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
+      `ORDER BY ${columnIn(driver, "sequence")} ${order === "asc" ? "ASC" : "DESC"} LIMIT ?`,
+    ].join(" "),
+    params: [...clauses.flatMap(({ params }) => params), rowsMax],
+  };
+};
+
+/** A table in the FROM list. */
+interface Source {
+  readonly alias: string;
+  readonly table: Table;
+}
+
+interface Clause {
+  readonly text: string;
+  readonly params: readonly (string | number)[];
+}
+
+interface Companion {
+  readonly source: Source;
+  readonly clauses: readonly Clause[];
+}
+
+const columnIn = ({ alias, table }: Source, name: string): string => `${alias}.${columnName(table, name)}`;
+
+const companionsOf = (where: readonly Condition[]): readonly Companion[] =>
+  where
+    .filter((condition) => condition.kind === "has")
+    .map(({ table, values }, index) => {
+      const key = ["tenant", ...Object.keys(values), "sequence"].sort();
+      assert.deepEqual(
+        key,
+        [...table.primaryKey].sort(),
+        `the companion names the whole key of ${table.name}`,
+      );
+      const source = { alias: `companion${index}`, table };
+      return { source, clauses: Object.entries(values).map(([name, value]) => equals(source, name, value)) };
+    });
+
+const mainClauses = (condition: Condition, source: Source): readonly Clause[] => {
+  switch (condition.kind) {
+    case "equals":
+      return [equals(source, condition.column, condition.value)];
+    case "range": {
+      const column = columnIn(source, condition.column);
+      const { from, to } = condition;
+      return [
+        ...(from === undefined ? [] : [{ text: `${column} >= ?`, params: [from] }]),
+        ...(to === undefined ? [] : [{ text: `${column} < ?`, params: [to] }]),
+      ];
+    }
+    case "has":
+      return [];
+  }
+};
+
+const equals = (source: Source, name: string, value: string | number): Clause => ({
+  text: `${columnIn(source, name)} = ?`,
+  params: [value],
+});
+
+const sameSequence = (source: Source, driver: Source): Clause => ({
+  text: `${columnIn(source, "sequence")} = ${columnIn(driver, "sequence")}`,
+  params: [],
+});
+
+const behind = (driver: Source, order: "asc" | "desc", after: number): Clause => {
+  assert(Number.isSafeInteger(after), "a cursor stands at a sequence");
+  return { text: `${columnIn(driver, "sequence")} ${order === "asc" ? ">" : "<"} ?`, params: [after] };
+};

@@ -1,0 +1,92 @@
+/**
+ * Where views live: the port that SQLite and PostgreSQL implement and that one suite tests
+ * (test/suites/view-store.ts). Rows and the position they stand for change in one transaction, and only from the
+ * position the writer has seen: that is what makes projecting exactly-once, whoever runs it and however often.
+ */
+import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "./tables.ts";
+import type { TenantQuery } from "./tenant-query.ts";
+
+/** What the store must know about a projection. Another `version` means other rows: the view starts again from nothing. */
+export interface ViewDefinition {
+  readonly name: string;
+  readonly version: number;
+  readonly tables: readonly Table[];
+}
+
+export type Write =
+  /** The key is new. Where it is not, the whole commit is `unwritable`. */
+  | { readonly kind: "insert"; readonly table: Table; readonly row: Row }
+  | { readonly kind: "upsert"; readonly table: Table; readonly row: Row }
+  | { readonly kind: "delete"; readonly table: Table; readonly key: Row };
+
+/** A record that a projection could not take. */
+export interface DeadLetter {
+  readonly sequence: number;
+  /** Null where the record could not be read so far. */
+  readonly tenant: string | null;
+  readonly eventId: string | null;
+  readonly code: string;
+  readonly detail: string;
+  /** RFC 3339, UTC. */
+  readonly recordedAt: string;
+}
+
+export interface ViewCommit {
+  readonly view: ViewDefinition;
+  /** The position that the writes were computed at. */
+  readonly from: number;
+  /** Sequence of the last record that they cover. */
+  readonly to: number;
+  readonly writes: readonly Write[];
+  readonly deadLetters: readonly DeadLetter[];
+}
+
+export type CommitResult =
+  | { readonly kind: "committed" }
+  /** Nothing was written: the view stands elsewhere, or has another version. Somebody else writes it. */
+  | { readonly kind: "superseded"; readonly position: number }
+  /** Nothing was written: the database says that a row breaks its table, now and at every retry. */
+  | { readonly kind: "unwritable"; readonly detail: string };
+
+/** Calls reject where the database fails (disk full, file gone); the same call may then be made again. */
+export interface ViewStore extends AsyncDisposable {
+  /** Makes the tables, or drops and makes them again where they are of another version. */
+  open(view: ViewDefinition): Promise<"made" | "kept" | "made_again">;
+  /** Sequence of the last record that the view has seen; 0 for none. */
+  position(viewName: string): Promise<number>;
+  /** The rows with these primary keys, as far as they exist, in any order. */
+  load(table: Table, keys: readonly Row[]): Promise<readonly Row[]>;
+  commit(commit: ViewCommit): Promise<CommitResult>;
+  select(query: TenantQuery): Promise<readonly Row[]>;
+  close(): Promise<void>;
+}
+
+/** How far each projection has read. Kept by the store itself. */
+export const VIEWS = {
+  name: "views",
+  columns: {
+    name: TEXT,
+    version: INTEGER,
+    position: INTEGER,
+    /** JSON array of table names: a later version may have others, and these must go then. */
+    tables: TEXT,
+  },
+  primaryKey: ["name"],
+  indexes: [],
+} as const satisfies Table;
+
+/** Kept by the store itself, so that a dead letter is written in the transaction that steps over its record. */
+export const DEAD_LETTERS = {
+  name: "dead_letters",
+  columns: {
+    projection: TEXT,
+    sequence: INTEGER,
+    tenant: NULLABLE_TEXT,
+    event_id: NULLABLE_TEXT,
+    code: TEXT,
+    detail: TEXT,
+    recorded_at: TEXT,
+  },
+  primaryKey: ["projection", "sequence"],
+  indexes: [["tenant", "sequence"]],
+} as const satisfies Table;

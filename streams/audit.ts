@@ -1,0 +1,32 @@
+import { DUPLICATE_WINDOW_MS, EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../src/limits.ts";
+import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { AUDIT_SUBJECTS } from "./subjects.ts";
+
+/** The log itself. Nothing in it is ever changed, removed or expired. */
+export const auditStream = (options: TopologyOptions): StreamDefinition => ({
+  name: "AUDIT",
+  purpose: "Every accepted audit event, once, in order, forever.",
+  writtenBy: "the front ends (src/jetstream/appender.ts)",
+  readBy: "projections, duplicate replies, and your own consumers (streams/README.md)",
+  settings: {
+    subjects: [AUDIT_SUBJECTS],
+    storage: "file",
+    retention: "limits",
+    discard: "new",
+    num_replicas: options.replicas,
+    max_age: 0,
+    max_bytes: -1,
+    max_msgs: -1,
+    max_msgs_per_subject: -1,
+    max_msg_size: EVENT_BYTES_MAX + RECORD_OVERHEAD_BYTES_MAX,
+    duplicate_window: nanoseconds(DUPLICATE_WINDOW_MS),
+    deny_delete: true,
+    deny_purge: true,
+    allow_direct: true,
+    // Group commit (NATS ADR-50); needs nats-server 2.12.
+    allow_atomic: true,
+    allow_rollup_hdrs: false,
+    compression: "s2",
+  },
+  updatable: ["num_replicas", "max_msg_size", "allow_direct", "allow_atomic", "compression"],
+});

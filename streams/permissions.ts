@@ -1,0 +1,63 @@
+/**
+ * Broker users and what each may publish and subscribe to (DESIGN 4). `deny_delete` and `deny_purge` do not stop an
+ * update of `max_age` or the deletion of the whole stream (measured on 2.15.1), so the running service has no
+ * right to STREAM.UPDATE, STREAM.DELETE, STREAM.PURGE or STREAM.MSG.DELETE. Read by the embedded broker,
+ * by compose.yaml (a test compares them) and by people who run their own NATS.
+ */
+import { KEYS_BUCKET } from "./keys.ts";
+import { AUDIT_SUBJECTS, SANDBOX_SUBJECTS } from "./subjects.ts";
+
+export interface BrokerPermissions {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
+export type BrokerUser = "service" | "provisioner" | "consumer";
+
+const INBOX = "_INBOX.>";
+
+/** Reading a stream without being able to change it: consumers, direct gets, acknowledgements, flow control. */
+const readStream = (stream: string): readonly string[] => [
+  `$JS.API.STREAM.INFO.${stream}`,
+  `$JS.API.STREAM.MSG.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}.>`,
+  `$JS.API.CONSUMER.CREATE.${stream}`,
+  `$JS.API.CONSUMER.CREATE.${stream}.>`,
+  `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.*`,
+  `$JS.API.CONSUMER.INFO.${stream}.*`,
+  `$JS.API.CONSUMER.NAMES.${stream}`,
+  `$JS.API.CONSUMER.LIST.${stream}`,
+  `$JS.API.CONSUMER.DELETE.${stream}.*`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+  `$JS.ACK.${stream}.>`,
+  `$JS.FC.${stream}.>`,
+];
+
+const EVERY_CLIENT: readonly string[] = ["$JS.API.INFO", "$JS.API.STREAM.NAMES"];
+
+export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
+  /** The running service: appends and reads, and keeps the key bucket. */
+  service: {
+    publish: [
+      AUDIT_SUBJECTS,
+      SANDBOX_SUBJECTS,
+      `$KV.${KEYS_BUCKET}.>`,
+      ...EVERY_CLIENT,
+      ...readStream("AUDIT"),
+      ...readStream("SANDBOX"),
+      ...readStream(`KV_${KEYS_BUCKET}`),
+    ],
+    subscribe: [INBOX],
+  },
+  /** Used only while streams are made or updated. It cannot publish an event, nor delete or purge a stream. */
+  provisioner: {
+    publish: [...EVERY_CLIENT, "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.UPDATE.*"],
+    subscribe: [INBOX],
+  },
+  /** Your own services: they follow the log and can change nothing. */
+  consumer: {
+    publish: [...EVERY_CLIENT, ...readStream("AUDIT")],
+    subscribe: [INBOX, AUDIT_SUBJECTS],
+  },
+};

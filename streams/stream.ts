@@ -1,0 +1,47 @@
+/** What the definition of a stream says. Data only: src/jetstream/reconcile.ts makes the broker agree with it. */
+
+const NANOSECONDS_PER_MS = 1_000_000;
+
+/** JetStream counts time in nanoseconds. */
+export const nanoseconds = (milliseconds: number): number => milliseconds * NANOSECONDS_PER_MS;
+
+/** Settings in JetStream's own spelling, so that what is here is what `nats stream info` shows. */
+export interface StreamSettings {
+  readonly subjects: readonly string[];
+  readonly storage: "file" | "memory";
+  readonly retention: "limits";
+  readonly discard: "new" | "old";
+  readonly num_replicas: number;
+  readonly max_age: number;
+  readonly max_bytes: number;
+  readonly max_msgs: number;
+  readonly max_msgs_per_subject: number;
+  readonly max_msg_size: number;
+  readonly duplicate_window: number;
+  readonly deny_delete: boolean;
+  readonly deny_purge: boolean;
+  readonly allow_direct: boolean;
+  readonly allow_atomic: boolean;
+  readonly allow_rollup_hdrs: boolean;
+  readonly compression: "none" | "s2";
+}
+
+export interface StreamDefinition {
+  readonly name: string;
+  /** One sentence; stored as the stream's description. */
+  readonly purpose: string;
+  readonly writtenBy: string;
+  readonly readBy: string;
+  readonly settings: StreamSettings;
+  /**
+   * Settings that may be changed on a stream that already holds messages without losing or altering any.
+   * A difference in any other setting stops the start with the difference shown.
+   */
+  readonly updatable: readonly (keyof StreamSettings)[];
+}
+
+/** What depends on the installation. */
+export interface TopologyOptions {
+  /** Copies of each stream: 1 on a single broker, 3 on a three-node cluster. */
+  readonly replicas: number;
+}

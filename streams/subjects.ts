@@ -1,0 +1,70 @@
+/**
+ * The subject grammar, both ways: `audit.<tenant>.<asset>.<group>.<name>`, five tokens always.
+ * Consumers filter on it, so it is a contract: see streams/README.md.
+ */
+
+export const AUDIT_SUBJECTS = "audit.>";
+export const SANDBOX_SUBJECTS = "sandbox.>";
+
+/** Group of the six event types that have no dot in their name (SPEC 6, "Legacy"). */
+export const LEGACY_GROUP = "legacy";
+
+export interface SubjectParts {
+  readonly tenant: string;
+  readonly assetId: string;
+  readonly group: string;
+  readonly name: string;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const LITERAL_BYTE = /^[A-Za-z0-9_-]$/;
+
+const TOKEN_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  return LITERAL_BYTE.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+});
+
+/** An asset_id as one subject token: bytes outside `[A-Za-z0-9_-]` are percent-encoded, so `.`, `*`, `>` and spaces are safe. */
+export const encodeToken = (text: string): string => {
+  let token = "";
+  for (const byte of encoder.encode(text)) token += TOKEN_OF_BYTE[byte];
+  return token;
+};
+
+/** The asset_id that a token stands for, or undefined where the token is not one that `encodeToken` writes. */
+export const decodeToken = (token: string): string | undefined => {
+  try {
+    const bytes: number[] = [];
+    for (let index = 0; index < token.length; index++) {
+      const character = token.charAt(index);
+      bytes.push(
+        character === "%" ? Number.parseInt(token.slice(index + 1, index + 3), 16) : character.charCodeAt(0),
+      );
+      if (character === "%") index += 2;
+    }
+    const text = decoder.decode(Uint8Array.from(bytes));
+    return encodeToken(text) === token ? text : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** `decision.decision_reversed` → group `decision`, name `decision_reversed`; a type without a dot is in group `legacy`. */
+export const splitEventType = (eventType: string): { group: string; name: string } => {
+  const dot = eventType.indexOf(".");
+  if (dot < 0) return { group: LEGACY_GROUP, name: eventType };
+  return { group: eventType.slice(0, dot), name: eventType.slice(dot + 1) };
+};
+
+export const auditSubject = (tenant: string, assetId: string, eventType: string): string => {
+  const { group, name } = splitEventType(eventType);
+  return `audit.${tenant}.${encodeToken(assetId)}.${group}.${name}`;
+};
+
+export const parseAuditSubject = (subject: string): SubjectParts | undefined => {
+  const [root, tenant, asset, group, name, ...rest] = subject.split(".");
+  if (root !== "audit" || !tenant || !asset || !group || !name || rest.length > 0) return undefined;
+  const assetId = decodeToken(asset);
+  return assetId === undefined ? undefined : { tenant, assetId, group, name };
+};

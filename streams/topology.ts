@@ -1,0 +1,11 @@
+import { auditStream } from "./audit.ts";
+import { keysStream } from "./keys.ts";
+import { sandboxStream } from "./sandbox.ts";
+import type { StreamDefinition, TopologyOptions } from "./stream.ts";
+
+/** Everything the broker holds for Prooftrail, in order of creation. */
+export const topology = (options: TopologyOptions): readonly StreamDefinition[] => [
+  auditStream(options),
+  keysStream(options),
+  sandboxStream(options),
+];

@@ -1,0 +1,20 @@
+/** The key bucket on a real broker, as the broker user that the running service has. */
+import { expect, test } from "bun:test";
+import { connect, type NatsConnection } from "nats";
+import { createKeys, type Keys } from "../../src/access/keys.ts";
+import { createKeyBucket } from "../../src/jetstream/key-bucket.ts";
+import { KEY_STATE_AGE_MS_MAX } from "../../src/limits.ts";
+import { KEYS_BUCKET, keysStream } from "../../streams/keys.ts";
+import { silentLogger, startTestBroker, type TestBroker } from "../support/broker.ts";
+import { until } from "../support/until.ts";
+import { authenticate } from "../../src/access/authenticate.ts";
+import { hashSecret } from "../../src/access/api-key.ts";
+import type { BrokerUser } from "../../streams/permissions.ts";
+import { someRecord, testKeyStore } from "./key-store-suite.ts";
+import { randomBytes } from "node:crypto";
+import { setUpAdminKey } from "../../src/access/admin-key.ts";
+import { createAdminKeyFile } from "../../src/access/admin-key-file.ts";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "../../src/telemetry/logger.ts";

@@ -1,0 +1,202 @@
+import { describe, expect, test } from "bun:test";
+import { createAppender } from "../../src/jetstream/appender.ts";
+import { createLogReader } from "../../src/jetstream/reader.ts";
+import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import {
+  type LogReader,
+  LogUnavailableError,
+  type OutgoingRecord,
+  type StoredMessage,
+} from "../../src/log/event-log.ts";
+import { auditSubject, encodeToken, parseAuditSubject } from "../../streams/subjects.ts";
+import { topology } from "../../streams/topology.ts";
+import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { connectAs, startTestLog, type TestLog } from "../support/log.ts";
+import { until } from "../support/until.ts";
+
+const record = (id: string, assetId = "a"): OutgoingRecord => ({
+  subject: auditSubject("acme", assetId, "incident.detected"),
+  messageId: id,
+  payload: new TextEncoder().encode(`{"id":"${id}"}`),
+});
+const appenderOn = ({ connection }: TestLog) =>
+  createAppender({ connection, logger: silentLogger, onOutcome: () => {} });
+
+describe("appending", () => {
+  test("answers each record with its own sequence, and a repeated one with the sequence of the first", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log);
+    const records = Array.from({ length: 1000 }, (_, index) => record(`id${index}`));
+    const first = await appender.append(records);
+    expect(first).toEqual(records.map((_, index) => ({ kind: "appended", sequence: index + 1 })));
+    const [again, fresh] = await appender.append([record("id7"), record("new")]);
+    expect([again, fresh]).toEqual([
+      { kind: "duplicate", sequence: 8 },
+      { kind: "appended", sequence: 1001 },
+    ]);
+  });
+
+  test("says at once that nothing is promised while the broker is away, and goes on when it is back", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log);
+    await appender.append([record("before")]);
+    process.kill(log.broker.pid ?? 0, "SIGKILL");
+    await until("the connection is known to be lost", () => !log.connection.isConnected());
+    const [refused] = await appender.append([record("during")]);
+    expect(refused).toMatchObject({ kind: "refused", reason: "unavailable" });
+    const outcome = await until("an append succeeds again", async () => {
+      const [retried] = await appender.append([record("during")]);
+      return retried?.kind === "refused" || retried?.kind === "unknown" ? undefined : retried;
+    });
+    expect(outcome).toEqual({ kind: "appended", sequence: 2 });
+  });
+
+  test("more than can be in flight is refused whole, without waiting", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log);
+    const thousand = (prefix: string) =>
+      Array.from({ length: 1000 }, (_, index) => record(`${prefix}${index}`));
+    const batches = await Promise.all(
+      ["a", "b", "c", "d", "e"].map((prefix) => appender.append(thousand(prefix))),
+    );
+    const kinds = batches.map((outcomes) => [...new Set(outcomes.map(({ kind }) => kind))]);
+    expect(kinds).toEqual([["appended"], ["appended"], ["appended"], ["appended"], ["refused"]]);
+  });
+
+  test("an asset name of 256 four-byte characters fits into a subject", async () => {
+    await using log = await startTestLog();
+    const assetId = "😀".repeat(256);
+    const [outcome] = await appenderOn(log).append([record("long", assetId)]);
+    expect(outcome).toEqual({ kind: "appended", sequence: 1 });
+    const message = await (await createLogReader(log.connection)).read(1);
+    expect(parseAuditSubject(message?.subject ?? "")?.assetId).toBe(assetId);
+  });
+});
+
+describe("reading", () => {
+  const take = async (reader: LogReader, from: number, count: number): Promise<readonly StoredMessage[]> => {
+    const taken: StoredMessage[] = [];
+    const stop = new AbortController();
+    for await (const group of reader.follow({ from, messagesMax: 100, signal: stop.signal })) {
+      expect(group.length).toBeLessThanOrEqual(100);
+      taken.push(...group);
+      if (taken.length >= count) stop.abort();
+    }
+    return taken;
+  };
+
+  test("follows from any sequence, in order and without a hole, and goes on with what comes later", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log);
+    const reader = await createLogReader(log.connection);
+    await appender.append(Array.from({ length: 250 }, (_, index) => record(`id${index}`)));
+    expect(await reader.lastSequence()).toBe(250);
+    const taking = take(reader, 101, 151);
+    await appender.append([record("late")]);
+    const taken = await taking;
+    expect(taken.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 151 }, (_, index) => 101 + index),
+    );
+    expect(new TextDecoder().decode(taken.at(-1)?.payload)).toBe('{"id":"late"}');
+    expect(await reader.read(7)).toEqual({
+      sequence: 7,
+      subject: "audit.acme.a.incident.detected",
+      payload: new TextEncoder().encode('{"id":"id6"}'),
+    });
+    expect(await reader.read(99_999)).toBeUndefined();
+  });
+
+  test("a lost broker ends the following with an error that says so", async () => {
+    await using log = await startTestLog();
+    const reader = await createLogReader(log.connection);
+    const following = take(reader, 1, 1);
+    await appenderOn(log).append([record("first")]);
+    await following;
+    const waiting = take(reader, 2, 1);
+    const outcome = waiting.then(
+      () => "ended",
+      (error: unknown) => error,
+    );
+    await until("the reader has a consumer", async () => {
+      const provisioner = await connectAs(log.broker, "provisioner");
+      const { state } = await (await provisioner.jetstreamManager({ checkAPI: false })).streams.info("AUDIT");
+      await provisioner.close();
+      return state.consumer_count > 0;
+    });
+    process.kill(log.broker.pid ?? 0, "SIGKILL");
+    expect(await outcome).toBeInstanceOf(LogUnavailableError);
+  });
+});
+
+describe("streams", () => {
+  const reconcile = async (
+    broker: Awaited<ReturnType<typeof startTestBroker>>,
+    definitions = topology({ replicas: 1 }),
+  ) => {
+    const provisioner = await connectAs(broker, "provisioner");
+    try {
+      return await reconcileStreams({ provisioner, definitions, logger: silentLogger });
+    } finally {
+      await provisioner.close();
+    }
+  };
+
+  test("are made once, then left alone", async () => {
+    await using broker = await startTestBroker();
+    expect(await reconcile(broker)).toEqual({
+      kind: "agreed",
+      made: ["AUDIT", "KV_KEYS", "SANDBOX"],
+      updated: [],
+    });
+    expect(await reconcile(broker)).toEqual({ kind: "agreed", made: [], updated: [] });
+  });
+
+  test("a setting that loses nothing is updated; one that could lose events stops with the difference shown", async () => {
+    await using broker = await startTestBroker();
+    await reconcile(broker);
+    const definitions = topology({ replicas: 1 });
+    const change = (settings: object) =>
+      definitions.map((definition) =>
+        definition.name === "AUDIT"
+          ? { ...definition, settings: { ...definition.settings, ...settings } }
+          : definition,
+      );
+    expect(await reconcile(broker, change({ compression: "none" }))).toMatchObject({ updated: ["AUDIT"] });
+    expect(await reconcile(broker, change({ max_age: 1_000_000_000 }))).toEqual({
+      kind: "refused",
+      differences: [{ stream: "AUDIT", setting: "max_age", wanted: "1000000000", found: "0" }],
+    });
+  });
+
+  test("the running service can neither change nor empty the log", async () => {
+    await using log = await startTestLog();
+    await appenderOn(log).append([record("kept")]);
+    const manager = await log.connection.nats.jetstreamManager({ checkAPI: false, timeout: 500 });
+    const attempts = [
+      manager.streams.update("AUDIT", { max_age: 1_000_000_000 }),
+      manager.streams.delete("AUDIT"),
+      manager.streams.purge("AUDIT"),
+      manager.streams.deleteMessage("AUDIT", 1),
+    ];
+    for (const attempt of await Promise.allSettled(attempts)) expect(attempt.status).toBe("rejected");
+    expect((await manager.streams.info("AUDIT")).state).toMatchObject({
+      messages: 1,
+      first_seq: 1,
+      last_seq: 1,
+    });
+  });
+});
+
+test("a subject has five tokens whatever the asset is called", () => {
+  for (const assetId of ["a.b", "*", ">", " ", "%", "ü/ö", "a%2Eb", "\u0000"]) {
+    const subject = auditSubject("acme", assetId, "objection");
+    expect(subject.split(".")).toEqual(["audit", "acme", encodeToken(assetId), "legacy", "objection"]);
+    expect(subject).toMatch(/^[A-Za-z0-9_.%-]+$/);
+    expect(parseAuditSubject(subject)).toEqual({
+      tenant: "acme",
+      assetId,
+      group: "legacy",
+      name: "objection",
+    });
+  }
+});

@@ -1,0 +1,50 @@
+/** A real broker for one test, in a directory of its own that goes with it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findBroker } from "../../src/jetstream/broker/find.ts";
+import { type Broker, startBroker } from "../../src/jetstream/broker/supervise.ts";
+import type { Logger } from "../../src/telemetry/logger.ts";
+
+export interface TestBroker extends Broker {
+  readonly directory: string;
+}
+
+export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+let binary: Promise<string> | undefined;
+
+/** Path of the nats-server that all tests use: as the service finds it, so the suite needs nothing installed by hand. */
+export const testBrokerBinary = (): Promise<string> => {
+  binary ??= findBroker({
+    explicitBinary: process.env.NATS_SERVER_BIN,
+    environment: process.env,
+    logger: silentLogger,
+  }).then((outcome) => {
+    if (outcome.kind === "found") return outcome.binary;
+    throw new Error(outcome.message);
+  });
+  return binary;
+};
+
+/** Stopped, and its directory removed, when disposed: `await using broker = await startTestBroker()`. */
+export const startTestBroker = async (): Promise<TestBroker> => {
+  const path = await testBrokerBinary();
+  const directory = await mkdtemp(join(tmpdir(), "prooftrail-broker-"));
+  const broker = await startBroker({ binary: path, directory, logger: silentLogger });
+  const dispose = async (): Promise<void> => {
+    await broker.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  return {
+    url: broker.url,
+    port: broker.port,
+    version: broker.version,
+    get pid() {
+      return broker.pid;
+    },
+    stop: broker.stop,
+    directory,
+    [Symbol.asyncDispose]: dispose,
+  };
+};

@@ -1,0 +1,49 @@
+/** A broker with its streams made and a connection of the running service's rights: what the log is tested on. */
+import { connect } from "nats";
+import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
+import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { topology } from "../../streams/topology.ts";
+import { silentLogger, startTestBroker, type TestBroker } from "./broker.ts";
+
+export interface TestLog extends AsyncDisposable {
+  readonly broker: TestBroker;
+  readonly connection: BrokerConnection;
+}
+
+/** Connects with credentials in the URL, which nats.js itself ignores. */
+export const connectAs = (broker: TestBroker, user: "service" | "provisioner" | "consumer") => {
+  const { username, password, host } = new URL(broker.url(user));
+  return connect({ servers: host, user: username, pass: password });
+};
+
+export const provision = async (broker: TestBroker): Promise<void> => {
+  const provisioner = await connectAs(broker, "provisioner");
+  try {
+    const result = await reconcileStreams({
+      provisioner,
+      definitions: topology({ replicas: 1 }),
+      logger: silentLogger,
+    });
+    if (result.kind !== "agreed") throw new Error(JSON.stringify(result));
+  } finally {
+    await provisioner.close();
+  }
+};
+
+export const startTestLog = async (): Promise<TestLog> => {
+  const broker = await startTestBroker();
+  await provision(broker);
+  const connection = await connectToBroker({
+    url: broker.url("service"),
+    name: "test",
+    logger: silentLogger,
+  });
+  return {
+    broker,
+    connection,
+    [Symbol.asyncDispose]: async () => {
+      await connection.close();
+      await broker[Symbol.asyncDispose]();
+    },
+  };
+};
