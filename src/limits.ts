@@ -73,8 +73,9 @@ export const KEYS_PER_TENANT_MAX = 10_000;
 /** How long a rotated key works beside its successor, in seconds: a day unless told, a week at most. */
 export const KEY_GRACE_SECONDS_DEFAULT = 24 * 60 * 60;
 export const KEY_GRACE_SECONDS_MAX = 7 * 24 * 60 * 60;
-/** A front end asks this often whether it has seen every change of the keys. */
-export const KEY_STATE_CHECK_MS = 1 * SECOND_MS;
+/** A front end asks this often whether it has seen every change of the keys, and gives one that it has not this long. */
+export const KEY_STATE_CHECK_MS = 500;
+export const KEY_STATE_CATCH_UP_MS = 200;
 /**
  * Keys not confirmed for this long make the instance not ready, because a key revoked meanwhile would still be
  * accepted. Above the 4 to 6 s that a cluster takes to choose a new leader (measured), which must not take every front
@@ -98,8 +99,15 @@ export const VIEW_BUSY_MS_MAX = 10 * SECOND_MS;
 /** Prepared statements kept per connection. Their number grows with the combinations of filters that clients use. */
 export const VIEW_STATEMENTS_CACHED_MAX = 256;
 
+/** At the start a broker, or a cluster without a leader yet, is waited for this long. */
+export const STREAMS_START_MS_MAX = 60 * SECOND_MS;
+/** Pause before the streams are checked again. */
+export const STREAMS_RETRY_MS = 500;
+
 /** Time from the stop signal to the exit (DESIGN 2). */
 export const STOP_MS_MAX = 10 * SECOND_MS;
+/** Of which running requests get this much before their connections are closed; the rest is for the views and the broker. */
+export const REQUEST_DRAIN_MS_MAX = 5 * SECOND_MS;
 /** A connection that sends nothing for this long is closed. */
 export const CONNECTION_IDLE_MS_MAX = 30 * SECOND_MS;
 
@@ -111,4 +119,4 @@ assert(
   KEY_STATE_CHECK_MS + KEY_REQUEST_MS_MAX < KEY_STATE_AGE_MS_MAX,
   "one lost answer must not make an instance not ready",
 );
-assert(APPEND_ACK_MS_MAX < STOP_MS_MAX, "a stop must be able to wait for the last acknowledgement");
+assert(REQUEST_DRAIN_MS_MAX < STOP_MS_MAX, "after the last request there is more to stop");

@@ -26,6 +26,12 @@ export interface BrokerConnection extends AsyncDisposable {
 /** The start cannot go on. The message is for the operator. */
 export class BrokerRefusedError extends Error {
   override readonly name = "BrokerRefusedError";
+  /** Trying again cannot help. */
+  readonly isFinal: boolean;
+  constructor(message: string, options: { readonly isFinal: boolean } = { isFinal: true }) {
+    super(message);
+    this.isFinal = options.isFinal;
+  }
 }
 
 const CONNECT_MS_MAX = 5_000;
@@ -50,7 +56,9 @@ export const connectToBroker = async (options: {
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,
   }).catch((error: unknown) => {
-    throw new BrokerRefusedError(`No connection to NATS at ${servers.join(", ")}: ${describeError(error)}.`);
+    throw new BrokerRefusedError(`No connection to NATS at ${servers.join(", ")}: ${describeError(error)}.`, {
+      isFinal: false,
+    });
   });
   const refusal = versionRefusal(nats.info?.version ?? "");
   if (refusal !== undefined) {
@@ -63,11 +71,12 @@ export const connectToBroker = async (options: {
 const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection => {
   const listeners = new Set<(state: "lost" | "restored") => void>();
   let connected = true;
+  let isClosing = false;
   const change = (state: "lost" | "restored"): void => {
     if (connected === (state === "restored")) return;
     connected = state === "restored";
     if (connected) logger.info("connected to the broker again", { detail: nats.getServer() });
-    else logger.warn("lost the connection to the broker");
+    else if (!isClosing) logger.warn("lost the connection to the broker");
     for (const listener of listeners) listener(state);
   };
   const follow = async (): Promise<void> => {
@@ -81,6 +90,7 @@ const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection
   void follow();
   void nats.closed().then(() => change("lost"));
   const close = async (): Promise<void> => {
+    isClosing = true;
     if (!nats.isClosed()) await (connected ? nats.drain() : nats.close());
   };
   return {

@@ -137,13 +137,14 @@ const openInbox = (nats: NatsConnection): Inbox => {
   let isClosed = false;
   let wake = (): void => {};
   const subscription = nats.subscribe(subject, {
+    // Never throws: nats.js would give up the whole connection.
     callback: (error, message) => {
-      const status = message.headers;
-      if (error) ending = "lost";
-      else if (message.reply === undefined && status) {
-        if (status.code !== HEARTBEAT)
-          ending = isPlannedEnd(status.code, status.description) ? "over" : "lost";
-      } else messages.push(toStored(message));
+      const status = message.reply ? undefined : message.headers;
+      const stored = toStored(message);
+      if (error || (!status && !stored)) ending = "lost";
+      else if (status && status.code !== HEARTBEAT) {
+        ending = isPlannedEnd(status.code, status.description) ? "over" : "lost";
+      } else if (stored) messages.push(stored);
       wake();
     },
   });
@@ -175,17 +176,11 @@ const openInbox = (nats: NatsConnection): Inbox => {
 
 const HEARTBEAT = 100;
 
-const toStored = (message: Msg): StoredMessage => ({
-  sequence: streamSequence(message.reply ?? ""),
-  subject: message.subject,
-  payload: message.data,
-});
-
 /** The reply subject tells where a message stands: 9 tokens, or 11 and more with domain and account (NATS ADR-15). */
-const streamSequence = (reply: string): Sequence => {
-  const tokens = reply.split(".");
+const toStored = (message: Msg): StoredMessage | undefined => {
+  const tokens = message.reply?.split(".") ?? [];
   const sequence = Number(tokens.length === 9 ? tokens[5] : tokens[7]);
-  if (!Number.isSafeInteger(sequence))
-    throw new Error("a message of a consumer has its sequence in the reply subject");
-  return sequence;
+  return Number.isSafeInteger(sequence)
+    ? { sequence, subject: message.subject, payload: message.data }
+    : undefined;
 };

@@ -7,6 +7,7 @@ import type { JsonObject } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import { decodeRecord } from "../log/record.ts";
+import { inSlices } from "../views/in-slices.ts";
 import type { DeadLetter, ViewStore, Write } from "../views/view-store.ts";
 import { loadOverlay, type Overlay } from "./overlay.ts";
 import type { Evolution, Projection, StateKey, StoredRecord } from "./projection.ts";
@@ -25,16 +26,17 @@ export interface GroupOutcome {
 }
 
 export const evolveGroup = async ({ projection, messages, load, now }: Group): Promise<GroupOutcome> => {
-  const steps = messages.map((message) => prepare(projection, message));
+  const steps: Step[] = [];
+  await inSlices(messages, (message) => steps.push(prepare(projection, message)));
   const stateKeys = steps.flatMap((step) => (step.kind === "ready" ? step.stateKeys : []));
   const overlay = await loadOverlay(stateKeys, load);
   const writes: Write[] = [];
   const deadLetters: DeadLetter[] = [];
-  for (const step of steps) {
+  await inSlices(steps, (step) => {
     const evolution = step.kind === "ready" ? evolveOne(projection, step.stored, overlay) : step;
     if (evolution.kind === "rejected") deadLetters.push(deadLetter(step, evolution, now));
     else for (const write of evolution.writes) writes.push(write);
-  }
+  });
   return { writes, deadLetters };
 };
 

@@ -30,25 +30,28 @@ export const loadOverlay = async (
   return {
     get: (table, key) => {
       const text = keyText(table, key);
-      assert(rows.has(text), "a projection reads only rows that its stateKeys named or that this group wrote");
+      assert(
+        rows.has(text),
+        "a projection reads only rows that its stateKeys named or that this group wrote",
+      );
       return rows.get(text);
     },
     apply: (writes) => {
-      for (const write of writes) checkWrite(write, rows);
-      for (const write of writes) rows.set(writeKey(write), write.kind === "delete" ? undefined : write.row);
+      const changes = writes.map((write) => changeOf(write, rows));
+      for (const { text, row } of changes) rows.set(text, row);
     },
   };
 };
 
-const writeKey = (write: Write): string =>
-  keyText(write.table, write.kind === "delete" ? write.key : write.row);
-
-const checkWrite = (write: Write, rows: ReadonlyMap<string, Row | undefined>): void => {
+/** What the write leaves under its key. Throws where the store would refuse it. */
+const changeOf = (write: Write, rows: ReadonlyMap<string, Row | undefined>) => {
+  const { table } = write;
   if (write.kind === "delete") {
-    checkKey(write.table, write.key);
-    return;
+    checkKey(table, write.key);
+    return { text: keyText(table, write.key), row: undefined };
   }
-  checkRow(write.table, write.row);
-  const isNew = rows.get(writeKey(write)) === undefined;
-  assert(write.kind === "upsert" || isNew, "an inserted row is new");
+  checkRow(table, write.row);
+  const text = keyText(table, write.row);
+  assert(write.kind === "upsert" || rows.get(text) === undefined, "an inserted row is new");
+  return { text, row: write.row };
 };

@@ -25,24 +25,31 @@ export interface Done<Result> {
   readonly keep: boolean;
 }
 
-export type Transaction = <Result>(work: () => Promise<Done<Result>>) => Promise<Result>;
+export interface Transactions {
+  /** They run one after another, even where their work awaits. Undone where the work throws. */
+  run<Result>(work: () => Promise<Done<Result>>): Promise<Result>;
+  /** Resolves when all that were asked for so far have ended. */
+  ended(): Promise<void>;
+}
 
-/** Transactions of one connection run one after another, even where their work awaits. Undone where the work throws. */
-export const createTransaction = (statements: Statements): Transaction => {
+export const createTransactions = (statements: Statements): Transactions => {
   const inTurn = createTurns();
-  return (work) =>
-    inTurn(async () => {
-      await beginWhenFree(statements("BEGIN IMMEDIATE"));
-      let isKept = false;
-      try {
-        const { result, keep } = await work();
-        if (keep) statements("COMMIT").run();
-        isKept = keep;
-        return result;
-      } finally {
-        if (!isKept) rollBack(statements("ROLLBACK"));
-      }
-    });
+  return {
+    run: (work) =>
+      inTurn(async () => {
+        await beginWhenFree(statements("BEGIN IMMEDIATE"));
+        let isKept = false;
+        try {
+          const { result, keep } = await work();
+          if (keep) statements("COMMIT").run();
+          isKept = keep;
+          return result;
+        } finally {
+          if (!isKept) rollBack(statements("ROLLBACK"));
+        }
+      }),
+    ended: () => inTurn(async () => undefined),
+  };
 };
 
 const createTurns = () => {

@@ -75,7 +75,7 @@ export const sqlName = (name: string): string => {
 
 export const columnOf = (table: Table, name: string): Column => {
   const column = Object.hasOwn(table.columns, name) ? table.columns[name] : undefined;
-  assert(column !== undefined, `table ${table.name} has no such column`);
+  if (column === undefined) throw new Error(`table ${table.name} has no such column`);
   return column;
 };
 
@@ -90,33 +90,45 @@ export const columnName = (table: Table, name: string): string => {
 
 /** Throws where the row is not one that the table can hold; never quotes a value. */
 export const checkRow = (table: Table, row: Row): void => {
-  for (const name of Object.keys(row)) columnOf(table, name);
-  for (const name of Object.keys(table.columns)) checkValue(table, name, row[name]);
+  let count = 0;
+  for (const name in table.columns) {
+    checkValue(table, name, row[name]);
+    count++;
+  }
+  if (Object.keys(row).length !== count)
+    throw new Error(`a row of ${table.name} has only the columns of its table`);
 };
 
 /** The same for a primary key: its columns, all of them, and no others. */
 export const checkKey = (table: Table, key: Row): void => {
-  assert(
-    Object.keys(key).length === table.primaryKey.length,
-    `a key of table ${table.name} names exactly its primary key`,
-  );
   for (const name of table.primaryKey) checkValue(table, name, key[name]);
+  if (Object.keys(key).length !== table.primaryKey.length) {
+    throw new Error(`a key of ${table.name} has only the columns of its primary key`);
+  }
 };
 
+/** Called for every value of every row: no message is made unless it is needed. */
 const checkValue = (table: Table, name: string, value: Value | undefined): void => {
-  const column = columnOf(table, name);
+  const { type, nullable } = columnOf(table, name);
   const fits =
     value === null
-      ? column.nullable === true
-      : column.type === "text"
+      ? nullable === true
+      : type === "text"
         ? typeof value === "string"
         : Number.isSafeInteger(value);
-  assert(fits, `${table.name}.${name} takes ${column.nullable ? "null or " : ""}${column.type}`);
+  if (!fits) throw new Error(`${table.name}.${name} takes ${nullable ? "null or " : ""}${type}`);
 };
 
-/** Primary key of a row as text: equal for equal keys of one table and for no others. */
-export const keyText = (table: Table, row: Row): string =>
-  JSON.stringify([table.name, ...table.primaryKey.map((name) => row[name])]);
+/** Table and primary key of a row as one text: equal for equal keys of one table and for no others. */
+export const keyText = (table: Table, row: Row): string => {
+  let text = table.name;
+  for (const name of table.primaryKey) {
+    const value = row[name];
+    // The length first, so that no value can look like the end of another. JSON.stringify takes three times as long.
+    text += typeof value === "string" ? ` ${value.length}:${value}` : ` ${value}`;
+  }
+  return text;
+};
 
 export const rowText = (row: Row, name: string): string => {
   const value = row[name];

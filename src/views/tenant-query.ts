@@ -35,6 +35,7 @@ export interface QueryParts<Described extends Table> {
   readonly tenant: string;
   readonly table: Described;
   readonly columns: readonly ColumnOf<Described>[];
+  /** The one that fewest rows match first: it decides from which index the rows are read. */
   readonly where: readonly Condition<ColumnOf<Described>>[];
   /** By sequence. */
   readonly order: "asc" | "desc";
@@ -49,29 +50,41 @@ export const tenantQuery = <Described extends Table>(parts: QueryParts<Described
   assert(order === "asc" || order === "desc", "rows come in ascending or descending order");
   assert(Number.isSafeInteger(rowsMax) && rowsMax > 0, "a query asks for at least one row");
 
+  const main: Source = { alias: "main", table };
   const companions = companionsOf(parts.where);
-  // The first table drives the query: a companion where there is one, because its key ends in the sequence
-  // and holds only rows that match. SQLite keeps to this order (a test reads the plan).
-  const sources = [...companions.map(({ source }) => source), { alias: "main", table }];
-  const [driver] = sources;
-  assert(driver !== undefined);
+  const sources = inReadingOrder(main, companions, parts.where[0]);
+  const [driver = main, ...others] = sources;
   const clauses = [
     ...sources.map((source) => ({ text: `${columnIn(source, "tenant")} = ?`, params: [tenant] })),
     ...companions.flatMap((companion) => companion.clauses),
-    ...sources.slice(1).map((source) => sameSequence(source, driver)),
-    ...parts.where.flatMap((condition) => mainClauses(condition, { alias: "main", table })),
+    ...others.map((source) => sameSequence(source, driver)),
+    ...parts.where.flatMap((condition) => mainClauses(condition, main)),
     ...(after === undefined ? [] : [behind(driver, order, after)]),
   ];
-  const selected = parts.columns.map((name) => columnIn({ alias: "main", table }, name)).join(", ");
   return {
     [BUILT]: true,
     sql: [
-      `SELECT ${selected} FROM ${sources.map(({ alias, table: { name } }) => `${sqlName(name)} ${alias}`).join(", ")}`,
+      `SELECT ${parts.columns.map((name) => columnIn(main, name)).join(", ")}`,
+      `FROM ${sources.map((source) => `${sqlName(source.table.name)} ${source.alias}`).join(" CROSS JOIN ")}`,
       `WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
       `ORDER BY ${columnIn(driver, "sequence")} ${order === "asc" ? "ASC" : "DESC"} LIMIT ?`,
     ].join(" "),
     params: [...clauses.flatMap(({ params }) => params), rowsMax],
   };
+};
+
+/**
+ * The table of the first condition comes first: its index holds only rows that match, in the order of the answer.
+ * SQLite keeps to the order of a CROSS JOIN (sqlite.org/optoverview.html, "Manual Control Of Query Plans");
+ * PostgreSQL plans by its statistics whatever is written.
+ */
+const inReadingOrder = (
+  main: Source,
+  companions: readonly Companion[],
+  first: Condition | undefined,
+): readonly Source[] => {
+  const sources = companions.map(({ source }) => source);
+  return first?.kind === "has" ? [...sources, main] : [main, ...sources];
 };
 
 /** A table in the FROM list. */

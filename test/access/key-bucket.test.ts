@@ -1,20 +1,241 @@
-/** The key bucket on a real broker, as the broker user that the running service has. */
+/** The key bucket on a real broker, with the rights that the running service has there. */
 import { expect, test } from "bun:test";
-import { connect, type NatsConnection } from "nats";
-import { createKeys, type Keys } from "../../src/access/keys.ts";
-import { createKeyBucket } from "../../src/jetstream/key-bucket.ts";
-import { KEY_STATE_AGE_MS_MAX } from "../../src/limits.ts";
-import { KEYS_BUCKET, keysStream } from "../../streams/keys.ts";
-import { silentLogger, startTestBroker, type TestBroker } from "../support/broker.ts";
-import { until } from "../support/until.ts";
-import { authenticate } from "../../src/access/authenticate.ts";
-import { hashSecret } from "../../src/access/api-key.ts";
-import type { BrokerUser } from "../../streams/permissions.ts";
-import { someRecord, testKeyStore } from "./key-store-suite.ts";
 import { randomBytes } from "node:crypto";
-import { setUpAdminKey } from "../../src/access/admin-key.ts";
-import { createAdminKeyFile } from "../../src/access/admin-key-file.ts";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect, type NatsConnection } from "nats";
+import { setUpAdminKey } from "../../src/access/admin-key.ts";
+import { createAdminKeyFile } from "../../src/access/admin-key-file.ts";
+import { authenticate, type Principal } from "../../src/access/authenticate.ts";
+import { createKeys } from "../../src/access/keys.ts";
+import { SCOPES } from "../../src/access/scopes.ts";
+import { createKeyBucket, type KeyBucket } from "../../src/jetstream/key-bucket.ts";
+import { KEY_STATE_AGE_MS_MAX } from "../../src/limits.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
+import { KEYS_BUCKET, keysStream } from "../../streams/keys.ts";
+import type { BrokerUser } from "../../streams/permissions.ts";
+import { silentLogger, startTestBroker, type TestBroker } from "../support/broker.ts";
+import { until } from "../support/until.ts";
+import { someRecord, testKeyStore } from "./key-store-suite.ts";
+
+const admin: Principal = { keyId: "admin", tenant: "default", scopes: SCOPES, isAdmin: true };
+
+/** A front end, as far as keys are concerned. */
+interface FrontEnd extends AsyncDisposable {
+  readonly bucket: KeyBucket;
+  readonly connection: NatsConnection;
+  /** Moves the clock of the bucket without waiting. */
+  passTime(milliseconds: number): void;
+  accepts(apiKey: string): boolean;
+}
+
+const connectAs = (broker: TestBroker, user: BrokerUser): Promise<NatsConnection> => {
+  const { host, username, password } = new URL(broker.url(user));
+  return connect({
+    servers: host,
+    user: decodeURIComponent(username),
+    pass: decodeURIComponent(password),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 50,
+  });
+};
+
+const startBrokerWithBucket = async (): Promise<TestBroker> => {
+  const broker = await startTestBroker();
+  await makeBucket(broker);
+  return broker;
+};
+
+const makeBucket = async (broker: TestBroker): Promise<void> => {
+  const connection = await connectAs(broker, "provisioner");
+  const { name, settings } = keysStream({ replicas: 1 });
+  // As a plain request: the client's types know neither allow_atomic nor the readonly lists of the definition.
+  const answer = await connection.request(
+    `$JS.API.STREAM.CREATE.${name}`,
+    JSON.stringify({ name, ...settings }),
+  );
+  expect(answer.json()).not.toHaveProperty("error");
+  await connection.close();
+};
+
+const startFrontEnd = async (broker: TestBroker, logger: Logger = silentLogger): Promise<FrontEnd> => {
+  const connection = await connectAs(broker, "service");
+  let passedMs = 0;
+  const bucket = await createKeyBucket({
+    connection,
+    logger,
+    elapsedMs: () => performance.now() + passedMs,
+  });
+  return {
+    bucket,
+    connection,
+    passTime: (milliseconds) => {
+      passedMs += milliseconds;
+    },
+    accepts: (apiKey) =>
+      authenticate({ authorization: `Bearer ${apiKey}`, keys: bucket, now: new Date() }).kind === "principal",
+    [Symbol.asyncDispose]: async () => {
+      await bucket[Symbol.asyncDispose]();
+      await connection.close();
+    },
+  };
+};
+
+const createKey = async (bucket: KeyBucket): Promise<{ id: string; apiKey: string }> => {
+  const keys = createKeys({ store: bucket, now: () => new Date(), randomBytes });
+  const created = await keys.create({
+    principal: admin,
+    request: { tenant: "acme", scopes: ["events:write"] },
+  });
+  if (created.kind !== "created") throw new Error(JSON.stringify(created));
+  return { id: created.key.id, apiKey: created.apiKey };
+};
+
+const revokeKey = (bucket: KeyBucket, id: string) =>
+  createKeys({ store: bucket, now: () => new Date(), randomBytes }).revoke({ principal: admin, id });
+
+/** Ends the server as a crash would, and waits until it is back. */
+const killBroker = async (broker: TestBroker): Promise<void> => {
+  const { pid } = broker;
+  process.kill(pid, "SIGKILL");
+  await until("the broker is back", () => broker.pid !== pid);
+};
+
+testKeyStore("key bucket", async () => {
+  const broker = await startBrokerWithBucket();
+  const frontEnd = await startFrontEnd(broker);
+  return {
+    store: frontEnd.bucket,
+    [Symbol.asyncDispose]: async () => {
+      await frontEnd[Symbol.asyncDispose]();
+      await broker[Symbol.asyncDispose]();
+    },
+  };
+});
+
+test("a key revoked on one front end is refused by the other within a second", async () => {
+  await using broker = await startBrokerWithBucket();
+  await using one = await startFrontEnd(broker);
+  await using other = await startFrontEnd(broker);
+  const { id, apiKey } = await createKey(one.bucket);
+  await until("the other front end accepts the key", () => other.accepts(apiKey), { timeoutMs: 1000 });
+
+  expect((await revokeKey(one.bucket, id)).kind).toBe("revoked");
+  expect(one.accepts(apiKey)).toBe(false);
+  await until("the other front end refuses the key", () => !other.accepts(apiKey), { timeoutMs: 1000 });
+});
+
+test("of two front ends that start at once exactly one makes the admin key, and its file holds that key", async () => {
+  await using broker = await startBrokerWithBucket();
+  await using one = await startFrontEnd(broker);
+  await using other = await startFrontEnd(broker);
+  const directory = await mkdtemp(join(tmpdir(), "prooftrail-keys-"));
+  try {
+    const setUp = ({ bucket }: FrontEnd) =>
+      setUpAdminKey({
+        store: bucket,
+        file: createAdminKeyFile(directory),
+        now: () => new Date(),
+        randomBytes,
+        configured: undefined,
+      });
+    const outcomes = await Promise.all([setUp(one), setUp(other)]);
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(["kept", "made"]);
+    const made = outcomes.find((outcome) => outcome.kind === "made");
+    expect(await readdir(directory)).toEqual(["admin.key"]);
+    expect(await readFile(join(directory, "admin.key"), "utf8")).toBe(`${made?.key}\n`);
+    expect((await stat(join(directory, "admin.key"))).mode & 0o777).toBe(0o600);
+    for (const frontEnd of [one, other]) {
+      await until("the front end accepts the admin key", () => frontEnd.accepts(made?.key ?? ""));
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("keys survive a crash of the broker, and a change made right after it is seen by every front end", async () => {
+  await using broker = await startBrokerWithBucket();
+  await using one = await startFrontEnd(broker);
+  await using other = await startFrontEnd(broker);
+  const first = await createKey(one.bucket);
+  const second = await createKey(one.bucket);
+  await until(
+    "the other front end accepts both",
+    () => other.accepts(first.apiKey) && other.accepts(second.apiKey),
+  );
+
+  await killBroker(broker);
+  expect(other.accepts(first.apiKey)).toBe(true);
+  await until("the key is revoked", async () => (await revokeKey(one.bucket, first.id)).kind === "revoked");
+  await until("the other front end refuses it", () => !other.accepts(first.apiKey), { timeoutMs: 1000 });
+  expect(other.accepts(second.apiKey)).toBe(true);
+
+  await using fresh = await startFrontEnd(broker);
+  expect(fresh.accepts(first.apiKey)).toBe(false);
+  expect(fresh.accepts(second.apiKey)).toBe(true);
+});
+
+test("a front end whose watch lost its consumer notices by itself", async () => {
+  await using broker = await startBrokerWithBucket();
+  await using one = await startFrontEnd(broker);
+  await using other = await startFrontEnd(broker);
+  const { id, apiKey } = await createKey(one.bucket);
+  await until("the other front end accepts the key", () => other.accepts(apiKey));
+
+  // What the loss of a cluster node does to a consumer that lives there: it is gone, and the connection is not.
+  const manager = await one.connection.jetstreamManager();
+  for await (const consumer of manager.consumers.list(`KV_${KEYS_BUCKET}`)) {
+    await manager.consumers.delete(`KV_${KEYS_BUCKET}`, consumer.name);
+  }
+  await revokeKey(one.bucket, id);
+  await until("the other front end refuses the key", () => !other.accepts(apiKey), { timeoutMs: 5000 });
+});
+
+test("while the broker is away the last known keys hold, changes are refused at once, and the front end says it is stale", async () => {
+  await using broker = await startBrokerWithBucket();
+  await using frontEnd = await startFrontEnd(broker);
+  const { id, apiKey } = await createKey(frontEnd.bucket);
+  await broker.stop();
+
+  await until("the loss is known", async () => {
+    const startedMs = performance.now();
+    const isRefused = (await revokeKey(frontEnd.bucket, id)).kind === "unavailable";
+    return isRefused && performance.now() - startedMs < 100;
+  });
+  expect(frontEnd.accepts(apiKey)).toBe(true);
+  frontEnd.passTime(KEY_STATE_AGE_MS_MAX + 1);
+  expect(frontEnd.bucket.readiness().kind).toBe("stale");
+});
+
+test("a front end that was stale is ready again once the broker is back", async () => {
+  await using broker = await startBrokerWithBucket();
+  await using frontEnd = await startFrontEnd(broker);
+  frontEnd.passTime(KEY_STATE_AGE_MS_MAX + 1);
+  expect(frontEnd.bucket.readiness().kind).toBe("stale");
+  await killBroker(broker);
+  await until("the front end is ready", () => frontEnd.bucket.readiness().kind === "ready");
+});
+
+test("a foreign value in the bucket opens nothing, hides no other key, and is logged", async () => {
+  await using broker = await startBrokerWithBucket();
+  await using writer = await startFrontEnd(broker);
+  const { apiKey } = await createKey(writer.bucket);
+  const stolen = someRecord();
+  const bucket = await writer.connection.jetstream().views.kv(KEYS_BUCKET, { bindOnly: true });
+  await bucket.put("not-json", "{");
+  await bucket.put("admin", JSON.stringify({ secret_hash: "short" }));
+  await bucket.put("000000000000", JSON.stringify(stolen));
+  await bucket.put("bytes", Uint8Array.of(0xff, 0xfe));
+  await bucket.put("gone", "1");
+  await bucket.delete("gone");
+
+  const warned: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (_message, fields) => warned.push(fields?.key_id ?? "") };
+  await using frontEnd = await startFrontEnd(broker, logger);
+  expect(frontEnd.accepts(apiKey)).toBe(true);
+  expect(frontEnd.bucket.list()).toHaveLength(1);
+  expect(frontEnd.bucket.admin()).toBeUndefined();
+  expect(await frontEnd.bucket.fetch("000000000000")).toEqual({ kind: "absent" });
+  expect(warned.sort()).toEqual(["000000000000", "admin", "bytes", "not-json"]);
+});

@@ -80,10 +80,7 @@ const readSources = async (): Promise<readonly AptSource[]> => {
 const readText = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
 
 /** Options that make apt see one source and keep everything under `directory`. The machine's proxy settings still apply. */
-const privateAptState = async (
-  directory: string,
-  mirror: SignedMirror,
-): Promise<readonly string[]> => {
+const privateAptState = async (directory: string, mirror: SignedMirror): Promise<readonly string[]> => {
   const list = join(directory, "sources.list");
   const status = join(directory, "status");
   await mkdir(join(directory, "state/lists/partial"), { recursive: true });

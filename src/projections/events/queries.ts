@@ -115,17 +115,18 @@ const storedEvent = (row: Row): StoredEvent => ({
   eventText: rowText(row, "event"),
 });
 
+/** From few events per value to many, as the query wants them. */
 const conditionsOf = (filter: EventFilter): readonly EventCondition[] => [
+  ...equals("trace_id", filter.traceId),
+  ...equals("correlation_id", filter.correlationId),
+  ...equals("subject_hash", filter.subjectHash?.toLowerCase()),
+  ...distinctTags(filter).map(({ key, value }) => has(EVENT_TAGS, { key, value })),
   ...equals("asset_id", filter.assetId),
   ...equals("event_type", filter.eventType),
   ...equals("event_group", filter.eventGroup),
   ...equals("risk_tier", filter.riskTier),
-  ...equals("correlation_id", filter.correlationId),
-  ...equals("subject_hash", filter.subjectHash?.toLowerCase()),
-  ...equals("trace_id", filter.traceId),
-  ...range(filter),
-  ...distinctTags(filter).map(({ key, value }) => has(EVENT_TAGS, { key, value })),
   ...(filter.legalBasis === undefined ? [] : [has(EVENT_LEGAL_BASES, { legal_basis: filter.legalBasis })]),
+  ...range(filter),
 ];
 
 const equals = (column: EventColumn, value: string | undefined): readonly EventCondition[] =>
@@ -138,14 +139,11 @@ const has = (
 
 const TIME_COLUMNS = { timestamp: "occurred", received_at: "received" } as const;
 
-const range = ({ from, to, timeField }: EventFilter): readonly EventCondition[] => [
-  {
-    kind: "range",
-    column: TIME_COLUMNS[timeField],
-    from: from === undefined ? undefined : timeKey(from),
-    to: to === undefined ? undefined : timeKey(to),
-  },
-];
+const range = ({ from, to, timeField }: EventFilter): readonly EventCondition[] => {
+  if (from === undefined && to === undefined) return [];
+  const bound = (time: string | undefined) => (time === undefined ? undefined : timeKey(time));
+  return [{ kind: "range", column: TIME_COLUMNS[timeField], from: bound(from), to: bound(to) }];
+};
 
 /** In one order, so that equal questions make equal queries. */
 const distinctTags = ({ tags = [] }: EventFilter): readonly Tag[] => {

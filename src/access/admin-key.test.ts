@@ -1,0 +1,120 @@
+import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMemoryKeyStore } from "../../test/access/memory-key-store.ts";
+import { setUpAdminKey } from "./admin-key.ts";
+import { type AdminKeyFile, createAdminKeyFile } from "./admin-key-file.ts";
+import { hashSecret, parseApiKey } from "./api-key.ts";
+
+const setUp = async () => {
+  const directory = await mkdtemp(join(tmpdir(), "prooftrail-admin-"));
+  const dataDir = join(directory, "data");
+  const store = createMemoryKeyStore();
+  const file = createAdminKeyFile(dataDir);
+  return {
+    dataDir,
+    store,
+    file,
+    start: (configured?: string, startFile: AdminKeyFile = file) =>
+      setUpAdminKey({ store, file: startFile, now: () => new Date(), randomBytes, configured }),
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+};
+
+const readKey = async (dataDir: string) => (await readFile(join(dataDir, "admin.key"), "utf8")).trim();
+
+test("the first start makes a key, keeps only its hash, and leaves a copy that its owner alone can read", async () => {
+  await using first = await setUp();
+  const outcome = await first.start();
+  if (outcome.kind !== "made") throw new Error(outcome.kind);
+  expect(parseApiKey(outcome.key).kind).toBe("ok");
+  expect(first.store.admin()?.secret_hash).toBe(hashSecret(outcome.key));
+  expect(outcome.path).toBe(join(first.dataDir, "admin.key"));
+  expect(await readKey(first.dataDir)).toBe(outcome.key);
+  expect((await stat(outcome.path)).mode & 0o777).toBe(0o600);
+  expect(await readdir(first.dataDir)).toEqual(["admin.key"]);
+});
+
+test("the second start makes nothing and shows nothing", async () => {
+  await using started = await setUp();
+  await started.start();
+  const key = await readKey(started.dataDir);
+  expect(await started.start()).toEqual({ kind: "kept" });
+  expect(await readKey(started.dataDir)).toBe(key);
+});
+
+test("ADMIN_API_KEY becomes the admin key, and is not written to disk", async () => {
+  await using started = await setUp();
+  const chosen = "chosen-by-the-operator";
+  expect(await started.start(chosen)).toEqual({ kind: "replaced", hadOne: false });
+  expect(started.store.admin()?.secret_hash).toBe(hashSecret(chosen));
+  expect(await started.start(chosen)).toEqual({ kind: "kept" });
+  expect(await started.start("chosen-by-the-operator-2")).toEqual({ kind: "replaced", hadOne: true });
+  // Taken out of the environment again, it goes on working.
+  expect(await started.start()).toEqual({ kind: "kept" });
+  expect(await readdir(started.dataDir).catch(() => [])).toEqual([]);
+});
+
+test("an ADMIN_API_KEY that could be guessed or not be sent is refused", async () => {
+  await using started = await setUp();
+  for (const text of [
+    "",
+    "short",
+    "x".repeat(15),
+    "x".repeat(257),
+    "with a space in it",
+    "with-an-ümlaut-in-it",
+  ]) {
+    expect(await started.start(text)).toEqual({ kind: "malformed" });
+  }
+  expect(started.store.admin()).toBeUndefined();
+});
+
+test("a start cut before the store knew the key makes another one", async () => {
+  await using started = await setUp();
+  started.store.setReachable(false);
+  expect((await started.start()).kind).toBe("unavailable");
+  expect(await readdir(started.dataDir)).toHaveLength(1);
+  started.store.setReachable(true);
+  const outcome = await started.start();
+  if (outcome.kind !== "made") throw new Error(outcome.kind);
+  expect(await readKey(started.dataDir)).toBe(outcome.key);
+  // What the first start left opens nothing, and goes with the next.
+  expect(await started.start()).toEqual({ kind: "kept" });
+  expect(await readdir(started.dataDir)).toEqual(["admin.key"]);
+});
+
+test("a start cut after the store took the key loses nothing: the copy is there at the next", async () => {
+  await using started = await setUp();
+  let key = "";
+  const cut: AdminKeyFile = {
+    ...started.file,
+    prepare: async (id, text) => {
+      key = text;
+      await started.file.prepare(id, text);
+    },
+    publish: () => Promise.reject(new Error("power failure")),
+  };
+  await expect(started.start(undefined, cut)).rejects.toThrow("power failure");
+  expect(await started.start()).toEqual({ kind: "kept" });
+  expect(await readKey(started.dataDir)).toBe(key);
+  expect(await readdir(started.dataDir)).toEqual(["admin.key"]);
+});
+
+test("an older admin.key gives way to the key that works", async () => {
+  await using started = await setUp();
+  await started.start();
+  await writeFile(join(started.dataDir, "admin.key"), "of an installation that was wiped\n");
+  const other = createMemoryKeyStore();
+  const outcome = await setUpAdminKey({
+    store: other,
+    file: started.file,
+    now: () => new Date(),
+    randomBytes,
+    configured: undefined,
+  });
+  expect(outcome.kind).toBe("made");
+  expect(other.admin()?.secret_hash).toBe(hashSecret(await readKey(started.dataDir)));
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { hashSecret, isApiKeyId, makeApiKey, parseApiKey, verifySecret } from "./api-key.ts";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** Any source of bytes a key may be drawn from; it starts again when it ends, with other values. */
+const randomSource = fc.infiniteStream(fc.integer({ min: 0, max: 255 })).map((stream) => (bytes: number) => {
+  const drawn = new Uint8Array(bytes);
+  for (let index = 0; index < bytes; index++) drawn[index] = stream.next().value ?? 0;
+  return drawn;
+});
+
+describe("an API key", () => {
+  test("has the documented form and reads back as its id and secret", () => {
+    fc.assert(
+      fc.property(randomSource, (source) => {
+        const made = makeApiKey(source);
+        expect(made.text).toMatch(/^ptk_[0-9A-Za-z]{12}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
+        expect(parseApiKey(made.text)).toEqual({ kind: "ok", id: made.id, secret: made.secret });
+        expect(isApiKeyId(made.id)).toBe(true);
+      }),
+    );
+  });
+
+  test("with any one character mistyped is refused without a lookup", () => {
+    const { text } = makeApiKey(randomBytes);
+    for (let index = 0; index < text.length; index++) {
+      for (const character of `${ALPHABET}_- .é`) {
+        if (character === text.charAt(index)) continue;
+        const typo = text.slice(0, index) + character + text.slice(index + 1);
+        expect(parseApiKey(typo).kind).not.toBe("ok");
+      }
+    }
+  });
+
+  test("with two neighbouring characters swapped, one lost or one doubled is refused", () => {
+    const { text } = makeApiKey(randomBytes);
+    for (let index = 0; index < text.length - 1; index++) {
+      const [a, b] = [text.charAt(index), text.charAt(index + 1)];
+      if (a !== b)
+        expect(parseApiKey(text.slice(0, index) + b + a + text.slice(index + 2)).kind).not.toBe("ok");
+      expect(parseApiKey(text.slice(0, index) + text.slice(index + 1)).kind).not.toBe("ok");
+      expect(parseApiKey(text.slice(0, index) + a + text.slice(index)).kind).not.toBe("ok");
+    }
+  });
+
+  test("tells a typo from what is no key at all", () => {
+    const { text } = makeApiKey(randomBytes);
+    const last = text.endsWith("0") ? "1" : "0";
+    expect(parseApiKey(text.slice(0, -1) + last)).toEqual({ kind: "checksum" });
+    for (const other of [
+      "",
+      "ptk_",
+      "password",
+      `${text}\n`,
+      ` ${text}`,
+      text.toUpperCase().replace("PTK", "Ptk"),
+    ]) {
+      expect(parseApiKey(other)).toEqual({ kind: "malformed" });
+    }
+  });
+
+  test("keeps its checksum in every version: scanners know it", () => {
+    // The last part by another implementation: CRC-32 of Python's zlib, in base 62.
+    const made = makeApiKey((bytes) => new Uint8Array(bytes).fill(1));
+    expect(made.text).toBe("ptk_111111111111_11111111111111111111111111111111_3BK2sL");
+  });
+
+  test("draws every character equally often", () => {
+    // Each byte value once: 62 characters four times each, and the eight values above are drawn again.
+    let next = 0;
+    const everyByte = (bytes: number) => Uint8Array.from({ length: bytes }, () => next++ % 256);
+    const counts = new Map<string, number>();
+    for (let made = 0; made < 62; made++) {
+      const { id, secret } = makeApiKey(everyByte);
+      for (const character of id + secret) counts.set(character, (counts.get(character) ?? 0) + 1);
+    }
+    expect(counts.size).toBe(62);
+    expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("a secret", () => {
+  test("is kept as a SHA-256 and recognised by it", () => {
+    // FIPS 180-2, appendix B.1, in base64url.
+    expect(hashSecret("abc")).toBe("ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
+    expect(verifySecret("abc", hashSecret("abc"))).toBe(true);
+    expect(verifySecret("abd", hashSecret("abc"))).toBe(false);
+    expect(verifySecret("abc", "")).toBe(false);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { hashSecret, makeApiKey } from "./api-key.ts";
+import { authenticate, authorize, type Principal } from "./authenticate.ts";
+import type { AdminKeyRecord, ApiKeyRecord } from "./key-record.ts";
+import { SCOPES } from "./scopes.ts";
+
+const NOW = new Date("2026-11-20T12:00:00.000Z");
+const EARLIER = "2026-11-20T11:59:59.999Z";
+const LATER = "2026-11-20T12:00:00.001Z";
+const ADMIN_TEXT = "an-operators-own-choice!";
+
+const made = makeApiKey(randomBytes);
+const record: ApiKeyRecord = {
+  id: made.id,
+  tenant: "acme",
+  scopes: ["events:write"],
+  secret_hash: hashSecret(made.secret),
+  created_at: EARLIER,
+  created_by: "admin",
+};
+const admin: AdminKeyRecord = { secret_hash: hashSecret(ADMIN_TEXT), created_at: EARLIER };
+
+const ask = (authorization: string | null, stored: ApiKeyRecord | undefined = record) =>
+  authenticate({
+    authorization,
+    now: NOW,
+    keys: { get: (id) => (id === stored?.id ? stored : undefined), admin: () => admin },
+  });
+
+describe("authentication", () => {
+  test("a key speaks for its tenant with its scopes", () => {
+    expect(ask(`Bearer ${made.text}`)).toEqual({
+      kind: "principal",
+      principal: { keyId: made.id, tenant: "acme", scopes: ["events:write"], isAdmin: false },
+    });
+  });
+
+  test("a key carries its own bounds", () => {
+    const bounded = { ...record, expires_at: LATER, rate_limit: { requests_per_second: 5 } };
+    expect(ask(`Bearer ${made.text}`, bounded)).toMatchObject({
+      principal: { expiresAt: LATER, rateLimit: { requests_per_second: 5 } },
+    });
+  });
+
+  test("the admin key has every scope and the default tenant, whatever text it is", () => {
+    expect(ask(`Bearer ${ADMIN_TEXT}`)).toEqual({
+      kind: "principal",
+      principal: { keyId: "admin", tenant: "default", scopes: SCOPES, isAdmin: true },
+    });
+  });
+
+  test("the scheme may be in any case and followed by several spaces", () => {
+    for (const scheme of ["bearer ", "BEARER ", "Bearer   "]) {
+      expect(ask(scheme + made.text).kind).toBe("principal");
+    }
+  });
+
+  test("no header, an empty one and a scheme without a key are all a missing key", () => {
+    for (const header of [null, "", "   ", "Bearer", "Bearer "])
+      expect(ask(header)).toEqual({ kind: "missing" });
+  });
+
+  test("nothing tells a caller why a key was refused", () => {
+    const stranger = makeApiKey(randomBytes);
+    const typo = made.text.slice(0, -1) + (made.text.endsWith("0") ? "1" : "0");
+    const invalid = { kind: "invalid" } as const;
+    expect(ask("Basic YWxhZGRpbjpvcGVu")).toEqual(invalid);
+    expect(ask(made.text)).toEqual(invalid);
+    expect(ask(`Bearer ${made.text} ${made.text}`)).toEqual(invalid);
+    expect(ask(`Bearer ${"a".repeat(257)}`)).toEqual(invalid);
+    expect(ask("Bearer nonsense")).toEqual(invalid);
+    expect(ask(`Bearer ${typo}`)).toEqual(invalid);
+    expect(ask(`Bearer ${stranger.text}`)).toEqual(invalid);
+    expect(ask(`Bearer ${made.text}`, { ...record, secret_hash: hashSecret("another") })).toEqual(invalid);
+    expect(ask(`Bearer ${made.text}`, { ...record, revoked_at: EARLIER })).toEqual(invalid);
+    expect(ask(`Bearer ${made.text}`, { ...record, expires_at: EARLIER })).toEqual(invalid);
+    expect(ask(`Bearer ${made.text}`, { ...record, expires_at: NOW.toISOString() })).toEqual(invalid);
+    expect(ask(`Bearer ${made.text}`, { ...record, replaced_by: "x", grace_until: EARLIER })).toEqual(
+      invalid,
+    );
+  });
+
+  test("a rotated key works until its grace is over", () => {
+    expect(ask(`Bearer ${made.text}`, { ...record, grace_until: LATER }).kind).toBe("principal");
+  });
+
+  test("without an admin key nothing is the admin key", () => {
+    const keys = { get: () => undefined, admin: () => undefined };
+    for (const text of [ADMIN_TEXT, "admin", "undefined"]) {
+      expect(authenticate({ authorization: `Bearer ${text}`, keys, now: NOW })).toEqual({ kind: "invalid" });
+    }
+  });
+});
+
+test("a missing scope is named", () => {
+  const principal: Principal = { keyId: made.id, tenant: "acme", scopes: ["events:read"], isAdmin: false };
+  expect(authorize(principal, "events:read")).toEqual({ kind: "ok" });
+  expect(authorize(principal, "keys:manage")).toEqual({ kind: "insufficient_scope", scope: "keys:manage" });
+});

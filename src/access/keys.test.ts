@@ -1,0 +1,386 @@
+import { describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { someRecord, testKeyStore } from "../../test/access/key-store-suite.ts";
+import { createMemoryKeyStore } from "../../test/access/memory-key-store.ts";
+import { KEY_GRACE_SECONDS_MAX, KEYS_PER_TENANT_MAX } from "../limits.ts";
+import { authenticate, type Principal } from "./authenticate.ts";
+import { createKeys } from "./keys.ts";
+import { SCOPES, type Scope } from "./scopes.ts";
+
+testKeyStore("memory store", async () => ({
+  store: createMemoryKeyStore(),
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+}));
+
+const START = "2026-11-20T12:00:00.000Z";
+const admin: Principal = { keyId: "admin", tenant: "default", scopes: SCOPES, isAdmin: true };
+const manager = (scopes: readonly Scope[], changes: Partial<Principal> = {}): Principal => ({
+  keyId: "managerkey00",
+  tenant: "acme",
+  scopes: ["keys:manage", ...scopes],
+  isAdmin: false,
+  ...changes,
+});
+
+const setUp = () => {
+  const store = createMemoryKeyStore();
+  let time = new Date(START);
+  const keys = createKeys({ store, now: () => time, randomBytes });
+  return {
+    store,
+    keys,
+    passSeconds: (seconds: number) => {
+      time = new Date(time.getTime() + seconds * 1000);
+    },
+    accepts: (apiKey: string) =>
+      authenticate({ authorization: `Bearer ${apiKey}`, keys: store, now: time }).kind === "principal",
+    createKey: async (request: object = { tenant: "acme", scopes: ["events:write"] }) => {
+      const created = await keys.create({ principal: admin, request });
+      if (created.kind !== "created") throw new Error(JSON.stringify(created));
+      return created;
+    },
+  };
+};
+
+const problem = (path: string, code: string) => ({
+  kind: "invalid",
+  problems: [expect.objectContaining({ path, code })],
+});
+
+describe("creating a key", () => {
+  test("gives the key once, and a view of everything but its hash", async () => {
+    const { keys, store, accepts } = setUp();
+    const request = {
+      tenant: "acme",
+      scopes: ["events:write", "events:read"],
+      name: "Checkout, Zürich",
+      expires_at: "2027-01-01T00:00:00+00:00",
+      rate_limit: { requests_per_second: 10, events_per_second: 1000 },
+    };
+    const created = await keys.create({ principal: admin, request });
+    if (created.kind !== "created") throw new Error(JSON.stringify(created));
+    const { id } = created.key;
+    expect(created.key).toEqual({
+      id,
+      ...request,
+      scopes: ["events:write", "events:read"],
+      expires_at: "2027-01-01T00:00:00.000Z",
+      created_at: START,
+      created_by: "admin",
+    });
+    expect(created.apiKey).toStartWith(`ptk_${id}_`);
+    expect(accepts(created.apiKey)).toBe(true);
+    const secret = created.apiKey.split("_")[2] ?? "";
+    expect(JSON.stringify(store.get(id))).not.toContain(secret);
+    expect(JSON.stringify(keys.list({ principal: admin }))).not.toContain("hash");
+  });
+
+  test("is for the principal's own tenant where none is named", async () => {
+    const { keys } = setUp();
+    const request = { scopes: ["events:write"] };
+    expect(await keys.create({ principal: admin, request })).toMatchObject({ key: { tenant: "default" } });
+    expect(await keys.create({ principal: manager(["events:write"]), request })).toMatchObject({
+      key: { tenant: "acme", created_by: "managerkey00" },
+    });
+  });
+
+  test("stops working when it expires", async () => {
+    const { createKey, accepts, passSeconds } = setUp();
+    const { apiKey } = await createKey({ scopes: ["events:read"], expires_at: "2026-11-20T12:01:00Z" });
+    passSeconds(59);
+    expect(accepts(apiKey)).toBe(true);
+    passSeconds(1);
+    expect(accepts(apiKey)).toBe(false);
+  });
+
+  test("needs keys:manage", async () => {
+    const { keys } = setUp();
+    const principal = manager([], { scopes: ["events:write", "events:read"] });
+    const refused = { kind: "insufficient_scope", scope: "keys:manage" } as const;
+    expect(await keys.create({ principal, request: { scopes: ["events:read"] } })).toEqual(refused);
+    expect(keys.list({ principal })).toEqual(refused);
+    expect(await keys.revoke({ principal, id: "0123456789AB" })).toEqual(refused);
+    expect(await keys.rotate({ principal, id: "0123456789AB", request: {} })).toEqual(refused);
+  });
+
+  test("never gives a scope that the managing key does not have", async () => {
+    const subsets: Scope[][] = [[], ["events:write"], ["events:read"], ["events:write", "events:read"]];
+    for (const own of subsets) {
+      for (const scope of SCOPES) {
+        const { keys } = setUp();
+        const outcome = await keys.create({ principal: manager(own), request: { scopes: [scope] } });
+        const isOwn = scope === "keys:manage" || own.includes(scope);
+        if (isOwn) expect(outcome.kind).toBe("created");
+        else expect(outcome).toEqual({ kind: "insufficient_scope", scope });
+      }
+    }
+  });
+
+  test("never gives another tenant, a longer life or a higher rate than the managing key has", async () => {
+    const { keys } = setUp();
+    const principal = manager(["events:read"], {
+      expiresAt: "2026-12-01T00:00:00.000Z",
+      rateLimit: { requests_per_second: 10 },
+    });
+    const ask = (more: object) => keys.create({ principal, request: { scopes: ["events:read"], ...more } });
+    expect(await ask({ tenant: "other" })).toMatchObject(problem("/tenant", "exceeds_own"));
+    expect(await ask({ expires_at: "2026-12-01T00:00:00.001Z" })).toMatchObject(
+      problem("/expires_at", "exceeds_own"),
+    );
+    expect(await ask({ rate_limit: { requests_per_second: 11 } })).toMatchObject(
+      problem("/rate_limit/requests_per_second", "exceeds_own"),
+    );
+    expect(
+      await ask({ expires_at: "2026-12-01T00:00:00Z", rate_limit: { requests_per_second: 10 } }),
+    ).toMatchObject({
+      kind: "created",
+    });
+    // Left out is not unlimited: the bounds of the managing key come along, beside what was asked for.
+    expect(await ask({ rate_limit: { events_per_second: 5 } })).toMatchObject({
+      key: { expires_at: principal.expiresAt, rate_limit: { requests_per_second: 10, events_per_second: 5 } },
+    });
+  });
+
+  test("names everything that is wrong with a request and repeats nothing of it", async () => {
+    const { keys, store } = setUp();
+    const secretLooking = "hunter2-hunter2";
+    const request = {
+      tenant: "Not A Slug",
+      scopes: ["events:write", secretLooking],
+      name: "",
+      rate_limit: { requests_per_second: 0, per_day: 1 },
+      colour: secretLooking,
+    };
+    const outcome = await keys.create({ principal: admin, request });
+    if (outcome.kind !== "invalid") throw new Error(outcome.kind);
+    expect(outcome.problems.map(({ path, code }) => `${path} ${code}`).sort()).toEqual([
+      "/colour unknown_field",
+      "/name invalid_value",
+      "/rate_limit/per_day unknown_field",
+      "/rate_limit/requests_per_second invalid_value",
+      "/scopes/1 invalid_value",
+      "/tenant invalid_value",
+    ]);
+    expect(JSON.stringify(outcome)).not.toContain(secretLooking);
+    expect(store.list()).toEqual([]);
+  });
+
+  test("refuses bodies that are no request", async () => {
+    const { keys } = setUp();
+    for (const request of [null, [], "x", 1]) {
+      expect(await keys.create({ principal: admin, request })).toMatchObject(problem("", "invalid_type"));
+    }
+    expect(await keys.create({ principal: admin, request: {} })).toMatchObject(
+      problem("/scopes", "required"),
+    );
+    for (const scopes of [[], ["events:read", "events:read"]]) {
+      expect(await keys.create({ principal: admin, request: { scopes } })).toMatchObject(
+        problem("/scopes", "invalid_value"),
+      );
+    }
+  });
+
+  test("refuses an end that is no time, does not exist, is not in UTC or is over", async () => {
+    const { keys } = setUp();
+    const ends = ["tomorrow", "2027-01-01", "2027-02-30T00:00:00Z", "2027-01-01T00:00:00+01:00", START];
+    for (const expires_at of ends) {
+      expect(
+        await keys.create({ principal: admin, request: { scopes: ["events:read"], expires_at } }),
+      ).toMatchObject(problem("/expires_at", "invalid_value"));
+    }
+  });
+
+  test("ends where a tenant has as many keys as every front end can hold", async () => {
+    const { keys, store, createKey } = setUp();
+    for (let made = 0; made < KEYS_PER_TENANT_MAX; made++) await store.create(someRecord({ tenant: "acme" }));
+    const request = { tenant: "acme", scopes: ["events:read"] };
+    expect(await keys.create({ principal: admin, request })).toMatchObject(problem("", "too_many"));
+    await createKey({ tenant: "other", scopes: ["events:read"] });
+  });
+
+  test("says so when the store does not answer", async () => {
+    const { keys, store } = setUp();
+    store.setReachable(false);
+    const outcome = await keys.create({ principal: admin, request: { scopes: ["events:read"] } });
+    expect(outcome.kind).toBe("unavailable");
+  });
+});
+
+describe("listing keys", () => {
+  test("shows a tenant its own keys, the admin all or one tenant's, oldest first", async () => {
+    const { keys, createKey, passSeconds } = setUp();
+    const ids: string[] = [];
+    for (const tenant of ["acme", "other", "acme"]) {
+      ids.push((await createKey({ tenant, scopes: ["events:read"] })).key.id);
+      passSeconds(1);
+    }
+    const [first, foreign, third] = ids;
+    const listed = (principal: Principal, tenant?: string) => {
+      const outcome = keys.list(tenant === undefined ? { principal } : { principal, tenant });
+      return outcome.kind === "listed" ? outcome.keys.map(({ id }) => id as string | undefined) : [];
+    };
+    expect(listed(admin)).toEqual([first, foreign, third]);
+    expect(listed(admin, "other")).toEqual([foreign]);
+    expect(listed(manager([]))).toEqual([first, third]);
+    expect(listed(manager([]), "acme")).toEqual([first, third]);
+    expect(listed(manager([]), "other")).toEqual([]);
+    expect(listed(manager([]), "no-such-tenant")).toEqual([]);
+  });
+});
+
+describe("revoking a key", () => {
+  test("ends it at once, and again is answered the same", async () => {
+    const { keys, createKey, accepts, passSeconds } = setUp();
+    const { key, apiKey } = await createKey();
+    const first = await keys.revoke({ principal: admin, id: key.id });
+    expect(first).toEqual({ kind: "revoked", key: { ...key, revoked_at: START } });
+    expect(accepts(apiKey)).toBe(false);
+    passSeconds(60);
+    expect(await keys.revoke({ principal: admin, id: key.id })).toEqual(first);
+  });
+
+  test("needs none of the key's own scopes: taking away is not giving", async () => {
+    const { keys, createKey } = setUp();
+    const { key } = await createKey();
+    expect((await keys.revoke({ principal: manager([]), id: key.id })).kind).toBe("revoked");
+  });
+
+  test("answers for another tenant's key as for one that does not exist, and leaves it alone", async () => {
+    const { keys, createKey, accepts } = setUp();
+    const { key, apiKey } = await createKey({ tenant: "other", scopes: ["events:write"] });
+    const principal = manager(["events:write"]);
+    for (const id of [key.id, "0123456789AB", "admin", "", "no id at all"]) {
+      expect(await keys.revoke({ principal, id })).toEqual({ kind: "not_found" });
+      expect(await keys.rotate({ principal, id, request: {} })).toEqual({ kind: "not_found" });
+    }
+    expect(accepts(apiKey)).toBe(true);
+  });
+
+  test("holds against somebody who changes the key at the same moment", async () => {
+    const { keys, store, createKey, accepts } = setUp();
+    const { key, apiKey } = await createKey();
+    store.beforeNextUpdate(async () => {
+      const found = await store.fetch(key.id);
+      if (found.kind === "found") await store.update({ ...found.record, name: "renamed" }, found.revision);
+    });
+    expect(await keys.revoke({ principal: admin, id: key.id })).toMatchObject({ key: { name: "renamed" } });
+    expect(accepts(apiKey)).toBe(false);
+  });
+
+  test("says so when the store does not answer", async () => {
+    const { keys, store, createKey } = setUp();
+    const { key } = await createKey();
+    store.setReachable(false);
+    expect((await keys.revoke({ principal: admin, id: key.id })).kind).toBe("unavailable");
+  });
+});
+
+describe("rotating a key", () => {
+  const rotated = async (outcome: ReturnType<ReturnType<typeof setUp>["keys"]["rotate"]>) => {
+    const value = await outcome;
+    if (value.kind !== "rotated") throw new Error(JSON.stringify(value));
+    return value;
+  };
+
+  test("gives a successor with the same rights; the old one works for another day", async () => {
+    const { keys, createKey, accepts, passSeconds } = setUp();
+    const old = await createKey({
+      tenant: "acme",
+      name: "checkout",
+      scopes: ["events:write"],
+      expires_at: "2027-01-01T00:00:00Z",
+      rate_limit: { events_per_second: 5 },
+    });
+    const { key, previous, apiKey } = await rotated(
+      keys.rotate({ principal: admin, id: old.key.id, request: {} }),
+    );
+    expect(key).toEqual({ ...old.key, id: key.id });
+    expect(key.id).not.toBe(old.key.id);
+    expect(previous).toEqual({ ...old.key, replaced_by: key.id, grace_until: "2026-11-21T12:00:00.000Z" });
+    passSeconds(24 * 60 * 60 - 1);
+    expect([accepts(old.apiKey), accepts(apiKey)]).toEqual([true, true]);
+    passSeconds(1);
+    expect([accepts(old.apiKey), accepts(apiKey)]).toEqual([false, true]);
+  });
+
+  test("takes a grace of none to a week", async () => {
+    const { keys, createKey, accepts } = setUp();
+    const old = await createKey();
+    const rotate = (grace_seconds: unknown) =>
+      keys.rotate({ principal: admin, id: old.key.id, request: { grace_seconds } });
+    for (const seconds of [-1, KEY_GRACE_SECONDS_MAX + 1]) {
+      expect(await rotate(seconds)).toMatchObject(problem("/grace_seconds", "invalid_value"));
+    }
+    for (const seconds of [1.5, "60", null]) {
+      expect(await rotate(seconds)).toMatchObject(problem("/grace_seconds", "invalid_type"));
+    }
+    await rotated(rotate(KEY_GRACE_SECONDS_MAX));
+    expect(accepts(old.apiKey)).toBe(true);
+    await rotated(rotate(0));
+    expect(accepts(old.apiKey)).toBe(false);
+  });
+
+  test("again, after a lost answer, gives another successor and never a longer life to the old key", async () => {
+    const { keys, createKey, passSeconds } = setUp();
+    const old = await createKey();
+    const id = old.key.id;
+    const first = await rotated(keys.rotate({ principal: admin, id, request: { grace_seconds: 60 } }));
+    passSeconds(30);
+    const second = await rotated(keys.rotate({ principal: admin, id, request: { grace_seconds: 600 } }));
+    expect(second.previous.grace_until).toBe(first.previous.grace_until);
+    expect(second.key.grace_until).toBeUndefined();
+    expect(second.key.replaced_by).toBeUndefined();
+  });
+
+  test("of a key that no longer works is refused", async () => {
+    const { keys, createKey } = setUp();
+    const { key } = await createKey();
+    await keys.revoke({ principal: admin, id: key.id });
+    expect(await keys.rotate({ principal: admin, id: key.id, request: {} })).toMatchObject(
+      problem("", "invalid_value"),
+    );
+  });
+
+  test("does not hand a stronger key to a weaker one", async () => {
+    const { keys, createKey } = setUp();
+    const writer = await createKey();
+    const rotateAs = (principal: Principal, id: string) => keys.rotate({ principal, id, request: {} });
+    expect(await rotateAs(manager([]), writer.key.id)).toEqual({
+      kind: "insufficient_scope",
+      scope: "events:write",
+    });
+    const mortal = manager(["events:write"], { expiresAt: "2026-12-01T00:00:00.000Z" });
+    expect(await rotateAs(mortal, writer.key.id)).toMatchObject(problem("/expires_at", "exceeds_own"));
+    const slow = manager(["events:write"], { rateLimit: { events_per_second: 1 } });
+    expect(await rotateAs(slow, writer.key.id)).toMatchObject(
+      problem("/rate_limit/events_per_second", "exceeds_own"),
+    );
+    expect((await rotateAs(manager(["events:write"]), writer.key.id)).kind).toBe("rotated");
+  });
+
+  test("leaves no working successor behind when the old key is revoked at the same moment", async () => {
+    const { keys, store, createKey } = setUp();
+    const { key } = await createKey();
+    store.beforeNextUpdate(() => keys.revoke({ principal: admin, id: key.id }));
+    expect((await keys.rotate({ principal: admin, id: key.id, request: {} })).kind).toBe("unavailable");
+    expect(store.list().map(({ revoked_at }) => revoked_at)).toEqual([START, START]);
+  });
+
+  test("cut after the first of its two writes leaves the old key working", async () => {
+    const { keys, store, createKey, accepts } = setUp();
+    const { key, apiKey } = await createKey();
+    store.beforeNextUpdate(async () => store.setReachable(false));
+    expect((await keys.rotate({ principal: admin, id: key.id, request: {} })).kind).toBe("unavailable");
+    expect(accepts(apiKey)).toBe(true);
+    store.setReachable(true);
+    expect((await keys.rotate({ principal: admin, id: key.id, request: {} })).kind).toBe("rotated");
+  });
+});
+
+test("a record that a newer version wrote keeps what this one does not know", async () => {
+  const { keys, store } = setUp();
+  const record = { ...someRecord(), note: "kept" };
+  await store.create(record);
+  await keys.revoke({ principal: admin, id: record.id });
+  expect(store.get(record.id)).toMatchObject({ note: "kept", revoked_at: START });
+});

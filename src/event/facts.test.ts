@@ -1,0 +1,105 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { eventFacts } from "./facts.ts";
+
+const minimal = {
+  event_id: "evt_1",
+  timestamp: "2026-11-20T10:00:00.120Z",
+  asset_id: "credit_model",
+  event_type: "decision.automated_decision_made",
+};
+const nothingElse = {
+  riskTier: null,
+  legalBases: [],
+  correlationId: null,
+  subjectHash: null,
+  traceId: null,
+  tags: [],
+};
+const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+test("an event with the required members only has no other facts", () => {
+  expect(eventFacts(minimal)).toEqual({
+    eventId: "evt_1",
+    eventType: "decision.automated_decision_made",
+    assetId: "credit_model",
+    occurred: "2026-11-20T10:00:00.12",
+    ...nothingElse,
+  });
+});
+
+test("an event without one of the required members has no facts", () => {
+  for (const name of Object.keys(minimal)) {
+    for (const wrong of [undefined, null, 1, {}, ["x"]]) {
+      expect(eventFacts({ ...minimal, [name]: wrong })).toBeUndefined();
+    }
+  }
+  expect(eventFacts({ ...minimal, timestamp: "yesterday" })).toBeUndefined();
+});
+
+test("a UUID is compared in lower case, and so is the hash of a person", () => {
+  const facts = eventFacts({
+    ...minimal,
+    event_id: "0198C0DE-1111-7111-8111-11111111111A",
+    subject_hash: hash("A"),
+  });
+  expect(facts?.eventId).toBe("0198c0de-1111-7111-8111-11111111111a");
+  expect(facts?.subjectHash).toBe(hash("a"));
+});
+
+test("legal bases and the hash of the person are found in metadata where clients in the field put them", () => {
+  const metadata = { legal_bases: ["pipa_37_2_kr"], user_id_hash: hash("1"), recipient_hash: hash("2") };
+  expect(eventFacts({ ...minimal, metadata })).toMatchObject({
+    legalBases: ["pipa_37_2_kr"],
+    subjectHash: hash("1"),
+  });
+  const { user_id_hash: _, ...recipientOnly } = metadata;
+  expect(eventFacts({ ...minimal, metadata: recipientOnly })).toMatchObject({ subjectHash: hash("2") });
+});
+
+test("what stands at the top of the event comes before what stands in metadata", () => {
+  const metadata = { legal_bases: ["from_metadata"], user_id_hash: hash("1") };
+  const event = { ...minimal, legal_bases: ["from_top"], subject_hash: hash("2"), metadata };
+  expect(eventFacts(event)).toMatchObject({ legalBases: ["from_top"], subjectHash: hash("2") });
+  expect(eventFacts({ ...event, legal_bases: [] })).toMatchObject({ legalBases: [] });
+});
+
+test("legal bases are counted once, and what is no name of one is left out", () => {
+  const metadata = { legal_bases: ["a", "b", "a", 5, null, "Not A Name", "x".repeat(65)] };
+  expect(eventFacts({ ...minimal, metadata })).toMatchObject({ legalBases: ["a", "b"] });
+});
+
+test("tags of every kind become texts", () => {
+  const tags = { text: "", number: 1.5, big: 1e21, yes: true, no: false };
+  expect(eventFacts({ ...minimal, tags })?.tags).toEqual([
+    { key: "text", value: "" },
+    { key: "number", value: "1.5" },
+    { key: "big", value: "1e+21" },
+    { key: "yes", value: "true" },
+    { key: "no", value: "false" },
+  ]);
+});
+
+test("values of a wrong type count as absent, whatever JSON stands there", () => {
+  const optional = [
+    "risk_tier",
+    "legal_bases",
+    "correlation_id",
+    "subject_hash",
+    "trace_id",
+    "tags",
+    "metadata",
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...optional), fc.jsonValue(), (name, value) => {
+      const facts = eventFacts({ ...minimal, [name]: value });
+      expect(Object.keys(facts ?? {}).sort()).toEqual(
+        ["eventId", "eventType", "assetId", "occurred", ...Object.keys(nothingElse)].sort(),
+      );
+    }),
+  );
+  const metadata = { legal_bases: "pipa_37_2_kr", user_id_hash: 7, recipient_hash: "01012345678" };
+  expect(eventFacts({ ...minimal, metadata, risk_tier: 3, tags: ["a"], correlation_id: {} })).toMatchObject(
+    nothingElse,
+  );
+});

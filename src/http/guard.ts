@@ -1,0 +1,54 @@
+/** The door of every route that needs a key: header → principal → scope → handler. */
+import { authenticate, authorize, type Principal } from "../access/authenticate.ts";
+import type { KeyStore } from "../access/key-store.ts";
+import type { Scope } from "../access/scopes.ts";
+import { problem } from "./problem.ts";
+import type { RequestContext, RequestContexts } from "./request-context.ts";
+
+/** What a handler is given. */
+export interface Call {
+  readonly request: Request;
+  readonly context: RequestContext;
+  readonly principal: Principal;
+  /** Path parameters, decoded; null where the encoding is broken. */
+  readonly params: Readonly<Record<string, string | null>>;
+}
+
+export type Guard = (
+  scope: Scope,
+  handle: (call: Call) => Promise<Response> | Response,
+) => (route: { request: Request; params: Record<string, string | null> }) => Promise<Response> | Response;
+
+/** RFC 6750 §3. */
+const CHALLENGE = { "www-authenticate": "Bearer" };
+
+export const createGuard =
+  (dependencies: {
+    readonly contexts: RequestContexts;
+    readonly keyStore: Pick<KeyStore, "get" | "admin">;
+    readonly now: () => Date;
+  }): Guard =>
+  (scope, handle) =>
+  ({ request, params }) => {
+    const { contexts, keyStore, now } = dependencies;
+    const context = contexts.of(request);
+    const authorization = request.headers.get("authorization");
+    const authentication = authenticate({ authorization, keys: keyStore, now: now() });
+    if (authentication.kind !== "principal") {
+      return problem(context, authentication.kind === "missing" ? "missing_api_key" : "invalid_api_key", {
+        headers: CHALLENGE,
+      });
+    }
+    const { principal } = authentication;
+    context.principal = principal;
+    const permission = authorize(principal, scope);
+    return permission.kind === "ok"
+      ? handle({ request, context, principal, params })
+      : insufficientScope(context, permission.scope);
+  };
+
+export const insufficientScope = (context: RequestContext, scope: Scope): Response =>
+  problem(context, "insufficient_scope", {
+    detail: `The key lacks the scope ${scope}.`,
+    headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  });

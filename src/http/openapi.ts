@@ -1,0 +1,174 @@
+/** From TypeBox schemas and the catalogue of problems to OpenAPI 3.0 operations. */
+import type { TSchema } from "@sinclair/typebox";
+import { SCOPE_OPENS, type Scope } from "../access/scopes.ts";
+import { PROBLEMS, type ProblemCode, problemType } from "./problem.ts";
+import { ProblemBody } from "./schemas.ts";
+
+export const TAGS = {
+  Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
+  Reading: "Asking for what was stored.",
+  Keys: "Who may do what, in which tenant.",
+  Operation: "For the people and machines that run Prooftrail.",
+} as const;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "query" | "header" | "path";
+  readonly description: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly required?: boolean;
+  readonly example?: string | number;
+}
+
+export interface Operation {
+  readonly tag: keyof typeof TAGS;
+  readonly summary: string;
+  readonly description: string;
+  /** Absent: no key is needed. */
+  readonly scope?: Scope;
+  readonly parameters?: readonly Parameter[];
+  readonly body?: { readonly schema: TSchema; readonly example: unknown; readonly required?: boolean };
+  readonly answer: {
+    readonly status: number;
+    readonly description: string;
+    readonly schema: TSchema;
+    readonly example: unknown;
+    readonly mediaType?: string;
+  };
+  readonly problems: readonly ProblemCode[];
+}
+
+/** Every operation may answer these. */
+const ALWAYS: readonly ProblemCode[] = ["internal_error"];
+const WITH_KEY: readonly ProblemCode[] = ["missing_api_key", "invalid_api_key", "insufficient_scope"];
+const WITH_BODY: readonly ProblemCode[] = [
+  "payload_too_large",
+  "unsupported_media_type",
+  "invalid_json",
+  "invalid_utf8",
+  "invalid_request",
+];
+
+export const problemsOf = (operation: Operation): readonly ProblemCode[] => [
+  ...new Set([
+    ...(operation.scope === undefined ? [] : WITH_KEY),
+    ...(operation.body === undefined ? [] : WITH_BODY),
+    ...operation.problems,
+    ...ALWAYS,
+  ]),
+];
+
+/** The `detail` of an Elysia route. */
+export const describe = (operation: Operation) => {
+  const { tag, summary, description, scope, parameters, body, answer } = operation;
+  return {
+    tags: [tag],
+    summary,
+    description:
+      scope === undefined
+        ? `${description} No key is needed.`
+        : `${description}\n\nScope \`${scope}\`: ${SCOPE_OPENS[scope]}`,
+    security: scope === undefined ? [] : [{ apiKey: [] }],
+    ...(parameters && { parameters: parameters.map((parameter) => ({ required: false, ...parameter })) }),
+    ...(body && {
+      requestBody: {
+        required: body.required ?? true,
+        content: { "application/json": { schema: toOpenApi(body.schema), example: body.example } },
+      },
+    }),
+    responses: { [answer.status]: describeAnswer(answer), ...describeProblems(problemsOf(operation)) },
+  };
+};
+
+const REQUEST_ID_HEADER = {
+  "X-Request-Id": {
+    schema: { type: "string", format: "uuid" },
+    description: "UUIDv7 of the request; yours if you sent one.",
+  },
+};
+
+const describeAnswer = ({
+  description,
+  schema,
+  example,
+  mediaType = "application/json",
+}: Operation["answer"]) => ({
+  description,
+  headers: REQUEST_ID_HEADER,
+  content: { [mediaType]: { schema: toOpenApi(schema), example } },
+});
+
+const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
+
+/** One response per status, with an example per code. */
+const describeProblems = (codes: readonly ProblemCode[]) => {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    const { status } = PROBLEMS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      status,
+      {
+        description: group.map((code) => `\`${code}\`: ${PROBLEMS[code].when}`).join("\n\n"),
+        headers: REQUEST_ID_HEADER,
+        content: {
+          "application/problem+json": {
+            schema: toOpenApi(ProblemBody),
+            examples: Object.fromEntries(group.map((code) => [code, { value: exampleProblem(code) }])),
+          },
+        },
+      },
+    ]),
+  );
+};
+
+export const exampleProblem = (code: ProblemCode) => {
+  const { title, status, when } = PROBLEMS[code];
+  return { type: problemType(code), title, status, detail: when, code, request_id: EXAMPLE_REQUEST_ID };
+};
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/**
+ * JSON Schema as TypeBox writes it → the dialect of OpenAPI 3.0 (§4.7.24), which has no `const`, no `patternProperties`, no type
+ * null and no `examples`.
+ */
+export const toOpenApi = (schema: TSchema): Record<string, Json> => {
+  // Drops TypeBox's symbols.
+  const plain: Record<string, Json> = JSON.parse(JSON.stringify(schema));
+  const converted = convert(plain);
+  if (!isObject(converted)) throw new Error("a schema is an object");
+  return converted;
+};
+
+const isObject = (value: Json | undefined): value is { readonly [name: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const convert = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(convert);
+  if (!isObject(value)) return value;
+  const { const: constant, patternProperties, examples, anyOf, ...rest } = value;
+  const result: Record<string, Json> = {};
+  for (const [name, member] of Object.entries(rest)) {
+    if (!name.startsWith("x-")) result[name] = convert(member);
+  }
+  if (constant !== undefined) result.enum = [constant];
+  if (isObject(patternProperties))
+    result.additionalProperties = convert(Object.values(patternProperties)[0] ?? {});
+  if (Array.isArray(examples) && examples[0] !== undefined) result.example = examples[0];
+  if (Array.isArray(anyOf)) Object.assign(result, convertUnion(anyOf.map(convert).filter(isObject)));
+  return result;
+};
+
+const convertUnion = (members: readonly { readonly [name: string]: Json }[]): Record<string, Json> => {
+  const others = members.filter((member) => member.type !== "null");
+  const [first, ...more] = others;
+  const nullable: Record<string, Json> = others.length < members.length ? { nullable: true } : {};
+  if (first && more.length === 0) return { ...first, ...nullable };
+  const isOneEnum = others.every((member) => Array.isArray(member.enum) && member.type === first?.type);
+  if (!isOneEnum) return { anyOf: others, ...nullable };
+  const values = others.flatMap((member) => (Array.isArray(member.enum) ? member.enum : []));
+  return { type: first?.type ?? "string", enum: values, ...nullable };
+};

@@ -1,0 +1,155 @@
+/**
+ * The catalogue of error codes and the one place that knows their statuses. Bodies follow RFC 9457. A body never holds the payload,
+ * a secret or a stack.
+ */
+import type { Problem as FieldProblem } from "../event/validate.ts";
+import { BATCH_BODY_BYTES_MAX, EVENT_BYTES_MAX, SINGLE_BODY_BYTES_MAX } from "../limits.ts";
+
+interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+  /** When it is answered, and what to check. Printed in the API documentation. */
+  readonly when: string;
+  readonly retryAfterSeconds?: number;
+}
+
+export const PROBLEMS = {
+  invalid_json: {
+    status: 400,
+    title: "The body is not valid JSON",
+    when: "The body breaks the grammar of RFC 8259; `detail` says where.",
+  },
+  invalid_utf8: {
+    status: 400,
+    title: "The body is not valid UTF-8",
+    when: "The body holds bytes that are no UTF-8 text. Nothing is replaced silently.",
+  },
+  invalid_request: {
+    status: 400,
+    title: "The request is not valid",
+    when: "A field, header or query parameter breaks a rule; `errors` names each of them.",
+  },
+  missing_api_key: {
+    status: 401,
+    title: "An API key is required",
+    when: "There is no `Authorization: Bearer <key>` header.",
+  },
+  invalid_api_key: {
+    status: 401,
+    title: "The API key is not valid",
+    when: "The key is misspelt, unknown, revoked or expired.",
+  },
+  insufficient_scope: {
+    status: 403,
+    title: "The API key may not do this",
+    when: "The key lacks a scope; `detail` names it.",
+  },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    when: "There is no such path, or no such thing that this key may see.",
+  },
+  method_not_allowed: {
+    status: 405,
+    title: "Method not allowed",
+    when: "The path exists; the `Allow` header names its methods.",
+  },
+  event_id_conflict: {
+    status: 409,
+    title: "The event_id is taken by another event",
+    when: "An event with this event_id and other content is in the log. Events are never changed: send a new event_id.",
+  },
+  payload_too_large: {
+    status: 413,
+    title: "The body is too large",
+    when: `An event has at most ${EVENT_BYTES_MAX} bytes, a single request ${SINGLE_BODY_BYTES_MAX}, a batch ${BATCH_BODY_BYTES_MAX}.`,
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: "Send application/json",
+    when: "The Content-Type is not application/json in UTF-8, or the body is compressed.",
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: "The Idempotency-Key was used for another event",
+    when: "The same Idempotency-Key came with other content within ten minutes.",
+  },
+  internal_error: {
+    status: 500,
+    title: "An error of ours",
+    when: "A fault in Prooftrail. Give the request_id to its operator. Sending the same again is safe.",
+  },
+  log_unavailable: {
+    status: 503,
+    title: "The event log is not available",
+    when: "Nothing is promised about the event. Sending the same again is safe: it is stored at most once.",
+    retryAfterSeconds: 1,
+  },
+  not_ready: {
+    status: 503,
+    title: "Not ready",
+    when: "This instance cannot serve now; `reasons` says why.",
+    retryAfterSeconds: 1,
+  },
+  overloaded: {
+    status: 503,
+    title: "More requests than can be taken",
+    when: "Nothing was stored. Send the same again after the time in `Retry-After`.",
+    retryAfterSeconds: 1,
+  },
+  view_behind: {
+    status: 503,
+    title: "The view has not caught up yet",
+    when: "The view did not reach `min_sequence` in time. Ask again.",
+    retryAfterSeconds: 1,
+  },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
+
+/** One place in the request and what is wrong there. `path` is a JSON Pointer into the body, or `query:name`, `header:name`, `path:name`. */
+export interface RequestError {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface ProblemDetails {
+  readonly detail?: string;
+  readonly errors?: readonly (FieldProblem | RequestError)[];
+  /** Only for `not_ready`. */
+  readonly reasons?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const problemType = (code: ProblemCode): string => `urn:prooftrail:problem:${code}`;
+
+/** The response for a code. The code is noted in the context, for the request's line in the log. */
+export const problem = (
+  context: { readonly requestId: string; problemCode: ProblemCode | undefined },
+  code: ProblemCode,
+  details: ProblemDetails = {},
+): Response => {
+  context.problemCode = code;
+  const { status, title, when, ...kind }: ProblemKind = PROBLEMS[code];
+  const body = {
+    type: problemType(code),
+    title,
+    status,
+    detail: details.detail ?? when,
+    code,
+    request_id: context.requestId,
+    ...(details.errors && { errors: details.errors }),
+    ...(details.reasons && { reasons: details.reasons }),
+  };
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      "content-type": "application/problem+json",
+      ...(kind.retryAfterSeconds !== undefined && { "retry-after": String(kind.retryAfterSeconds) }),
+      ...details.headers,
+    },
+  });
+};

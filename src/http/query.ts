@@ -1,0 +1,85 @@
+/** Query parameters, read strictly: a misspelt filter that is ignored would answer another question than was asked. */
+import { nearest } from "../event/nearest.ts";
+import type { RequestError } from "./problem.ts";
+
+export interface Query {
+  /** The value of a parameter that may stand once; undefined where it is absent. */
+  text(name: string): string | undefined;
+  /** As `text`, with a check; a value that fails it is noted as an error and treated as absent. */
+  checked(name: string, isValid: (value: string) => boolean, expects: string): string | undefined;
+  choice<const Choices extends readonly string[]>(
+    name: string,
+    choices: Choices,
+    fallback: Choices[number],
+  ): Choices[number];
+  integer(name: string, bounds: { readonly min: number; readonly max: number }): number | undefined;
+  /** All `prefix<key>=value`. */
+  prefixed(prefix: string): readonly { readonly key: string; readonly value: string }[];
+  /** All that is wrong, once every parameter has been asked for: names nobody asked for are unknown. */
+  errors(): readonly RequestError[];
+}
+
+const DIGITS = /^\d{1,16}$/;
+
+export const readQuery = (url: string): Query => {
+  const parameters = [...new URL(url).searchParams];
+  const asked = new Set<string>();
+  const prefixes: string[] = [];
+  const errors: RequestError[] = [];
+  const fail = (name: string, code: string, message: string): undefined => {
+    errors.push({ path: `query:${name}`, code, message });
+    return undefined;
+  };
+
+  const text = (name: string): string | undefined => {
+    asked.add(name);
+    const values = parameters.filter(([candidate]) => candidate === name).map(([, value]) => value);
+    if (values.length > 1)
+      return fail(name, "not_unique", `${name} stands ${values.length} times: send it once.`);
+    return values[0];
+  };
+  const checked = (
+    name: string,
+    isValid: (value: string) => boolean,
+    expects: string,
+  ): string | undefined => {
+    const value = text(name);
+    if (value === undefined || isValid(value)) return value;
+    return fail(name, "invalid_value", `${name} is not valid: send ${expects}.`);
+  };
+
+  return {
+    text,
+    checked,
+    choice: (name, choices, fallback) =>
+      checked(name, (value) => choices.includes(value), `one of ${choices.join(", ")}`) ?? fallback,
+    integer: (name, { min, max }) => {
+      const isValid = (value: string): boolean =>
+        DIGITS.test(value) && Number(value) >= min && Number(value) <= max;
+      const value = checked(name, isValid, `a whole number from ${min} to ${max}`);
+      return value === undefined ? undefined : Number(value);
+    },
+    prefixed: (prefix) => {
+      prefixes.push(prefix);
+      return parameters
+        .filter(([name]) => name.startsWith(prefix))
+        .map(([name, value]) => ({ key: name.slice(prefix.length), value }));
+    },
+    errors: () => {
+      const unknown = new Set(
+        parameters
+          .map(([name]) => name)
+          .filter((name) => !asked.has(name) && !prefixes.some((prefix) => name.startsWith(prefix))),
+      );
+      for (const name of unknown) fail(name, "unknown_parameter", unknownMessage(name, [...asked]));
+      return errors;
+    },
+  };
+};
+
+const unknownMessage = (name: string, known: readonly string[]): string => {
+  const near = nearest(name, known);
+  return near === undefined
+    ? `There is no such parameter. Known: ${known.join(", ")}.`
+    : `There is no such parameter: did you mean ${near}?`;
+};

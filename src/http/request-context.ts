@@ -1,0 +1,51 @@
+/** What is known about a request beside the request itself: made when it comes in, read when its line is logged. */
+import { v7 } from "uuid";
+import type { Principal } from "../access/authenticate.ts";
+import { isUuidV7 } from "../event/formats.ts";
+import type { ProblemCode } from "./problem.ts";
+
+export interface RequestContext {
+  readonly requestId: string;
+  readonly clientAddress: string;
+  /** The pattern of the route that took it; the path itself may hold identifiers. */
+  route: string;
+  principal: Principal | undefined;
+  problemCode: ProblemCode | undefined;
+}
+
+/** Keyed by the request, because the framework hands that one object through everything. */
+export interface RequestContexts {
+  of(request: Request): RequestContext;
+  open(request: Request, clientAddress: string): RequestContext;
+}
+
+export const UNMATCHED_ROUTE = "(none)";
+
+export const createRequestContexts = (): RequestContexts => {
+  const contexts = new WeakMap<Request, RequestContext>();
+  const open = (request: Request, clientAddress: string): RequestContext => {
+    const context: RequestContext = {
+      requestId: requestIdFor(request),
+      clientAddress,
+      route: UNMATCHED_ROUTE,
+      principal: undefined,
+      problemCode: undefined,
+    };
+    contexts.set(request, context);
+    return context;
+  };
+  return {
+    open,
+    of: (request) => {
+      const context = contexts.get(request);
+      if (!context) throw new Error("every request is opened before it is routed");
+      return context;
+    },
+  };
+};
+
+/** A client may name its request, but only as a UUIDv7: anything else could be used to write into logs. */
+const requestIdFor = (request: Request): string => {
+  const sent = request.headers.get("x-request-id");
+  return sent !== null && isUuidV7(sent) ? sent.toLowerCase() : v7();
+};

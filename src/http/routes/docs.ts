@@ -1,0 +1,90 @@
+import { swagger } from "@elysiajs/swagger";
+import { Elysia } from "elysia";
+import { TAGS } from "../openapi.ts";
+
+/** A file of the documentation page, held in memory. */
+export interface Asset {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** By file name. The page has no other resource: it must work in a network that reaches nothing else. */
+export type DocsAssets = ReadonlyMap<string, Asset>;
+
+export const docsRoutes = ({ assets, version }: { readonly assets: DocsAssets; readonly version: string }) =>
+  new Elysia()
+    .use(
+      swagger({
+        path: "/docs",
+        specPath: "/docs/json",
+        excludeStaticFile: true,
+        exclude: [/^\/docs/],
+        documentation: documentation(version),
+      }),
+    )
+    // Takes the place of the plugin's own page, which loads its script from a public network.
+    .get("/docs", () => new Response(PAGE, { headers: PAGE_HEADERS }), { detail: { hide: true } })
+    .get(
+      "/docs/assets/:name",
+      ({ params, status }) => assetResponse(assets.get(params.name)) ?? status(404),
+      {
+        detail: { hide: true },
+      },
+    );
+
+const assetResponse = (asset: Asset | undefined): Response | undefined =>
+  asset &&
+  new Response(asset.bytes, {
+    headers: {
+      "content-type": asset.mediaType,
+      "cache-control": "public, max-age=3600",
+      "x-content-type-options": "nosniff",
+    },
+  });
+
+const documentation = (version: string) => ({
+  info: {
+    title: "Prooftrail",
+    version,
+    description:
+      "The audit log for AI systems that can prove itself. Send events about what your AI systems do; ask for them years later. Every answer has an `X-Request-Id`. Errors are RFC 9457 problem details with a stable `code`.",
+    license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+  },
+  tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+  components: {
+    securitySchemes: {
+      apiKey: {
+        type: "http" as const,
+        scheme: "bearer",
+        description: "An API key, `ptk_…`, or the admin key. Sent as `Authorization: Bearer <key>`.",
+      },
+    },
+  },
+});
+
+/** Nothing from anywhere else, and no inline script. Swagger UI sets inline styles and data: images. */
+const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Prooftrail API</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+    <link rel="stylesheet" href="/docs/assets/page.css">
+  </head>
+  <body>
+    <div id="swagger-ui"><noscript>This page needs JavaScript. The same document as JSON: <a href="/docs/json">/docs/json</a></noscript></div>
+    <script src="/docs/assets/swagger-ui-bundle.js"></script>
+    <script src="/docs/assets/page.js"></script>
+  </body>
+</html>
+`;

@@ -1,0 +1,248 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
+import type { AcceptedEvent, BatchAnswer, Refusal, RejectedEvent } from "../../intake/answer.ts";
+import type { Intake } from "../../intake/intake.ts";
+import {
+  BATCH_BODY_BYTES_MAX,
+  BATCH_EVENTS_MAX,
+  IDEMPOTENCY_KEY_CHARACTERS_MAX,
+  SINGLE_BODY_BYTES_MAX,
+} from "../../limits.ts";
+import { readBody } from "../body.ts";
+import type { Call, Guard } from "../guard.ts";
+import { describe, type Operation, type Parameter } from "../openapi.ts";
+import { type ProblemCode, type ProblemDetails, problem } from "../problem.ts";
+import type { RequestContext } from "../request-context.ts";
+import { BatchAccepted, EventAccepted } from "../schemas.ts";
+import { success } from "../success.ts";
+
+export const ingestionRoutes = (dependencies: {
+  readonly guard: Guard;
+  readonly intake: Intake;
+  readonly vocabulary: EventVocabulary;
+}) => {
+  const { guard, intake, vocabulary } = dependencies;
+  return new Elysia({ prefix: "/v1" })
+    .post(
+      "/events",
+      guard("events:write", (call) => postEvent(intake, call)),
+      {
+        parse: "none",
+        detail: describe(singleOperation(vocabulary)),
+      },
+    )
+    .post(
+      "/events/batch",
+      guard("events:write", (call) => postBatch(intake, call)),
+      {
+        parse: "none",
+        detail: describe(batchOperation(vocabulary)),
+      },
+    );
+};
+
+const postEvent = async (intake: Intake, { request, context, principal }: Call): Promise<Response> => {
+  const header = readIdempotencyKey(request.headers);
+  if (header.kind === "invalid") return invalidIdempotencyKey(context);
+  const body = await readBody(request, SINGLE_BODY_BYTES_MAX);
+  if (body.kind === "refused") return problem(context, body.code, { detail: body.detail });
+  const answer = await intake.acceptOne({
+    tenant: principal.tenant,
+    requestId: context.requestId,
+    body: body.bytes,
+    ...(header.key !== undefined && { idempotencyKey: header.key }),
+  });
+  return answer.kind === "accepted" ? acceptedEvent(context, answer) : refused(context, answer);
+};
+
+const postBatch = async (intake: Intake, { request, context, principal }: Call): Promise<Response> => {
+  // Each event has an identity of its own, which makes a retry of the batch exactly-once; the header is only held to its form.
+  if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
+  const body = await readBody(request, BATCH_BODY_BYTES_MAX);
+  if (body.kind === "refused") return problem(context, body.code, { detail: body.detail });
+  const answer = await intake.acceptBatch({
+    tenant: principal.tenant,
+    requestId: context.requestId,
+    body: body.bytes,
+  });
+  return answer.kind === "answered" ? acceptedBatch(context, answer) : refused(context, answer);
+};
+
+/** A header sent twice arrives joined by ", ", whose space is not visible ASCII, and is refused with the rest. */
+const IDEMPOTENCY_KEY = new RegExp(`^[!-~]{1,${IDEMPOTENCY_KEY_CHARACTERS_MAX}}$`);
+
+type IdempotencyKey =
+  | { readonly kind: "valid"; readonly key: string | undefined }
+  | { readonly kind: "invalid" };
+
+const readIdempotencyKey = (headers: Headers): IdempotencyKey => {
+  const key = headers.get("idempotency-key") ?? undefined;
+  return key === undefined || IDEMPOTENCY_KEY.test(key) ? { kind: "valid", key } : { kind: "invalid" };
+};
+
+const invalidIdempotencyKey = (context: RequestContext): Response =>
+  problem(context, "invalid_request", {
+    errors: [
+      {
+        path: "header:Idempotency-Key",
+        code: "invalid_value",
+        message: `Send one Idempotency-Key of 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} visible ASCII characters, or none.`,
+      },
+    ],
+  });
+
+const acceptedEvent = (context: RequestContext, event: AcceptedEvent): Response =>
+  success({
+    status: 202,
+    requestId: context.requestId,
+    data: {
+      event_id: event.eventId,
+      sequence: event.sequence,
+      received_at: event.receivedAt,
+      duplicate: event.duplicate,
+      ...(event.warnings.length > 0 && { warnings: event.warnings }),
+    },
+    ...(event.duplicate && { headers: { "idempotency-replayed": "true" } }),
+  });
+
+const acceptedBatch = (context: RequestContext, answer: BatchAnswer): Response =>
+  success({
+    status: 202,
+    requestId: context.requestId,
+    data: {
+      accepted: answer.accepted,
+      rejected: answer.rejected.length,
+      duplicates: answer.duplicates,
+      errors: answer.rejected.map(batchError),
+      ...(answer.warnings.length > 0 && { warnings: answer.warnings }),
+      ...(answer.sequence !== undefined && { sequence: answer.sequence }),
+    },
+  });
+
+const batchError = ({ index, eventId, code, message, problems, retryable }: RejectedEvent) => ({
+  index,
+  ...(eventId !== undefined && { event_id: eventId }),
+  code,
+  message,
+  errors: problems,
+  ...(retryable && { retryable: true }),
+});
+
+const refused = (context: RequestContext, refusal: Refusal): Response => {
+  const [code, details] = refusalProblem(refusal);
+  return problem(context, code, details);
+};
+
+const refusalProblem = (refusal: Refusal): [ProblemCode, ProblemDetails] => {
+  switch (refusal.kind) {
+    case "invalid_utf8":
+    case "event_too_large":
+      return [refusal.kind === "invalid_utf8" ? "invalid_utf8" : "payload_too_large", {}];
+    case "invalid_json":
+      return ["invalid_json", { detail: refusal.detail }];
+    case "invalid_request": {
+      const { problems, problemCount } = refusal;
+      const more = problemCount > problems.length ? `; the first ${problems.length} are listed` : "";
+      const count = problemCount === 1 ? "one problem" : `${problemCount} problems`;
+      return ["invalid_request", { detail: `The request has ${count}${more}.`, errors: problems }];
+    }
+    case "conflict":
+      return [refusal.identity === "event_id" ? "event_id_conflict" : "idempotency_key_reused", {}];
+    case "overloaded":
+      return ["overloaded", { detail: refusal.detail }];
+    case "unavailable":
+      return ["log_unavailable", { detail: refusal.detail }];
+  }
+};
+
+const EXAMPLE_EVENT = {
+  event_id: "evt_sample_001",
+  timestamp: "2026-11-20T10:00:00.000Z",
+  asset_id: "credit_model",
+  event_type: "decision.automated_decision_made",
+  legal_bases: ["ai_basic_law_kr"],
+  risk_tier: "high",
+  metadata: { decision_id: "dec_42", outcome: "approved", model: "scorer-7" },
+};
+const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
+
+const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "Optional. The same key within ten minutes is one event: a repeat is answered from the log, other content with 422. Without it the event_id is the identity.",
+  schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARACTERS_MAX, pattern: "^[!-~]+$" },
+};
+
+const singleOperation = (vocabulary: EventVocabulary): Operation => ({
+  tag: "Ingestion",
+  summary: "Send one event",
+  description:
+    "Answers after the event is stored and synced to disk. Sending the same event again is safe: it is stored once, and the answer has `duplicate: true` and the header `Idempotency-Replayed: true`.",
+  scope: "events:write",
+  parameters: [IDEMPOTENCY_KEY_PARAMETER],
+  body: { schema: auditEventSchema(vocabulary), example: EXAMPLE_EVENT },
+  answer: {
+    status: 202,
+    description: "The event is in the log.",
+    schema: EventAccepted,
+    example: {
+      data: {
+        event_id: "evt_sample_001",
+        sequence: 1,
+        received_at: "2026-11-20T10:00:00.512Z",
+        duplicate: false,
+      },
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+  },
+  problems: ["event_id_conflict", "idempotency_key_reused", "log_unavailable", "overloaded"],
+});
+
+const batchOperation = (vocabulary: EventVocabulary): Operation => ({
+  tag: "Ingestion",
+  summary: "Send up to 1000 events",
+  description:
+    "Each event has an outcome of its own: one that is not valid does not hurt the others. `accepted + rejected` is the number of events sent. Send again what is marked `retryable`; sending the whole batch again is safe too.",
+  scope: "events:write",
+  parameters: [
+    {
+      ...IDEMPOTENCY_KEY_PARAMETER,
+      description: "Allowed and not needed: each event has an identity of its own.",
+    },
+  ],
+  body: {
+    schema: Type.Object({ events: Type.Array(auditEventSchema(vocabulary), { maxItems: BATCH_EVENTS_MAX }) }),
+    example: { events: [EXAMPLE_EVENT] },
+  },
+  answer: {
+    status: 202,
+    description: "What became of each event.",
+    schema: BatchAccepted,
+    example: {
+      data: {
+        accepted: 1,
+        rejected: 1,
+        duplicates: 0,
+        errors: [
+          {
+            index: 1,
+            code: "invalid_event",
+            message: "The event has one problem; see errors.",
+            errors: [
+              {
+                path: "/event_type",
+                code: "unknown_event_type",
+                message: 'event_type is not a known type: did you mean "incident.detected"?',
+              },
+            ],
+          },
+        ],
+        sequence: 2,
+      },
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+  },
+  problems: ["log_unavailable", "overloaded"],
+});

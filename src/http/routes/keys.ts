@@ -1,0 +1,212 @@
+import { Elysia } from "elysia";
+import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
+import type { KeyNotFound, KeyRefusal, Keys, KeysUnavailable } from "../../access/keys.ts";
+import { sliceBody } from "../../intake/json/slice.ts";
+import { decodeUtf8 } from "../../intake/judge.ts";
+import { SINGLE_BODY_BYTES_MAX } from "../../limits.ts";
+import { readBody } from "../body.ts";
+import { type Call, type Guard, insufficientScope } from "../guard.ts";
+import { describe, type Operation, type Parameter } from "../openapi.ts";
+import { problem } from "../problem.ts";
+import { readQuery } from "../query.ts";
+import type { RequestContext } from "../request-context.ts";
+import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.ts";
+import { success, successList } from "../success.ts";
+
+export const keyRoutes = ({ guard, keys }: { readonly guard: Guard; readonly keys: Keys }) =>
+  new Elysia({ prefix: "/v1" })
+    .post(
+      "/keys",
+      guard("keys:manage", (call) => postKey(keys, call)),
+      { parse: "none", detail: describe(CREATE) },
+    )
+    .get(
+      "/keys",
+      guard("keys:manage", (call) => getKeys(keys, call)),
+      { detail: describe(LIST) },
+    )
+    .delete(
+      "/keys/:id",
+      guard("keys:manage", (call) => deleteKey(keys, call)),
+      { parse: "none", detail: describe(REVOKE) },
+    )
+    .post(
+      "/keys/:id/rotate",
+      guard("keys:manage", (call) => rotateKey(keys, call)),
+      {
+        parse: "none",
+        detail: describe(ROTATE),
+      },
+    );
+
+const postKey = async (keys: Keys, { request, context, principal }: Call): Promise<Response> => {
+  const body = await readJson(request, context);
+  if (body instanceof Response) return body;
+  const answer = await keys.create({ principal, request: body.value });
+  if (answer.kind !== "created") return refused(context, answer);
+  return success({
+    status: 201,
+    requestId: context.requestId,
+    data: { ...answer.key, api_key: answer.apiKey },
+  });
+};
+
+const getKeys = (keys: Keys, { request, context, principal }: Call): Response => {
+  const query = readQuery(request.url);
+  const tenant = query.text("tenant");
+  const errors = query.errors();
+  if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  const answer = keys.list({ principal, ...(tenant !== undefined && { tenant }) });
+  if (answer.kind !== "listed") return refused(context, answer);
+  const rowTexts = answer.keys.map((key) => JSON.stringify(key));
+  return successList({ requestId: context.requestId, rowTexts, nextCursor: null });
+};
+
+const deleteKey = async (keys: Keys, { context, principal, params }: Call): Promise<Response> => {
+  const answer = await keys.revoke({ principal, id: params.id ?? "" });
+  if (answer.kind !== "revoked") return refused(context, answer);
+  return success({ requestId: context.requestId, data: answer.key });
+};
+
+const rotateKey = async (keys: Keys, { request, context, principal, params }: Call): Promise<Response> => {
+  const body = isEmpty(request) ? { value: {} } : await readJson(request, context);
+  if (body instanceof Response) return body;
+  const answer = await keys.rotate({ principal, id: params.id ?? "", request: body.value });
+  if (answer.kind !== "rotated") return refused(context, answer);
+  const data = { ...answer.key, api_key: answer.apiKey, previous: answer.previous };
+  return success({ status: 201, requestId: context.requestId, data });
+};
+
+const isEmpty = (request: Request): boolean =>
+  request.body === null || request.headers.get("content-length") === "0";
+
+/** The same strict reading as for events: a member that stands twice is refused rather than guessed. */
+const readJson = async (
+  request: Request,
+  context: RequestContext,
+): Promise<{ value: unknown } | Response> => {
+  const body = await readBody(request, SINGLE_BODY_BYTES_MAX);
+  if (body.kind === "refused") return problem(context, body.code, { detail: body.detail });
+  const text = decodeUtf8(body.bytes);
+  if (text === undefined) return problem(context, "invalid_utf8");
+  const sliced = sliceBody(text);
+  if (sliced.kind === "invalid_json") return problem(context, "invalid_json", { detail: sliced.detail });
+  const errors = sliced.slice.duplicateMembers.map((path) => ({
+    path,
+    code: "duplicate_member",
+    message: "The member stands twice: send it once.",
+  }));
+  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : { value: sliced.slice.value };
+};
+
+const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | KeysUnavailable): Response => {
+  switch (refusal.kind) {
+    case "insufficient_scope":
+      return insufficientScope(context, refusal.scope);
+    case "invalid":
+      return problem(context, "invalid_request", { errors: refusal.problems });
+    case "not_found":
+      return problem(context, "not_found", { detail: "There is no such key that this key manages." });
+    case "unavailable":
+      return problem(context, "log_unavailable", {
+        detail: `The keys could not be changed: ${refusal.detail}. Ask again.`,
+      });
+  }
+};
+
+const EXAMPLE_KEY = {
+  id: "k3Yb0Qz81mNd",
+  tenant: "acme",
+  name: "acme production",
+  scopes: ["events:write", "events:read"],
+  created_at: "2026-11-20T10:00:00.000Z",
+  created_by: "admin",
+};
+const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
+const EXAMPLE_API_KEY = "ptk_k3Yb0Qz81mNd_…";
+const ID: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "Id of the key.",
+  schema: { type: "string" },
+};
+
+const CREATE: Operation = {
+  tag: "Keys",
+  summary: "Make a key",
+  description:
+    "The answer is the only time that the whole key is shown. The admin key makes keys for every tenant, and with them the tenant; any other only for its own, with no more than it has itself.",
+  scope: "keys:manage",
+  body: {
+    schema: CreateKeyRequest,
+    example: { tenant: "acme", name: "acme production", scopes: ["events:write", "events:read"] },
+  },
+  answer: {
+    status: 201,
+    description: "The new key.",
+    schema: NewKeyAnswer,
+    example: { data: { ...EXAMPLE_KEY, api_key: EXAMPLE_API_KEY }, request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: ["log_unavailable"],
+};
+
+const LIST: Operation = {
+  tag: "Keys",
+  summary: "List keys",
+  description: "Oldest first, revoked ones included. The admin key sees every tenant's.",
+  scope: "keys:manage",
+  parameters: [
+    { name: "tenant", in: "query", description: "Only this tenant's keys.", schema: { type: "string" } },
+  ],
+  answer: {
+    status: 200,
+    description: "All keys that this key manages.",
+    schema: KeyList,
+    example: { data: [EXAMPLE_KEY], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: ["invalid_request"],
+};
+
+const REVOKE: Operation = {
+  tag: "Keys",
+  summary: "Revoke a key",
+  description: "Refused everywhere within a second. Revoking a revoked key changes nothing.",
+  scope: "keys:manage",
+  parameters: [ID],
+  answer: {
+    status: 200,
+    description: "The revoked key.",
+    schema: KeyAnswer,
+    example: {
+      data: { ...EXAMPLE_KEY, revoked_at: "2026-11-21T08:00:00.000Z" },
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+  },
+  problems: ["not_found", "log_unavailable"],
+};
+
+const ROTATE: Operation = {
+  tag: "Keys",
+  summary: "Replace a key",
+  description:
+    "Makes a successor with the same rights. The old key goes on working for `grace_seconds`, so that nothing stops meanwhile.",
+  scope: "keys:manage",
+  parameters: [ID],
+  body: { schema: RotateKeyRequest, example: { grace_seconds: 86_400 }, required: false },
+  answer: {
+    status: 201,
+    description: "The successor, and the key that it replaces.",
+    schema: RotatedKeyAnswer,
+    example: {
+      data: {
+        ...EXAMPLE_KEY,
+        id: "Zt7f2LxW0aPe",
+        api_key: "ptk_Zt7f2LxW0aPe_…",
+        previous: { ...EXAMPLE_KEY, replaced_by: "Zt7f2LxW0aPe", grace_until: "2026-11-21T10:00:00.000Z" },
+      },
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+  },
+  problems: ["not_found", "log_unavailable"],
+};

@@ -1,0 +1,82 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Registry } from "prom-client";
+import { describe, type Operation } from "../openapi.ts";
+import { problem } from "../problem.ts";
+import type { RequestContexts } from "../request-context.ts";
+import { HealthLive, HealthReady } from "../schemas.ts";
+import { success } from "../success.ts";
+
+export const operationRoutes = (dependencies: {
+  readonly contexts: RequestContexts;
+  /** Why this instance cannot serve now; empty when it can. */
+  readonly reasonsNotReady: () => Promise<readonly string[]>;
+  readonly registry: Registry;
+}) => {
+  const { contexts, reasonsNotReady, registry } = dependencies;
+  return new Elysia()
+    .get(
+      "/health/live",
+      ({ request }) => success({ requestId: contexts.of(request).requestId, data: { status: "live" } }),
+      { detail: describe(LIVE) },
+    )
+    .get(
+      "/health/ready",
+      async ({ request }) => {
+        const context = contexts.of(request);
+        const reasons = await reasonsNotReady();
+        if (reasons.length > 0) return problem(context, "not_ready", { reasons, detail: reasons.join(" ") });
+        return success({ requestId: context.requestId, data: { status: "ready" } });
+      },
+      { detail: describe(READY) },
+    )
+    .get(
+      "/metrics",
+      async () =>
+        new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } }),
+      { detail: describe(METRICS) },
+    );
+};
+
+const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
+
+const LIVE: Operation = {
+  tag: "Operation",
+  summary: "Is the process up?",
+  description: "Answers as long as the process can answer at all.",
+  answer: {
+    status: 200,
+    description: "It is.",
+    schema: HealthLive,
+    example: { data: { status: "live" }, request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: [],
+};
+
+const READY: Operation = {
+  tag: "Operation",
+  summary: "Can it serve?",
+  description:
+    "The broker is connected, the streams are as they must be, the keys are fresh, and the views are not far behind.",
+  answer: {
+    status: 200,
+    description: "It can.",
+    schema: HealthReady,
+    example: { data: { status: "ready" }, request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: ["not_ready"],
+};
+
+const METRICS: Operation = {
+  tag: "Operation",
+  summary: "Metrics",
+  description: "In the Prometheus text format. Keep it inside your network.",
+  answer: {
+    status: 200,
+    description: "All metrics.",
+    schema: Type.String(),
+    example: 'prooftrail_append_outcomes_total{outcome="appended"} 1',
+    mediaType: "text/plain",
+  },
+  problems: [],
+};

@@ -1,0 +1,132 @@
+/** Bodies of answers, declared once: the OpenAPI document shows them and the tests hold real answers against them. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { KeyView, NewKeyView } from "../access/key-record.ts";
+import { BATCH_EVENTS_MAX, WARNINGS_MAX } from "../limits.ts";
+import { PROBLEM_CODES, PROBLEMS } from "./problem.ts";
+
+const RequestId = Type.String({
+  format: "uuid",
+  description: "UUIDv7 of the request; also in the X-Request-Id header.",
+});
+const Sequence = Type.Integer({
+  minimum: 1,
+  description: "Position in the log. Use it as `min_sequence` to read your own write.",
+});
+const Time = Type.String({ format: "date-time" });
+
+const dataOf = (data: TSchema) => Type.Object({ data, request_id: RequestId });
+const listOf = (row: TSchema) =>
+  Type.Object({
+    data: Type.Array(row),
+    next_cursor: Type.Union([Type.String(), Type.Null()], {
+      description: "Send it as `cursor`; null at the end.",
+    }),
+    request_id: RequestId,
+  });
+
+const FieldProblem = Type.Object({
+  path: Type.String({ description: "JSON Pointer into the event or body, or `query:name`, `header:name`." }),
+  code: Type.String(),
+  message: Type.String(),
+});
+
+const Warning = Type.Object({
+  path: Type.String({ description: "JSON Pointer into the event." }),
+  code: Type.Literal("unknown_field"),
+  message: Type.String(),
+});
+const Warnings = Type.Optional(
+  Type.Array(Warning, {
+    maxItems: WARNINGS_MAX,
+    description: "What was kept but has no meaning. Absent when there is none.",
+  }),
+);
+
+export const EventAccepted = dataOf(
+  Type.Object({
+    event_id: Type.String(),
+    sequence: Sequence,
+    received_at: Time,
+    duplicate: Type.Boolean({
+      description: "True when the same event was stored before; the answer is that of the first time.",
+    }),
+    warnings: Warnings,
+  }),
+);
+
+export const BATCH_ERROR_CODES = [
+  "invalid_event",
+  "payload_too_large",
+  "event_id_conflict",
+  "log_unavailable",
+  "overloaded",
+] as const;
+
+export const BatchAccepted = dataOf(
+  Type.Object({
+    accepted: Type.Integer({ minimum: 0, description: "Events in the log, those sent before included." }),
+    rejected: Type.Integer({ minimum: 0 }),
+    duplicates: Type.Integer({ minimum: 0, description: "Accepted events that were stored before." }),
+    errors: Type.Array(
+      Type.Object({
+        index: Type.Integer({ minimum: 0, description: "Place of the event in `events`, from 0." }),
+        event_id: Type.Optional(Type.String()),
+        code: Type.Union(BATCH_ERROR_CODES.map((code) => Type.Literal(code))),
+        message: Type.String(),
+        errors: Type.Array(FieldProblem),
+        retryable: Type.Optional(
+          Type.Literal(true, { description: "Sending the same event again can help." }),
+        ),
+      }),
+      { maxItems: BATCH_EVENTS_MAX },
+    ),
+    warnings: Type.Optional(
+      Type.Array(
+        Type.Object({
+          index: Type.Optional(Type.Integer({ minimum: 0 })),
+          path: Type.String(),
+          code: Type.Literal("unknown_field"),
+          message: Type.String(),
+        }),
+        { maxItems: WARNINGS_MAX },
+      ),
+    ),
+    sequence: Type.Optional(Sequence),
+  }),
+);
+
+const Stored = Type.Object({
+  sequence: Sequence,
+  tenant: Type.String(),
+  received_at: Time,
+  event: Type.Record(Type.String(), Type.Unknown(), {
+    description: "The event as it was sent, byte for byte.",
+  }),
+});
+
+export const StoredEventAnswer = dataOf(Stored);
+export const StoredEventList = listOf(Stored);
+
+export const KeyAnswer = dataOf(KeyView);
+export const NewKeyAnswer = dataOf(NewKeyView);
+export const RotatedKeyAnswer = dataOf(Type.Object({ ...NewKeyView.properties, previous: KeyView }));
+export const KeyList = listOf(KeyView);
+
+export const HealthLive = dataOf(Type.Object({ status: Type.Literal("live") }));
+export const HealthReady = dataOf(Type.Object({ status: Type.Literal("ready") }));
+
+export const ProblemBody = Type.Object(
+  {
+    type: Type.String({ description: "`urn:prooftrail:problem:` and the code." }),
+    title: Type.String(),
+    status: Type.Union(
+      [...new Set(PROBLEM_CODES.map((code) => PROBLEMS[code].status))].map((status) => Type.Literal(status)),
+    ),
+    detail: Type.String(),
+    code: Type.Union(PROBLEM_CODES.map((code) => Type.Literal(code))),
+    request_id: RequestId,
+    errors: Type.Optional(Type.Array(FieldProblem)),
+    reasons: Type.Optional(Type.Array(Type.String(), { description: "Only with `not_ready`." })),
+  },
+  { description: "RFC 9457 problem details." },
+);

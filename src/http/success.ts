@@ -1,0 +1,32 @@
+/** Success bodies: `{ "data": …, "request_id": … }`; lists add `next_cursor`. */
+
+const HEADERS = { "content-type": "application/json" };
+
+/** `dataText` is JSON text, put into the body as it is: a stored event reads back byte for byte. */
+export const successText = (options: {
+  readonly status?: number;
+  readonly requestId: string;
+  readonly dataText: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}): Response =>
+  new Response(`{"data":${options.dataText},"request_id":"${options.requestId}"}`, {
+    status: options.status ?? 200,
+    headers: { ...HEADERS, ...options.headers },
+  });
+
+export const success = (options: {
+  readonly status?: number;
+  readonly requestId: string;
+  readonly data: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}): Response => successText({ ...options, dataText: JSON.stringify(options.data) });
+
+export const successList = (options: {
+  readonly requestId: string;
+  readonly rowTexts: readonly string[];
+  readonly nextCursor: string | null;
+}): Response => {
+  const { requestId, rowTexts, nextCursor } = options;
+  const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)},"request_id":"${requestId}"}`;
+  return new Response(body, { headers: HEADERS });
+};

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { PERMISSIONS } from "../../../streams/permissions.ts";
+import { brokerFiles } from "./broker-files.ts";
+import { configure } from "./configure.ts";
+
+const credentials = { service: "s-secret", provisioner: "p-secret", consumer: "c-secret" };
+const configuration = configure({ files: brokerFiles('/data/"odd" \\ dir'), credentials, port: undefined });
+
+test("every write is on disk before it is acknowledged", () => {
+  expect(configuration.split("\n")).toContain("  sync_interval: always");
+});
+
+test("the broker listens on loopback only, on a free port unless one is given", () => {
+  expect(configuration).toContain('\nlisten: "127.0.0.1:-1"\n');
+  const fixed = configure({ files: brokerFiles("/data"), credentials, port: 4222 });
+  expect(fixed).toContain('\nlisten: "127.0.0.1:4222"\n');
+});
+
+test("each user of streams/permissions.ts has its own password and no other right", () => {
+  for (const [user, { publish, subscribe }] of Object.entries(PERMISSIONS)) {
+    const permissions = JSON.stringify({ publish: { allow: publish }, subscribe: { allow: subscribe } });
+    const password = `${user.charAt(0)}-secret`;
+    expect(configuration).toContain(
+      `user: "${user}"\n      password: "${password}"\n      permissions: ${permissions}\n`,
+    );
+  }
+  expect(configuration.match(/ user: /g)).toHaveLength(Object.keys(PERMISSIONS).length);
+});
+
+test("a path with quotes and backslashes stays one value", () => {
+  expect(configuration).toContain(String.raw`store_dir: "/data/\"odd\" \\ dir/store"`);
+});

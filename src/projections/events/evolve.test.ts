@@ -1,0 +1,189 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createInMemoryView } from "../../../test/projections/in-memory-view.ts";
+import { messageOf, simpleEvent } from "../../../test/projections/records.ts";
+import type { StoredMessage } from "../../log/event-log.ts";
+import { eventsProjection } from "./evolve.ts";
+import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENTS } from "./tables.ts";
+
+const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
+const TABLES = [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS];
+
+/** Rows after `given` and then `when`, each taken as one group, and the dead letters of `when`. */
+const project = async (given: readonly StoredMessage[], when: readonly StoredMessage[]) => {
+  const view = createInMemoryView(eventsProjection);
+  await view.take(given);
+  const before = TABLES.map(view.rows);
+  const deadLetters = await view.take(when);
+  return { view, before, after: TABLES.map(view.rows), deadLetters };
+};
+
+test("an event becomes one row with everything it can be searched by, and its text as sent", async () => {
+  const eventText = `{ "event_id": "0198C0DE-1111-7111-8111-11111111111A", "timestamp": "2026-11-20T09:00:00.120+00:00",
+    "asset_id": "credit_model", "event_type": "objection.received", "risk_tier": "high", "correlation_id": "loan-7",
+    "trace_id": "T", "subject_hash": "${hash("A")}", "legal_bases": ["pipa_37_2_kr"], "tags": {"n": 1.50, "b": false},
+    "metadata": { "amount": 12345678901234567890 } }`;
+  const message = messageOf(7, { event: eventText, receivedAt: "2026-11-20T10:00:00.500Z" });
+  const { view, deadLetters } = await project([], [message]);
+  expect(deadLetters).toEqual([]);
+  expect(view.rows(EVENTS)).toEqual([
+    {
+      tenant: "acme",
+      event_id: "0198c0de-1111-7111-8111-11111111111a",
+      sequence: 7,
+      received_at: "2026-11-20T10:00:00.500Z",
+      received: "2026-11-20T10:00:00.5",
+      occurred: "2026-11-20T09:00:00.12",
+      asset_id: "credit_model",
+      event_type: "objection.received",
+      event_group: "objection",
+      risk_tier: "high",
+      correlation_id: "loan-7",
+      subject_hash: hash("a"),
+      trace_id: "T",
+      request_id: "0198c0de-0000-7000-8000-000000000000",
+      event: eventText,
+    },
+  ]);
+  expect(view.rows(EVENT_LEGAL_BASES)).toEqual([
+    { tenant: "acme", legal_basis: "pipa_37_2_kr", sequence: 7 },
+  ]);
+  expect(view.rows(EVENT_TAGS)).toEqual([
+    { tenant: "acme", key: "b", value: "false", sequence: 7 },
+    { tenant: "acme", key: "n", value: "1.5", sequence: 7 },
+  ]);
+});
+
+test("a legacy event type belongs to the group legacy", async () => {
+  const { view } = await project(
+    [],
+    [messageOf(1, { event: simpleEvent("evt_1", { event_type: "ai_inference" }) })],
+  );
+  expect(view.rows(EVENTS)).toMatchObject([{ event_type: "ai_inference", event_group: "legacy" }]);
+});
+
+const first = messageOf(1, {
+  event:
+    '{"event_id":"evt_1","timestamp":"2026-11-20T09:00:00Z","asset_id":"a","event_type":"objection","n":1}',
+});
+const rewritten =
+  '{ "n": 1.0, "event_type": "objection", "asset_id": "\\u0061", "timestamp": "2026-11-20T09:00:00Z", "event_id": "evt_1" }';
+
+test("the same event again, however it is written, changes nothing", async () => {
+  const { before, after, deadLetters } = await project([first], [messageOf(2, { event: rewritten })]);
+  expect(after).toEqual(before);
+  expect(deadLetters).toEqual([]);
+});
+
+test("another content under the same event_id is a conflict: the first stays, the second is a dead letter", async () => {
+  const other = messageOf(2, { event: rewritten.replace("1.0", "2") });
+  const { before, after, deadLetters } = await project([first], [other]);
+  expect(after).toEqual(before);
+  expect(deadLetters).toEqual([
+    {
+      sequence: 2,
+      tenant: "acme",
+      eventId: "evt_1",
+      code: "event_id_conflict",
+      detail: "the event at sequence 1 has the same event_id and other content",
+      recordedAt: "2026-11-20T12:00:00.000Z",
+    },
+  ]);
+});
+
+test("repetitions and conflicts are seen within one group too", async () => {
+  const messages = [
+    first,
+    messageOf(2, { event: rewritten }),
+    messageOf(3, { event: rewritten.replace("1.0", "2") }),
+  ];
+  const { view, deadLetters } = await project([], messages);
+  expect(view.rows(EVENTS)).toHaveLength(1);
+  expect(deadLetters.map(({ sequence, code }) => ({ sequence, code }))).toEqual([
+    { sequence: 3, code: "event_id_conflict" },
+  ]);
+});
+
+test("a UUID in other case is the same event_id; a text id in other case is another", async () => {
+  const uuid = "0198c0de-1111-7111-8111-11111111111a";
+  const at = async (one: string, other: string) => {
+    const { view, deadLetters } = await project(
+      [messageOf(1, { event: simpleEvent(one) })],
+      [messageOf(2, { event: simpleEvent(other, { asset_id: "another" }) })],
+    );
+    return [view.rows(EVENTS).length, deadLetters.length];
+  };
+  expect(await at(uuid, uuid.toUpperCase())).toEqual([1, 1]);
+  expect(await at("evt_a", "evt_A")).toEqual([2, 0]);
+});
+
+test("two tenants may use the same event_id", async () => {
+  const event = simpleEvent("evt_1");
+  const { view, deadLetters } = await project(
+    [messageOf(1, { event })],
+    [messageOf(2, { event: { ...event, asset_id: "other" }, tenant: "globex" })],
+  );
+  expect(view.rows(EVENTS)).toMatchObject([{ tenant: "acme" }, { tenant: "globex" }]);
+  expect(deadLetters).toEqual([]);
+});
+
+test("a record whose event lacks what a row needs is a dead letter, and the others are taken", async () => {
+  const messages = [
+    messageOf(1, { event: {} }),
+    messageOf(2, { event: { ...simpleEvent("evt_2"), timestamp: "yesterday" } }),
+    messageOf(3, { event: simpleEvent("evt_3") }),
+  ];
+  const { view, deadLetters } = await project([], messages);
+  expect(deadLetters).toMatchObject([
+    { sequence: 1, tenant: "acme", eventId: null, code: "invalid_event" },
+    { sequence: 2, tenant: "acme", eventId: "evt_2", code: "invalid_event" },
+  ]);
+  expect(view.rows(EVENTS)).toMatchObject([{ event_id: "evt_3" }]);
+});
+
+const anyEvents = fc.uniqueArray(
+  fc.record({
+    id: fc.string({ minLength: 1, unit: "binary" }),
+    legal_bases: fc.array(fc.constantFrom("a", "b", "c")),
+    tags: fc.dictionary(fc.string({ unit: "binary" }), fc.oneof(fc.string(), fc.integer(), fc.boolean())),
+    correlation_id: fc.option(fc.string({ unit: "binary" })),
+  }),
+  { selector: ({ id }) => id, maxLength: 20 },
+);
+
+test("taking every record a second time changes nothing", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyEvents, async (events) => {
+      const messages = events.map(({ id, ...rest }, index) =>
+        messageOf(index + 1, { event: simpleEvent(id, rest) }),
+      );
+      const { before, after, deadLetters } = await project(messages, messages);
+      expect(before[0]).toHaveLength(events.length);
+      expect(after).toEqual(before);
+      expect(deadLetters).toEqual([]);
+    }),
+  );
+});
+
+test("distinct events give the same rows in any order and in groups of any size", async () => {
+  const shuffles = anyEvents.chain((events) => {
+    const messages = events.map(({ id, ...rest }, index) =>
+      messageOf(index + 1, { event: simpleEvent(id, rest) }),
+    );
+    return fc.record({
+      messages: fc.constant(messages),
+      shuffled: fc.shuffledSubarray(messages, { minLength: messages.length }),
+      groupSize: fc.integer({ min: 1, max: 7 }),
+    });
+  });
+  await fc.assert(
+    fc.asyncProperty(shuffles, async ({ messages, shuffled, groupSize }) => {
+      const { after } = await project([], messages);
+      const view = createInMemoryView(eventsProjection);
+      for (let start = 0; start < shuffled.length; start += groupSize) {
+        await view.take(shuffled.slice(start, start + groupSize));
+      }
+      expect(TABLES.map(view.rows)).toEqual(after);
+    }),
+  );
+});

@@ -1,0 +1,57 @@
+/** What a person sees when the service is up: where it is, and a first event to paste. */
+import type { AdminKeySetup } from "../access/admin-key.ts";
+import type { Config } from "./config.ts";
+import type { Service } from "./service.ts";
+
+export const banner = (options: {
+  service: Service;
+  config: Config;
+  version: string;
+  startedMs: number;
+}): string => {
+  const { service, config, version, startedMs } = options;
+  const { url, broker, consumerUrlFile, adminKey } = service;
+  const lines = [
+    `Prooftrail ${version}, ready in ${(startedMs / 1000).toFixed(1)} s`,
+    "",
+    row("listens at", url ?? "nowhere: the role api is not set"),
+    ...(url === undefined ? [] : [row("documentation", `${url}/docs`)]),
+    row("broker", broker),
+    ...(consumerUrlFile === undefined ? [] : [row("for consumers", `the NATS URL in ${consumerUrlFile}`)]),
+    row("views", `SQLite in ${config.dataDir}`),
+    row("roles", config.roles.join(", ")),
+    row("admin key", describeAdminKey(adminKey, config)),
+    ...(url === undefined ? [] : firstEvent(url, keyText(adminKey, config))),
+  ];
+  return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
+};
+
+const row = (name: string, value: string): string => `${name.padEnd(14)}${value}`;
+
+const describeAdminKey = (adminKey: AdminKeySetup, config: Config): string => {
+  switch (adminKey.kind) {
+    case "made":
+      return `${adminKey.key}\n${" ".repeat(16)}shown only now; a copy is in ${adminKey.path}`;
+    case "replaced":
+      return "the one in ADMIN_API_KEY; the earlier one no longer works";
+    default:
+      return config.adminApiKey === undefined
+        ? `as before; the first start left a copy in its DATA_DIR/admin.key`
+        : "the one in ADMIN_API_KEY";
+  }
+};
+
+const keyText = (adminKey: AdminKeySetup, config: Config): string => {
+  if (config.adminApiKey !== undefined) return "$ADMIN_API_KEY";
+  return `$(cat ${adminKey.kind === "made" ? adminKey.path : `${config.dataDir}/admin.key`})`;
+};
+
+const firstEvent = (url: string, key: string): readonly string[] => [
+  "",
+  "Send a first event:",
+  "",
+  `curl ${url}/v1/events \\`,
+  `  -H "Authorization: Bearer ${key}" \\`,
+  `  -H 'Content-Type: application/json' \\`,
+  `  -d '{"event_id":"evt_first","timestamp":"2026-11-20T10:00:00Z","asset_id":"my_model","event_type":"asset.created"}'`,
+];

@@ -1,0 +1,45 @@
+/** Which broker to use: the one that NATS_URL names, or one of our own. */
+import { join } from "node:path";
+import process from "node:process";
+import { findBroker } from "../jetstream/broker/find.ts";
+import { startBroker } from "../jetstream/broker/supervise.ts";
+import { BrokerRefusedError } from "../jetstream/connection.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Config } from "./config.ts";
+
+export interface BrokerAddress extends AsyncDisposable {
+  /** With the rights of the running service. */
+  readonly serviceUrl: string;
+  /** With the right to create and update streams. */
+  readonly provisionUrl: string;
+  /** A file with the URL for internal consumers, where the broker is our own. */
+  readonly consumerUrlFile: string | undefined;
+}
+
+export const provideBroker = async ({
+  config,
+  logger,
+}: {
+  config: Config;
+  logger: Logger;
+}): Promise<BrokerAddress> => {
+  const { natsUrl, natsProvisionUrl, natsServerBinary, dataDir } = config;
+  if (natsUrl !== undefined) {
+    return {
+      serviceUrl: natsUrl,
+      provisionUrl: natsProvisionUrl ?? natsUrl,
+      consumerUrlFile: undefined,
+      [Symbol.asyncDispose]: async () => {},
+    };
+  }
+  const found = await findBroker({ explicitBinary: natsServerBinary, environment: process.env, logger });
+  if (found.kind === "refused") throw new BrokerRefusedError(found.message);
+  const directory = join(dataDir, "broker");
+  const broker = await startBroker({ binary: found.binary, directory, logger });
+  return {
+    serviceUrl: broker.url("service"),
+    provisionUrl: broker.url("provisioner"),
+    consumerUrlFile: join(directory, "consumer.url"),
+    [Symbol.asyncDispose]: () => broker.stop(),
+  };
+};

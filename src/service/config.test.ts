@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { readConfig } from "./config.ts";
+
+test("nothing set means the documented defaults", () => {
+  expect(readConfig({ PATH: "/bin" })).toMatchObject({
+    kind: "valid",
+    config: {
+      host: "127.0.0.1",
+      port: 8080,
+      dataDir: "./data",
+      natsUrl: undefined,
+      roles: ["api", "projector", "sealer"],
+      logLevel: "info",
+      trustedHops: 0,
+      replicas: 1,
+      vocabulary: { eventIdPrefixes: ["evt_"] },
+    },
+  });
+});
+
+test("every malformed value is named at once, with what to set instead, and no secret is repeated", () => {
+  const result = readConfig({
+    PORT: "65536",
+    HOST: "",
+    NATS_URL: "http://user:hunter2@host",
+    ADMIN_API_KEY: "hunter2",
+    ROLES: "api,projectr",
+    LOG_LEVEL: "verbose",
+    TRUST_PROXY: "yes",
+    STREAM_REPLICAS: "0",
+    CHECKPOINT_INTERVAL: "1",
+    EXTRA_EVENT_TYPES: "sdk.heartbeat,Bad",
+    EXTRA_EVENT_ID_PREFIXES: "obj",
+    DATABASE_URL: "postgres://user:hunter2@host/db",
+  });
+  const errors = result.kind === "invalid" ? result.errors : [];
+  expect(errors.map((error) => error.split(" ")[0])).toEqual([
+    "HOST",
+    "PORT",
+    "NATS_URL",
+    "DATABASE_URL",
+    "ADMIN_API_KEY",
+    "ROLES",
+    "LOG_LEVEL",
+    "TRUST_PROXY",
+    "STREAM_REPLICAS",
+    "CHECKPOINT_INTERVAL",
+    "EXTRA_EVENT_TYPES",
+    "EXTRA_EVENT_ID_PREFIXES",
+  ]);
+  expect(errors[1]).toBe('PORT must be a number from 0 to 65535, not "65536".');
+  expect(errors.join()).not.toContain("hunter2");
+});
+
+test("lists are taken apart", () => {
+  const result = readConfig({
+    ROLES: "projector,api",
+    EXTRA_EVENT_TYPES: "sdk.heartbeat,ping",
+    EXTRA_EVENT_ID_PREFIXES: "obj_,rev_",
+  });
+  const config = result.kind === "valid" ? result.config : undefined;
+  expect(config?.roles).toEqual(["api", "projector"]);
+  expect(config?.vocabulary.eventTypes.slice(32)).toEqual(["sdk.heartbeat", "ping"]);
+  expect(config?.vocabulary.eventIdPrefixes).toEqual(["evt_", "obj_", "rev_"]);
+});

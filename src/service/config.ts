@@ -1,0 +1,192 @@
+/** Settings, read from the environment once, at the start. A value that is not understood stops the start with its name. */
+import { type Static, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { EventVocabulary } from "../event/audit-event.ts";
+import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
+import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
+import { LOG_LEVELS, type LogLevel } from "../telemetry/logger.ts";
+
+export const ROLES = ["api", "projector", "sealer"] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  /** Absent: a broker of our own. */
+  readonly natsUrl: string | undefined;
+  readonly natsProvisionUrl: string | undefined;
+  readonly natsServerBinary: string | undefined;
+  readonly adminApiKey: string | undefined;
+  readonly roles: readonly Role[];
+  readonly logLevel: LogLevel;
+  readonly trustedHops: number;
+  readonly replicas: number;
+  readonly vocabulary: EventVocabulary;
+}
+
+export type ConfigResult =
+  | { readonly kind: "valid"; readonly config: Config }
+  | { readonly kind: "invalid"; readonly errors: readonly string[] };
+
+/** One entry of the table in README.md; a test compares the two. `x-default` is what an absent value means. */
+const setting = (options: { pattern: string; description: string; default: string; expects: string }) =>
+  Type.Optional(
+    Type.String({
+      pattern: options.pattern,
+      description: options.description,
+      "x-default": options.default,
+      "x-expects": options.expects,
+    }),
+  );
+
+const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.source.slice(1, -1)})*$`;
+const NATS = "^(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*$";
+
+export const Environment = Type.Object({
+  HOST: setting({
+    pattern: "^[A-Za-z0-9.:_-]+$",
+    description: "Address to listen on.",
+    default: "127.0.0.1",
+    expects: "a host name or an IP address",
+  }),
+  PORT: setting({
+    pattern: "^(0|[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])$",
+    description: "Port to listen on; 0 takes a free one.",
+    default: "8080",
+    expects: "a number from 0 to 65535",
+  }),
+  DATA_DIR: setting({
+    pattern: "^[^\\u0000]+$",
+    description: "Folder for the broker's data, the views and the copy of the admin key.",
+    default: "./data",
+    expects: "a path",
+  }),
+  NATS_URL: setting({
+    pattern: NATS,
+    description:
+      "NATS server or servers (2.12.1 or newer, with JetStream), separated by commas. Unset: a broker of our own as a child process.",
+    default: "unset",
+    expects: "nats://user:password@host:port, several separated by commas",
+  }),
+  NATS_PROVISION_URL: setting({
+    pattern: NATS,
+    description:
+      "The same server with the credentials of a user that may create and update streams; used only while that is done.",
+    default: "NATS_URL",
+    expects: "nats://user:password@host:port, several separated by commas",
+  }),
+  NATS_SERVER_BIN: setting({
+    pattern: "^[^\\u0000]+$",
+    description:
+      "Path of the nats-server to run, where NATS_URL is unset. Unset: the one on PATH, else one is fetched.",
+    default: "unset",
+    expects: "a path",
+  }),
+  DATABASE_URL: setting({
+    pattern: "^(?!)",
+    description:
+      "Reserved for PostgreSQL views, which this version does not have: leave it unset. Unset: SQLite in DATA_DIR.",
+    default: "unset",
+    expects: "nothing: PostgreSQL views are not in this version, leave it unset for SQLite in DATA_DIR",
+  }),
+  ADMIN_API_KEY: setting({
+    pattern: "^[!-~]{16,256}$",
+    description:
+      "The admin key. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key.",
+    default: "unset",
+    expects: "16 to 256 visible ASCII characters",
+  }),
+  ROLES: setting({
+    pattern: list(/^(?:api|projector|sealer)$/),
+    description:
+      "What this process does, separated by commas. `sealer` has nothing to do yet: it comes with the proof log.",
+    default: "api,projector,sealer",
+    expects: "a list of api, projector, sealer",
+  }),
+  LOG_LEVEL: setting({
+    pattern: `^(?:${LOG_LEVELS.join("|")})$`,
+    description: "Least important lines that are printed.",
+    default: "info",
+    expects: `one of ${LOG_LEVELS.join(", ")}`,
+  }),
+  TRUST_PROXY: setting({
+    pattern: "^\\d{1,2}$",
+    description:
+      "Number of your own proxies in front, whose X-Forwarded-For is believed. Unset: the socket's address counts.",
+    default: "unset",
+    expects: "a number of proxies, 0 to 99",
+  }),
+  STREAM_REPLICAS: setting({
+    pattern: "^[1-5]$",
+    description: "Copies of each stream: 1 on a single broker, 3 on a cluster of three.",
+    default: "1",
+    expects: "a number from 1 to 5",
+  }),
+  CHECKPOINT_INTERVAL: setting({
+    pattern: "^[1-9]\\d{0,5}(?:ms|s|m)$",
+    description: "How often tree heads are signed. Checked, and without effect until the proof log comes.",
+    default: "1s",
+    expects: "a time such as 500ms, 1s or 2m",
+  }),
+  EXTRA_EVENT_TYPES: setting({
+    pattern: list(EXTRA_EVENT_TYPE),
+    description:
+      "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`.",
+    default: "unset",
+    expects:
+      "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas",
+  }),
+  EXTRA_EVENT_ID_PREFIXES: setting({
+    pattern: list(EXTRA_EVENT_ID_PREFIX),
+    description: "Prefixes of event_id beside `evt_`, separated by commas, for example `obj_,rev_`.",
+    default: "unset",
+    expects: "prefixes such as obj_, in lower case with an underscore at the end, separated by commas",
+  }),
+});
+
+export type EnvironmentName = keyof Static<typeof Environment>;
+export const ENVIRONMENT_NAMES = Object.keys(Environment.properties) as EnvironmentName[];
+
+const environment = TypeCompiler.Compile(Environment);
+
+export const readConfig = (variables: Readonly<Record<string, string | undefined>>): ConfigResult => {
+  const given: Record<string, string> = {};
+  for (const name of ENVIRONMENT_NAMES) {
+    const value = variables[name];
+    if (value !== undefined) given[name] = value;
+  }
+  if (environment.Check(given)) return { kind: "valid", config: toConfig(given) };
+  const errors = [...environment.Errors(given)].map(({ path, schema, value }) => {
+    const name = path.slice(1);
+    return `${name} must be ${schema["x-expects"]}${shown(name, value)}.`;
+  });
+  return { kind: "invalid", errors };
+};
+
+/** Values that may hold a secret are not repeated. */
+const shown = (name: string, value: unknown): string =>
+  name.endsWith("_URL") || name === "ADMIN_API_KEY" ? "" : `, not ${JSON.stringify(value)}`;
+
+const items = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
+
+const toConfig = (given: Static<typeof Environment>): Config => {
+  const asked = items(given.ROLES);
+  return {
+    host: given.HOST ?? "127.0.0.1",
+    port: Number(given.PORT ?? 8080),
+    dataDir: given.DATA_DIR ?? "./data",
+    natsUrl: given.NATS_URL,
+    natsProvisionUrl: given.NATS_PROVISION_URL ?? given.NATS_URL,
+    natsServerBinary: given.NATS_SERVER_BIN,
+    adminApiKey: given.ADMIN_API_KEY,
+    roles: ROLES.filter((role) => asked.length === 0 || asked.includes(role)),
+    logLevel: LOG_LEVELS.find((level) => level === given.LOG_LEVEL) ?? "info",
+    trustedHops: Number(given.TRUST_PROXY ?? 0),
+    replicas: Number(given.STREAM_REPLICAS ?? 1),
+    vocabulary: {
+      eventTypes: [...new Set([...EVENT_TYPES, ...items(given.EXTRA_EVENT_TYPES)])],
+      eventIdPrefixes: [...new Set([EVENT_ID_PREFIX, ...items(given.EXTRA_EVENT_ID_PREFIXES)])],
+    },
+  };
+};

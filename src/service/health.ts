@@ -1,0 +1,52 @@
+/** Why this instance cannot serve now. Each reason is a sentence for the person who looks at it. */
+import type { KeyStore } from "../access/key-store.ts";
+import type { BrokerConnection } from "../jetstream/connection.ts";
+import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
+import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
+import type { Projection } from "../projections/projection.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import type { StreamsState } from "./stream-keeper.ts";
+
+export const createReadiness =
+  (dependencies: {
+    readonly connection: BrokerConnection;
+    readonly streams: StreamsState;
+    readonly keyBucket: KeyStore;
+    readonly reader: LogReader;
+    readonly views: ViewStore;
+    readonly projections: readonly Projection[];
+  }) =>
+  async (): Promise<readonly string[]> => {
+    const { connection, streams, keyBucket } = dependencies;
+    if (!connection.isConnected()) return ["The broker is not connected."];
+    const reasons: string[] = [];
+    const problem = streams.problem();
+    if (problem !== undefined) reasons.push(problem);
+    const keys = keyBucket.readiness();
+    if (keys.kind === "stale")
+      reasons.push(`The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);
+    return [...reasons, ...(await viewReasons(dependencies))];
+  };
+
+const viewReasons = async ({
+  reader,
+  views,
+  projections,
+}: {
+  reader: LogReader;
+  views: ViewStore;
+  projections: readonly Projection[];
+}): Promise<readonly string[]> => {
+  try {
+    const last = await reader.lastSequence();
+    const reasons: string[] = [];
+    for (const { name } of projections) {
+      const lag = last - (await views.position(name));
+      if (lag > VIEW_LAG_RECORDS_MAX) reasons.push(`The view ${name} is ${lag} records behind the log.`);
+    }
+    return reasons;
+  } catch (error) {
+    if (error instanceof LogUnavailableError) return [error.message];
+    throw error;
+  }
+};

@@ -1,0 +1,64 @@
+/** `bun start`: settings in, service up, signals out. */
+import process from "node:process";
+import packageJson from "../../package.json" with { type: "json" };
+import { BrokerStartError } from "../jetstream/broker/supervise.ts";
+import { BrokerRefusedError } from "../jetstream/connection.ts";
+import { STOP_MS_MAX } from "../limits.ts";
+import { PortInUseError } from "../runtime/listen.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { banner } from "./banner.ts";
+import { type Config, readConfig } from "./config.ts";
+import { startService } from "./service.ts";
+
+const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
+
+const main = async (): Promise<void> => {
+  const read = readConfig(process.env);
+  if (read.kind === "invalid") {
+    process.stderr.write(
+      `Prooftrail cannot start with these settings:\n${read.errors.map((error) => `  - ${error}\n`).join("")}`,
+    );
+    process.exit(EXIT.misconfigured);
+  }
+  await run(read.config);
+};
+
+const run = async (config: Config): Promise<void> => {
+  const startedAt = performance.now();
+  const logger = createLogger({ level: config.logLevel, pretty: process.stdout.isTTY === true });
+  const { version } = packageJson;
+  const service = await startService({ config, logger, version }).catch((error: unknown) => {
+    process.stderr.write(`\nProoftrail cannot start.\n${reasonFor(error)}\n`);
+    process.exit(EXIT.failed);
+  });
+  let isStopping = false;
+  const stop = (signal: string): void => {
+    if (isStopping) return;
+    isStopping = true;
+    logger.info("stopping", { detail: signal });
+    const deadline = setTimeout(() => {
+      logger.error("could not stop in time", { duration_ms: STOP_MS_MAX });
+      process.exit(EXIT.failed);
+    }, STOP_MS_MAX);
+    void service.stop().then(() => {
+      clearTimeout(deadline);
+      logger.info("stopped");
+      process.exit(EXIT.ok);
+    });
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(signal));
+  // On standard error, so that standard output holds nothing but log lines.
+  process.stderr.write(banner({ service, config, version, startedMs: performance.now() - startedAt }));
+};
+
+/** Errors that a person can mend have a message of their own; any other is a fault of ours and shows its stack. */
+const reasonFor = (error: unknown): string => {
+  const isExpected =
+    error instanceof BrokerRefusedError ||
+    error instanceof BrokerStartError ||
+    error instanceof PortInUseError;
+  if (isExpected) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+};
+
+await main();

@@ -1,0 +1,39 @@
+/** Runs every projection in this process. */
+import type { LogReader } from "../log/event-log.ts";
+import type { Projection } from "../projections/projection.ts";
+import { createRunner, type RunnerMetrics } from "../projections/runner.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { ViewStore } from "../views/view-store.ts";
+
+export const startProjecting = (dependencies: {
+  readonly projections: readonly Projection[];
+  readonly log: LogReader;
+  readonly views: ViewStore;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly now: () => Date;
+}): AsyncDisposable => {
+  const { projections, metrics, now, ...shared } = dependencies;
+  const stopping = new AbortController();
+  const runs = projections.map((projection) =>
+    createRunner({ ...shared, projection, metrics: toRunnerMetrics(metrics), clock: now }).run(
+      stopping.signal,
+    ),
+  );
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await Promise.all(runs);
+    },
+  };
+};
+
+const toRunnerMetrics = (metrics: Metrics): RunnerMetrics => ({
+  progressed: ({ projection, position, records, deadLetters }) => {
+    metrics.projectionPosition.set({ projection }, position);
+    metrics.projectionRecords.inc({ projection }, records);
+    metrics.deadLetters.inc({ projection }, deadLetters);
+  },
+  alarmed: (alarm) => metrics.projectionAlarms.inc({ ...alarm }),
+});

@@ -1,0 +1,155 @@
+/**
+ * Assembly: the only place that knows rules and machines together. Starts them in the order in which they need each other and
+ * stops them in the opposite one.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { topology } from "../../streams/topology.ts";
+import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
+import { createAdminKeyFile } from "../access/admin-key-file.ts";
+import { createKeys } from "../access/keys.ts";
+import { createEventValidator } from "../event/validate.ts";
+import { createHttpApp } from "../http/app.ts";
+import { createIntake } from "../intake/intake.ts";
+import { createAppender } from "../jetstream/appender.ts";
+import { BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { createKeyBucket } from "../jetstream/key-bucket.ts";
+import { createLogReader } from "../jetstream/reader.ts";
+import { BATCH_BODY_BYTES_MAX, CONNECTION_IDLE_MS_MAX, REQUEST_DRAIN_MS_MAX } from "../limits.ts";
+import { PROJECTIONS } from "../projections/registry.ts";
+import { listen } from "../runtime/listen.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { createSqliteViews } from "../views/sqlite.ts";
+import { type BrokerAddress, provideBroker } from "./broker-address.ts";
+import type { Config } from "./config.ts";
+import { loadDocsAssets } from "./docs-assets.ts";
+import { createReadiness } from "./health.ts";
+import { startProjecting } from "./projecting.ts";
+import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
+
+export interface Service extends AsyncDisposable {
+  /** Where it listens; absent without the role `api`. */
+  readonly url: string | undefined;
+  readonly broker: string;
+  readonly consumerUrlFile: string | undefined;
+  readonly adminKey: AdminKeySetup;
+  /** Stops accepting, finishes what was accepted, and ends what was started. */
+  stop(): Promise<void>;
+}
+
+/** Throws BrokerRefusedError, BrokerStartError or PortInUseError, each with a message for the operator. */
+export const startService = async (dependencies: {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly version: string;
+}): Promise<Service> => {
+  const { config, logger, version } = dependencies;
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  await using stack = new AsyncDisposableStack();
+  const broker = stack.use(await provideBroker({ config, logger }));
+  const machines = await connectMachines({ config, logger, broker, stack });
+  const { connection, streams, keyBucket } = machines;
+  const now = (): Date => new Date();
+
+  const adminKey = await setUpAdminKey({
+    store: keyBucket,
+    file: createAdminKeyFile(config.dataDir),
+    now,
+    randomBytes,
+    configured: config.adminApiKey,
+  });
+  if (adminKey.kind === "unavailable")
+    throw new BrokerRefusedError(`The admin key could not be set up: ${adminKey.detail}.`);
+
+  const metrics = createMetrics();
+  const views = stack.use(createSqliteViews({ path: join(config.dataDir, "views.sqlite") }));
+  for (const projection of PROJECTIONS) await views.open(projection);
+  const reader = await createLogReader(connection);
+  if (config.roles.includes("projector")) {
+    stack.use(startProjecting({ projections: PROJECTIONS, log: reader, views, logger, metrics, now }));
+  }
+  const appender = createAppender({
+    connection,
+    logger,
+    onOutcome: ({ kind }) => metrics.appendOutcomes.inc({ outcome: kind }),
+  });
+  const handle = createHttpApp({
+    intake: createIntake({
+      appender,
+      reader,
+      validate: createEventValidator(config.vocabulary),
+      now,
+      onUnknownFields: (count) => metrics.unknownFields.inc(count),
+    }),
+    views,
+    keys: createKeys({ store: keyBucket, now, randomBytes }),
+    keyStore: keyBucket,
+    vocabulary: config.vocabulary,
+    reasonsNotReady: createReadiness({
+      connection,
+      streams,
+      keyBucket,
+      reader,
+      views,
+      projections: PROJECTIONS,
+    }),
+    docsAssets: await loadDocsAssets(),
+    version,
+    trustedHops: config.trustedHops,
+    metrics,
+    logger,
+    now,
+  });
+  const url = config.roles.includes("api") ? startListening({ config, handle, stack }) : undefined;
+  const running = stack.move();
+  const stop = (): Promise<void> => running.disposeAsync();
+  return {
+    url,
+    broker: connection.describe(),
+    consumerUrlFile: broker.consumerUrlFile,
+    adminKey,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+};
+
+const connectMachines = async (options: {
+  config: Config;
+  logger: Logger;
+  broker: BrokerAddress;
+  stack: AsyncDisposableStack;
+}) => {
+  const { config, logger, broker, stack } = options;
+  const definitions = topology({ replicas: config.replicas });
+  const keeper = { provisionUrl: broker.provisionUrl, definitions, logger };
+  const streams: StreamsState = await keepStreamsRight(keeper);
+  const connection = stack.use(await connectToBroker({ url: broker.serviceUrl, name: "prooftrail", logger }));
+  stack.use(streams.watch(connection));
+  const keyBucket = stack.use(
+    await createKeyBucket({ connection: connection.nats, logger, elapsedMs: () => performance.now() }),
+  );
+  return { connection, streams, keyBucket };
+};
+
+const startListening = (options: {
+  config: Config;
+  handle: (request: Request, socketAddress: string) => Promise<Response>;
+  stack: AsyncDisposableStack;
+}): string => {
+  const { config, handle, stack } = options;
+  const { host, port } = config;
+  const listener = listen({
+    host,
+    port,
+    handle,
+    // A little more than any handler takes, so that the refusal is ours and says why.
+    bodyBytesMax: BATCH_BODY_BYTES_MAX * 2,
+    idleMsMax: CONNECTION_IDLE_MS_MAX,
+  });
+  stack.defer(() => listener.stop(REQUEST_DRAIN_MS_MAX));
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  const shownHost = isEverywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return `http://${shownHost}:${listener.port}`;
+};

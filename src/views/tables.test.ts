@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { checkKey, checkRow, INTEGER, keyText, NULLABLE_TEXT, type Table, TEXT, tableDdl } from "./tables.ts";
+
+const TABLE = {
+  name: "things",
+  columns: { tenant: TEXT, key: TEXT, sequence: INTEGER, note: NULLABLE_TEXT },
+  primaryKey: ["tenant", "key"],
+  indexes: [
+    ["tenant", "sequence"],
+    ["tenant", "note", "sequence"],
+  ],
+} as const satisfies Table;
+
+test("a description becomes plain SQL, and rows without a value stay out of the index on it", () => {
+  expect(tableDdl(TABLE)).toEqual([
+    'CREATE TABLE "things" ("tenant" text NOT NULL, "key" text NOT NULL, "sequence" bigint NOT NULL, "note" text, PRIMARY KEY ("tenant", "key"))',
+    'CREATE INDEX "things_by_tenant_sequence" ON "things" ("tenant", "sequence")',
+    'CREATE INDEX "things_by_tenant_note_sequence" ON "things" ("tenant", "note", "sequence") WHERE "note" IS NOT NULL',
+  ]);
+});
+
+test("a description cannot carry SQL", () => {
+  const table = { ...TABLE, name: 'things" (x); DROP TABLE "views' };
+  expect(() => tableDdl(table)).toThrow();
+  expect(() => tableDdl({ ...TABLE, primaryKey: ["nowhere"] })).toThrow("no such column");
+});
+
+test("a row that its table cannot hold is refused, and the refusal does not repeat the value", () => {
+  const row = { tenant: "acme", key: "k", sequence: 1, note: null };
+  expect(() => checkRow(TABLE, row)).not.toThrow();
+  for (const wrong of [
+    { tenant: "acme", key: "k", sequence: 1 },
+    { ...row, extra: "secret" },
+    { ...row, key: null },
+    { ...row, key: 5 },
+    { ...row, sequence: "secret" },
+    { ...row, sequence: 1.5 },
+    { ...row, sequence: 2 ** 53 },
+  ]) {
+    expect(() => checkRow(TABLE, wrong)).toThrow(/^(?!.*secret)/);
+  }
+  expect(() => checkKey(TABLE, { tenant: "acme", key: "k" })).not.toThrow();
+  expect(() => checkKey(TABLE, row)).toThrow();
+  expect(() => checkKey(TABLE, { tenant: "acme" })).toThrow();
+});
+
+test("different keys never look alike", () => {
+  const keys = [
+    { tenant: "a", key: "b 1:c" },
+    { tenant: "a 1:b", key: "c" },
+    { tenant: "a", key: "b" },
+    { tenant: "ab", key: "" },
+    { tenant: "", key: "ab" },
+  ];
+  expect(new Set(keys.map((key) => keyText(TABLE, key))).size).toBe(keys.length);
+});

@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import { INTEGER, type Table, TEXT } from "./tables.ts";
+import { type QueryParts, tenantQuery } from "./tenant-query.ts";
+
+const THINGS = {
+  name: "things",
+  columns: { tenant: TEXT, sequence: INTEGER, colour: TEXT },
+  primaryKey: ["tenant", "sequence"],
+  indexes: [],
+} as const satisfies Table;
+const MARKS = {
+  name: "marks",
+  columns: { tenant: TEXT, mark: TEXT, sequence: INTEGER },
+  primaryKey: ["tenant", "mark", "sequence"],
+  indexes: [],
+} as const satisfies Table;
+
+const parts: QueryParts<typeof THINGS> = {
+  tenant: "acme",
+  table: THINGS,
+  columns: ["sequence"],
+  where: [],
+  order: "asc",
+  rowsMax: 10,
+};
+
+test("a query cannot be built without a tenant, at compile time nor at run time", () => {
+  const { tenant: _tenant, ...rest } = parts;
+  // @ts-expect-error the tenant is missing
+  expect(() => tenantQuery(rest)).toThrow("a query has a tenant");
+  expect(() => tenantQuery({ ...parts, tenant: "" })).toThrow("a query has a tenant");
+});
+
+test("every table of a query is held to the tenant, in every combination of conditions", () => {
+  const conditions = [
+    { kind: "equals", column: "colour", value: "red" },
+    { kind: "range", column: "colour", from: "a", to: "b" },
+    { kind: "has", table: MARKS, values: { mark: "x" } },
+    { kind: "has", table: MARKS, values: { mark: "y" } },
+  ] as const;
+  for (let chosen = 0; chosen < 1 << conditions.length; chosen++) {
+    const where = conditions.filter((_, bit) => chosen & (1 << bit));
+    for (const ordered of [where, where.toReversed()]) {
+      const { sql, params } = tenantQuery({ ...parts, where: ordered, after: 5 });
+      const aliases = [...sql.matchAll(/"(?:things|marks)" (\w+)/g)].map(([, alias]) => alias);
+      expect(aliases).toHaveLength(1 + where.filter(({ kind }) => kind === "has").length);
+      for (const alias of aliases) expect(sql).toContain(`${alias}."tenant" = ?`);
+      expect(params.filter((param) => param === "acme")).toHaveLength(aliases.length);
+      expect(sql.split("?")).toHaveLength(params.length + 1);
+      expect(sql).not.toContain(" OR ");
+    }
+  }
+});
+
+test("what a client sent is a parameter and never part of the SQL text", () => {
+  const hostile = `x' OR "tenant" = 'globex'; --`;
+  const { sql, params } = tenantQuery({
+    ...parts,
+    tenant: hostile,
+    where: [
+      { kind: "equals", column: "colour", value: hostile },
+      { kind: "has", table: MARKS, values: { mark: hostile } },
+    ],
+  });
+  expect(sql).not.toContain("globex");
+  expect(params.filter((param) => param === hostile)).toHaveLength(4);
+});
+
+test("a name that the table does not have is refused", () => {
+  // @ts-expect-error no such column
+  expect(() => tenantQuery({ ...parts, columns: ["size"] })).toThrow("no such column");
+  // @ts-expect-error no such column
+  const where: QueryParts<typeof THINGS>["where"] = [{ kind: "equals", column: "constructor", value: 1 }];
+  expect(() => tenantQuery({ ...parts, where })).toThrow("no such column");
+});
+
+test("a companion must be named by its whole key, otherwise a row could be found twice", () => {
+  const wide = {
+    ...MARKS,
+    columns: { ...MARKS.columns, grade: TEXT },
+    primaryKey: ["tenant", "mark", "grade", "sequence"],
+  };
+  expect(() =>
+    tenantQuery({ ...parts, where: [{ kind: "has", table: wide, values: { mark: "x" } }] }),
+  ).toThrow("whole key");
+});
+
+test("a page without rows, or a cursor that is no sequence, is refused", () => {
+  for (const rowsMax of [0, -1, 1.5, Number.NaN]) expect(() => tenantQuery({ ...parts, rowsMax })).toThrow();
+  for (const after of [1.5, Number.NaN]) expect(() => tenantQuery({ ...parts, after })).toThrow();
+});

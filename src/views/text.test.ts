@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { fromStoredText, toStoredText } from "./text.ts";
+
+/** Any UTF-16 units, with the difficult ones often. */
+const anyText = fc
+  .array(
+    fc.oneof(
+      fc.nat(0xffff),
+      fc.constantFrom(0, 0x1b, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0x30, 0x61),
+      fc.nat(0x7f),
+    ),
+  )
+  .map((units) => String.fromCharCode(...units));
+
+test("every text comes back as it was, and what is stored fits any database", () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const stored = toStoredText(text);
+      expect(fromStoredText(stored)).toBe(text);
+      expect(stored.isWellFormed()).toBe(true);
+      expect(stored).not.toContain("\0");
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("the text of a JSON document is stored as it is", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      fc.pre(text.isWellFormed());
+      expect(toStoredText(text)).toBe(text);
+    }),
+  );
+});

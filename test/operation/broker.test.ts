@@ -1,0 +1,383 @@
+import { describe, expect, test } from "bun:test";
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createServer as createTcpServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { connect, type NatsConnection } from "nats";
+import { downloadRelease } from "../../src/jetstream/broker/download-release.ts";
+import { findBroker } from "../../src/jetstream/broker/find.ts";
+import { lockInstance } from "../../src/jetstream/broker/instance-lock.ts";
+import { type Broker, startBroker } from "../../src/jetstream/broker/supervise.ts";
+import { formatBrokerVersion } from "../../src/jetstream/broker/version.ts";
+import type { BrokerUser } from "../../streams/permissions.ts";
+import { topology } from "../../streams/topology.ts";
+import { silentLogger, startTestBroker, testBrokerBinary } from "../support/broker.ts";
+import { until } from "../support/until.ts";
+
+const STREAMS = topology({ replicas: 1 });
+
+const temporaryDirectory = async (): Promise<AsyncDisposable & { readonly path: string }> => {
+  const path = await mkdtemp(join(tmpdir(), "prooftrail-test-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+};
+
+const connectAs = async (broker: Broker, user: BrokerUser): Promise<NatsConnection & AsyncDisposable> => {
+  const { host, username, password } = new URL(broker.url(user));
+  const settings = {
+    servers: host,
+    user: username,
+    pass: password,
+    reconnectTimeWait: 50,
+    maxReconnectAttempts: -1,
+  };
+  const connection = await connect(settings);
+  return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.close() });
+};
+
+/** What the broker answers on a subject of its API, or the code of the refusal. */
+const ask = async (
+  connection: NatsConnection,
+  subject: string,
+  body: unknown,
+  timeoutMs = 5000,
+): Promise<string> => {
+  try {
+    return (await connection.request(subject, JSON.stringify(body), { timeout: timeoutMs })).string();
+  } catch (error) {
+    return String(error instanceof Error && "code" in error ? error.code : error);
+  }
+};
+
+const createStreams = async (broker: Broker): Promise<void> => {
+  await using provisioner = await connectAs(broker, "provisioner");
+  for (const { name, settings } of STREAMS) {
+    const answer = await ask(provisioner, `$JS.API.STREAM.CREATE.${name}`, { name, ...settings });
+    expect(answer).not.toContain('"error"');
+  }
+};
+
+/** Command lines of living processes that name this directory. A zombie has none. */
+const processesOf = (directory: string): readonly string[] =>
+  execFileSync("ps", ["-ww", "-A", "-o", "stat=,args="], { encoding: "utf8" })
+    .split("\n")
+    .filter(
+      (line) => line.includes(directory) && !line.startsWith("Z") && !line.includes("broker-parent.ts"),
+    );
+
+const program = async (path: string, text: string): Promise<string> => {
+  await writeFile(path, `#!/bin/sh\n${text}\n`);
+  await chmod(path, 0o755);
+  return path;
+};
+
+describe("the embedded broker", () => {
+  test("each user connects with its own URL and nobody without a password", async () => {
+    await using broker = await startTestBroker();
+    for (const user of ["service", "provisioner", "consumer"] as const) {
+      await using connection = await connectAs(broker, user);
+      expect(connection.info?.jetstream).toBe(true);
+      expect(connection.info?.version).toBe(broker.version);
+    }
+    expect(connect({ servers: `127.0.0.1:${broker.port}`, reconnect: false })).rejects.toThrow();
+  });
+
+  test("the running service can append and read, but not change or empty a stream", async () => {
+    await using broker = await startTestBroker();
+    await createStreams(broker);
+    await using service = await connectAs(broker, "service");
+    const appended = await ask(service, "audit.acme.asset.decision.made", { some: "event" });
+    expect(JSON.parse(appended)).toEqual({ stream: "AUDIT", seq: 1 });
+    for (const { name, settings } of STREAMS) {
+      for (const call of [
+        "STREAM.UPDATE",
+        "STREAM.DELETE",
+        "STREAM.PURGE",
+        "STREAM.MSG.DELETE",
+        "STREAM.CREATE",
+      ]) {
+        const answer = await ask(service, `$JS.API.${call}.${name}`, { name, ...settings, seq: 1 });
+        expect(`${call}.${name}: ${answer}`).toBe(`${call}.${name}: PERMISSIONS_VIOLATION`);
+      }
+    }
+    const information = JSON.parse(await ask(service, "$JS.API.STREAM.INFO.AUDIT", {}));
+    expect(information.state.messages).toBe(1);
+  });
+
+  test("a consumer follows the log and cannot write to it", async () => {
+    await using broker = await startTestBroker();
+    await createStreams(broker);
+    const { host, username, password } = new URL(
+      (await readFile(join(broker.directory, "consumer.url"), "utf8")).trim(),
+    );
+    await using consumer = Object.assign(await connect({ servers: host, user: username, pass: password }), {
+      [Symbol.asyncDispose]: () => consumer.close(),
+    });
+    const followed = consumer.subscribe("audit.>", { max: 1 });
+    await consumer.flush();
+    await using service = await connectAs(broker, "service");
+    await ask(service, "audit.acme.asset.decision.made", { some: "event" });
+    for await (const message of followed) expect(message.subject).toBe("audit.acme.asset.decision.made");
+    expect(await ask(consumer, "audit.acme.asset.decision.made", {})).toBe("PERMISSIONS_VIOLATION");
+    expect(await ask(consumer, "$JS.API.STREAM.DELETE.AUDIT", {})).toBe("PERMISSIONS_VIOLATION");
+    const information = JSON.parse(await ask(service, "$JS.API.STREAM.INFO.AUDIT", {}));
+    expect(information.state.messages).toBe(1);
+  });
+
+  test("files with passwords are readable by their owner only", async () => {
+    await using broker = await startTestBroker();
+    for (const name of ["credentials.json", "consumer.url", "nats-server.conf"]) {
+      const { mode } = await stat(join(broker.directory, name));
+      expect(`${name} ${(mode & 0o777).toString(8)}`).toBe(`${name} 600`);
+    }
+  });
+
+  test("after kill -9 of the server it is back on the same port with every acknowledged record", async () => {
+    await using broker = await startTestBroker();
+    await createStreams(broker);
+    await using service = await connectAs(broker, "service");
+    const { pid, port } = broker;
+    for (let sequence = 1; sequence <= 50; sequence++) {
+      await ask(service, "audit.acme.asset.decision.made", { sequence });
+    }
+    process.kill(pid, "SIGKILL");
+    await until("another server runs", () => broker.pid !== pid);
+    expect(broker.port).toBe(port);
+    const information = await until("the client is answered again", async () => {
+      // What the client sends while it is not connected is lost, so it is asked again soon.
+      const answer = await ask(service, "$JS.API.STREAM.INFO.AUDIT", {}, 100);
+      return answer.startsWith("{") && JSON.parse(answer);
+    });
+    expect(information.state.messages).toBe(50);
+  });
+
+  test("after kill -9 of the shell around it there is one server again, not two", async () => {
+    await using broker = await startTestBroker();
+    const { pid } = broker;
+    const shell = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }));
+    process.kill(shell, "SIGKILL");
+    await until("another server runs", () => broker.pid !== pid);
+    await until("the shell's watcher has ended", () => processesOf(broker.directory).length === 3);
+    const servers = processesOf(broker.directory).filter((line) => !line.includes("/bin/sh"));
+    expect(servers).toHaveLength(1);
+  });
+
+  test("stop leaves no process, and the next start has the same URLs", async () => {
+    await using directory = await temporaryDirectory();
+    const options = { binary: await testBrokerBinary(), directory: directory.path, logger: silentLogger };
+    const first = await startBroker(options);
+    await first.stop();
+    expect(processesOf(directory.path)).toEqual([]);
+    await using second = await startBroker(options);
+    expect(second.url("consumer")).toBe(first.url("consumer"));
+  });
+
+  test("a port that somebody else took meanwhile is left to them", async () => {
+    await using directory = await temporaryDirectory();
+    const options = { binary: await testBrokerBinary(), directory: directory.path, logger: silentLogger };
+    const first = await startBroker(options);
+    await first.stop();
+    await using other = createTcpServer();
+    await new Promise<void>((resolve) => other.listen(first.port, "127.0.0.1", resolve));
+    await using second = await startBroker(options);
+    expect(second.port).not.toBe(first.port);
+  });
+
+  test("a server that cannot start is reported with what it said", async () => {
+    await using directory = await temporaryDirectory();
+    const binary = await program(join(directory.path, "broken"), "echo the disk is on fire >&2; exit 3");
+    const start = startBroker({ binary, directory: join(directory.path, "data"), logger: silentLogger });
+    expect(start).rejects.toThrow(/exit status 3[\s\S]*the disk is on fire/);
+    await start.catch(() => undefined);
+    const lock = lockInstance(join(directory.path, "data"));
+    expect(lock.kind).toBe("locked");
+    if (lock.kind === "locked") lock.lock.release();
+  });
+});
+
+const root = join(import.meta.dirname, "../..");
+const RUNTIMES: readonly (readonly [string, readonly string[]])[] = [
+  ["Bun", [process.execPath]],
+  ["Deno", [join(root, "node_modules/.bin/deno"), "run", "-A", "--node-modules-dir=manual"]],
+];
+
+/** A process of its own that has started a broker. Stopped, where it still runs, when disposed. */
+const startParent = async (command: readonly string[], directory: string) => {
+  const [executable = "", ...parameters] = command;
+  const script = join(import.meta.dirname, "broker-parent.ts");
+  const child = spawn(executable, [...parameters, script, await testBrokerBinary(), directory], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let hasEnded = false;
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve())).then(() => {
+    hasEnded = true;
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const told: { pid: number } = JSON.parse(line);
+    // The process itself: Deno's launcher is another one, and ends after it.
+    const kill = async (signal: NodeJS.Signals): Promise<void> => {
+      if (!hasEnded) process.kill(told.pid, signal);
+      await ended;
+    };
+    return { pid: told.pid, kill, [Symbol.asyncDispose]: () => kill("SIGTERM") };
+  }
+  throw new Error("the parent process ended before it had a broker");
+};
+
+describe.each(RUNTIMES)("a broker owned by a process on %s", (_name, command) => {
+  test("ends when its owner is killed with kill -9, and the next owner can start at once", async () => {
+    await using directory = await temporaryDirectory();
+    await using parent = await startParent(command, directory.path);
+    expect(processesOf(directory.path)).toHaveLength(3);
+    await parent.kill("SIGKILL");
+    const next = await startBroker({
+      binary: await testBrokerBinary(),
+      directory: directory.path,
+      logger: silentLogger,
+    });
+    await until("only the next owner's processes are left", () => processesOf(directory.path).length === 3);
+    await next.stop();
+    expect(processesOf(directory.path)).toEqual([]);
+  });
+
+  test("leaves no process when its owner is killed", async () => {
+    await using directory = await temporaryDirectory();
+    await using parent = await startParent(command, directory.path);
+    await parent.kill("SIGKILL");
+    await until("no process is left", () => processesOf(directory.path).length === 0);
+  });
+
+  test("leaves no process when its owner stops", async () => {
+    await using directory = await temporaryDirectory();
+    await using parent = await startParent(command, directory.path);
+    await parent.kill("SIGTERM");
+    await until("no process is left", () => processesOf(directory.path).length === 0);
+  });
+
+  test("refuses a second owner of the same directory and names the first", async () => {
+    await using directory = await temporaryDirectory();
+    await using parent = await startParent(command, directory.path);
+    const second = startBroker({
+      binary: await testBrokerBinary(),
+      directory: directory.path,
+      logger: silentLogger,
+    });
+    expect(second).rejects.toMatchObject({
+      code: "directory_in_use",
+      message: expect.stringContaining(`in use by process ${parent.pid}.`),
+    });
+    await second.catch(() => undefined);
+    expect(processesOf(directory.path)).toHaveLength(3);
+  });
+});
+
+describe("finding a nats-server", () => {
+  const nothing = { PATH: "", HOME: "/nonexistent" };
+
+  test("NATS_SERVER_BIN with a version below 2.12.1 is refused, and nothing else is used instead", async () => {
+    await using directory = await temporaryDirectory();
+    const old = await program(join(directory.path, "nats-server"), "echo nats-server: v2.9.10");
+    const outcome = await findBroker({ explicitBinary: old, environment: process.env, logger: silentLogger });
+    expect(outcome).toMatchObject({
+      kind: "refused",
+      message: expect.stringMatching(/NATS_SERVER_BIN names .*nats-server.*2\.9\.10, older than 2\.12\.1/),
+    });
+  });
+
+  test("NATS_SERVER_BIN that names nothing, or no nats-server, is refused", async () => {
+    const options = { environment: process.env, logger: silentLogger };
+    const absent = await findBroker({ ...options, explicitBinary: "/nonexistent/nats-server" });
+    expect(absent).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining("there is no such program"),
+    });
+    const other = await findBroker({ ...options, explicitBinary: "/bin/echo" });
+    expect(other).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining("does not tell its version"),
+    });
+  });
+
+  test("a server on PATH that is too old is passed over for the one in the cache", async () => {
+    await using directory = await temporaryDirectory();
+    await mkdir(join(directory.path, "bin"));
+    await program(join(directory.path, "bin/nats-server"), "echo nats-server: v2.9.10");
+    const cached = join(directory.path, "cache/prooftrail/nats-server-2.15.1");
+    await mkdir(cached, { recursive: true });
+    await symlink(await testBrokerBinary(), join(cached, "nats-server"));
+    const environment = { PATH: join(directory.path, "bin"), XDG_CACHE_HOME: join(directory.path, "cache") };
+    const outcome = await findBroker({ explicitBinary: undefined, environment, logger: silentLogger });
+    if (outcome.kind !== "found") throw new Error(outcome.message);
+    const inUsrSbin = "/usr/sbin/nats-server";
+    expect([inUsrSbin, join(cached, "nats-server")]).toContain(outcome.binary);
+    expect(formatBrokerVersion(outcome.version)).not.toBe("2.9.10");
+  });
+
+  test.skipIf(existsSync("/usr/sbin/nats-server"))(
+    "where none can be had the message says what was tried and the three ways out",
+    async () => {
+      await using directory = await temporaryDirectory();
+      const notADirectory = await program(join(directory.path, "file"), "");
+      const environment = { ...nothing, XDG_CACHE_HOME: notADirectory };
+      const outcome = await findBroker({ explicitBinary: undefined, environment, logger: silentLogger });
+      if (outcome.kind !== "refused") throw new Error("it found one");
+      for (const part of [
+        "official release archive: ",
+        "Debian package: ",
+        "on PATH",
+        "NATS_SERVER_BIN",
+        "NATS_URL",
+      ]) {
+        expect(outcome.message).toContain(part);
+      }
+    },
+  );
+});
+
+describe("downloading a release", () => {
+  const ENTRY = "nats-server-v9.9.9-any/nats-server";
+
+  /** A server that gives one archive, made here with the program in it. */
+  const serveArchive = async (directory: string) => {
+    await mkdir(join(directory, "made/nats-server-v9.9.9-any"), { recursive: true });
+    await program(join(directory, "made", ENTRY), "echo nats-server: v9.9.9");
+    const path = join(directory, "archive.tar.gz");
+    execFileSync("tar", ["-czf", path, "-C", join(directory, "made"), ENTRY]);
+    const bytes = await readFile(path);
+    const server = createServer((_request, response) => response.end(bytes));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    return {
+      url: `http://127.0.0.1:${address.port}/`,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+      [Symbol.asyncDispose]: async () => void server.close(),
+    };
+  };
+
+  test("an archive with the pinned SHA-256 is unpacked", async () => {
+    await using directory = await temporaryDirectory();
+    await using served = await serveArchive(directory.path);
+    const target = join(directory.path, "target");
+    await mkdir(target);
+    const attempt = await downloadRelease({ url: served.url, sha256: served.sha256, entry: ENTRY }, target);
+    expect(attempt).toEqual({ kind: "obtained", binary: join(target, ENTRY) });
+    expect(execFileSync(join(target, ENTRY), { encoding: "utf8" })).toBe("nats-server: v9.9.9\n");
+  });
+
+  test("an archive with another SHA-256 is refused and nothing of it is written", async () => {
+    await using directory = await temporaryDirectory();
+    await using served = await serveArchive(directory.path);
+    const target = join(directory.path, "target");
+    await mkdir(target);
+    const sha256 = "0".repeat(64);
+    const attempt = await downloadRelease({ url: served.url, sha256, entry: ENTRY }, target);
+    expect(attempt).toMatchObject({ kind: "failed", reason: expect.stringContaining("not the pinned") });
+    expect(await readdir(target)).toEqual([]);
+  });
+});

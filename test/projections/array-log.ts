@@ -1,0 +1,57 @@
+/**
+ * A log in an array that can be told to fail at an exact place, for orders of faults that a broker gives only by luck.
+ * The runner is tested on the real broker as well.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { type LogReader, LogUnavailableError, type StoredMessage } from "../../src/log/event-log.ts";
+
+export interface ArrayLog extends LogReader {
+  append(...messages: readonly StoredMessage[]): void;
+  /** The next time that this sequence is due, what happens instead. Once each. */
+  failAt(sequence: number, fault: "unavailable" | "skipped" | "repeated"): void;
+  /** Where each reading began. */
+  readonly starts: readonly number[];
+}
+
+const POLL_MS = 2;
+
+export const createArrayLog = (initial: readonly StoredMessage[] = []): ArrayLog => {
+  const messages = [...initial];
+  const faults = new Map<number, "unavailable" | "skipped" | "repeated">();
+  const starts: number[] = [];
+
+  async function* follow({ from, messagesMax, signal }: Parameters<LogReader["follow"]>[0]) {
+    starts.push(from);
+    let next = from;
+    while (!signal.aborted) {
+      const group: StoredMessage[] = [];
+      for (; group.length < messagesMax; next++) {
+        const message = messages.find(({ sequence }) => sequence === next);
+        if (!message) break;
+        const fault = faults.get(next);
+        faults.delete(next);
+        if (fault === "unavailable") {
+          if (group.length > 0) yield group;
+          throw new LogUnavailableError("the connection was cut");
+        }
+        if (fault !== "skipped") group.push(message);
+        if (fault === "repeated") group.push(message);
+      }
+      if (group.length > 0) yield group;
+      else await delay(POLL_MS);
+    }
+  }
+
+  return {
+    append: (...added) => {
+      messages.push(...added);
+    },
+    failAt: (sequence, fault) => {
+      faults.set(sequence, fault);
+    },
+    starts,
+    follow,
+    read: async (wanted) => messages.find(({ sequence }) => sequence === wanted),
+    lastSequence: async () => messages.at(-1)?.sequence ?? 0,
+  };
+};

@@ -1,0 +1,42 @@
+/** What a projection makes of messages, without a database: given, when, then. */
+import type { StoredMessage } from "../../src/log/event-log.ts";
+import { evolveGroup } from "../../src/projections/evolve-group.ts";
+import type { Projection } from "../../src/projections/projection.ts";
+import { keyText, type Row, type Table } from "../../src/views/tables.ts";
+import type { DeadLetter, Write } from "../../src/views/view-store.ts";
+
+export interface InMemoryView {
+  /** Takes the messages as one group. */
+  take(messages: readonly StoredMessage[]): Promise<readonly DeadLetter[]>;
+  /** In the order of their keys. */
+  rows(table: Table): readonly Row[];
+}
+
+export const createInMemoryView = (projection: Projection): InMemoryView => {
+  const stored = new Map<string, { readonly table: Table; readonly row: Row }>();
+
+  const apply = (write: Write): void => {
+    const { table } = write;
+    if (write.kind === "delete") stored.delete(keyText(table, write.key));
+    else stored.set(keyText(table, write.row), { table, row: write.row });
+  };
+
+  return {
+    take: async (messages) => {
+      const { writes, deadLetters } = await evolveGroup({
+        projection,
+        messages,
+        load: async (table, keys) =>
+          keys.map((key) => stored.get(keyText(table, key))?.row).filter((row) => row !== undefined),
+        now: "2026-11-20T12:00:00.000Z",
+      });
+      writes.forEach(apply);
+      return deadLetters;
+    },
+    rows: (table) =>
+      [...stored.keys()].sort().flatMap((key) => {
+        const found = stored.get(key);
+        return found?.table === table ? [found.row] : [];
+      }),
+  };
+};

@@ -1,0 +1,341 @@
+import { expect, test } from "bun:test";
+import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/limits.ts";
+import type { LogReader, StoredMessage } from "../../src/log/event-log.ts";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import { EVENTS } from "../../src/projections/events/tables.ts";
+import type { Projection } from "../../src/projections/projection.ts";
+import { createRunner, type RunnerAlarm } from "../../src/projections/runner.ts";
+import { waitForPosition } from "../../src/projections/wait-for-position.ts";
+import type { LogFields } from "../../src/telemetry/logger.ts";
+import { tenantQuery } from "../../src/views/tenant-query.ts";
+import { DEAD_LETTERS, type ViewStore } from "../../src/views/view-store.ts";
+import { until } from "../support/until.ts";
+import { createArrayLog } from "./array-log.ts";
+import { messageOf, poisonMessage, simpleEvent } from "./records.ts";
+import { createSqliteDatabase } from "./sqlite-database.ts";
+
+const events = (from: number, to: number): StoredMessage[] =>
+  Array.from({ length: to - from + 1 }, (_, index) =>
+    messageOf(from + index, { event: simpleEvent(`evt_${from + index}`) }),
+  );
+
+/** A runner at work, and everything it told the logger and the metrics. */
+const startRunner = (parts: { log: LogReader; views: ViewStore; projection?: Projection }) => {
+  const stop = new AbortController();
+  const lines: { level: string; message: string; fields: LogFields }[] = [];
+  const alarms: RunnerAlarm[] = [];
+  const counted = { records: 0, deadLetters: 0, commits: 0, position: -1 };
+  const line =
+    (level: string) =>
+    (message: string, fields: LogFields = {}) => {
+      lines.push({ level, message, fields });
+    };
+  const runner = createRunner({
+    log: parts.log,
+    views: parts.views,
+    projection: parts.projection ?? eventsProjection,
+    logger: { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") },
+    metrics: {
+      progressed: ({ records, deadLetters, position }) => {
+        counted.records += records;
+        counted.deadLetters += deadLetters;
+        counted.commits += records > 0 ? 1 : 0;
+        counted.position = position;
+      },
+      alarmed: ({ alarm }) => {
+        alarms.push(alarm);
+      },
+    },
+    clock: () => new Date("2026-11-20T12:00:00Z"),
+  });
+  const running = runner.run(stop.signal);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+  };
+  return { ...runner, lines, alarms, counted, end, [Symbol.asyncDispose]: end };
+};
+
+const setUp = async () => {
+  const database = createSqliteDatabase();
+  const views = database.connect();
+  return {
+    views,
+    connect: database.connect,
+    [Symbol.asyncDispose]: async () => {
+      await views.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const reached = (views: ViewStore, sequence: number) =>
+  until(`the view has seen sequence ${sequence}`, async () => (await views.position("events")) >= sequence);
+
+const sequencesIn = async (views: ViewStore, table: typeof EVENTS | typeof DEAD_LETTERS = EVENTS) => {
+  const query = { tenant: "acme", columns: ["sequence"], where: [], order: "asc", rowsMax: 10_000 } as const;
+  return (await views.select(tenantQuery({ ...query, table }))).map(({ sequence }) => sequence);
+};
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+test("records become rows in order, and new records follow", async () => {
+  await using at = await setUp();
+  const log = createArrayLog(events(1, 5));
+  await using runner = startRunner({ log, views: at.views });
+  await reached(at.views, 5);
+  expect(await sequencesIn(at.views)).toEqual(range(1, 5));
+  log.append(...events(6, 8));
+  await reached(at.views, 8);
+  expect(await sequencesIn(at.views)).toEqual(range(1, 8));
+  await until("the runner knows it too", () => runner.position() === 8);
+  expect([runner.lag(8), runner.lag(10), runner.lag(7)]).toEqual([0, 2, 0]);
+  expect(runner.counted).toMatchObject({ records: 8, deadLetters: 0, position: 8 });
+});
+
+test("a new runner goes on at the view's own position", async () => {
+  await using at = await setUp();
+  const log = createArrayLog(events(1, 5));
+  const first = startRunner({ log, views: at.views });
+  await reached(at.views, 5);
+  await first.end();
+  log.append(...events(6, 7));
+  await using second = startRunner({ log, views: at.views });
+  await reached(at.views, 7);
+  expect(log.starts).toEqual([1, 6]);
+  expect(second.counted.records).toBe(2);
+  expect(await sequencesIn(at.views)).toEqual(range(1, 7));
+});
+
+test("no transaction takes more records than its limit", async () => {
+  await using at = await setUp();
+  const last = PROJECTION_RECORDS_PER_COMMIT_MAX * 2 + 1;
+  await using runner = startRunner({ log: createArrayLog(events(1, last)), views: at.views });
+  await reached(at.views, last);
+  await until("all commits are counted", () => runner.counted.records === last);
+  expect(runner.counted.commits).toBe(3);
+});
+
+test("a record that cannot be taken becomes a dead letter with the reason and blocks nothing", async () => {
+  await using at = await setUp();
+  const log = createArrayLog([
+    ...events(1, 1),
+    poisonMessage(2),
+    poisonMessage(3, '{"tenant":"acme","received_at":"2026","request_id":"0","event":{secret}}'),
+    messageOf(4, { event: { event_id: "evt_secret" } }),
+    messageOf(5, { event: simpleEvent("evt_1", { asset_id: "secret" }) }),
+    ...events(6, 6),
+  ]);
+  await using runner = startRunner({ log, views: at.views });
+  await reached(at.views, 6);
+  expect(await sequencesIn(at.views)).toEqual([1, 6]);
+  expect(await sequencesIn(at.views, DEAD_LETTERS)).toEqual([4, 5]);
+  await until("they are counted", () => runner.counted.deadLetters === 4);
+  const warnings = runner.lines.filter(({ level }) => level === "warn").map(({ fields }) => fields);
+  expect(warnings).toMatchObject([
+    { projection: "events", sequence: 2, code: "undecodable" },
+    { projection: "events", sequence: 3, code: "undecodable" },
+    { projection: "events", sequence: 4, code: "invalid_event" },
+    { projection: "events", sequence: 5, code: "event_id_conflict" },
+  ]);
+  expect(JSON.stringify(runner.lines)).not.toContain("secret");
+});
+
+test("a rule that throws, or that makes rows nobody can store, costs only the record it did so for", async () => {
+  await using at = await setUp();
+  const faulty: Projection = {
+    ...eventsProjection,
+    stateKeys: (record) => {
+      if (record.sequence === 2) throw new Error("quotes a secret");
+      return eventsProjection.stateKeys(record);
+    },
+    evolve: (states, record) => {
+      if (record.sequence === 3) throw new TypeError("quotes a secret");
+      const evolution = eventsProjection.evolve(states, record);
+      if (record.sequence === 4)
+        return { kind: "rows", writes: [{ kind: "upsert", table: EVENTS, row: { tenant: "acme" } }] };
+      if (record.sequence !== 6 || evolution.kind !== "rows") return evolution;
+      // The database refuses this one: the row of sequence 5, which is not among the rows asked for.
+      return {
+        kind: "rows",
+        writes: evolution.writes.map((write) =>
+          write.kind === "insert" ? { ...write, row: { ...write.row, event_id: "evt_1" } } : write,
+        ),
+      };
+    },
+  };
+  const log = createArrayLog(events(1, 1));
+  await using runner = startRunner({ log, views: at.views, projection: faulty });
+  await reached(at.views, 1);
+  log.append(...events(2, 8));
+  await reached(at.views, 8);
+  expect(await sequencesIn(at.views)).toEqual([1, 5, 7, 8]);
+  expect(await sequencesIn(at.views, DEAD_LETTERS)).toEqual([2, 3, 4, 6]);
+  await until("they are counted", () => runner.counted.deadLetters === 4);
+  expect(
+    runner.lines
+      .filter(({ level }) => level === "warn")
+      .map(({ fields: { code } }) => code)
+      .sort(),
+  ).toEqual(["projection_failed", "projection_failed", "projection_failed", "row_refused"]);
+  expect(JSON.stringify(runner.lines)).not.toContain("secret");
+});
+
+test("when the log goes away midway, reading goes on where the view stands", async () => {
+  await using at = await setUp();
+  const log = createArrayLog(events(1, 9));
+  log.failAt(1, "unavailable");
+  log.failAt(4, "unavailable");
+  log.failAt(8, "unavailable");
+  await using runner = startRunner({ log, views: at.views });
+  await reached(at.views, 9);
+  expect(log.starts).toEqual([1, 1, 4, 8]);
+  expect(await sequencesIn(at.views)).toEqual(range(1, 9));
+  expect(runner.alarms).toEqual([]);
+  expect(runner.lines.filter(({ level }) => level === "warn")).toHaveLength(3);
+});
+
+test.each(["skipped", "repeated"] as const)(
+  "a sequence that is %s is an alarm, and the log is read again: nothing is left out or taken twice",
+  async (fault) => {
+    await using at = await setUp();
+    const log = createArrayLog(events(1, 9));
+    log.failAt(5, fault);
+    await using runner = startRunner({ log, views: at.views });
+    await reached(at.views, 9);
+    expect(await sequencesIn(at.views)).toEqual(range(1, 9));
+    expect(await sequencesIn(at.views, DEAD_LETTERS)).toEqual([]);
+    expect(runner.alarms).toEqual(["hole"]);
+    expect(runner.lines.filter(({ level }) => level === "error")).toHaveLength(1);
+  },
+);
+
+test("a sequence that never comes is never stepped over", async () => {
+  await using at = await setUp();
+  const lacking = [...events(1, 3), ...events(5, 9)];
+  const log = createArrayLog(lacking);
+  async function* follow({ from }: { readonly from: number }) {
+    yield lacking.filter(({ sequence }) => sequence >= from);
+  }
+  await using runner = startRunner({ log: { ...log, follow }, views: at.views });
+  await until("it has been noticed twice", () => runner.alarms.length >= 2);
+  expect(await at.views.position("events")).toBe(3);
+});
+
+test("a view that has seen more than the log holds is an alarm and not taken for up to date", async () => {
+  await using at = await setUp();
+  const first = startRunner({ log: createArrayLog(events(1, 9)), views: at.views });
+  await reached(at.views, 9);
+  await first.end();
+  await using second = startRunner({ log: createArrayLog(events(1, 4)), views: at.views });
+  await until("it has been noticed", () => second.alarms.length > 0);
+  expect(second.alarms[0]).toBe("ahead_of_log");
+});
+
+test("two runners on one view write every record once, and one takes over when the other ends", async () => {
+  await using at = await setUp();
+  await using otherViews = at.connect();
+  const log = createArrayLog(events(1, 3));
+  const first = startRunner({ log, views: at.views });
+  await reached(at.views, 3);
+  await using second = startRunner({ log, views: otherViews });
+  await until("the second has read the position", () => second.counted.position === 3);
+  for (let sequence = 4; sequence <= 30; sequence++) {
+    log.append(...events(sequence, sequence));
+    await reached(at.views, sequence);
+  }
+  await first.end();
+  log.append(...events(31, 33));
+  await reached(at.views, 33);
+  expect(await sequencesIn(at.views)).toEqual(range(1, 33));
+  expect(await sequencesIn(at.views, DEAD_LETTERS)).toEqual([]);
+  expect(first.counted.records + second.counted.records).toBe(33);
+  const standBys = [...first.lines, ...second.lines].filter(({ message }) => message.includes("standing by"));
+  expect(standBys.length).toBeGreaterThan(0);
+  expect(standBys.length).toBeLessThanOrEqual(2);
+});
+
+test("a runner of an older version leaves the view of a newer one alone", async () => {
+  await using at = await setUp();
+  const log = createArrayLog(events(1, 3));
+  await using older = startRunner({ log, views: at.views });
+  await reached(at.views, 3);
+  await using newerViews = at.connect();
+  await using _newer = startRunner({
+    log,
+    views: newerViews,
+    projection: { ...eventsProjection, version: eventsProjection.version + 1 },
+  });
+  await reached(newerViews, 3);
+  log.append(...events(4, 4));
+  await reached(newerViews, 4);
+  await until("the older stands by", () =>
+    older.lines.some(({ message }) => message.includes("standing by")),
+  );
+  expect(await newerViews.open({ ...eventsProjection, version: eventsProjection.version + 1 })).toBe("kept");
+  expect(await sequencesIn(newerViews)).toEqual(range(1, 4));
+});
+
+test("a database that fails is tried again", async () => {
+  await using at = await setUp();
+  let failures = 3;
+  const failing =
+    <Arguments extends readonly unknown[], Result>(call: (...given: Arguments) => Promise<Result>) =>
+    async (...given: Arguments): Promise<Result> => {
+      if (failures-- > 0) throw new Error("database or disk is full");
+      return call(...given);
+    };
+  const views: ViewStore = { ...at.views, open: failing(at.views.open), commit: failing(at.views.commit) };
+  await using runner = startRunner({ log: createArrayLog(events(1, 3)), views });
+  await reached(at.views, 3);
+  expect(runner.lines.filter(({ level }) => level === "error")).toHaveLength(3);
+});
+
+test("stopping ends the runner after its running commit, whatever it waits for", async () => {
+  await using at = await setUp();
+  const log = createArrayLog(events(1, 2000));
+  let finishCommit = (): void => undefined;
+  const mayFinish = new Promise<void>((resolve) => {
+    finishCommit = resolve;
+  });
+  let isCommitting = false;
+  const views: ViewStore = {
+    ...at.views,
+    commit: async (commit) => {
+      isCommitting = true;
+      await mayFinish;
+      return at.views.commit(commit);
+    },
+  };
+  const busy = startRunner({ log, views });
+  await until("a commit runs", () => isCommitting);
+  const ended = busy.end();
+  finishCommit();
+  await ended;
+  expect(await at.views.position("events")).toBe(PROJECTION_RECORDS_PER_COMMIT_MAX);
+
+  const retrying = startRunner({
+    log: { ...log, lastSequence: () => Promise.reject(new Error("away")) },
+    views,
+  });
+  await until("it waits to try again", () => retrying.lines.some(({ level }) => level === "error"));
+  await retrying.end();
+
+  const idle = startRunner({ log: createArrayLog(events(1, 1000)), views });
+  await until("it waits for records", () => idle.counted.position === PROJECTION_RECORDS_PER_COMMIT_MAX);
+  await idle.end();
+});
+
+test("a read that waits for a sequence gets it when another process has projected it, and gives up in time", async () => {
+  await using at = await setUp();
+  await using reader = at.connect();
+  const log = createArrayLog(events(1, 3));
+  await using _runner = startRunner({ log, views: at.views });
+  const wait = { views: reader, projection: "events" };
+  expect(await waitForPosition({ ...wait, sequence: 3, timeoutMs: 10_000 })).toBe(true);
+  expect(await waitForPosition({ ...wait, sequence: 4, timeoutMs: 30 })).toBe(false);
+  const waiting = waitForPosition({ ...wait, sequence: 4, timeoutMs: 10_000 });
+  log.append(...events(4, 4));
+  expect(await waiting).toBe(true);
+});

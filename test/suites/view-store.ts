@@ -1,0 +1,466 @@
+/** What every view store promises. Each database runs it (test/projections/view-store.test.ts). */
+import { describe, expect, test } from "bun:test";
+import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "../../src/views/tables.ts";
+import { tenantQuery } from "../../src/views/tenant-query.ts";
+import {
+  DEAD_LETTERS,
+  type DeadLetter,
+  type ViewCommit,
+  type ViewStore,
+  type Write,
+} from "../../src/views/view-store.ts";
+
+/** One database, empty at first. */
+export interface ViewDatabase extends AsyncDisposable {
+  /** Another store on the same database, as another process would have it. */
+  connect(): ViewStore;
+}
+
+const THINGS = {
+  name: "things",
+  columns: { tenant: TEXT, key: TEXT, sequence: INTEGER, colour: TEXT, note: NULLABLE_TEXT },
+  primaryKey: ["tenant", "key"],
+  indexes: [
+    ["tenant", "sequence"],
+    ["tenant", "note", "sequence"],
+  ],
+} as const satisfies Table;
+const MARKS = {
+  name: "marks",
+  columns: { tenant: TEXT, mark: TEXT, sequence: INTEGER },
+  primaryKey: ["tenant", "mark", "sequence"],
+  indexes: [],
+} as const satisfies Table;
+const OTHERS = { ...MARKS, name: "others" } as const satisfies Table;
+
+const VIEW = { name: "things", version: 1, tables: [THINGS, MARKS] };
+const OTHER_VIEW = { name: "others", version: 1, tables: [OTHERS] };
+
+const thing = (sequence: number, change: Row = {}): Row => ({
+  tenant: "acme",
+  key: `k${sequence}`,
+  sequence,
+  colour: "red",
+  note: null,
+  ...change,
+});
+const insert = (row: Row, table: Table = THINGS): Write => ({ kind: "insert", table, row });
+const mark = (sequence: number, text: string, tenant = "acme"): Write =>
+  insert({ tenant, mark: text, sequence }, MARKS);
+
+const commitOf = (from: number, to: number, change: Partial<ViewCommit> = {}): ViewCommit => ({
+  view: VIEW,
+  from,
+  to,
+  writes: [],
+  deadLetters: [],
+  ...change,
+});
+
+const letter = (sequence: number, change: Partial<DeadLetter> = {}): DeadLetter => ({
+  sequence,
+  tenant: "acme",
+  eventId: "evt_1",
+  code: "some_code",
+  detail: "some reason",
+  recordedAt: "2026-11-20T10:00:00.000Z",
+  ...change,
+});
+
+const allThings = (tenant = "acme") =>
+  tenantQuery({ tenant, table: THINGS, columns: ["key"], where: [], order: "asc", rowsMax: 10_000 });
+
+const keysOf = async (store: ViewStore, tenant?: string): Promise<readonly unknown[]> =>
+  (await store.select(allThings(tenant))).map(({ key }) => key);
+
+const lettersOf = (store: ViewStore, tenant = "acme"): Promise<readonly Row[]> =>
+  store.select(
+    tenantQuery({
+      tenant,
+      table: DEAD_LETTERS,
+      columns: ["projection", "sequence", "tenant", "event_id", "code", "detail", "recorded_at"],
+      where: [],
+      order: "asc",
+      rowsMax: 100,
+    }),
+  );
+
+export const viewStoreSuite = (database: string, create: () => ViewDatabase): void => {
+  /** A database with the view open in one store. */
+  const setUp = async () => {
+    const made = create();
+    const store = made.connect();
+    await store.open(VIEW);
+    return {
+      store,
+      another: made.connect,
+      [Symbol.asyncDispose]: async () => {
+        await store.close();
+        await made[Symbol.asyncDispose]();
+      },
+    };
+  };
+
+  describe(`opening a view in ${database}`, () => {
+    test("a new view is empty and stands at 0; opening it again changes nothing", async () => {
+      await using made = create();
+      await using store = made.connect();
+      expect(await store.position("things")).toBe(0);
+      expect(await store.open(VIEW)).toBe("made");
+      expect(await store.position("things")).toBe(0);
+      expect(await keysOf(store)).toEqual([]);
+      await store.commit(commitOf(0, 3, { writes: [insert(thing(3))] }));
+      expect(await store.open(VIEW)).toBe("kept");
+      expect(await store.position("things")).toBe(3);
+      expect(await keysOf(store)).toEqual(["k3"]);
+    });
+
+    test("rows, position and dead letters are there after closing and connecting again", async () => {
+      await using made = create();
+      const first = made.connect();
+      await first.open(VIEW);
+      await first.commit(commitOf(0, 3, { writes: [insert(thing(2))], deadLetters: [letter(3)] }));
+      await first.close();
+      await using second = made.connect();
+      expect(await second.open(VIEW)).toBe("kept");
+      expect(await second.position("things")).toBe(3);
+      expect(await keysOf(second)).toEqual(["k2"]);
+      expect(await lettersOf(second)).toHaveLength(1);
+    });
+
+    test("another version starts again from nothing, with its own tables, and leaves other views alone", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      await store.open(OTHER_VIEW);
+      const others = {
+        view: OTHER_VIEW,
+        writes: [insert({ tenant: "acme", mark: "m", sequence: 1 }, OTHERS)],
+      };
+      await store.commit(commitOf(0, 9, { ...others, deadLetters: [letter(8)] }));
+      await store.commit(commitOf(0, 5, { writes: [insert(thing(5))], deadLetters: [letter(4)] }));
+
+      const { note: _, ...columns } = THINGS.columns;
+      const narrower: Table = { ...THINGS, columns, indexes: [["tenant", "sequence"]] };
+      expect(await store.open({ ...VIEW, version: 2, tables: [narrower] })).toBe("made_again");
+      expect(await store.position("things")).toBe(0);
+      expect(await keysOf(store)).toEqual([]);
+      await expect(store.load(MARKS, [{ tenant: "acme", mark: "m", sequence: 1 }])).rejects.toThrow();
+      expect((await lettersOf(store)).map(({ projection }) => projection)).toEqual(["others"]);
+      expect(await store.position("others")).toBe(9);
+
+      expect(await store.open(VIEW)).toBe("made_again");
+      expect(await store.load(MARKS, [{ tenant: "acme", mark: "m", sequence: 1 }])).toEqual([]);
+    });
+  });
+
+  describe(`writing to ${database}`, () => {
+    test("rows and position change together", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const first = commitOf(0, 2, { writes: [insert(thing(1)), insert(thing(2)), mark(1, "x")] });
+      expect(await store.commit(first)).toEqual({ kind: "committed" });
+      expect(await store.position("things")).toBe(2);
+      const second = commitOf(2, 4, {
+        writes: [
+          { kind: "upsert", table: THINGS, row: thing(3, { key: "k1", colour: "blue" }) },
+          { kind: "upsert", table: THINGS, row: thing(4) },
+          { kind: "upsert", table: MARKS, row: { tenant: "acme", mark: "x", sequence: 1 } },
+          { kind: "delete", table: THINGS, key: { tenant: "acme", key: "k2" } },
+          { kind: "delete", table: THINGS, key: { tenant: "acme", key: "never there" } },
+        ],
+      });
+      expect(await store.commit(second)).toEqual({ kind: "committed" });
+      expect(await store.position("things")).toBe(4);
+      const keys = ["k1", "k2", "k4"].map((key) => ({ tenant: "acme", key }));
+      const rows = await store.load(THINGS, keys);
+      expect(rows.toSorted((a, b) => Number(a.sequence) - Number(b.sequence))).toEqual([
+        thing(3, { key: "k1", colour: "blue" }),
+        thing(4),
+      ]);
+    });
+
+    test("every text and every integer comes back as it was written, as value and as key", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const texts = [
+        "",
+        "\0",
+        "a\0b",
+        "\ud800",
+        "\udc00",
+        "\ud801",
+        "😀",
+        "\u001b",
+        "\u001b0000",
+        "'\"%_\\",
+        "é",
+        "e\u0301",
+      ];
+      const rows = texts.map((text, index) => thing(index + 1, { key: text, note: text }));
+      rows.push(thing(Number.MAX_SAFE_INTEGER, { note: null }));
+      await store.commit(commitOf(0, 1, { writes: rows.map((row) => insert(row)) }));
+      for (const row of rows) {
+        expect(await store.load(THINGS, [{ tenant: "acme", key: row.key ?? "" }])).toEqual([row]);
+      }
+      for (const text of texts) {
+        const where = [{ kind: "equals", column: "note", value: text }] as const;
+        const query = tenantQuery({
+          tenant: "acme",
+          table: THINGS,
+          columns: ["note"],
+          where,
+          order: "asc",
+          rowsMax: 9,
+        });
+        expect(await store.select(query)).toEqual([{ note: text }]);
+      }
+    });
+
+    test("a writer that has not seen the last commit writes nothing", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      await store.commit(commitOf(0, 5, { writes: [insert(thing(5))] }));
+      for (const from of [0, 4, 6]) {
+        const late = commitOf(from, 9, { writes: [insert(thing(9))], deadLetters: [letter(9)] });
+        expect(await store.commit(late)).toEqual({ kind: "superseded", position: 5 });
+      }
+      expect(await keysOf(store)).toEqual(["k5"]);
+      expect(await lettersOf(store)).toEqual([]);
+      expect(await store.position("things")).toBe(5);
+    });
+
+    test("a writer of another version writes nothing, also where its position is right", async () => {
+      await using at = await setUp();
+      await using newer = at.another();
+      await newer.open({ ...VIEW, version: 2 });
+      expect(await at.store.commit(commitOf(0, 1, { writes: [insert(thing(1))] }))).toEqual({
+        kind: "superseded",
+        position: 0,
+      });
+      expect(await keysOf(newer)).toEqual([]);
+    });
+
+    test("of several writers at the same position one wins, every time", async () => {
+      await using at = await setUp();
+      const stores = [at.store, at.another(), at.another()];
+      for (let round = 0; round < 10; round++) {
+        const results = await Promise.all(
+          stores.map((store, writer) =>
+            store.commit(
+              commitOf(round, round + 1, {
+                writes: [insert(thing(round + 1, { colour: `writer ${writer}` }))],
+              }),
+            ),
+          ),
+        );
+        expect(results.filter(({ kind }) => kind === "committed")).toHaveLength(1);
+        expect(results.filter(({ kind }) => kind === "superseded")).toHaveLength(stores.length - 1);
+      }
+      expect(await keysOf(at.store)).toHaveLength(10);
+      for (const store of stores) await store.close();
+    });
+
+    test("a row that breaks its table undoes the whole commit and says so", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      await store.commit(commitOf(0, 1, { writes: [insert(thing(1))] }));
+      const twice = commitOf(1, 3, {
+        writes: [insert(thing(2)), insert(thing(1))],
+        deadLetters: [letter(3)],
+      });
+      expect(await store.commit(twice)).toMatchObject({ kind: "unwritable" });
+      expect(await keysOf(store)).toEqual(["k1"]);
+      expect(await lettersOf(store)).toEqual([]);
+      expect(await store.position("things")).toBe(1);
+      expect(await store.commit(commitOf(1, 2, { writes: [insert(thing(2))] }))).toEqual({
+        kind: "committed",
+      });
+    });
+
+    test("a row that the description does not allow is refused before the database sees it", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const { colour: _, ...incomplete } = thing(2);
+      for (const row of [
+        incomplete,
+        thing(2, { colour: null }),
+        thing(2, { sequence: 1.5 }),
+        thing(2, { more: "x" }),
+      ]) {
+        await expect(
+          store.commit(commitOf(0, 2, { writes: [insert(thing(1)), insert(row)] })),
+        ).rejects.toThrow();
+      }
+      expect(await store.position("things")).toBe(0);
+      expect(await keysOf(store)).toEqual([]);
+    });
+
+    test("commits of several views at the same time do not mix", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      await store.open(OTHER_VIEW);
+      const broken = commitOf(0, 2000, {
+        writes: [...Array.from({ length: 2000 }, (_, index) => insert(thing(index))), insert(thing(7))],
+      });
+      const good = commitOf(0, 1, {
+        view: OTHER_VIEW,
+        writes: [insert({ tenant: "acme", mark: "m", sequence: 1 }, OTHERS)],
+      });
+      const results = await Promise.all([store.commit(broken), store.commit(good)]);
+      expect(results.map(({ kind }) => kind)).toEqual(["unwritable", "committed"]);
+      expect([await store.position("things"), await store.position("others")]).toEqual([0, 1]);
+      expect(await keysOf(store)).toEqual([]);
+    });
+
+    test("a dead letter is read by its tenant, and the same record again replaces it", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const unread = letter(2, { tenant: null, eventId: null, code: "undecodable" });
+      await store.commit(
+        commitOf(0, 3, { deadLetters: [letter(1), unread, letter(3, { tenant: "globex" })] }),
+      );
+      await store.commit(commitOf(3, 4, { deadLetters: [letter(1, { code: "another_code" })] }));
+      expect(await lettersOf(store)).toEqual([
+        {
+          projection: "things",
+          sequence: 1,
+          tenant: "acme",
+          event_id: "evt_1",
+          code: "another_code",
+          detail: "some reason",
+          recorded_at: "2026-11-20T10:00:00.000Z",
+        },
+      ]);
+      expect(await lettersOf(store, "globex")).toHaveLength(1);
+    });
+  });
+
+  describe(`reading from ${database}`, () => {
+    /**
+     * 1. A commit of many rows is started; it lets other work run while it writes.
+     * 2. Meanwhile the view is read again and again, by its own store and by another one.
+     * 3. Every read saw none of the rows or all of them, and at least one read fell into the commit.
+     */
+    test("a read never sees half a commit", async () => {
+      await using at = await setUp();
+      await using another = at.another();
+      const rows = Array.from({ length: 5000 }, (_, index) => insert(thing(index + 1)));
+      let isDone = false;
+      const commit = at.store.commit(commitOf(0, 5000, { writes: rows })).finally(() => {
+        isDone = true;
+      });
+      let readsDuringCommit = 0;
+      while (!isDone) {
+        for (const store of [at.store, another]) {
+          const [count, position] = [(await keysOf(store)).length, await store.position("things")];
+          expect([0, 5000]).toContain(count);
+          if (count === 0) expect([0, 5000]).toContain(position);
+          else expect(position).toBe(5000);
+        }
+        readsDuringCommit++;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(await commit).toEqual({ kind: "committed" });
+      expect(readsDuringCommit).toBeGreaterThan(1);
+      expect(await keysOf(another)).toHaveLength(5000);
+    });
+
+    test("a tenant reads its own rows, whatever the conditions", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const writes = ["acme", "globex"].flatMap((tenant, offset) =>
+        [1, 2, 3].flatMap((number) => {
+          const sequence = number * 2 + offset;
+          return [insert(thing(sequence, { tenant, note: "n" })), mark(sequence, "m", tenant)];
+        }),
+      );
+      await store.commit(commitOf(0, 9, { writes }));
+      const conditions = [
+        { kind: "equals", column: "note", value: "n" },
+        { kind: "range", column: "sequence", from: 0, to: 100 },
+        { kind: "has", table: MARKS, values: { mark: "m" } },
+      ] as const;
+      for (const where of [
+        [],
+        ...conditions.map((condition) => [condition]),
+        conditions,
+        conditions.toReversed(),
+      ]) {
+        const query = tenantQuery({
+          tenant: "globex",
+          table: THINGS,
+          columns: ["tenant", "sequence"],
+          where,
+          order: "asc",
+          rowsMax: 10,
+        });
+        expect(await store.select(query)).toEqual(
+          [3, 5, 7].map((sequence) => ({ tenant: "globex", sequence })),
+        );
+      }
+      expect(await keysOf(store, "nobody")).toEqual([]);
+    });
+
+    test("conditions, order, cursor and size of the page together give what a filter over an array gives", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const colours = ["red", "green", "blue"];
+      const things = Array.from({ length: 60 }, (_, index) => ({
+        sequence: index + 1,
+        colour: colours[index % 3] ?? "",
+        marks: ["m", "n"].filter((_mark, bit) => (index >> bit) & 1),
+      }));
+      const writes = things.flatMap(({ sequence, colour, marks }) => [
+        insert(thing(sequence, { colour })),
+        ...marks.map((text) => mark(sequence, text)),
+      ]);
+      await store.commit(commitOf(0, 60, { writes }));
+      const has = (text: string) => ({ kind: "has", table: MARKS, values: { mark: text } }) as const;
+      const cases = [
+        { where: [], fits: () => true },
+        {
+          where: [{ kind: "equals", column: "colour", value: "red" }],
+          fits: (each) => each.colour === "red",
+        },
+        {
+          where: [{ kind: "range", column: "colour", from: "green" }],
+          fits: (each) => each.colour >= "green",
+        },
+        { where: [{ kind: "range", column: "colour", to: "green" }], fits: (each) => each.colour < "green" },
+        { where: [has("m")], fits: (each) => each.marks.includes("m") },
+        { where: [has("m"), has("n")], fits: (each) => each.marks.length === 2 },
+        {
+          where: [{ kind: "equals", column: "colour", value: "red" }, has("n")],
+          fits: (each) => each.colour === "red" && each.marks.includes("n"),
+        },
+      ] satisfies {
+        where: Parameters<typeof tenantQuery<typeof THINGS>>[0]["where"];
+        fits: (each: (typeof things)[number]) => boolean;
+      }[];
+      for (const { where, fits } of cases) {
+        for (const order of ["asc", "desc"] as const) {
+          for (const after of [undefined, 0, 30, 61]) {
+            const query = tenantQuery({
+              tenant: "acme",
+              table: THINGS,
+              columns: ["sequence"],
+              where,
+              order,
+              after,
+              rowsMax: 7,
+            });
+            const expected = (order === "asc" ? things : things.toReversed())
+              .filter(fits)
+              .filter(
+                ({ sequence }) =>
+                  after === undefined || (order === "asc" ? sequence > after : sequence < after),
+              );
+            expect(await store.select(query)).toEqual(
+              expected.slice(0, 7).map(({ sequence }) => ({ sequence })),
+            );
+          }
+        }
+      }
+    });
+  });
+};
