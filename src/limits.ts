@@ -16,6 +16,11 @@ export const EVENT_BYTES_MAX = 256 * KIB;
 export const SINGLE_BODY_BYTES_MAX = 1 * MIB;
 /** Body of `POST /v1/events/batch`, in bytes. */
 export const BATCH_BODY_BYTES_MAX = 16 * MIB;
+/**
+ * Where the runtime itself closes a connection, without a word. Far above what any handler reads, so that who sends too much is
+ * answered with a reason; nothing beyond a handler's own limit is held.
+ */
+export const CONNECTION_BODY_BYTES_MAX = 1024 * MIB;
 /** Nesting of objects and arrays inside one event, the event itself being level 1. */
 export const EVENT_DEPTH_MAX = 64;
 /** What a record adds around an event (tenant, time, request id, names) plus its NATS headers, in bytes. */
@@ -82,8 +87,11 @@ export const KEY_STATE_CATCH_UP_MS = 200;
  * end out of service at once.
  */
 export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
-/** A read or write of the key bucket without an answer is given up after this time. */
-export const KEY_REQUEST_MS_MAX = 5 * SECOND_MS;
+/**
+ * A read or write of the key bucket without an answer is given up after this time. Short, because what is asked while a
+ * cluster has no leader is lost, and only the next try is answered.
+ */
+export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
 
 /** Wait before a projection reads on after a fault: doubles from the first to the second. */
 export const PROJECTION_RETRY_MS_MIN = 100;

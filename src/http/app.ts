@@ -3,6 +3,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { clientAddress } from "../access/client-address.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
+import type { RateLimiter } from "../access/rate-limit.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -31,6 +32,7 @@ export interface HttpDependencies {
   readonly trustedHops: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
+  readonly limiter: RateLimiter;
   readonly now: () => Date;
 }
 
@@ -41,7 +43,8 @@ export const createHttpApp = (dependencies: HttpDependencies): HttpHandler => {
   const { logger, metrics, trustedHops } = dependencies;
   const contexts = createRequestContexts();
   const app = createRoutes(dependencies, contexts);
-  return async (request, socketAddress) => {
+  return async (received, socketAddress) => {
+    const request = withRoutableUrl(received);
     const startedAt = performance.now();
     const forwardedFor = request.headers.get("x-forwarded-for");
     const context = contexts.open(request, clientAddress({ socketAddress, forwardedFor, trustedHops }));
@@ -52,6 +55,16 @@ export const createHttpApp = (dependencies: HttpDependencies): HttpHandler => {
     writeLine({ request, response, context, durationMs: performance.now() - startedAt, logger, metrics });
     return response;
   };
+};
+
+/** "http://" and four characters: where Elysia 1.4 begins to look for the path. */
+const ELYSIA_PATH_SEARCH_START = 11;
+
+/** With a shorter Host, such as `api`, Elysia would find no path and answer 404 (measured). The host means nothing here. */
+const withRoutableUrl = (request: Request): Request => {
+  const pathStart = request.url.indexOf("/", "http://".length);
+  if (pathStart >= ELYSIA_PATH_SEARCH_START) return request;
+  return new Request(`http://localhost${request.url.slice(pathStart)}`, request);
 };
 
 const createRoutes = (dependencies: HttpDependencies, contexts: RequestContexts): AnyElysia => {
@@ -67,7 +80,7 @@ const createRoutes = (dependencies: HttpDependencies, contexts: RequestContexts)
     .onBeforeHandle(({ request, route }) => {
       contexts.of(request).route = route;
     })
-    .use(docsRoutes({ assets: docsAssets, version }))
+    .use(docsRoutes({ contexts, assets: docsAssets, version }))
     .use(ingestionRoutes({ ...dependencies, guard }))
     .use(searchRoutes({ ...dependencies, guard }))
     .use(keyRoutes({ ...dependencies, guard }))

@@ -1,8 +1,9 @@
 /** The door of every route that needs a key: header → principal → scope → handler. */
 import { authenticate, authorize, type Principal } from "../access/authenticate.ts";
 import type { KeyStore } from "../access/key-store.ts";
+import type { RateLimiter } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
-import { problem } from "./problem.ts";
+import { problem, rateLimited } from "./problem.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
 
 /** What a handler is given. */
@@ -26,11 +27,12 @@ export const createGuard =
   (dependencies: {
     readonly contexts: RequestContexts;
     readonly keyStore: Pick<KeyStore, "get" | "admin">;
+    readonly limiter: RateLimiter;
     readonly now: () => Date;
   }): Guard =>
   (scope, handle) =>
   ({ request, params }) => {
-    const { contexts, keyStore, now } = dependencies;
+    const { contexts, keyStore, limiter, now } = dependencies;
     const context = contexts.of(request);
     const authorization = request.headers.get("authorization");
     const authentication = authenticate({ authorization, keys: keyStore, now: now() });
@@ -42,9 +44,17 @@ export const createGuard =
     const { principal } = authentication;
     context.principal = principal;
     const permission = authorize(principal, scope);
-    return permission.kind === "ok"
-      ? handle({ request, context, principal, params })
-      : insufficientScope(context, permission.scope);
+    if (permission.kind !== "ok") return insufficientScope(context, permission.scope);
+    const { keyId, rateLimit } = principal;
+    const rate = limiter.take({
+      keyId,
+      unit: "requests",
+      perSecond: rateLimit?.requests_per_second,
+      count: 1,
+    });
+    return rate.kind === "limited"
+      ? rateLimited(context, rate)
+      : handle({ request, context, principal, params });
   };
 
 export const insufficientScope = (context: RequestContext, scope: Scope): Response =>

@@ -40,7 +40,12 @@ export interface Operation {
 
 /** Every operation may answer these. */
 const ALWAYS: readonly ProblemCode[] = ["internal_error"];
-const WITH_KEY: readonly ProblemCode[] = ["missing_api_key", "invalid_api_key", "insufficient_scope"];
+const WITH_KEY: readonly ProblemCode[] = [
+  "missing_api_key",
+  "invalid_api_key",
+  "insufficient_scope",
+  "rate_limited",
+];
 const WITH_BODY: readonly ProblemCode[] = [
   "payload_too_large",
   "unsupported_media_type",

@@ -74,6 +74,11 @@ export const PROBLEMS = {
     title: "The Idempotency-Key was used for another event",
     when: "The same Idempotency-Key came with other content within ten minutes.",
   },
+  rate_limited: {
+    status: 429,
+    title: "The rate limit of the key is exceeded",
+    when: "The key has sent more requests or events per second than its limit. Nothing was stored. Wait for the time in `Retry-After`.",
+  },
   internal_error: {
     status: 500,
     title: "An error of ours",
@@ -108,6 +113,20 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS;
 
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
+
+/** RateLimit header fields for HTTP (IETF draft-ietf-httpapi-ratelimit-headers-10). */
+export const rateLimited = (
+  context: { readonly requestId: string; problemCode: ProblemCode | undefined },
+  { unit, perSecond, retryAfterSeconds }: { unit: string; perSecond: number; retryAfterSeconds: number },
+): Response =>
+  problem(context, "rate_limited", {
+    detail: `The key may send ${perSecond} ${unit} per second. Nothing was stored.`,
+    headers: {
+      "retry-after": String(retryAfterSeconds),
+      "ratelimit-policy": `"${unit}";q=${perSecond};w=1`,
+      ratelimit: `"${unit}";r=0;t=${retryAfterSeconds}`,
+    },
+  });
 
 /** One place in the request and what is wrong there. `path` is a JSON Pointer into the body, or `query:name`, `header:name`, `path:name`. */
 export interface RequestError {

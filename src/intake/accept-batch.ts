@@ -21,6 +21,8 @@ export const acceptBatch = async (
   const batch = sliceBatch(text, BATCH_EVENTS_MAX);
   if (batch.kind === "invalid_json") return batch;
   if (batch.kind === "not_a_batch") return notABatch(batch);
+  const admission = submission.admit(batch.events.length);
+  if (admission.kind === "limited") return admission;
 
   const receivedAt = dependencies.now().toISOString();
   const judged = batch.events.map((slice) => judge(dependencies.validate, slice));

@@ -1,4 +1,5 @@
 /** What the way in can answer. Closed sets: http/problem.ts gives each its status. */
+import type { RateDecision } from "../access/rate-limit.ts";
 import type { Problem, Warning } from "../event/validate.ts";
 import type { Sequence } from "../log/outcome.ts";
 
@@ -8,6 +9,7 @@ export type Refusal =
   | { readonly kind: "invalid_json"; readonly detail: string }
   | { readonly kind: "invalid_request"; readonly problems: readonly Problem[]; readonly problemCount: number }
   | { readonly kind: "event_too_large" }
+  | Extract<RateDecision, { readonly kind: "limited" }>
   | { readonly kind: "conflict"; readonly identity: "event_id" | "idempotency_key" }
   | { readonly kind: "overloaded"; readonly detail: string }
   | { readonly kind: "unavailable"; readonly detail: string };

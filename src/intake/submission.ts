@@ -1,3 +1,4 @@
+import type { RateDecision } from "../access/rate-limit.ts";
 import type { EventValidator } from "../event/validate.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
 
@@ -6,6 +7,8 @@ export interface Submission {
   readonly tenant: string;
   readonly requestId: string;
   readonly body: Uint8Array;
+  /** Asked with the number of events, before anything is stored. */
+  readonly admit: (events: number) => RateDecision;
 }
 
 export interface IntakeDependencies {

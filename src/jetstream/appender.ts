@@ -37,7 +37,7 @@ export const createAppender = (dependencies: {
     recordsInFlight += records.length;
     bytesInFlight += bytes;
     try {
-      return await Promise.all(records.map((record) => appendOne({ jetstream, logger, record })));
+      return await Promise.all(records.map((record) => appendOne({ connection, jetstream, logger, record })));
     } finally {
       recordsInFlight -= records.length;
       bytesInFlight -= bytes;
@@ -56,17 +56,19 @@ export const createAppender = (dependencies: {
 const IN_PROCESS_WAIT_MS = 20;
 
 const appendOne = async ({
+  connection,
   jetstream,
   logger,
   record,
 }: {
+  connection: BrokerConnection;
   jetstream: JetStreamClient;
   logger: Logger;
   record: OutgoingRecord;
 }): Promise<Outcome> => {
   const deadline = performance.now() + APPEND_ACK_MS_MAX;
   for (;;) {
-    const attempt = await publish(jetstream, record);
+    const attempt = await publish({ connection, jetstream }, record);
     if (attempt.kind === "failed") {
       logger.warn("an append failed", { detail: describeError(attempt.error) });
       const detail = "The event log did not acknowledge the event.";
@@ -89,14 +91,14 @@ type Attempt =
   | { readonly kind: "failed"; readonly error: unknown };
 
 const publish = async (
-  jetstream: JetStreamClient,
+  { connection, jetstream }: { connection: BrokerConnection; jetstream: JetStreamClient },
   { subject, messageId, payload }: OutgoingRecord,
 ): Promise<Attempt> => {
   // New headers for every attempt: nats.js writes the id into the object it is given (measured).
   const ownHeaders = headers();
   ownHeaders.set("Nats-Msg-Id", messageId);
   try {
-    const ack = await jetstream.publish(subject, payload, { headers: ownHeaders });
+    const ack = await connection.untilLost(jetstream.publish(subject, payload, { headers: ownHeaders }));
     return ack.seq > 0 ? { kind: "acknowledged", ack } : { kind: "in_process" };
   } catch (error) {
     if (apiErrorCode(error) === API_ERROR.duplicateInProcess) return { kind: "in_process" };

@@ -19,6 +19,8 @@ export interface BrokerConnection extends AsyncDisposable {
   describe(): string;
   /** Called after the connection was lost, and after it came back. */
   onChange(listener: (state: "lost" | "restored") => void): Disposable;
+  /** The same promise, but rejected when the connection is lost first: nats.js would let it wait for its timeout. */
+  untilLost<Result>(request: Promise<Result>): Promise<Result>;
   /** Sends what is buffered, then closes. */
   close(): Promise<void>;
 }
@@ -32,6 +34,11 @@ export class BrokerRefusedError extends Error {
     super(message);
     this.isFinal = options.isFinal;
   }
+}
+
+/** The connection was lost before an answer came. */
+export class ConnectionLostError extends Error {
+  override readonly name = "ConnectionLostError";
 }
 
 const CONNECT_MS_MAX = 5_000;
@@ -70,6 +77,18 @@ export const connectToBroker = async (options: {
 
 const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection => {
   const listeners = new Set<(state: "lost" | "restored") => void>();
+  // Not one shared promise to race against: each race would stay attached to it as long as the connection lives.
+  const waiting = new Set<(error: Error) => void>();
+  const untilLost = async <Result>(request: Promise<Result>): Promise<Result> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    waiting.add(reject);
+    request.then(resolve, reject);
+    try {
+      return await promise;
+    } finally {
+      waiting.delete(reject);
+    }
+  };
   let connected = true;
   let isClosing = false;
   const change = (state: "lost" | "restored"): void => {
@@ -78,6 +97,8 @@ const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection
     if (connected) logger.info("connected to the broker again", { detail: nats.getServer() });
     else if (!isClosing) logger.warn("lost the connection to the broker");
     for (const listener of listeners) listener(state);
+    if (state === "lost")
+      for (const reject of waiting) reject(new ConnectionLostError("the connection was lost"));
   };
   const follow = async (): Promise<void> => {
     for await (const status of nats.status()) {
@@ -101,6 +122,7 @@ const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
+    untilLost,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -9,6 +9,7 @@ import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
 import { createAdminKeyFile } from "../access/admin-key-file.ts";
 import { createKeys } from "../access/keys.ts";
+import { createRateLimiter } from "../access/rate-limit.ts";
 import { createEventValidator } from "../event/validate.ts";
 import { createHttpApp } from "../http/app.ts";
 import { createIntake } from "../intake/intake.ts";
@@ -16,7 +17,7 @@ import { createAppender } from "../jetstream/appender.ts";
 import { BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createLogReader } from "../jetstream/reader.ts";
-import { BATCH_BODY_BYTES_MAX, CONNECTION_IDLE_MS_MAX, REQUEST_DRAIN_MS_MAX } from "../limits.ts";
+import { CONNECTION_BODY_BYTES_MAX, CONNECTION_IDLE_MS_MAX, REQUEST_DRAIN_MS_MAX } from "../limits.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -97,6 +98,7 @@ export const startService = async (dependencies: {
     }),
     docsAssets: await loadDocsAssets(),
     version,
+    limiter: createRateLimiter(() => performance.now()),
     trustedHops: config.trustedHops,
     metrics,
     logger,
@@ -144,8 +146,7 @@ const startListening = (options: {
     host,
     port,
     handle,
-    // A little more than any handler takes, so that the refusal is ours and says why.
-    bodyBytesMax: BATCH_BODY_BYTES_MAX * 2,
+    bodyBytesMax: CONNECTION_BODY_BYTES_MAX,
     idleMsMax: CONNECTION_IDLE_MS_MAX,
   });
   stack.defer(() => listener.stop(REQUEST_DRAIN_MS_MAX));

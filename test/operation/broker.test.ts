@@ -14,6 +14,7 @@ import { findBroker } from "../../src/jetstream/broker/find.ts";
 import { lockInstance } from "../../src/jetstream/broker/instance-lock.ts";
 import { type Broker, startBroker } from "../../src/jetstream/broker/supervise.ts";
 import { formatBrokerVersion } from "../../src/jetstream/broker/version.ts";
+import type { Logger } from "../../src/telemetry/logger.ts";
 import type { BrokerUser } from "../../streams/permissions.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker, testBrokerBinary } from "../support/broker.ts";
@@ -243,6 +244,24 @@ describe.each(RUNTIMES)("a broker owned by a process on %s", (_name, command) =>
     await until("only the next owner's processes are left", () => processesOf(directory.path).length === 3);
     await next.stop();
     expect(processesOf(directory.path)).toEqual([]);
+  });
+
+  // 1. The server is stopped (SIGSTOP), so that it outlives its owner. 2. The owner is killed, the next one starts.
+  // 3. While it waits there is one server. 4. The first goes on, and ends because its owner is gone.
+  test("and still running when the next owner starts, is waited for: never two servers on one store", async () => {
+    await using directory = await temporaryDirectory();
+    await using parent = await startParent(command, directory.path);
+    const pid = Number(await readFile(join(directory.path, "run/nats-server.pid"), "utf8"));
+    process.kill(pid, "SIGSTOP");
+    await parent.kill("SIGKILL");
+    const warnings: string[] = [];
+    const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) };
+    const next = startBroker({ binary: await testBrokerBinary(), directory: directory.path, logger });
+    await until("the next owner waits", () => warnings.length > 0);
+    expect(processesOf(directory.path).filter((line) => !line.includes("/bin/sh"))).toHaveLength(1);
+    process.kill(pid, "SIGCONT");
+    await using broker = await next;
+    expect(broker.pid).not.toBe(pid);
   });
 
   test("leaves no process when its owner is killed", async () => {

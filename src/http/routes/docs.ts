@@ -1,6 +1,8 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { TAGS } from "../openapi.ts";
+import { problem } from "../problem.ts";
+import type { RequestContexts } from "../request-context.ts";
 
 /** A file of the documentation page, held in memory. */
 export interface Asset {
@@ -11,7 +13,15 @@ export interface Asset {
 /** By file name. The page has no other resource: it must work in a network that reaches nothing else. */
 export type DocsAssets = ReadonlyMap<string, Asset>;
 
-export const docsRoutes = ({ assets, version }: { readonly assets: DocsAssets; readonly version: string }) =>
+export const docsRoutes = ({
+  contexts,
+  assets,
+  version,
+}: {
+  readonly contexts: RequestContexts;
+  readonly assets: DocsAssets;
+  readonly version: string;
+}) =>
   new Elysia()
     .use(
       swagger({
@@ -26,7 +36,8 @@ export const docsRoutes = ({ assets, version }: { readonly assets: DocsAssets; r
     .get("/docs", () => new Response(PAGE, { headers: PAGE_HEADERS }), { detail: { hide: true } })
     .get(
       "/docs/assets/:name",
-      ({ params, status }) => assetResponse(assets.get(params.name)) ?? status(404),
+      ({ params, request }) =>
+        assetResponse(assets.get(params.name)) ?? problem(contexts.of(request), "not_found"),
       {
         detail: { hide: true },
       },

@@ -1,5 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import type { Principal } from "../../access/authenticate.ts";
+import type { RateLimiter } from "../../access/rate-limit.ts";
 import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
 import type { AcceptedEvent, BatchAnswer, Refusal, RejectedEvent } from "../../intake/answer.ts";
 import type { Intake } from "../../intake/intake.ts";
@@ -12,7 +14,7 @@ import {
 import { readBody } from "../body.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, type Operation, type Parameter } from "../openapi.ts";
-import { type ProblemCode, type ProblemDetails, problem } from "../problem.ts";
+import { type ProblemCode, type ProblemDetails, problem, rateLimited } from "../problem.ts";
 import type { RequestContext } from "../request-context.ts";
 import { BatchAccepted, EventAccepted } from "../schemas.ts";
 import { success } from "../success.ts";
@@ -20,13 +22,14 @@ import { success } from "../success.ts";
 export const ingestionRoutes = (dependencies: {
   readonly guard: Guard;
   readonly intake: Intake;
+  readonly limiter: RateLimiter;
   readonly vocabulary: EventVocabulary;
 }) => {
-  const { guard, intake, vocabulary } = dependencies;
+  const { guard, vocabulary, ...ways } = dependencies;
   return new Elysia({ prefix: "/v1" })
     .post(
       "/events",
-      guard("events:write", (call) => postEvent(intake, call)),
+      guard("events:write", (call) => postEvent(ways, call)),
       {
         parse: "none",
         detail: describe(singleOperation(vocabulary)),
@@ -34,7 +37,7 @@ export const ingestionRoutes = (dependencies: {
     )
     .post(
       "/events/batch",
-      guard("events:write", (call) => postBatch(intake, call)),
+      guard("events:write", (call) => postBatch(ways, call)),
       {
         parse: "none",
         detail: describe(batchOperation(vocabulary)),
@@ -42,7 +45,20 @@ export const ingestionRoutes = (dependencies: {
     );
 };
 
-const postEvent = async (intake: Intake, { request, context, principal }: Call): Promise<Response> => {
+interface Ways {
+  readonly intake: Intake;
+  readonly limiter: RateLimiter;
+}
+
+const admitFor =
+  (limiter: RateLimiter, { keyId, rateLimit }: Principal) =>
+  (count: number) =>
+    limiter.take({ keyId, unit: "events", perSecond: rateLimit?.events_per_second, count });
+
+const postEvent = async (
+  { intake, limiter }: Ways,
+  { request, context, principal }: Call,
+): Promise<Response> => {
   const header = readIdempotencyKey(request.headers);
   if (header.kind === "invalid") return invalidIdempotencyKey(context);
   const body = await readBody(request, SINGLE_BODY_BYTES_MAX);
@@ -51,12 +67,16 @@ const postEvent = async (intake: Intake, { request, context, principal }: Call):
     tenant: principal.tenant,
     requestId: context.requestId,
     body: body.bytes,
+    admit: admitFor(limiter, principal),
     ...(header.key !== undefined && { idempotencyKey: header.key }),
   });
   return answer.kind === "accepted" ? acceptedEvent(context, answer) : refused(context, answer);
 };
 
-const postBatch = async (intake: Intake, { request, context, principal }: Call): Promise<Response> => {
+const postBatch = async (
+  { intake, limiter }: Ways,
+  { request, context, principal }: Call,
+): Promise<Response> => {
   // Each event has an identity of its own, which makes a retry of the batch exactly-once; the header is only held to its form.
   if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
   const body = await readBody(request, BATCH_BODY_BYTES_MAX);
@@ -65,6 +85,7 @@ const postBatch = async (intake: Intake, { request, context, principal }: Call):
     tenant: principal.tenant,
     requestId: context.requestId,
     body: body.bytes,
+    admit: admitFor(limiter, principal),
   });
   return answer.kind === "answered" ? acceptedBatch(context, answer) : refused(context, answer);
 };
@@ -130,11 +151,12 @@ const batchError = ({ index, eventId, code, message, problems, retryable }: Reje
 });
 
 const refused = (context: RequestContext, refusal: Refusal): Response => {
+  if (refusal.kind === "limited") return rateLimited(context, refusal);
   const [code, details] = refusalProblem(refusal);
   return problem(context, code, details);
 };
 
-const refusalProblem = (refusal: Refusal): [ProblemCode, ProblemDetails] => {
+const refusalProblem = (refusal: Exclude<Refusal, { kind: "limited" }>): [ProblemCode, ProblemDetails] => {
   switch (refusal.kind) {
     case "invalid_utf8":
     case "event_too_large":

@@ -13,7 +13,9 @@ const PAYLOAD_BYTES_MAX = 1 * MIB;
 const MEMORY_BYTES_MAX = SANDBOX_BYTES_MAX + 64 * MIB;
 /**
  * Beyond any disk, so that it never binds. The server's default is 75 % of the space that is free when it starts, compared
- * with the bytes already stored: a log that has filled less than half of its disk would be refused after a restart.
+ * with the bytes already stored, counted before compression: a log that has filled half of its disk would be refused
+ * after a restart. On a full disk 2.15.1 acknowledges nothing and loses nothing, but takes no message again before it is
+ * restarted, even when there is room (measured).
  */
 const STORE_BYTES_MAX = 2 ** 50;
 const LOG_BYTES_MAX = 16 * MIB;

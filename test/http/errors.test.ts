@@ -1,0 +1,374 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { connect as connectSocket } from "node:net";
+import { join } from "node:path";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { PROBLEM_CODES, PROBLEMS } from "../../src/http/problem.ts";
+import { ProblemBody } from "../../src/http/schemas.ts";
+import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const isProblem = TypeCompiler.Compile(ProblemBody);
+const seen = new Set<string>();
+
+/** Every refusal has this form, whatever it is about. */
+const expectProblem = (answer: Answer, code: (typeof PROBLEM_CODES)[number]): void => {
+  expect([answer.status, answer.json?.code]).toEqual([PROBLEMS[code].status, code]);
+  expect(isProblem.Check(answer.json)).toBe(true);
+  expect(answer.headers.get("content-type")).toBe("application/problem+json");
+  expect(answer.headers.get("x-request-id")).toBe(answer.json.request_id);
+  expect(answer.json).toMatchObject({
+    type: `urn:prooftrail:problem:${code}`,
+    status: PROBLEMS[code].status,
+  });
+  expect(answer.text).not.toContain("hunter2");
+  seen.add(code);
+};
+
+const post = (body: string | Uint8Array<ArrayBuffer> | object, headers: Record<string, string> = {}) =>
+  service.call("/v1/events", { body, headers });
+
+describe("400", () => {
+  test.each([["{"], [""], ["hunter2"], ['{"event_id":"hunter2",}'], ["'{}'"], ["[".repeat(200_000)]])(
+    "a body that is not JSON: %p",
+    async (body) => {
+      expectProblem(await post(body), "invalid_json");
+      expectProblem(await service.call("/v1/events/batch", { body }), "invalid_json");
+    },
+  );
+
+  test("a body that is not UTF-8", async () => {
+    const bytes = Uint8Array.from([...new TextEncoder().encode('{"event_id":"hunter2'), 0xff, 0x22, 0x7d]);
+    expectProblem(await post(bytes), "invalid_utf8");
+    expectProblem(await service.call("/v1/events/batch", { body: bytes }), "invalid_utf8");
+  });
+
+  test("a schema violation names every field, and never what was in it", async () => {
+    const answer = await post(
+      event({ event_type: "hunter2", timestamp: "hunter2", tags: { hunter: null }, metadata: 7 }),
+    );
+    expectProblem(answer, "invalid_request");
+    expect(answer.json.errors.map(({ path, code }: { path: string; code: string }) => [path, code])).toEqual([
+      ["/timestamp", "invalid_value"],
+      ["/event_type", "unknown_event_type"],
+      ["/tags/hunter", "invalid_value"],
+      ["/metadata", "invalid_type"],
+    ]);
+  });
+
+  test("a member that stands twice is refused rather than guessed", async () => {
+    const answer = await post('{"event_id":"evt_d","event_id":"evt_e","timestamp":"2026-11-20T10:00:00Z"}');
+    expectProblem(answer, "invalid_request");
+    expect(answer.json.errors).toMatchObject([{ path: "/event_id", code: "duplicate_member" }]);
+  });
+
+  test.each([
+    [
+      "17 tags",
+      event({ tags: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [index, 1])) }),
+      "/tags",
+    ],
+    ["no event at all", null, ""],
+    ["an array", [event()], ""],
+  ])("%s", async (_, body, path) => {
+    const answer = await post(JSON.stringify(body));
+    expectProblem(answer, "invalid_request");
+    expect(answer.json.errors).toMatchObject([{ path }]);
+  });
+
+  test.each([
+    ["1001 events", { events: Array.from({ length: 1001 }, () => 0) }, "/events", "too_many"],
+    ["no events", {}, "/events", "required"],
+    ["events that is no array", { events: {} }, "/events", "invalid_type"],
+    ["a list instead of an object", [], "", "invalid_type"],
+  ])("a batch with %s", async (_, body, path, code) => {
+    const answer = await service.call("/v1/events/batch", { body });
+    expectProblem(answer, "invalid_request");
+    expect(answer.json.errors).toMatchObject([{ path, code }]);
+  });
+
+  test.each(["", "a b", "x".repeat(256), "ü"])("an Idempotency-Key of %p", async (key) => {
+    for (const path of ["/v1/events", "/v1/events/batch"]) {
+      // Written by hand, because fetch trims and refuses some of these values.
+      const answer = await rawRequest(path, `Idempotency-Key: ${key}`, '{"events":[]}');
+      expect(answer).toStartWith("HTTP/1.1 400");
+      expect(answer).toContain('"path":"header:Idempotency-Key"');
+    }
+  });
+
+  test.each([
+    ["limit=0", "query:limit"],
+    ["limit=201", "query:limit"],
+    ["limit=1e2", "query:limit"],
+    ["limit=0x10", "query:limit"],
+    ["limit=%2010", "query:limit"],
+    ["limit=1&limit=2", "query:limit"],
+    ["risk_tier=High", "query:risk_tier"],
+    ["from=2026-11-20", "query:from"],
+    ["order=newest", "query:order"],
+    ["subject_hash=abc", "query:subject_hash"],
+    ["cursor=hunter2", "query:cursor"],
+    ["asset=a", "query:asset"],
+  ])("a query with %s", async (query, path) => {
+    const answer = await service.call(`/v1/events?${query}`);
+    expectProblem(answer, "invalid_request");
+    expect(answer.json.errors).toMatchObject([{ path }]);
+  });
+});
+
+describe("401 and 403", () => {
+  test("no key", async () => {
+    const answer = await service.call("/v1/events", { key: null, body: event() });
+    expectProblem(answer, "missing_api_key");
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+  });
+
+  test("a wrong key, in any shape, is told nothing more", async () => {
+    const key = await service.makeKey("wrong-keys");
+    const wrong = [`${key}x`, key.slice(0, -1), key.replace("ptk_", "pak_"), "ptk_hunter2", "Basic hunter2"];
+    for (const text of wrong)
+      expectProblem(await service.call("/v1/events", { key: text, body: event() }), "invalid_api_key");
+  });
+
+  test("a revoked key", async () => {
+    const key = await service.makeKey("revoked");
+    const [, id] = key.split("_");
+    expect((await service.call("/v1/events", { key })).status).toBe(200);
+    expect((await service.call(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
+    expectProblem(await service.call("/v1/events", { key }), "invalid_api_key");
+  });
+
+  test("a key without the scope is told which one it lacks", async () => {
+    const key = await service.makeKey("readers", ["events:read"]);
+    const answer = await service.call("/v1/events", { key, body: event() });
+    expectProblem(answer, "insufficient_scope");
+    expect(answer.json.detail).toContain("events:write");
+  });
+});
+
+describe("404 and 405", () => {
+  test.each([
+    "/",
+    "/v2/events",
+    "/v1/event",
+    "/v1/events/x/y",
+    "/docs/assets/../../package.json",
+    "/docs/assets/none",
+  ])("%s", async (path) => expectProblem(await service.call(path), "not_found"));
+
+  test("an event of another tenant is not found, exactly as one that does not exist", async () => {
+    const other = await service.makeKey("outsiders");
+    const sent = await post(event({ event_id: "evt_private" }));
+    const sequence = sent.json.data.sequence;
+    const foreign = await service.call(`/v1/events/evt_private?min_sequence=${sequence}`, { key: other });
+    const missing = await service.call(`/v1/events/evt_nothing?min_sequence=${sequence}`, { key: other });
+    expectProblem(foreign, "not_found");
+    expect({ ...foreign.json, request_id: "" }).toEqual({ ...missing.json, request_id: "" });
+  });
+
+  test("a known path with another method names its methods", async () => {
+    const answer = await service.call("/v1/keys/x/rotate", { method: "PATCH", body: {} });
+    expectProblem(answer, "method_not_allowed");
+    expect(answer.headers.get("allow")).toBe("OPTIONS, POST");
+    const options = await service.call("/v1/events", { method: "OPTIONS" });
+    expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS, POST"]);
+  });
+});
+
+test("409 and 422: see the tests of ingestion; the form is the same", async () => {
+  const headers = { "idempotency-key": "conflict" };
+  await post(event({ event_id: "evt_conflict" }));
+  await post(event({ event_id: "evt_other" }), headers);
+  expectProblem(await post(event({ event_id: "evt_conflict", asset_id: "hunter2" })), "event_id_conflict");
+  expectProblem(await post(event({ event_id: "evt_third" }), headers), "idempotency_key_reused");
+});
+
+describe("413", () => {
+  const large = (bytes: number): string => JSON.stringify(event({ metadata: { text: "x".repeat(bytes) } }));
+
+  test("an event above 256 KiB", async () =>
+    expectProblem(await post(large(256 * 1024)), "payload_too_large"));
+  test("a body above 1 MiB", async () => expectProblem(await post(large(1024 * 1024)), "payload_too_large"));
+  test("a batch above 16 MiB", async () =>
+    expectProblem(
+      await service.call("/v1/events/batch", { body: large(16 * 1024 * 1024) }),
+      "payload_too_large",
+    ));
+  test("a body above 40 MiB", async () =>
+    expectProblem(
+      await service.call("/v1/events/batch", { body: large(40 * 1024 * 1024) }),
+      "payload_too_large",
+    ));
+
+  test("a body that does not say how long it is, as soon as it is too long", async () => {
+    const chunk = new Uint8Array(64 * 1024).fill(0x20);
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        sent += chunk.byteLength;
+        if (sent > 64 * 1024 * 1024) controller.close();
+        else controller.enqueue(chunk);
+      },
+    });
+    const headers = { authorization: `Bearer ${service.adminKey}`, "content-type": "application/json" };
+    const response = await fetch(`${service.url}/v1/events`, { method: "POST", headers, body });
+    expect(response.status).toBe(413);
+    await response.body?.cancel();
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+});
+
+test.each([
+  ["text/plain", {}],
+  ["application/x-www-form-urlencoded", {}],
+  ["application/cloudevents+json", {}],
+  ["application/json; charset=latin1", {}],
+  ["application/json", { "content-encoding": "br" }],
+])("415: %s %o", async (type, headers) => {
+  expectProblem(
+    await post(JSON.stringify(event()), { "content-type": type, ...headers }),
+    "unsupported_media_type",
+  );
+});
+
+test.each(["APPLICATION/JSON", 'application/json; charset="UTF-8"', "application/json;charset=utf-8"])(
+  "%s is JSON",
+  async (type) => {
+    const answer = await post(JSON.stringify(event({ event_id: `evt_${type}` })), { "content-type": type });
+    expect(answer.status).toBe(202);
+  },
+);
+
+test("429: a key with a limit of its own is told when to come back", async () => {
+  const limits = { requests_per_second: 5 };
+  const made = await service.call("/v1/keys", {
+    body: { tenant: "limited", scopes: ["events:read"], rate_limit: limits },
+  });
+  const key = made.json.data.api_key;
+  const answers = await Promise.all(Array.from({ length: 20 }, () => service.call("/v1/events", { key })));
+  const limited = answers.filter(({ status }) => status === 429);
+  expect(limited.length).toBeGreaterThanOrEqual(10);
+  for (const answer of limited) expectProblem(answer, "rate_limited");
+  expect(limited[0]?.headers.get("retry-after")).toBe("1");
+  expect(limited[0]?.headers.get("ratelimit-policy")).toBe('"requests";q=5;w=1');
+  expect(limited[0]?.headers.get("ratelimit")).toBe('"requests";r=0;t=1');
+});
+
+test("429: events count one by one, also inside a batch", async () => {
+  const rate_limit = { events_per_second: 10 };
+  const made = await service.call("/v1/keys", {
+    body: { tenant: "counted", scopes: ["events:write"], rate_limit },
+  });
+  const key = made.json.data.api_key;
+  const events = Array.from({ length: 100 }, (_, index) => event({ event_id: `evt_counted_${index}` }));
+  expect((await service.call("/v1/events/batch", { key, body: { events } })).status).toBe(202);
+  const answer = await service.call("/v1/events", { key, body: event({ event_id: "evt_counted_100" }) });
+  expectProblem(answer, "rate_limited");
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(5);
+});
+
+describe("503", () => {
+  test("more than can be taken: refused at once, nothing stored, and safe to send again", async () => {
+    const batch = (name: string) => ({
+      body: {
+        events: Array.from({ length: 1000 }, (_, index) => event({ event_id: `evt_${name}_${index}` })),
+      },
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => service.call("/v1/events/batch", batch(`over${index}`))),
+    );
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const answer of refused) {
+      expectProblem(answer, "overloaded");
+      expect(answer.headers.get("retry-after")).toBe("1");
+    }
+    const retried = await service.call(
+      "/v1/events/batch",
+      batch(`over${answers.findIndex(({ status }) => status === 503)}`),
+    );
+    expect(retried.json.data).toMatchObject({ accepted: 1000, duplicates: 0 });
+  });
+
+  test("a view that has not seen the sequence", async () => {
+    const answer = await service.call("/v1/events?min_sequence=999999999");
+    expectProblem(answer, "view_behind");
+    expect(answer.headers.get("retry-after")).toBe("1");
+  }, 10_000);
+
+  test("without the broker nothing is promised; when it is back the retry is stored once", async () => {
+    const pid = Number(await readFile(join(service.dataDir, "broker", "run", "nats-server.pid"), "utf8"));
+    process.kill(pid, "SIGKILL");
+    const body = event({ event_id: "evt_outage" });
+    let attempts = 0;
+    const during = await until("an event is refused", async () => {
+      const answer = await post(event({ event_id: `evt_outage_${attempts++}` }));
+      return answer.status === 503 ? answer : undefined;
+    });
+    expectProblem(during, "log_unavailable");
+    expect(during.headers.get("retry-after")).toBe("1");
+    const notReady = await service.call("/health/ready");
+    expectProblem(notReady, "not_ready");
+    expect(notReady.json.reasons).toEqual(["The broker is not connected."]);
+    const after = await until("the retry is accepted", async () => {
+      const answer = await post(body);
+      return answer.status === 202 ? answer : undefined;
+    });
+    const read = await service.call(`/v1/events/evt_outage?min_sequence=${after.json.data.sequence}`);
+    expect(read.json.data).toMatchObject({ sequence: after.json.data.sequence, event: body });
+    await until(
+      "the instance is ready again",
+      async () => (await service.call("/health/ready")).status === 200,
+    );
+  }, 20_000);
+});
+
+test("a request may bring its own id, if it is a UUIDv7", async () => {
+  const own = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
+  const kept = await service.call("/v1/events", { headers: { "x-request-id": own.toUpperCase() } });
+  expect([kept.headers.get("x-request-id"), kept.json.request_id]).toEqual([own, own]);
+  const replaced = await service.call("/v1/nothing", { headers: { "x-request-id": "hunter2\\n" } });
+  expect(replaced.json.request_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+});
+
+test("every code of the catalogue was seen, but for the one that only a fault of ours gives", () => {
+  expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual(["internal_error"]);
+});
+
+test("every request wrote one line, with no secret in it", () => {
+  const lines = service.lines.filter(({ message }) => message === "request");
+  expect(lines.length).toBeGreaterThan(100);
+  for (const line of lines) {
+    expect(line).toMatchObject({
+      request_id: expect.any(String),
+      status: expect.any(Number),
+      duration_ms: expect.any(Number),
+    });
+  }
+  const printed = JSON.stringify(service.lines);
+  for (const secret of ["hunter2", service.adminKey, "Bearer"]) expect(printed).not.toContain(secret);
+});
+
+/** One request as bytes on a socket. */
+const rawRequest = (path: string, header: string, body: string): Promise<string> => {
+  const { hostname, port } = new URL(service.url);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connectSocket({ host: hostname, port: Number(port) });
+  let answer = "";
+  socket.setEncoding("utf8");
+  socket.on("data", (chunk) => {
+    answer += chunk;
+  });
+  socket.on("end", () => resolve(answer));
+  socket.on("error", reject);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${service.adminKey}\r\n${header}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  return promise;
+};

@@ -1,0 +1,204 @@
+/** compose.yaml and Dockerfile against what they must agree with: the broker's rights, its durability, the settings of the service. */
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
+import { configure } from "../../src/jetstream/broker/configure.ts";
+import { PERMISSIONS } from "../../streams/permissions.ts";
+import { testBrokerBinary } from "../support/broker.ts";
+
+/** What the service reads (DESIGN 2, README). */
+const SERVICE_ENVIRONMENT = [
+  "HOST",
+  "PORT",
+  "DATA_DIR",
+  "NATS_URL",
+  "NATS_PROVISION_URL",
+  "DATABASE_URL",
+  "ADMIN_API_KEY",
+  "ROLES",
+  "LOG_LEVEL",
+  "TRUST_PROXY",
+  "STREAM_REPLICAS",
+];
+
+const Service = Type.Object({
+  image: Type.String(),
+  command: Type.Optional(Type.Array(Type.String())),
+  environment: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))),
+  configs: Type.Optional(Type.Array(Type.Object({ source: Type.String(), target: Type.String() }))),
+  ports: Type.Optional(Type.Array(Type.String())),
+  volumes: Type.Optional(Type.Array(Type.String())),
+});
+const Compose = Type.Object({
+  services: Type.Record(Type.String(), Service),
+  configs: Type.Record(Type.String(), Type.Object({ content: Type.String() })),
+});
+
+const root = join(import.meta.dir, "../..");
+const composeText = await readFile(join(root, "compose.yaml"), "utf8");
+const dockerfile = await readFile(join(root, "Dockerfile"), "utf8");
+const compose = Value.Parse(Compose, Bun.YAML.parse(composeText));
+const services = Object.entries(compose.services);
+const brokers = services.filter(([, { image }]) => image.startsWith("nats:"));
+const ours = services.filter(([, { image }]) => image.startsWith("prooftrail:"));
+
+interface Variable {
+  readonly name: string;
+  /** `:?`, `:-` and the like, or empty. */
+  readonly operator: string;
+}
+
+/** The variables of Compose, wherever they stand. `$$` is a dollar sign. */
+const VARIABLE = /\$\$|\$\{([A-Za-z_]+)([^A-Za-z}]*)[^}]*\}/g;
+const settings = composeText.replaceAll(/^ *#.*$/gm, "");
+const variables: readonly Variable[] = [...settings.matchAll(VARIABLE)]
+  .filter(([, name]) => name !== undefined)
+  .map(([, name = "", operator = ""]) => ({ name, operator: operator.trim() }));
+const isSecret = (name: string): boolean => /PASSWORD|KEY|SECRET|TOKEN/.test(name);
+
+/** As Compose gives it to the broker, with each variable's name for its value. */
+const brokerConfig = (compose.configs.nats?.content ?? "").replaceAll(
+  VARIABLE,
+  (_match: string, name: string | undefined) => name ?? "$",
+);
+
+/** One option and one subject per line. */
+const expectedUser = ([user, { publish, subscribe }]: [string, (typeof PERMISSIONS)["service"]]): string => {
+  const list = (name: string, subjects: readonly string[]): string[] => [
+    `      ${name}: {`,
+    "        allow: [",
+    ...subjects.map((subject) => `          ${JSON.stringify(subject)}`),
+    "        ]",
+    "      }",
+  ];
+  return [
+    "  {",
+    `    user: "${user}"`,
+    `    password: "NATS_${user.toUpperCase()}_PASSWORD"`,
+    "    permissions: {",
+    ...list("publish", publish),
+    ...list("subscribe", subscribe),
+    "    }",
+    "  }",
+  ].join("\n");
+};
+
+test("broker users have exactly the rights of streams/permissions.ts", () => {
+  const start = brokerConfig.lastIndexOf("authorization {");
+  const users = Object.entries(PERMISSIONS).map(expectedUser).join("\n");
+  const expected = `authorization {\n  users: [\n${users.replaceAll(/^/gm, "  ")}\n  ]\n}\n`;
+  expect(brokerConfig.slice(start)).toBe(expected);
+});
+
+test("every broker writes to disk before it acknowledges", () => {
+  expect(brokerConfig).toMatch(/^ {2}sync_interval: always$/m);
+  expect(brokers.map(([name]) => name)).toEqual(["nats-1", "nats-2", "nats-3"]);
+  for (const [name, { configs, command, volumes }] of brokers) {
+    expect(configs).toEqual([{ source: "nats", target: "/etc/nats/nats.conf" }]);
+    expect(command).toEqual(["--config", "/etc/nats/nats.conf", "--name", name]);
+    expect(volumes).toEqual([`${name}:/data`]);
+  }
+});
+
+test("the brokers hold as much as the one that the service runs itself", () => {
+  const own = configure({
+    files: brokerFiles("/data"),
+    credentials: { service: "", provisioner: "", consumer: "" },
+    port: undefined,
+  });
+  for (const name of ["max_payload", "max_memory_store", "max_file_store", "sync_interval"]) {
+    const option = new RegExp(`^ *(${name}: .*)$`, "m");
+    expect(option.exec(brokerConfig)?.[1]).toBe(option.exec(own)?.[1] ?? "");
+  }
+});
+
+test("nats-server accepts the configuration", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "prooftrail-compose-"));
+  try {
+    const file = join(directory, "nats.conf");
+    await writeFile(file, brokerConfig);
+    const checked = spawnSync(await testBrokerBinary(), ["-t", "-c", file], { encoding: "utf8" });
+    expect(checked.stderr + checked.stdout).toContain("is valid");
+    expect(checked.status).toBe(0);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("every setting of the service is one that it reads", () => {
+  const names = ours.flatMap(([, { environment }]) => Object.keys(environment ?? {}));
+  const imageNames = [...dockerfile.matchAll(/^(?:ENV| {4})\s*([A-Z_]+)=/gm)].map(([, name = ""]) => name);
+  expect(names).toContain("NATS_URL");
+  expect(imageNames).toEqual(["HOST", "PORT", "DATA_DIR"]);
+  expect([...names, ...imageNames].filter((name) => !SERVICE_ENVIRONMENT.includes(name))).toEqual([]);
+});
+
+test("two front ends behind one proxy, one projector, and a copy of each stream on every broker", () => {
+  const environments = ours.map(([name, { environment = {} }]) => [
+    name,
+    environment.ROLES,
+    environment.TRUST_PROXY,
+  ]);
+  expect(environments).toEqual([
+    ["api-1", "api", "1"],
+    ["api-2", "api", "1"],
+    ["projector", "projector", undefined],
+  ]);
+  for (const [, { environment = {} }] of ours) {
+    expect(environment.STREAM_REPLICAS).toBe(String(brokers.length));
+    expect(environment.NATS_URL).toStartWith("nats://service:");
+    expect(environment.NATS_PROVISION_URL).toStartWith("nats://provisioner:");
+  }
+});
+
+test("only the load balancer can be reached from outside", () => {
+  expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual([
+    "load-balancer",
+  ]);
+});
+
+test("every image is one version, and Bun is the one that the project names", async () => {
+  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = ""]) => image);
+  for (const image of [...services.map((service) => service[1].image), ...bases]) {
+    expect(image).toMatch(/^[a-z/]+:\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
+  }
+  const { packageManager } = Value.Parse(
+    Type.Object({ packageManager: Type.String() }),
+    JSON.parse(await readFile(join(root, "package.json"), "utf8")),
+  );
+  const bunImage = `oven/bun:${packageManager.replace("bun@", "")}-slim`;
+  const brokerImages = brokers.map(([, { image }]) => image);
+  expect(bases.toSorted()).toEqual([...new Set(brokerImages), bunImage, bunImage].toSorted());
+});
+
+test("nothing secret has a default: without it the start stops", () => {
+  const secrets = variables.filter(({ name }) => isSecret(name));
+  const required = new Set(secrets.filter(({ operator }) => operator === ":?").map(({ name }) => name));
+  expect([...required].toSorted()).toEqual([
+    "ADMIN_API_KEY",
+    "NATS_CONSUMER_PASSWORD",
+    "NATS_PROVISIONER_PASSWORD",
+    "NATS_ROUTE_PASSWORD",
+    "NATS_SERVICE_PASSWORD",
+  ]);
+  for (const { name, operator } of secrets) {
+    expect(["", ":?"]).toContain(operator);
+    expect(required.has(name)).toBe(true);
+  }
+  for (const [, { environment = {} }] of services) {
+    for (const [name, value] of Object.entries(environment)) {
+      // null: taken from outside as it is. Our own and PostgreSQL's start refuse to go on without.
+      if (isSecret(name)) expect(value === null || /^\$\{\w+:\?/.test(value)).toBe(true);
+    }
+  }
+});
+
+test("every variable is explained at the top of the file", () => {
+  const [explanation = ""] = composeText.split("\nname:");
+  for (const { name } of variables) expect(explanation).toContain(name.replace(/^(NATS_.*)_PASSWORD$/, "$1"));
+});

@@ -1,0 +1,122 @@
+/** The whole service in this process: a broker and a folder of its own, a free port, gone when disposed. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../../src/service/config.ts";
+import { type Service, startService } from "../../src/service/service.ts";
+import type { LogFields, Logger } from "../../src/telemetry/logger.ts";
+import { testBrokerBinary } from "./broker.ts";
+
+export interface LogLine extends LogFields {
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+}
+
+export interface TestService extends AsyncDisposable {
+  readonly service: Service;
+  readonly url: string;
+  readonly dataDir: string;
+  readonly adminKey: string;
+  /** What the program printed. */
+  readonly lines: readonly LogLine[];
+  /** `path` with the admin key, or with the one given; `null` for none. */
+  call(path: string, options?: CallOptions): Promise<Answer>;
+  /** A key of this tenant. */
+  makeKey(tenant: string, scopes?: readonly string[]): Promise<string>;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is; an object is sent as JSON. */
+  readonly body?: string | Uint8Array<ArrayBuffer> | object;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly json: any;
+}
+
+const ADMIN_KEY = "admin-key-of-the-tests";
+
+export const startTestService = async (
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestService> => {
+  const dataDir = environment.DATA_DIR ?? (await mkdtemp(join(tmpdir(), "prooftrail-service-")));
+  const read = readConfig({
+    PORT: "0",
+    DATA_DIR: dataDir,
+    NATS_SERVER_BIN: await testBrokerBinary(),
+    ADMIN_API_KEY: ADMIN_KEY,
+    ...environment,
+  });
+  if (read.kind === "invalid") throw new Error(read.errors.join("\n"));
+  const lines: LogLine[] = [];
+  const service = await startService({
+    config: read.config,
+    logger: collectingLogger(lines),
+    version: "0.0.0-test",
+  });
+  const url = service.url ?? "";
+  const call = createCaller(url, ADMIN_KEY);
+  return {
+    service,
+    url,
+    dataDir,
+    adminKey: ADMIN_KEY,
+    lines,
+    call,
+    makeKey: async (tenant, scopes = ["events:write", "events:read"]) => {
+      const answer = await call("/v1/keys", { body: { tenant, scopes } });
+      if (answer.status !== 201) throw new Error(answer.text);
+      return answer.json.data.api_key;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await service.stop();
+      if (environment.DATA_DIR === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+};
+
+export const createCaller =
+  (url: string, defaultKey: string): TestService["call"] =>
+  async (path, { method, key = defaultKey, headers = {}, body } = {}) => {
+    const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+    const response = await fetch(url + path, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+    };
+  };
+
+const collectingLogger = (lines: LogLine[]): Logger => {
+  const collect = (level: LogLine["level"]) => (message: string, fields?: LogFields) => {
+    lines.push({ ...fields, level, message });
+  };
+  return { debug: collect("debug"), info: collect("info"), warn: collect("warn"), error: collect("error") };
+};
+
+/** A valid event; what is given takes the place of its members. */
+export const event = (members: Readonly<Record<string, unknown>> = {}) => ({
+  event_id: "evt_1",
+  timestamp: "2026-11-20T10:00:00Z",
+  asset_id: "credit_model",
+  event_type: "decision.automated_decision_made",
+  ...members,
+});
