@@ -2,13 +2,14 @@
  * The stored API keys, in a JetStream key-value bucket (NATS ADR-8): one value per key id, and `admin` for the admin key.
  * Reads are answered from what key-watch.ts keeps in memory; writes go to the broker with the revision they build on.
  */
-import { type NatsConnection, NatsError } from "nats";
+import type { NatsConnection } from "nats";
 import { KEYS_BUCKET } from "../../streams/keys.ts";
 import { isApiKeyId } from "../access/api-key.ts";
 import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord } from "../access/key-record.ts";
 import type { FetchedKey, KeyStore, KeyWrite } from "../access/key-store.ts";
 import { KEY_REQUEST_MS_MAX, KEY_STATE_AGE_MS_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { apiErrorCode, describeError } from "./api-errors.ts";
 import { createKeyWatch, heldValue, type KeyWatch } from "./key-watch.ts";
 
 export interface KeyBucket extends KeyStore, AsyncDisposable {}
@@ -57,7 +58,7 @@ export const createKeyBucket = async (dependencies: KeyBucketDependencies): Prom
           ? { kind: "found", record: value.record, revision: entry.revision }
           : { kind: "absent" };
       } catch (error) {
-        return { kind: "unavailable", detail: String(error) };
+        return { kind: "unavailable", detail: describeError(error) };
       }
     },
     create: (record) => write(record.id, { kind: "key", record }, (bytes) => bucket.create(record.id, bytes)),
@@ -104,8 +105,9 @@ const createWriter = (watch: KeyWatch) => {
       watch.remember(name, { ...value, revision });
       return { kind: "written" };
     } catch (error) {
-      const isConflict = error instanceof NatsError && error.api_error?.err_code === WRONG_LAST_SEQUENCE;
-      return isConflict ? { kind: "conflict" } : { kind: "unavailable", detail: String(error) };
+      return apiErrorCode(error) === WRONG_LAST_SEQUENCE
+        ? { kind: "conflict" }
+        : { kind: "unavailable", detail: describeError(error) };
     }
   };
 };

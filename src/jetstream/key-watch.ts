@@ -5,7 +5,7 @@
  * nodes with the consumer's node killed: the next change was seen after 0.9 to 3.1 s.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { Events, type KV, type KvEntry, type NatsConnection, NatsError, type QueuedIterator } from "nats";
+import { Events, type KV, type KvEntry, type NatsConnection, type QueuedIterator } from "nats";
 import { KEYS_BUCKET } from "../../streams/keys.ts";
 import {
   ADMIN_KEY_ID,
@@ -22,6 +22,7 @@ import {
 } from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 
 /** One name of the bucket. `nothing`: deleted, or not a value of ours; kept for its revision. */
 export type HeldValue = { readonly revision: number } & (
@@ -61,7 +62,7 @@ export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promis
         if (link.isConnected())
           await followOnce({ ...dependencies, memory, link, readLastRevision }, closing.signal);
       } catch (error) {
-        logger.warn("the API keys are not being followed; trying again", { detail: String(error) });
+        logger.warn("the API keys are not being followed; trying again", { detail: describeError(error) });
       }
       await pause(RETRY_MS, closing.signal);
     }
@@ -208,7 +209,7 @@ const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortS
     try {
       return await readLastRevision();
     } catch (error) {
-      if (!ended.aborted) logger.warn("the key bucket did not answer", { detail: String(error) });
+      if (!ended.aborted) logger.warn("the key bucket did not answer", { detail: describeError(error) });
       return undefined;
     }
   };
@@ -243,14 +244,11 @@ const createLastRevisionReader = async (connection: NatsConnection): Promise<() 
       const message = await streams.getMessage(`KV_${KEYS_BUCKET}`, { last_by_subj: `$KV.${KEYS_BUCKET}.>` });
       return message.seq;
     } catch (error) {
-      if (error instanceof NatsError && error.api_error?.err_code === NO_MESSAGE_FOUND) return 0;
+      if (apiErrorCode(error) === API_ERROR.messageNotFound) return 0;
       throw error;
     }
   };
 };
-
-/** JSNoMessageFound in nats-server's errors.json. */
-const NO_MESSAGE_FOUND = 10037;
 
 interface Link {
   isConnected(): boolean;
