@@ -25,10 +25,11 @@ export const keysStream = (options: TopologyOptions): StreamDefinition => ({
     max_msg_size: KEY_RECORD_BYTES_MAX,
     duplicate_window: nanoseconds(TWO_MINUTES_MS),
     deny_delete: true,
-    deny_purge: false,
+    // Revoking is a new value, never a removal; without these two a client's purge could empty the bucket.
+    deny_purge: true,
     allow_direct: true,
     allow_atomic: false,
-    allow_rollup_hdrs: true,
+    allow_rollup_hdrs: false,
     compression: "none",
   },
   updatable: ["num_replicas", "max_msg_size", "allow_direct"],

@@ -1,0 +1,177 @@
+/**
+ * ARCHITECTURE.md says what may import what; this holds the code to it. Imports are found in the text, which formatted code makes regular:
+ * a transpiler's scan drops `import type` and `export type … from` (measured), and a type is a dependency too.
+ */
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+
+const root = resolve(import.meta.dir, "..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(folder, name))
+    .sort();
+
+const isTest = (path: string): boolean => path.endsWith(".test.ts");
+const all = [...filesIn("src"), ...filesIn("streams"), ...filesIn("test"), ...filesIn("bench")];
+const sources = all.filter((path) => !isTest(path) && /^(src|streams)\//.test(path));
+
+const IMPORT = /(?:^|\n)(?:import|export)\s(?:[^;"]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/g;
+
+const importsOf = (path: string): string[] =>
+  [...read(path).matchAll(IMPORT)].map(([, fixed, dynamic]) => fixed ?? dynamic ?? "");
+
+const targetOf = (path: string, specifier: string): string =>
+  relative(root, resolve(root, dirname(path), specifier));
+
+interface Row {
+  readonly unit: string;
+  readonly folders: readonly string[];
+  readonly packages: readonly string[];
+}
+
+const codes = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? "");
+
+const table: readonly Row[] =
+  read("ARCHITECTURE.md")
+    .split("## What each folder may import")[1]
+    ?.split("\n## ")[0]
+    ?.split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .map((line) => {
+      const [, folder = "", , folders = "", packages = ""] = line.split("|");
+      return { unit: codes(folder)[0] ?? "", folders: codes(folders), packages: codes(packages) };
+    }) ?? [];
+
+const unitOf = (path: string): string | undefined =>
+  table.map(({ unit }) => unit).find((unit) => path === unit || path.startsWith(`${unit}/`));
+
+const ALWAYS_ALLOWED = /^(node:(?!sqlite)|@sinclair\/typebox(\/|$))/;
+
+test("the table names every folder, and only what exists", () => {
+  const units = new Set(
+    sources.map((path) => (path.startsWith("streams/") ? "streams" : path.split("/").slice(0, 2).join("/"))),
+  );
+  expect(table.map(({ unit }) => unit).sort()).toEqual([...units].sort());
+});
+
+test("every import is one that the table allows", () => {
+  const broken = sources.flatMap((path) => {
+    const row = table.find(({ unit }) => unit === unitOf(path));
+    return importsOf(path)
+      .filter((specifier) => {
+        if (!specifier.startsWith("."))
+          return !ALWAYS_ALLOWED.test(specifier) && !row?.packages.includes(specifier);
+        const target = targetOf(path, specifier);
+        if (target === "package.json") return row?.unit !== "src/service";
+        const unit = unitOf(target);
+        return unit === undefined || (unit !== row?.unit && !row?.folders.includes(unit));
+      })
+      .map((specifier) => `${path} imports ${specifier}`);
+  });
+  expect(broken).toEqual([]);
+});
+
+test("what the table allows is used, so that it tells the truth", () => {
+  const unused = table.flatMap(({ unit, folders, packages }) => {
+    const used = sources
+      .filter((path) => unitOf(path) === unit)
+      .flatMap((path) =>
+        importsOf(path).map((specifier) =>
+          specifier.startsWith(".") ? unitOf(targetOf(path, specifier)) : specifier,
+        ),
+      );
+    return [...folders, ...packages]
+      .filter((allowed) => !used.includes(allowed))
+      .map((allowed) => `${unit} never imports ${allowed}`);
+  });
+  expect(unused).toEqual([]);
+});
+
+test("no file imports itself through others, types included", () => {
+  const graph = new Map(
+    sources.map((path) => [
+      path,
+      importsOf(path)
+        .filter((specifier) => specifier.startsWith("."))
+        .map((specifier) => targetOf(path, specifier)),
+    ]),
+  );
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) cycles.push([...trail.slice(trail.indexOf(path)), path].join(" → "));
+    if (done.has(path) || trail.includes(path)) return;
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of sources) visit(path, []);
+  expect(cycles).toEqual([]);
+});
+
+test("no file is dead: each is reached from the program", () => {
+  const reached = new Set<string>();
+  const reach = (path: string): void => {
+    if (reached.has(path) || !path.endsWith(".ts")) return;
+    reached.add(path);
+    for (const specifier of importsOf(path)) if (specifier.startsWith(".")) reach(targetOf(path, specifier));
+  };
+  reach("src/service/main.ts");
+  expect(sources.filter((path) => !reached.has(path))).toEqual([]);
+});
+
+describe("finer rules", () => {
+  test("only src/runtime names Bun or Deno", () => {
+    const naming = sources.filter((path) =>
+      /\b(?:Bun|Deno)\.\w|"bun:|from "bun"/.test(withoutComments(read(path))),
+    );
+    expect(naming.filter((path) => !path.startsWith("src/runtime/"))).toEqual([]);
+  });
+
+  test("rules that make rows or judge events have no clock, no timer, no disk and no chance", () => {
+    const pure = sources.filter((path) => /^src\/event\/|^src\/projections\/[^/]+\/evolve\.ts$/.test(path));
+    expect(pure.length).toBeGreaterThan(5);
+    const impure =
+      /\bDate\.now\b|new Date\(\)|setTimeout|setInterval|Math\.random|node:fs|\bfetch\(|\bperformance\./;
+    expect(pure.filter((path) => impure.test(withoutComments(read(path))))).toEqual([]);
+  });
+
+  test("only the assembly knows which database and which broker", () => {
+    const knowing = sources
+      .filter((path) => !/^src\/(service|jetstream)\//.test(path))
+      .filter((path) =>
+        importsOf(path).some((specifier) => {
+          const target = specifier.startsWith(".") ? targetOf(path, specifier) : "";
+          return (
+            target.startsWith("src/jetstream/") ||
+            (target === "src/views/sqlite.ts" && !path.startsWith("src/views/"))
+          );
+        }),
+      );
+    expect(knowing).toEqual([]);
+  });
+});
+
+describe("names and habits", () => {
+  test("no file or folder is named for what it is not", () => {
+    const vague = /(^|\/)(utils?|helpers?|common|misc|managers?|base|data|info|[a-z-]*-impl)(\/|\.ts$)/;
+    expect(all.filter((path) => vague.test(path))).toEqual([]);
+  });
+
+  test("nothing is left for later, switched off or cast away", () => {
+    const loose =
+      /\b(TODO|FIXME|XXX|HACK)\b|@ts-ignore|\bas any\b|\b(test|describe)\.(only|todo)\(/;
+    expect(all.filter((path) => path !== "test/architecture.test.ts" && loose.test(read(path)))).toEqual([]);
+  });
+
+  test("a file fits into a head: at most 400 lines", () => {
+    expect(sources.filter((path) => read(path).split("\n").length > 400)).toEqual([]);
+  });
+});
+
+/** Comments may name what code may not. */
+const withoutComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");

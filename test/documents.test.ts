@@ -1,0 +1,105 @@
+/** What the documents say, held against the code in both directions: nothing is missing, and nothing is told that is not so. */
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import packageJson from "../package.json" with { type: "json" };
+import { SCOPES } from "../src/access/scopes.ts";
+import { PROBLEMS } from "../src/http/problem.ts";
+import { BATCH_ERROR_CODES } from "../src/http/schemas.ts";
+import { Environment } from "../src/service/config.ts";
+import { PERMISSIONS } from "../streams/permissions.ts";
+import { topology } from "../streams/topology.ts";
+
+const root = resolve(import.meta.dir, "..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const section = (document: string, heading: string): string =>
+  read(document).split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+const rows = (text: string): string[][] =>
+  text
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("|---"))
+    .slice(1)
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll("`", "")),
+    );
+
+test("README lists every setting with its default and meaning", () => {
+  const table = rows(section("README.md", "Configuration"));
+  const settings = Object.entries(Environment.properties).map(([name, schema]) => [
+    name,
+    String(schema["x-default"]),
+    String(schema.description).replaceAll("`", ""),
+  ]);
+  expect(table).toEqual(settings);
+});
+
+test("README lists every error code with its status and when it is answered", () => {
+  const table = rows(section("README.md", "Errors"));
+  const problems = Object.entries(PROBLEMS).map(([code, { status, when }]) => [
+    String(status),
+    code,
+    when.replaceAll("`", ""),
+  ]);
+  expect(table).toEqual(problems);
+  for (const code of BATCH_ERROR_CODES) expect(section("README.md", "Errors")).toContain(`\`${code}\``);
+});
+
+test("README lists every scope", () => {
+  expect(rows(section("README.md", "Give each team its own key")).map(([scope]) => scope)).toEqual([
+    ...SCOPES,
+  ]);
+});
+
+test("streams/README.md lists every stream with its subjects, and every broker user", () => {
+  const streams = rows(read("streams/README.md").split("\n## ")[0] ?? "");
+  expect(streams.map(([name, , , subjects]) => [name, subjects])).toEqual(
+    ["AUDIT", "SANDBOX", "KV_KEYS"].map((name) => [
+      name,
+      topology({ replicas: 1 })
+        .find((stream) => stream.name === name)
+        ?.settings.subjects.join(" "),
+    ]),
+  );
+  expect(streams).toHaveLength(topology({ replicas: 1 }).length);
+  const users = rows(section("streams/README.md", "Permissions")).map(([user]) => user);
+  expect(users).toEqual(Object.keys(PERMISSIONS));
+});
+
+test("one version of Bun everywhere", () => {
+  const version = packageJson.packageManager.replace("bun@", "");
+  expect(packageJson.engines.bun).toBe(version);
+  for (const path of ["README.md", "CONTRIBUTING.md", ".ci/run"]) {
+    const named = [...read(path).matchAll(/bun@([\d.]+)/g)].map(([, found]) => found);
+    expect(named.length).toBeGreaterThan(0);
+    expect(new Set(named)).toEqual(new Set([version]));
+  }
+  expect(read("Dockerfile")).toContain(`oven/bun:${version}`);
+});
+
+test("every link inside the documents leads somewhere", () => {
+  const documents = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "streams/README.md",
+    "bench/README.md",
+  ];
+  const broken = documents.flatMap((document) =>
+    [...read(document).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)]
+      .map(([, link]) => link ?? "")
+      .filter((link) => !existsSync(join(root, dirname(document), link)))
+      .map((link) => `${document}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test("ARCHITECTURE.md names only files that exist", () => {
+  const named = [...read("ARCHITECTURE.md").matchAll(/`((?:src|streams|test|bench)\/[\w./-]+)`/g)].map(
+    ([, path]) => path ?? "",
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});

@@ -1,0 +1,143 @@
+/**
+ * README.md, run as printed, in order, in a fresh copy of the repository.
+ * 1. Copy what a clone would hold to an empty folder.
+ * 2. Run the start command there; PORT makes it take a free port, and curl's own configuration sends what is printed
+ *    for 127.0.0.1:8080 to that port.
+ * 3. Run every other shell block, and hold each answer against the JSON printed under it.
+ * 4. Stop it, and look that nothing is left.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+import { until } from "./support/until.ts";
+
+const root = resolve(import.meta.dir, "..");
+const LEFT_OUT = new Set(["node_modules", ".git", "data"]);
+const TEST_COMMAND = "npx -y bun@1.4.5 run test\n";
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+const blocks: readonly Block[] = [
+  ...readFileSync(join(root, "README.md"), "utf8").matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm),
+].map(([, language = "", text = ""]) => ({ language, text }));
+const shell = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
+const [startCommand = "", ...others] = shell;
+const followCommand = others.find((text) => text.includes("follow.ts")) ?? "";
+const calls = others.filter((text) => text !== TEST_COMMAND && text !== followCommand);
+
+let folder = "";
+let environment: Record<string, string> = {};
+let service: ChildProcess | undefined;
+let printed = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "prooftrail-readme-"));
+  const clone = join(folder, "prooftrail");
+  await cp(root, clone, { recursive: true, filter: (path) => !LEFT_OUT.has(relative(root, path)) });
+  const port = await freePort();
+  await writeFile(join(folder, ".curlrc"), `connect-to = "127.0.0.1:8080:127.0.0.1:${port}"\nsilent\n`);
+  const { ADMIN_API_KEY: _, NATS_URL: __, ...inherited } = process.env;
+  environment = { ...(inherited as Record<string, string>), CURL_HOME: folder, PORT: String(port) };
+  service = spawn("sh", ["-c", startCommand], { cwd: clone, env: environment, detached: true });
+  for (const stream of [service.stdout, service.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text) => {
+      printed += text;
+    });
+  }
+  await until(
+    "the service of the README is up",
+    () => {
+      if (service?.exitCode !== null) throw new Error(printed);
+      return printed.includes("listens at");
+    },
+    { timeoutMs: 60_000 },
+  );
+}, 90_000);
+
+afterAll(async () => {
+  const group = service?.pid;
+  if (group !== undefined) process.kill(-group, "SIGTERM");
+  await until(
+    "every process of the README has ended",
+    async () => (await run("pgrep -f '[p]rooftrail-readme-'", { mayFail: true })) === "",
+    {
+      timeoutMs: 20_000,
+    },
+  );
+  await rm(folder, { recursive: true, force: true });
+}, 40_000);
+
+test("it shows the two commands, and a first event and read", () => {
+  expect(startCommand).toBe("npx -y bun@1.4.5 start\n");
+  expect(shell).toContain(TEST_COMMAND);
+  expect(calls.length).toBeGreaterThanOrEqual(4);
+});
+
+test("every call works as printed, in order, with the answers printed under it", async () => {
+  for (const call of calls) {
+    const answer = await run(call);
+    const next = blocks[blocks.findIndex(({ text }) => text === call) + 1];
+    expect(answer).toContain('"request_id"');
+    expect(answer).not.toContain("urn:prooftrail:problem");
+    if (next?.language === "json") expect(withoutIdentity(answer)).toBe(withoutIdentity(next.text.trim()));
+  }
+  const read = await run(calls.find((text) => text.includes("min_sequence")) ?? "");
+  expect(read).toContain('"event_id": "evt_first"');
+}, 30_000);
+
+test("the consumer printed there follows the decisions", async () => {
+  const program = blocks.find(({ language }) => language === "ts")?.text ?? "";
+  await writeFile(join(folder, "prooftrail", "follow.ts"), program);
+  const following = spawn("sh", ["-c", followCommand], {
+    cwd: join(folder, "prooftrail"),
+    env: environment,
+    detached: true,
+  });
+  let output = "";
+  following.stdout.setEncoding("utf8").on("data", (text) => {
+    output += text;
+  });
+  await until("the consumer has printed both decisions", () => output.split("\n").length > 2, {
+    timeoutMs: 20_000,
+  });
+  if (following.pid !== undefined) process.kill(-following.pid, "SIGTERM");
+  expect(output.split("\n").slice(0, 2)).toEqual([
+    "1 default decision.automated_decision_made evt_first",
+    "2 default decision.explanation_provided evt_second",
+  ]);
+}, 30_000);
+
+/** Times and request ids differ from run to run; all else must not. */
+const withoutIdentity = (text: string): string =>
+  text
+    .replace(/"request_id":"[^"]*"/, '"request_id":""')
+    .replace(/"received_at":"[^"]*"/, '"received_at":""');
+
+const run = (command: string, { mayFail = false } = {}): Promise<string> => {
+  const { promise, resolve: done, reject } = Promise.withResolvers<string>();
+  const child = spawn("sh", ["-ec", command], { cwd: join(folder, "prooftrail"), env: environment });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    output += text;
+  });
+  child.on("close", (code) =>
+    code === 0 || mayFail ? done(output) : reject(new Error(`${command}\nended with ${code}: ${output}`)),
+  );
+  return promise;
+};
+
+const freePort = (): Promise<number> => {
+  const { promise, resolve: done } = Promise.withResolvers<number>();
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const address = server.address();
+    server.close(() => done(typeof address === "object" && address ? address.port : 0));
+  });
+  return promise;
+};
