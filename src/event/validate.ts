@@ -39,7 +39,15 @@ export interface Warning {
 export type Validation =
   | { readonly kind: "valid"; readonly event: AuditEvent; readonly warnings: readonly Warning[] }
   /** At most PROBLEMS_PER_EVENT_MAX problems; `problemCount` counts them all. */
-  | { readonly kind: "invalid"; readonly problems: readonly Problem[]; readonly problemCount: number };
+  | InvalidEvent;
+
+export interface InvalidEvent {
+  readonly kind: "invalid";
+  readonly problems: readonly Problem[];
+  readonly problemCount: number;
+  /** Where it is there and valid, so that a sender knows which of its events this is. */
+  readonly eventId?: string;
+}
 
 export type EventValidator = (value: unknown) => Validation;
 
@@ -49,18 +57,23 @@ export const createEventValidator = (vocabulary: EventVocabulary): EventValidato
     if (schema.Check(value)) {
       const problems = tagKeyProblems(value);
       return problems.length > 0
-        ? invalid(problems)
+        ? invalid(value, problems)
         : { kind: "valid", event: value, warnings: warningsFor(value) };
     }
-    return invalid([...schemaProblems(schema.Errors(value), vocabulary), ...tagKeyProblems(value)]);
+    return invalid(value, [...schemaProblems(schema.Errors(value), vocabulary), ...tagKeyProblems(value)]);
   };
 };
 
-const invalid = (problems: readonly Problem[]): Validation => ({
-  kind: "invalid",
-  problems: problems.slice(0, PROBLEMS_PER_EVENT_MAX),
-  problemCount: problems.length,
-});
+const invalid = (value: unknown, problems: readonly Problem[]): InvalidEvent => {
+  const eventId = isObject(value) && typeof value.event_id === "string" ? value.event_id : undefined;
+  const isKnown = eventId !== undefined && !problems.some(({ path }) => path === "/event_id");
+  return {
+    kind: "invalid",
+    problems: problems.slice(0, PROBLEMS_PER_EVENT_MAX),
+    problemCount: problems.length,
+    ...(isKnown && { eventId }),
+  };
+};
 
 /** One problem per place: TypeBox reports a missing member both as missing and as being of the wrong type. */
 const schemaProblems = (errors: Iterable<ValueError>, vocabulary: EventVocabulary): Problem[] => {

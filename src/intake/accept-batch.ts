@@ -136,9 +136,16 @@ const rejectInvalid = (index: number, judgement: Exclude<Judgement, ValidSlice>)
     const message = `The event is larger than ${EVENT_BYTES_MAX} bytes.`;
     return { index, code: "payload_too_large", message, problems: [], retryable: false };
   }
-  const { problems, problemCount } = judgement;
+  const { problems, problemCount, eventId } = judgement;
   const message = `The event has ${problemCount === 1 ? "one problem" : `${problemCount} problems`}; see errors.`;
-  return { index, code: "invalid_event", message, problems, retryable: false };
+  return {
+    index,
+    ...(eventId !== undefined && { eventId }),
+    code: "invalid_event",
+    message,
+    problems,
+    retryable: false,
+  };
 };
 
 const rejectSettled = ({ index, judged, outcome, replay }: SettledEvent): RejectedEvent | undefined => {

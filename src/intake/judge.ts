@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { auditSubject } from "../../streams/subjects.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
-import type { EventValidator, Problem, Warning } from "../event/validate.ts";
+import type { EventValidator, InvalidEvent, Problem, Warning } from "../event/validate.ts";
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
 import { encodeRecord } from "../log/record.ts";
@@ -16,10 +16,7 @@ export interface ValidSlice {
   readonly warnings: readonly Warning[];
 }
 
-export type Judgement =
-  | ValidSlice
-  | { readonly kind: "too_large" }
-  | { readonly kind: "invalid"; readonly problems: readonly Problem[]; readonly problemCount: number };
+export type Judgement = ValidSlice | { readonly kind: "too_large" } | InvalidEvent;
 
 /** A character takes at most three bytes per UTF-16 unit, so most texts need no counting. */
 const isTooLarge = (text: string): boolean =>

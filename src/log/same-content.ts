@@ -1,12 +1,20 @@
+import { canonicalEventId } from "../event/formats.ts";
+
 /**
- * Whether two JSON texts say the same. White space, the order of members and the way a string is escaped do not matter;
- * numbers are compared by their decimal value and not as doubles, because 12345678901234567890 and
- * 12345678901234567891 are one double and two numbers.
+ * Whether the JSON texts of two events say the same. White space, the order of members, the way a string is escaped and the
+ * case of a UUID as event_id do not matter; numbers are compared by their decimal value and not as doubles, because
+ * 12345678901234567890 and 12345678901234567891 are one double and two numbers.
  *
  * Takes events that were accepted: no member twice in one object, at most EVENT_DEPTH_MAX levels.
  */
 export const sameContent = (aText: string, bText: string): boolean =>
-  aText === bText || sameValue(parse(aText), parse(bText));
+  aText === bText || sameValue(parseEvent(aText), parseEvent(bText));
+
+const parseEvent = (text: string): unknown => {
+  const event = parse(text);
+  if (!isObject(event) || typeof event.event_id !== "string") return event;
+  return { ...event, event_id: `"${canonicalEventId(event.event_id.slice(1))}` };
+};
 
 /** Every scalar as something that `===` compares rightly: numbers and strings become texts that begin with `#` or `"`. */
 const parse = (text: string): unknown =>

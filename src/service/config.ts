@@ -145,8 +145,7 @@ export const Environment = Type.Object({
   }),
 });
 
-export type EnvironmentName = keyof Static<typeof Environment>;
-export const ENVIRONMENT_NAMES = Object.keys(Environment.properties) as EnvironmentName[];
+export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(Environment.properties);
 
 const environment = TypeCompiler.Compile(Environment);
 

@@ -46,7 +46,7 @@ describe("a single event", () => {
     const id = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
     const first = await send(event({ event_id: id }));
     const upper = await send(event({ event_id: id.toUpperCase() }));
-    expect(upper.status).toBe(409);
+    expect(upper.json.data).toEqual({ ...first.json.data, event_id: id.toUpperCase(), duplicate: true });
     const found = await service.call(
       `/v1/events/${id.toUpperCase()}?min_sequence=${first.json.data.sequence}`,
     );
@@ -154,6 +154,7 @@ describe("a batch", () => {
           ? [
               {
                 index,
+                event_id: `evt_mixed_${index}`,
                 code: "invalid_event",
                 message: "The event has 2 problems; see errors.",
                 errors: [

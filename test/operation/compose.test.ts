@@ -8,23 +8,9 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { configure } from "../../src/jetstream/broker/configure.ts";
+import { ENVIRONMENT_NAMES } from "../../src/service/config.ts";
 import { PERMISSIONS } from "../../streams/permissions.ts";
 import { testBrokerBinary } from "../support/broker.ts";
-
-/** What the service reads (DESIGN 2, README). */
-const SERVICE_ENVIRONMENT = [
-  "HOST",
-  "PORT",
-  "DATA_DIR",
-  "NATS_URL",
-  "NATS_PROVISION_URL",
-  "DATABASE_URL",
-  "ADMIN_API_KEY",
-  "ROLES",
-  "LOG_LEVEL",
-  "TRUST_PROXY",
-  "STREAM_REPLICAS",
-];
 
 const Service = Type.Object({
   image: Type.String(),
@@ -135,7 +121,7 @@ test("every setting of the service is one that it reads", () => {
   const imageNames = [...dockerfile.matchAll(/^(?:ENV| {4})\s*([A-Z_]+)=/gm)].map(([, name = ""]) => name);
   expect(names).toContain("NATS_URL");
   expect(imageNames).toEqual(["HOST", "PORT", "DATA_DIR"]);
-  expect([...names, ...imageNames].filter((name) => !SERVICE_ENVIRONMENT.includes(name))).toEqual([]);
+  expect([...names, ...imageNames].filter((name) => !ENVIRONMENT_NAMES.includes(name))).toEqual([]);
 });
 
 test("two front ends behind one proxy, one projector, and a copy of each stream on every broker", () => {
