@@ -98,7 +98,9 @@ const publish = async (
   const ownHeaders = headers();
   ownHeaders.set("Nats-Msg-Id", messageId);
   try {
-    const ack = await connection.untilLost(jetstream.publish(subject, payload, { headers: ownHeaders }));
+    const ack = await connection.untilLost(() =>
+      jetstream.publish(subject, payload, { headers: ownHeaders }),
+    );
     return ack.seq > 0 ? { kind: "acknowledged", ack } : { kind: "in_process" };
   } catch (error) {
     if (apiErrorCode(error) === API_ERROR.duplicateInProcess) return { kind: "in_process" };

@@ -19,8 +19,11 @@ export interface BrokerConnection extends AsyncDisposable {
   describe(): string;
   /** Called after the connection was lost, and after it came back. */
   onChange(listener: (state: "lost" | "restored") => void): Disposable;
-  /** The same promise, but rejected when the connection is lost first: nats.js would let it wait for its timeout. */
-  untilLost<Result>(request: Promise<Result>): Promise<Result>;
+  /**
+   * What `ask` gives, but rejected with ConnectionLostError when the connection is lost first, or is lost already: nats.js drops what is
+   * asked then, and lets the answer wait for its timeout.
+   */
+  untilLost<Result>(ask: () => Promise<Result>): Promise<Result>;
   /** Sends what is buffered, then closes. */
   close(): Promise<void>;
 }
@@ -79,10 +82,11 @@ const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection
   const listeners = new Set<(state: "lost" | "restored") => void>();
   // Not one shared promise to race against: each race would stay attached to it as long as the connection lives.
   const waiting = new Set<(error: Error) => void>();
-  const untilLost = async <Result>(request: Promise<Result>): Promise<Result> => {
+  const untilLost = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
+    if (!connected) throw new ConnectionLostError("there is no connection");
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     waiting.add(reject);
-    request.then(resolve, reject);
+    ask().then(resolve, reject);
     try {
       return await promise;
     } finally {

@@ -23,20 +23,17 @@ const CONSUMER_IDLE_MS_MAX = 60_000;
 export const createLogReader = async (connection: BrokerConnection): Promise<LogReader> => {
   const manager = await connection.nats.jetstreamManager({ checkAPI: false });
   return {
-    read: (sequence) => answered(connection, readMessage(manager, sequence)),
+    read: (sequence) => answered(connection, () => readMessage(manager, sequence)),
     lastSequence: () =>
-      answered(
-        connection,
-        manager.streams.info(STREAM).then(({ state }) => state.last_seq),
-      ),
+      answered(connection, () => manager.streams.info(STREAM).then(({ state }) => state.last_seq)),
     follow: (options) => follow({ ...options, connection, manager }),
   };
 };
 
 /** Whatever keeps the broker from answering becomes one error that callers know. */
-const answered = async <T>(connection: BrokerConnection, request: Promise<T>): Promise<T> => {
+const answered = async <T>(connection: BrokerConnection, ask: () => Promise<T>): Promise<T> => {
   try {
-    return await connection.untilLost(request);
+    return await connection.untilLost(ask);
   } catch (error) {
     throw new LogUnavailableError(`The event log could not be read: ${describeError(error)}.`);
   }
@@ -70,8 +67,7 @@ interface FollowOptions {
  */
 async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMessage[]> {
   const { connection, manager, from, messagesMax, signal } = options;
-  const { name } = await answered(
-    connection,
+  const { name } = await answered(connection, () =>
     manager.consumers.add(STREAM, {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: from,

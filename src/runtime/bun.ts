@@ -1,4 +1,4 @@
-import type { Listener, ListenOptions } from "./listen.ts";
+import type { Listener, ListenOptions } from "./listener.ts";
 
 /** `reusePort: false`: with it a second process takes half of the requests without an error (measured). */
 export const listenOnBun = (options: ListenOptions): Listener => {

@@ -1,4 +1,4 @@
-import type { Listener, ListenOptions } from "./listen.ts";
+import type { Listener, ListenOptions } from "./listener.ts";
 
 /** The part of Deno 2 that is used here; its own types cannot be loaded beside Bun's. */
 declare const Deno: {

@@ -5,10 +5,10 @@ import { BrokerStartError } from "../jetstream/broker/supervise.ts";
 import { BrokerRefusedError } from "../jetstream/connection.ts";
 import { STOP_MS_MAX } from "../limits.ts";
 import { PortInUseError } from "../runtime/listen.ts";
-import { createLogger } from "../telemetry/logger.ts";
+import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { banner } from "./banner.ts";
 import { type Config, readConfig } from "./config.ts";
-import { startService } from "./service.ts";
+import { type Service, startService } from "./service.ts";
 
 const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
 
@@ -27,28 +27,35 @@ const run = async (config: Config): Promise<void> => {
   const startedAt = performance.now();
   const logger = createLogger({ level: config.logLevel, pretty: process.stdout.isTTY === true });
   const { version } = packageJson;
-  const service = await startService({ config, logger, version }).catch((error: unknown) => {
-    process.stderr.write(`\nProoftrail cannot start.\n${reasonFor(error)}\n`);
-    process.exit(EXIT.failed);
-  });
+  let service: Service | undefined;
   let isStopping = false;
   const stop = (signal: string): void => {
     if (isStopping) return;
     isStopping = true;
     logger.info("stopping", { detail: signal });
-    const deadline = setTimeout(() => {
-      logger.error("could not stop in time", { duration_ms: STOP_MS_MAX });
-      process.exit(EXIT.failed);
-    }, STOP_MS_MAX);
-    void service.stop().then(() => {
-      clearTimeout(deadline);
-      logger.info("stopped");
-      process.exit(EXIT.ok);
-    });
+    // Nothing was accepted yet; a broker of our own ends with us.
+    if (!service) process.exit(EXIT.ok);
+    void stopInTime(service, logger);
   };
+  // Before the start, which may have to wait for a broker.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(signal));
+  service = await startService({ config, logger, version }).catch((error: unknown) => {
+    process.stderr.write(`\nProoftrail cannot start.\n${reasonFor(error)}\n`);
+    process.exit(EXIT.failed);
+  });
   // On standard error, so that standard output holds nothing but log lines.
   process.stderr.write(banner({ service, config, version, startedMs: performance.now() - startedAt }));
+};
+
+const stopInTime = async (service: Service, logger: Logger): Promise<void> => {
+  const deadline = setTimeout(() => {
+    logger.error("could not stop in time", { duration_ms: STOP_MS_MAX });
+    process.exit(EXIT.failed);
+  }, STOP_MS_MAX);
+  await service.stop();
+  clearTimeout(deadline);
+  logger.info("stopped");
+  process.exit(EXIT.ok);
 };
 
 /** Errors that a person can mend have a message of their own; any other is a fault of ours and shows its stack. */

@@ -1,0 +1,217 @@
+/** The service as an operator meets it: started, stopped, killed, misconfigured. */
+import { describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { dataFolder, processesNaming, type ServiceProcess, spawnService } from "../support/process.ts";
+import { event } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const brokerPid = (dataDir: string): number =>
+  Number(readFileSync(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
+
+/** The data of an event that is acknowledged, whenever the service can. */
+const sendUntilAccepted = (service: ServiceProcess, event_id: string) =>
+  until(`${event_id} is accepted`, async () => {
+    const answer = await service.call("/v1/events", { body: event({ event_id }) }).catch(() => undefined);
+    return answer?.status === 202 ? answer.json.data : undefined;
+  });
+
+const listIds = async (service: ServiceProcess, sequence: number): Promise<string[]> => {
+  const ids: string[] = [];
+  let cursor = "";
+  do {
+    const page = await service.call(
+      `/v1/events?order=asc&limit=200&min_sequence=${sequence}${cursor && `&cursor=${cursor}`}`,
+    );
+    ids.push(...page.json.data.map((row: { event: { event_id: string } }) => row.event.event_id));
+    cursor = page.json.next_cursor ?? "";
+  } while (cursor !== "");
+  return ids;
+};
+
+test("the first start tells where it is and how to send a first event, and that works as printed", async () => {
+  await using folder = await dataFolder();
+  await using service = await spawnService({ dataDir: folder.path });
+  await service.untilReady();
+  for (const said of ["ready in", "documentation", "broker", "views", "shown only now"])
+    expect(service.errors).toContain(said);
+  const key = readFileSync(join(folder.path, "admin.key"), "utf8").trim();
+  expect(service.errors).toContain(key);
+  expect(service.output).not.toContain(key);
+  expect(statSync(join(folder.path, "admin.key")).mode & 0o777).toBe(0o600);
+  const curl = service.errors.slice(service.errors.indexOf("curl "));
+  const { stdout } = spawnSync("sh", ["-c", curl], { encoding: "utf8" });
+  expect(JSON.parse(stdout).data).toMatchObject({ event_id: "evt_first", sequence: 1 });
+  for (const line of service.output.trim().split("\n"))
+    expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number) });
+});
+
+test("the next start keeps the key and the events, and goes on counting", async () => {
+  await using folder = await dataFolder();
+  for (const [round, id] of ["evt_a", "evt_b"].entries()) {
+    await using service = await spawnService({ dataDir: folder.path });
+    await service.untilReady();
+    expect(service.errors.includes("shown only now")).toBe(round === 0);
+    const sent = await service.call("/v1/events", { body: event({ event_id: id }) });
+    expect(sent.json.data.sequence).toBe(round + 1);
+    expect(await listIds(service, round + 1)).toEqual(["evt_a", "evt_b"].slice(0, round + 1));
+    service.kill(round === 0 ? "SIGTERM" : "SIGINT");
+    expect(await service.ended()).toBe(0);
+    expect(processesNaming(folder.path)).toEqual([]);
+  }
+});
+
+test("a stop finishes what was accepted: what was acknowledged is there at the next start, once", async () => {
+  await using folder = await dataFolder();
+  const acknowledged: string[] = [];
+  {
+    await using service = await spawnService({ dataDir: folder.path });
+    await service.untilReady();
+    await sendUntilAccepted(service, "evt_before");
+    const batches = Array.from({ length: 3 }, (_, batch) =>
+      Array.from({ length: 500 }, (_, index) => event({ event_id: `evt_${batch}_${index}` })),
+    );
+    const calls = batches.map((events) => service.call("/v1/events/batch", { body: { events } }));
+    service.kill("SIGTERM");
+    for (const [index, result] of (await Promise.allSettled(calls)).entries()) {
+      if (result.status === "rejected" || result.value.status !== 202) continue;
+      expect(result.value.json.data.accepted).toBe(500);
+      acknowledged.push(...(batches[index] ?? []).map(({ event_id }) => event_id));
+    }
+    expect(await service.ended()).toBe(0);
+  }
+  await using service = await spawnService({ dataDir: folder.path });
+  await service.untilReady();
+  const { sequence } = await sendUntilAccepted(service, "evt_after");
+  const ids = await listIds(service, sequence);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
+}, 30_000);
+
+test("kill -9 of the service leaves no broker, and loses nothing that was acknowledged", async () => {
+  await using folder = await dataFolder();
+  {
+    await using service = await spawnService({ dataDir: folder.path });
+    await service.untilReady();
+    for (const id of ["evt_1", "evt_2", "evt_3"]) await sendUntilAccepted(service, id);
+    service.kill("SIGKILL");
+    await until("nothing runs in the folder", () => processesNaming(folder.path).length === 0);
+  }
+  await using service = await spawnService({ dataDir: folder.path });
+  await service.untilReady();
+  const again = await service.call("/v1/events", { body: event({ event_id: "evt_3" }) });
+  expect(again.json.data).toMatchObject({ sequence: 3, duplicate: true });
+  expect(await listIds(service, 3)).toEqual(["evt_1", "evt_2", "evt_3"]);
+});
+
+test("kill -9 of the broker: it comes back by itself, and readiness tells", async () => {
+  await using folder = await dataFolder();
+  await using service = await spawnService({ dataDir: folder.path });
+  await service.untilReady();
+  await sendUntilAccepted(service, "evt_1");
+  const before = brokerPid(folder.path);
+  process.kill(before, "SIGKILL");
+  await until(
+    "the service says that it is not ready",
+    async () => (await service.call("/health/ready")).status === 503,
+  );
+  expect((await service.call("/health/live")).status).toBe(200);
+  const { sequence } = await sendUntilAccepted(service, "evt_2");
+  await until("the service is ready again", async () => (await service.call("/health/ready")).status === 200);
+  expect(brokerPid(folder.path)).not.toBe(before);
+  expect(await listIds(service, sequence)).toEqual(["evt_1", "evt_2"]);
+});
+
+describe("a start that cannot be says why, and leaves nothing running", () => {
+  const refusal = async (
+    environment: Record<string, string>,
+    dataDir: string,
+  ): Promise<[number | null, string]> => {
+    await using service = await spawnService({ dataDir, environment });
+    return [await service.ended(), service.errors];
+  };
+
+  test("settings that are not understood, all of them", async () => {
+    await using folder = await dataFolder();
+    const [exitCode, errors] = await refusal({ PORT: "http", LOG_LEVEL: "loud" }, join(folder.path, "none"));
+    expect(exitCode).toBe(2);
+    expect(errors).toContain('PORT must be a number from 0 to 65535, not "http".');
+    expect(errors).toContain("LOG_LEVEL must be one of");
+    expect(existsSync(join(folder.path, "none"))).toBe(false);
+  });
+
+  test("a folder that another service uses", async () => {
+    await using folder = await dataFolder();
+    await using first = await spawnService({ dataDir: folder.path });
+    await first.untilReady();
+    const [exitCode, errors] = await refusal({}, folder.path);
+    expect(exitCode).toBe(1);
+    expect(errors).toContain(`in use by process ${first.pid}`);
+    expect((await first.call("/health/ready")).status).toBe(200);
+  });
+
+  test("a port that another program has", async () => {
+    await using folder = await dataFolder();
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const other = createServer().listen(0, "127.0.0.1", () => {
+      const address = other.address();
+      resolve(typeof address === "object" && address ? address.port : 0);
+    });
+    const port = await promise;
+    const [exitCode, errors] = await refusal({ PORT: String(port) }, folder.path);
+    other.close();
+    expect(exitCode).toBe(1);
+    expect(errors).toContain(`Port ${port} on 127.0.0.1 is in use by another program.`);
+    await until("its broker has ended", () => processesNaming(folder.path).length === 0);
+  });
+
+  test("a NATS server that is too old", async () => {
+    await using folder = await dataFolder();
+    const info = JSON.stringify({
+      server_id: "x",
+      version: "2.9.10",
+      max_payload: 1_048_576,
+      headers: true,
+      proto: 1,
+    });
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const old = createServer((socket) => {
+      socket.write(`INFO ${info}\r\n`);
+      socket.on("data", (data) => data.includes("PING") && socket.write("PONG\r\n"));
+      socket.on("error", () => {});
+    }).listen(0, "127.0.0.1", () => {
+      const address = old.address();
+      resolve(typeof address === "object" && address ? address.port : 0);
+    });
+    const [exitCode, errors] = await refusal({ NATS_URL: `nats://127.0.0.1:${await promise}` }, folder.path);
+    old.close();
+    expect(exitCode).toBe(1);
+    expect(errors).toContain("The NATS server is version 2.9.10; Prooftrail needs 2.12.1 or newer");
+  });
+
+  test("a NATS server that is not there is waited for, and a signal ends the waiting at once", async () => {
+    await using folder = await dataFolder();
+    await using service = await spawnService({
+      dataDir: folder.path,
+      environment: { NATS_URL: "nats://127.0.0.1:1" },
+    });
+    await until("it says what it waits for", () => service.output.includes("waiting for the broker"));
+    service.kill("SIGTERM");
+    expect(await service.ended()).toBe(0);
+  });
+});
+
+test("after a restart of the broker its streams are right again, also the one that lived in memory", async () => {
+  await using folder = await dataFolder();
+  await using service = await spawnService({ dataDir: folder.path });
+  await service.untilReady();
+  const made = () =>
+    service.output.split("\n").filter((line) => line.includes("made a stream") && line.includes("SANDBOX"))
+      .length;
+  expect(made()).toBe(1);
+  process.kill(brokerPid(folder.path), "SIGKILL");
+  await until("the sandbox stream is made again", () => made() === 2);
+  await until("the service is ready", async () => (await service.call("/health/ready")).status === 200);
+});

@@ -1,0 +1,100 @@
+/** What a client may rely on, whatever the service runs on. */
+import { expect, test } from "bun:test";
+import { dataFolder, processesNaming, type Runtime, spawnService } from "../support/process.ts";
+import { type Answer, event } from "../support/service.ts";
+
+export const testHttpContract = (runtime: Runtime): void => {
+  test(`on ${runtime}: events in, stored once, and back out as they were sent`, async () => {
+    await using folder = await dataFolder();
+    await using service = await spawnService({ dataDir: folder.path, runtime });
+    await service.untilReady();
+    const code = ({ status, json }: Answer) => [status, json.code];
+
+    const text = `{ "n":12345678901234567890, "s":"\\u0000\\ud800😀", ${JSON.stringify(event({ event_id: "evt_exact" })).slice(1)}`;
+    const sent = await service.call("/v1/events", { body: text });
+    expect(sent.status).toBe(202);
+    const again = await service.call("/v1/events", { body: text });
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.json.data).toEqual({ ...sent.json.data, duplicate: true });
+    const read = await service.call(`/v1/events/evt_exact?min_sequence=${sent.json.data.sequence}`);
+    expect(read.text).toContain(`"event":${text}}`);
+
+    const mixed = [
+      event({ event_id: "evt_a" }),
+      event({ event_id: "evt_b", risk_tier: 7 }),
+      event({ event_id: "evt_c" }),
+    ];
+    const batch = await service.call("/v1/events/batch", { body: { events: mixed } });
+    expect(batch.json.data).toMatchObject({
+      accepted: 2,
+      rejected: 1,
+      errors: [{ index: 1, event_id: "evt_b" }],
+    });
+    const page = await service.call(
+      `/v1/events?limit=2&event_type=decision.*&min_sequence=${batch.json.data.sequence}`,
+    );
+    expect(page.json.data.map((row: { event: { event_id: string } }) => row.event.event_id)).toEqual([
+      "evt_c",
+      "evt_a",
+    ]);
+    const rest = await service.call(
+      `/v1/events?limit=2&event_type=decision.*&cursor=${page.json.next_cursor}`,
+    );
+    expect(rest.json).toMatchObject({ data: [{ sequence: 1 }], next_cursor: null });
+
+    expect(
+      code(await service.call("/v1/events", { body: { ...event({ event_id: "evt_a" }), asset_id: "b" } })),
+    ).toEqual([409, "event_id_conflict"]);
+    const headers = { "idempotency-key": "k" };
+    await service.call("/v1/events", { body: event({ event_id: "evt_k1" }), headers });
+    expect(code(await service.call("/v1/events", { body: event({ event_id: "evt_k2" }), headers }))).toEqual([
+      422,
+      "idempotency_key_reused",
+    ]);
+    expect(code(await service.call("/v1/events", { body: "{" }))).toEqual([400, "invalid_json"]);
+    expect(code(await service.call("/v1/events", { body: Uint8Array.of(0x22, 0xff, 0x22) }))).toEqual([
+      400,
+      "invalid_utf8",
+    ]);
+    expect(code(await service.call("/v1/events", { body: {}, key: null }))).toEqual([401, "missing_api_key"]);
+    expect(code(await service.call("/v1/events", { body: "x".repeat(2_000_000) }))).toEqual([
+      413,
+      "payload_too_large",
+    ]);
+    expect(code(await service.call("/v1/events", { method: "PUT", body: {} }))).toEqual([
+      405,
+      "method_not_allowed",
+    ]);
+
+    const made = await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } });
+    const { id, api_key } = made.json.data;
+    expect((await service.call("/v1/events", { key: api_key })).json.data).toEqual([]);
+    expect((await service.call(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
+    expect(code(await service.call("/v1/events", { key: api_key }))).toEqual([401, "invalid_api_key"]);
+
+    for (const path of [
+      "/health/live",
+      "/health/ready",
+      "/docs",
+      "/docs/json",
+      "/docs/assets/swagger-ui.css",
+      "/metrics",
+    ]) {
+      expect([path, (await service.call(path)).status]).toEqual([path, 200]);
+    }
+    service.kill("SIGTERM");
+    expect(await service.ended()).toBe(0);
+    expect(processesNaming(folder.path)).toEqual([]);
+    const lines = service.output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.find(({ route }) => route === "/v1/events")).toMatchObject({
+      client: "127.0.0.1",
+      tenant: "default",
+      status: 202,
+    });
+    expect(lines.filter(({ level }) => level >= 50)).toEqual([]);
+    expect(service.errors).not.toMatch(/unhandled|uncaught|warning/i);
+  });
+};

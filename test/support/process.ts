@@ -1,0 +1,163 @@
+/** The service as a process of its own, on Bun or on Deno, with a folder of its own; ended and removed when disposed. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { testBrokerBinary } from "./broker.ts";
+import { createCaller, type TestService } from "./service.ts";
+import { until } from "./until.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const MAIN = join(root, "src/service/main.ts");
+
+/** The program itself: the package's own start script would keep our signals to itself. */
+const denoBinary = (): string => {
+  const platforms = join(root, "node_modules/@deno");
+  const binary = readdirSync(platforms)
+    .map((name) => join(platforms, name, "deno"))
+    .find((path) => existsSync(path));
+  if (binary === undefined) throw new Error("the package deno ships no binary for this machine");
+  return binary;
+};
+
+export const RUNTIMES = {
+  Bun: [process.execPath, MAIN],
+  Deno: [denoBinary(), "run", "-A", "--quiet", "--node-modules-dir=manual", MAIN],
+} as const;
+
+export type Runtime = keyof typeof RUNTIMES;
+
+export interface ServiceProcess extends AsyncDisposable {
+  readonly pid: number;
+  readonly dataDir: string;
+  /** Empty until it listens. */
+  readonly url: string;
+  /** Standard output: log lines. */
+  readonly output: string;
+  /** Standard error: the banner, and what nobody should have to see. */
+  readonly errors: string;
+  readonly exitCode: number | null;
+  call: TestService["call"];
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves with the exit code. */
+  ended(): Promise<number | null>;
+  untilReady(): Promise<void>;
+}
+
+export const ADMIN_KEY = "admin-key-of-the-tests";
+
+/** A folder for a service, removed when disposed, with whatever still runs in it ended. */
+export const dataFolder = async (): Promise<{ readonly path: string } & AsyncDisposable> => {
+  const path = await mkdtemp(join(tmpdir(), "prooftrail-process-"));
+  return {
+    path,
+    [Symbol.asyncDispose]: async () => {
+      for (const pid of processesNaming(path)) killIfThere(pid, "SIGKILL");
+      await until("every process in the folder has ended", () => processesNaming(path).length === 0);
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Starts it, and does not wait: `await service.untilReady()`. */
+export const spawnService = async (options: {
+  readonly dataDir: string;
+  readonly runtime?: Runtime;
+  readonly environment?: Readonly<Record<string, string>>;
+}): Promise<ServiceProcess> => {
+  const { dataDir, runtime = "Bun", environment = {} } = options;
+  const [command, ...args] = RUNTIMES[runtime];
+  const inherited = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", TMPDIR: tmpdir() };
+  const child = spawn(command, args, {
+    env: {
+      ...inherited,
+      PORT: "0",
+      DATA_DIR: dataDir,
+      NATS_SERVER_BIN: await testBrokerBinary(),
+      ...environment,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  return watchService(child, { dataDir, key: environment.ADMIN_API_KEY });
+};
+
+const watchService = (
+  child: ChildProcess,
+  { dataDir, key }: { dataDir: string; key: string | undefined },
+): ServiceProcess => {
+  let output = "";
+  let errors = "";
+  child.stdout?.setEncoding("utf8").on("data", (text) => {
+    output += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text) => {
+    errors += text;
+  });
+  const ended = new Promise<number | null>((done) => child.on("close", (code) => done(code)));
+  const url = (): string => /listens at\s+(http:\S+)/.exec(errors)?.[1] ?? "";
+  const adminKey = (): string => key ?? readFileSync(join(dataDir, "admin.key"), "utf8").trim();
+  return {
+    pid: child.pid ?? 0,
+    dataDir,
+    get url() {
+      return url();
+    },
+    get output() {
+      return output;
+    },
+    get errors() {
+      return errors;
+    },
+    get exitCode() {
+      return child.exitCode;
+    },
+    call: (path, callOptions) => createCaller(url(), adminKey())(path, callOptions),
+    kill: (signal) => void child.kill(signal),
+    ended: () => ended,
+    untilReady: async () => {
+      await until(
+        "the service listens",
+        () => {
+          if (child.exitCode !== null)
+            throw new Error(`the service ended with ${child.exitCode}: ${errors}${output}`);
+          return url() !== "";
+        },
+        { timeoutMs: 30_000 },
+      );
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+};
+
+/** Processes whose command line or working folder names a path (Linux; elsewhere none are found). */
+export const processesNaming = (path: string): number[] => {
+  try {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .filter((name) => commandLine(name).includes(path))
+      .map(Number);
+  } catch {
+    return [];
+  }
+};
+
+const commandLine = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+};
+
+const killIfThere = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended by itself meanwhile.
+  }
+};
