@@ -21,6 +21,8 @@ export interface Parameter {
 }
 
 export interface Operation {
+  /** Name of the operation in generated clients. */
+  readonly id: string;
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description: string;
@@ -67,6 +69,7 @@ export const problemsOf = (operation: Operation): readonly ProblemCode[] => [
 export const describe = (operation: Operation) => {
   const { tag, summary, description, scope, parameters, body, answer } = operation;
   return {
+    operationId: operation.id,
     tags: [tag],
     summary,
     description:

@@ -5,7 +5,6 @@ window.SwaggerUIBundle({
   deepLinking: true,
   validatorUrl: null,
   defaultModelsExpandDepth: -1,
-  tryItOutEnabled: true,
   displayRequestDuration: true,
   persistAuthorization: false,
 });

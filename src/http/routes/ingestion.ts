@@ -198,6 +198,7 @@ const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
 };
 
 const singleOperation = (vocabulary: EventVocabulary): Operation => ({
+  id: "sendEvent",
   tag: "Ingestion",
   summary: "Send one event",
   description:
@@ -223,6 +224,7 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
 });
 
 const batchOperation = (vocabulary: EventVocabulary): Operation => ({
+  id: "sendBatch",
   tag: "Ingestion",
   summary: "Send up to 1000 events",
   description:

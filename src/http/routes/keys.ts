@@ -133,6 +133,7 @@ const ID: Parameter = {
 };
 
 const CREATE: Operation = {
+  id: "createKey",
   tag: "Keys",
   summary: "Make a key",
   description:
@@ -152,6 +153,7 @@ const CREATE: Operation = {
 };
 
 const LIST: Operation = {
+  id: "listKeys",
   tag: "Keys",
   summary: "List keys",
   description: "Oldest first, revoked ones included. The admin key sees every tenant's.",
@@ -169,6 +171,7 @@ const LIST: Operation = {
 };
 
 const REVOKE: Operation = {
+  id: "revokeKey",
   tag: "Keys",
   summary: "Revoke a key",
   description: "Refused everywhere within a second. Revoking a revoked key changes nothing.",
@@ -187,6 +190,7 @@ const REVOKE: Operation = {
 };
 
 const ROTATE: Operation = {
+  id: "rotateKey",
   tag: "Keys",
   summary: "Replace a key",
   description:

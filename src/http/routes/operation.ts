@@ -41,6 +41,7 @@ export const operationRoutes = (dependencies: {
 const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
 
 const LIVE: Operation = {
+  id: "checkLive",
   tag: "Operation",
   summary: "Is the process up?",
   description: "Answers as long as the process can answer at all.",
@@ -54,6 +55,7 @@ const LIVE: Operation = {
 };
 
 const READY: Operation = {
+  id: "checkReady",
   tag: "Operation",
   summary: "Can it serve?",
   description:
@@ -68,6 +70,7 @@ const READY: Operation = {
 };
 
 const METRICS: Operation = {
+  id: "readMetrics",
   tag: "Operation",
   summary: "Metrics",
   description: "In the Prometheus text format. Keep it inside your network.",

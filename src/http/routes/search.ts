@@ -141,6 +141,7 @@ const EXAMPLE = {
 const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
 
 const LIST: Operation = {
+  id: "searchEvents",
   tag: "Reading",
   summary: "Search events",
   description:
@@ -191,6 +192,7 @@ const LIST: Operation = {
 };
 
 const ONE: Operation = {
+  id: "readEvent",
   tag: "Reading",
   summary: "Read one event",
   description: "The event as it was sent, byte for byte, with what the log added.",

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { EVENT_TYPES } from "../../src/event/event-types.ts";
+import { noBrowserReason, startBrowser } from "../support/browser.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly security: readonly object[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly description: string;
+    readonly schema: object;
+  }[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: object; readonly example: unknown }>>;
+  };
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly content?: Readonly<
+          Record<string, { readonly schema: object; readonly example?: unknown; readonly examples?: object }>
+        >;
+      }
+    >
+  >;
+}
+
+let service: TestService;
+let paths: Record<string, Record<string, Operation>> = {};
+let documentText = "";
+beforeAll(async () => {
+  service = await startTestService();
+  const answer = await service.call("/docs/json", { key: null });
+  documentText = answer.text;
+  paths = answer.json.paths;
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const operations = (): [string, string, Operation][] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, string, Operation] => [
+      method,
+      path,
+      operation,
+    ]),
+  );
+
+describe("the OpenAPI document", () => {
+  test("describes every operation that the service has, and nothing else", () => {
+    expect(
+      operations()
+        .map(([method, path]) => `${method} ${path}`)
+        .sort(),
+    ).toEqual([
+      "delete /v1/keys/{id}",
+      "get /health/live",
+      "get /health/ready",
+      "get /metrics",
+      "get /v1/events",
+      "get /v1/events/{event_id}",
+      "get /v1/keys",
+      "post /v1/events",
+      "post /v1/events/batch",
+      "post /v1/keys",
+      "post /v1/keys/{id}/rotate",
+    ]);
+  });
+
+  test("gives every operation a name, words, a tag, its authentication, examples and errors", () => {
+    const ids = new Set<string>();
+    for (const [method, path, operation] of operations()) {
+      const where = `${method} ${path}`;
+      expect([where, operation.operationId]).toEqual([where, expect.stringMatching(/^[a-z][A-Za-z]+$/)]);
+      ids.add(operation.operationId);
+      expect([
+        where,
+        operation.summary.length > 3,
+        operation.description.length > 20,
+        operation.tags.length,
+      ]).toEqual([where, true, true, 1]);
+      expect([where, operation.security]).toEqual([where, path.startsWith("/v1") ? [{ apiKey: [] }] : []]);
+      expect([where, Object.keys(operation.responses)]).toEqual([
+        where,
+        expect.arrayContaining(path.startsWith("/v1") ? ["401", "403", "429", "500"] : ["500"]),
+      ]);
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const content = Object.values(response.content ?? {});
+        expect([where, status, response.description.length > 0, content.length]).toEqual([
+          where,
+          status,
+          true,
+          1,
+        ]);
+        expect([where, status, content[0]?.example ?? content[0]?.examples]).not.toEqual([
+          where,
+          status,
+          undefined,
+        ]);
+      }
+      if (operation.requestBody) {
+        expect([where, Object.keys(operation.requestBody.content)]).toEqual([where, ["application/json"]]);
+        expect(operation.requestBody.content["application/json"]?.example).toBeDefined();
+      }
+    }
+    expect(ids.size).toBe(operations().length);
+  });
+
+  test("declares each path parameter once", () => {
+    for (const [method, path, { parameters = [] }] of operations()) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const declared = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
+      expect([method, path, declared]).toEqual([method, path, named as string[]]);
+      const all = parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
+      expect(new Set(all).size).toBe(all.length);
+      expect(parameters.every(({ description }) => description.length > 3)).toBe(true);
+    }
+  });
+
+  test("is OpenAPI 3.0: without the words that only JSON Schema has", () => {
+    for (const word of [
+      '"const":',
+      '"patternProperties":',
+      '"type":"null"',
+      '"x-expects"',
+      '"x-prefixes"',
+      '"examples":[',
+    ]) {
+      expect([word, documentText.includes(word)]).toEqual([word, false]);
+    }
+  });
+
+  test("lists exactly the 32 event types", () => {
+    const schema = paths["/v1/events"]?.post?.requestBody?.content["application/json"]?.schema;
+    expect(schema).toMatchObject({
+      properties: { event_type: { enum: [...EVENT_TYPES] } },
+      required: ["event_id", "timestamp", "asset_id", "event_type"],
+    });
+  });
+
+  test("shows requests that work: each example is accepted as it is printed", async () => {
+    for (const path of ["/v1/events", "/v1/events/batch", "/v1/keys"]) {
+      const example = paths[path]?.post?.requestBody?.content["application/json"]?.example;
+      const answer = await service.call(path, { body: JSON.stringify(example) });
+      expect([path, answer.status]).toEqual([path, path === "/v1/keys" ? 201 : 202]);
+    }
+  });
+});
+
+/** SCREENSHOTS=folder keeps what was seen. */
+const screenshotPath = async (name: string): Promise<string | undefined> => {
+  const folder = process.env.SCREENSHOTS;
+  if (folder === undefined) return undefined;
+  await mkdir(folder, { recursive: true });
+  return join(folder, name);
+};
+
+describe.skipIf(noBrowserReason !== undefined)(
+  `the page at /docs, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
+  () => {
+    test.each([1280, 390])(
+      "shows every operation at %p pixels, asks nothing of anyone else, and complains about nothing",
+      async (width) => {
+        await using browser = await startBrowser({ origin: service.url, width });
+        const page = await browser.context.newPage();
+        const complaints: string[] = [];
+        page.on("console", (message) => {
+          if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+        });
+        page.on("pageerror", (error) => complaints.push(String(error)));
+        await page.goto(`${service.url}/docs`);
+        await page.waitForSelector(".opblock");
+        const shown = await page.$$eval(".opblock-summary", (blocks) =>
+          blocks.map((block) => (block.textContent ?? "").replace(/[\u200b\s]/g, "")),
+        );
+        for (const [method, path, { summary }] of operations()) {
+          const text = `${method.toUpperCase()}${path}${summary.replace(/\s/g, "")}`;
+          expect(shown.some((block) => block.startsWith(text))).toBe(true);
+        }
+        expect(shown).toHaveLength(operations().length);
+        expect(await page.locator("button.authorize").isVisible()).toBe(true);
+        const top = await screenshotPath(`docs-${width}.png`);
+        if (top) await page.screenshot({ path: top, fullPage: true });
+        await page.locator("#operations-Ingestion-sendEvent .opblock-summary-control").click();
+        await page.waitForSelector("#operations-Ingestion-sendEvent .responses-table");
+        const opened = await page.locator("#operations-Ingestion-sendEvent").textContent();
+        for (const said of ["evt_sample_001", "Idempotency-Key", "event_id_conflict", "log_unavailable"])
+          expect(opened).toContain(said);
+        const open = await screenshotPath(`docs-${width}-open.png`);
+        if (open) await page.screenshot({ path: open });
+        expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+        expect(browser.foreignRequests).toEqual([]);
+        expect(complaints).toEqual([]);
+      },
+      60_000,
+    );
+  },
+);

@@ -1,0 +1,87 @@
+/**
+ * A headless Chromium that reaches nothing but one origin: the one named by CHROMIUM_BIN, one that is installed, else the one that the
+ * package @sparticuz/chromium ships (Linux on x64), unpacked into a folder that goes with the test.
+ */
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import packaged from "@sparticuz/chromium";
+import { type BrowserContext, chromium } from "playwright-core";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+const installed = (): string | undefined =>
+  (process.env.PATH ?? "")
+    .split(delimiter)
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .find((path) => existsSync(path));
+
+const hasPackaged = process.platform === "linux" && process.arch === "x64";
+
+/** Why browser tests cannot run on this machine; undefined where they can. */
+export const noBrowserReason =
+  process.env.CHROMIUM_BIN || installed() || hasPackaged
+    ? undefined
+    : "no Chromium: set CHROMIUM_BIN or install one (the packaged one runs on Linux x64)";
+
+const QUIET = [
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export interface TestBrowser extends AsyncDisposable {
+  readonly context: BrowserContext;
+  /** What the page asked of any other origin: nothing, if it keeps its promise. */
+  readonly foreignRequests: readonly string[];
+}
+
+export const startBrowser = async (options: {
+  readonly origin: string;
+  readonly width: number;
+}): Promise<TestBrowser> => {
+  const folder = await mkdtemp(join(tmpdir(), "prooftrail-browser-"));
+  const own = process.env.CHROMIUM_BIN ?? installed();
+  const executablePath = own ?? (await unpack(folder));
+  const browser = await chromium.launch({
+    executablePath,
+    headless: true,
+    args: [
+      ...(own === undefined ? packaged.args : ["--no-sandbox", "--disable-gpu"]),
+      ...QUIET,
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    ],
+  });
+  const context = await browser.newContext({ viewport: { width: options.width, height: 900 } });
+  const foreignRequests: string[] = [];
+  await context.route(
+    (url) => url.origin !== options.origin && url.protocol.startsWith("http"),
+    (route) => {
+      foreignRequests.push(route.request().url());
+      return route.abort();
+    },
+  );
+  return {
+    context,
+    foreignRequests,
+    [Symbol.asyncDispose]: async () => {
+      await browser.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** The package unpacks into the folder for temporary files, and looks for it when it is asked. */
+const unpack = async (folder: string): Promise<string> => {
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = folder;
+  try {
+    return await packaged.executablePath();
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+};
