@@ -1,0 +1,129 @@
+/** Loops over the operations of the OpenAPI document, so that a new route cannot forget what every route owes. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { ProblemBody } from "../../src/http/schemas.ts";
+import { type Answer, type CallOptions, startTestService, type TestService } from "../support/service.ts";
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly needsKey: boolean;
+  readonly takesBody: boolean;
+  readonly takesQuery: boolean;
+  readonly statuses: readonly string[];
+  readonly text: string;
+}
+
+let service: TestService;
+let routes: readonly Route[] = [];
+const isProblem = TypeCompiler.Compile(ProblemBody);
+
+beforeAll(async () => {
+  service = await startTestService();
+  const { json } = await service.call("/docs/json");
+  routes = Object.entries<Record<string, { security: object[]; requestBody?: object; responses: object }>>(
+    json.paths,
+  ).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path: path.replaceAll(/\{\w+\}/g, "unknown"),
+      needsKey: operation.security.length > 0,
+      takesBody: operation.requestBody !== undefined,
+      takesQuery: method === "get" && path.startsWith("/v1"),
+      statuses: Object.keys(operation.responses),
+      text: JSON.stringify(operation.responses),
+    })),
+  );
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const callRoute = ({ method, path, takesBody }: Route, options: CallOptions = {}): Promise<Answer> =>
+  service.call(path, { method, ...(takesBody && { body: {} }), ...options });
+
+/** The answer is a problem with this status, and the document tells that this operation gives it. */
+const expectDocumented = (route: Route, answer: Answer, status: number): void => {
+  const where = `${route.method} ${route.path}`;
+  expect([where, answer.status]).toEqual([where, status]);
+  expect([where, isProblem.Check(answer.json)]).toEqual([where, true]);
+  expect(route.statuses).toContain(String(status));
+  expect(route.text).toContain(`\`${answer.json.code}\``);
+};
+
+test("there are routes to look at", () => expect(routes.length).toBeGreaterThanOrEqual(11));
+
+test("without a key: 401, and what needs none is answered", async () => {
+  for (const route of routes) {
+    const answer = await callRoute(route, { key: null });
+    if (route.needsKey) expectDocumented(route, answer, 401);
+    else expect([route.path, answer.status]).toEqual([route.path, 200]);
+  }
+});
+
+test("with a key that lacks the scope: 403, which names the scope", async () => {
+  const keys = {
+    "events:write": await service.makeKey("scopes", ["events:read", "keys:manage"]),
+    "events:read": await service.makeKey("scopes", ["events:write", "keys:manage"]),
+    "keys:manage": await service.makeKey("scopes", ["events:write", "events:read"]),
+  };
+  for (const route of routes.filter(({ needsKey }) => needsKey)) {
+    const answers = await Promise.all(
+      Object.entries(keys).map(async ([scope, key]) => ({ scope, answer: await callRoute(route, { key }) })),
+    );
+    const refused = answers.filter(({ answer }) => answer.status === 403);
+    expect([route.path, refused.length]).toEqual([route.path, 1]);
+    for (const { scope, answer } of refused) {
+      expectDocumented(route, answer, 403);
+      expect(answer.json.detail).toContain(scope);
+    }
+  }
+});
+
+test("with a method that the path does not take: 405, which names those that it does", async () => {
+  for (const { path, method } of routes) {
+    const answer = await service.call(path, { method: "PATCH", body: {} });
+    expect([path, answer.status, answer.json.code]).toEqual([path, 405, "method_not_allowed"]);
+    expect(answer.headers.get("allow")).toContain(method);
+  }
+});
+
+test("of something that does not exist: 404", async () => {
+  const withId = routes.filter(({ path }) => path.includes("unknown"));
+  expect(withId.length).toBeGreaterThanOrEqual(3);
+  for (const route of withId) expectDocumented(route, await callRoute(route), 404);
+});
+
+test("with a body that is not JSON, of another type or too large: 400, 415, 413", async () => {
+  const withBody = routes.filter(({ takesBody }) => takesBody);
+  expect(withBody.length).toBeGreaterThanOrEqual(4);
+  for (const route of withBody) {
+    expectDocumented(route, await callRoute(route, { body: "{" }), 400);
+    expectDocumented(
+      route,
+      await callRoute(route, { body: "{}", headers: { "content-type": "text/plain" } }),
+      415,
+    );
+    expectDocumented(route, await callRoute(route, { body: "x".repeat(17 * 1024 * 1024) }), 413);
+  }
+});
+
+test("with a query parameter that nobody knows: 400, never an answer to another question", async () => {
+  for (const route of routes.filter(({ takesQuery }) => takesQuery)) {
+    expectDocumented(route, await service.call(`${route.path}?colour=red`), 400);
+  }
+});
+
+test("HEAD answers as GET does, without a body", async () => {
+  for (const { path } of routes.filter(({ method }) => method === "GET")) {
+    const [get, head] = [await service.call(path), await service.call(path, { method: "HEAD" })];
+    expect([path, head.status, head.text]).toEqual([path, get.status, ""]);
+    expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
+  }
+});
+
+test("every answer carries a request id, and nothing of the log is kept by caches", async () => {
+  for (const route of routes) {
+    const answer = await callRoute(route);
+    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  }
+});
