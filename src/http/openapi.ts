@@ -106,7 +106,7 @@ const describeAnswer = ({
   content: { [mediaType]: { schema: toOpenApi(schema), example } },
 });
 
-const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
+export const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
 
 /** One response per status, with an example per code. */
 const describeProblems = (codes: readonly ProblemCode[]) => {

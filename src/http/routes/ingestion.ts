@@ -13,7 +13,7 @@ import {
 } from "../../limits.ts";
 import { readBody } from "../body.ts";
 import type { Call, Guard } from "../guard.ts";
-import { describe, type Operation, type Parameter } from "../openapi.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { type ProblemCode, type ProblemDetails, problem, rateLimited } from "../problem.ts";
 import type { RequestContext } from "../request-context.ts";
 import { BatchAccepted, EventAccepted } from "../schemas.ts";
@@ -187,7 +187,6 @@ const EXAMPLE_EVENT = {
   risk_tier: "high",
   metadata: { decision_id: "dec_42", outcome: "approved", model: "scorer-7" },
 };
-const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
 
 const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
   name: "Idempotency-Key",

@@ -6,7 +6,7 @@ import { decodeUtf8 } from "../../intake/judge.ts";
 import { SINGLE_BODY_BYTES_MAX } from "../../limits.ts";
 import { readBody } from "../body.ts";
 import { type Call, type Guard, insufficientScope } from "../guard.ts";
-import { describe, type Operation, type Parameter } from "../openapi.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -122,7 +122,6 @@ const EXAMPLE_KEY = {
   created_at: "2026-11-20T10:00:00.000Z",
   created_by: "admin",
 };
-const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
 const EXAMPLE_API_KEY = "ptk_k3Yb0Qz81mNd_…";
 const ID: Parameter = {
   name: "id",

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
-import { describe, type Operation } from "../openapi.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { HealthLive, HealthReady } from "../schemas.ts";
@@ -37,8 +37,6 @@ export const operationRoutes = (dependencies: {
       { detail: describe(METRICS) },
     );
 };
-
-const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
 
 const LIVE: Operation = {
   id: "checkLive",

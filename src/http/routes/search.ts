@@ -7,7 +7,7 @@ import { findEvent, type StoredEvent, searchEvents } from "../../projections/eve
 import { waitForPosition } from "../../projections/wait-for-position.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { Call, Guard } from "../guard.ts";
-import { describe, type Operation, type Parameter } from "../openapi.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { type Query, readQuery } from "../query.ts";
 import { StoredEventAnswer, StoredEventList } from "../schemas.ts";
@@ -138,7 +138,6 @@ const EXAMPLE = {
     event_type: "decision.automated_decision_made",
   },
 };
-const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
 
 const LIST: Operation = {
   id: "searchEvents",
