@@ -1,5 +1,5 @@
 /** The broker's error codes that we act on. Codes are compared, never message texts: those change between versions. */
-import { ErrorCode, NatsError } from "nats";
+import { NatsError } from "nats";
 
 /** nats-server `errors.json`, the `error_code` of each. */
 export const API_ERROR = {
@@ -7,14 +7,16 @@ export const API_ERROR = {
   messageNotFound: 10037,
   /** R3: a message with the same id is being replicated. Not an answer yet: ask again (measured on 2.15.1). */
   duplicateInProcess: 10158,
+  /** A message id of an atomic batch is known; the whole batch was refused (NATS ADR-50). */
+  duplicateInBatch: 10201,
 } as const;
+
+/** The batch was refused for one id in it, which the broker does not name. */
+export const isDuplicateInBatch = (code: number): boolean =>
+  code === API_ERROR.duplicateInBatch || code === API_ERROR.duplicateInProcess;
 
 export const apiErrorCode = (error: unknown): number | undefined =>
   error instanceof NatsError ? error.api_error?.err_code : undefined;
-
-/** The broker answered that it will not, or that nobody serves the stream: nothing was stored. */
-export const isDefiniteRefusal = (error: unknown): boolean =>
-  error instanceof NatsError && (error.api_error !== undefined || error.code === ErrorCode.NoResponders);
 
 /** What may be printed and told: the code, not the subject or the payload. */
 export const describeError = (error: unknown): string => {

@@ -18,10 +18,11 @@ import { BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts"
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import { CONNECTION_BODY_BYTES_MAX, CONNECTION_IDLE_MS_MAX, REQUEST_DRAIN_MS_MAX } from "../limits.ts";
+import type { Outcome } from "../log/outcome.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createMetrics } from "../telemetry/metrics.ts";
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
@@ -74,7 +75,9 @@ export const startService = async (dependencies: {
   const appender = createAppender({
     connection,
     logger,
-    onOutcome: ({ kind }) => metrics.appendOutcomes.inc({ outcome: kind }),
+    elapsedMs: () => performance.now(),
+    onOutcomes: (outcomes) => countOutcomes(metrics, outcomes),
+    onCommit: (records) => metrics.commitRecords.observe(records),
   });
   const handle = createHttpApp({
     intake: createIntake({
@@ -115,6 +118,13 @@ export const startService = async (dependencies: {
     stop,
     [Symbol.asyncDispose]: stop,
   };
+};
+
+/** Counted per kind first: one call per record would cost more than the record. */
+const countOutcomes = (metrics: Metrics, outcomes: readonly Outcome[]): void => {
+  const counts = new Map<Outcome["kind"], number>();
+  for (const { kind } of outcomes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const [outcome, count] of counts) metrics.appendOutcomes.inc({ outcome }, count);
 };
 
 const connectMachines = async (options: {

@@ -29,6 +29,12 @@ export const createMetrics = () => {
       labelNames: ["outcome"],
       registers,
     }),
+    commitRecords: new Histogram({
+      name: "prooftrail_commit_records",
+      help: "Records in one commit, acknowledged by one fsync.",
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000],
+      registers,
+    }),
     unknownFields: new Counter({
       name: "prooftrail_unknown_fields_total",
       help: "Members of events that have no meaning here; kept, and answered with a warning.",

@@ -20,7 +20,13 @@ const record = (id: string, assetId = "a"): OutgoingRecord => ({
   payload: new TextEncoder().encode(`{"id":"${id}"}`),
 });
 const appenderOn = ({ connection }: TestLog) =>
-  createAppender({ connection, logger: silentLogger, onOutcome: () => {} });
+  createAppender({
+    connection,
+    logger: silentLogger,
+    elapsedMs: () => performance.now(),
+    onOutcomes: () => {},
+    onCommit: () => {},
+  });
 
 describe("appending", () => {
   test("answers each record with its own sequence, and a repeated one with the sequence of the first", async () => {
