@@ -4,7 +4,7 @@
  */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
+import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
 import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
 import { isWithinCharacters } from "./formats.ts";
 import { pointerToken } from "./json-pointer.ts";
@@ -55,12 +55,12 @@ export const createEventValidator = (vocabulary: EventVocabulary): EventValidato
   const schema = TypeCompiler.Compile(auditEventSchema(vocabulary));
   return (value) => {
     if (schema.Check(value)) {
-      const problems = tagKeyProblems(value);
+      const problems = semanticProblems(value);
       return problems.length > 0
         ? invalid(value, problems)
         : { kind: "valid", event: value, warnings: warningsFor(value) };
     }
-    return invalid(value, [...schemaProblems(schema.Errors(value), vocabulary), ...tagKeyProblems(value)]);
+    return invalid(value, [...schemaProblems(schema.Errors(value), vocabulary), ...semanticProblems(value)]);
   };
 };
 
@@ -94,8 +94,6 @@ const describe = (error: ValueError, vocabulary: EventVocabulary): Problem => {
     case ValueErrorType.ArrayMaxItems:
     case ValueErrorType.ObjectMaxProperties:
       return { path, code: "too_many", message: `${name} holds too many entries: send ${expects}.` };
-    case ValueErrorType.ArrayUniqueItems:
-      return { path, code: "not_unique", message: `${name} names something twice: send ${expects}.` };
     default: {
       if (path === "/event_type") return describeEventType(error.value, vocabulary);
       const isWrongType = error.schema.type !== undefined && error.schema.type !== jsonType(error.value);
@@ -135,29 +133,47 @@ const describeEventType = (value: unknown, vocabulary: EventVocabulary): Problem
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** JSON Schema draft 7 in OpenAPI 3.0 has no `propertyNames`, so the length of tag keys is checked here. */
-const tagKeyProblems = (value: unknown): Problem[] => {
-  if (!isObject(value) || !isObject(value.tags)) return [];
-  return Object.keys(value.tags)
-    .filter((key) => !isWithinCharacters(key, 1, TAG_KEY_CHARACTERS_MAX))
-    .map((key) => ({
+/** What the schema does not say: JSON Schema as OpenAPI 3.0 has it knows no `propertyNames`, and `uniqueItems` is costly. */
+const semanticProblems = (value: unknown): readonly Problem[] => {
+  if (!isObject(value)) return NO_PROBLEMS;
+  const { tags, legal_bases } = value;
+  if (tags === undefined && legal_bases === undefined) return NO_PROBLEMS;
+  const problems: Problem[] = [];
+  if (Array.isArray(legal_bases) && legal_bases.length <= LEGAL_BASES_MAX && hasRepeats(legal_bases)) {
+    const message = `legal_bases names something twice: send an array of at most ${LEGAL_BASES_MAX} different names.`;
+    problems.push({ path: "/legal_bases", code: "not_unique", message });
+  }
+  if (!isObject(tags)) return problems;
+  for (const key in tags) {
+    if (isWithinCharacters(key, 1, TAG_KEY_CHARACTERS_MAX)) continue;
+    problems.push({
       path: `/tags/${pointerToken(key.slice(0, TAG_KEY_CHARACTERS_MAX))}`,
       code: "invalid_value",
       message: `A tag key is not valid: send 1 to ${TAG_KEY_CHARACTERS_MAX} characters.`,
-    }));
+    });
+  }
+  return problems;
 };
+
+const NO_PROBLEMS: readonly Problem[] = [];
+
+const hasRepeats = (items: readonly unknown[]): boolean =>
+  items.length > 1 && new Set(items).size < items.length;
 
 const KNOWN = new Set(EVENT_MEMBERS);
 
 const warningsFor = (event: AuditEvent): readonly Warning[] => {
-  const warnings: Warning[] = [];
-  for (const member of Object.keys(event)) {
+  let warnings: Warning[] | undefined;
+  for (const member in event) {
     if (KNOWN.has(member)) continue;
+    warnings ??= [];
     if (warnings.length === WARNINGS_MAX) break;
     warnings.push(unknownField(member));
   }
-  return warnings;
+  return warnings ?? NO_WARNINGS;
 };
+
+const NO_WARNINGS: readonly Warning[] = [];
 
 const MEMBER_CHARACTERS_SHOWN = 64;
 

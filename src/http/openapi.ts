@@ -162,6 +162,7 @@ const convert = (value: Json): Json => {
   for (const [name, member] of Object.entries(rest)) {
     if (!name.startsWith("x-")) result[name] = convert(member);
   }
+  if (rest["x-unique-items"] === true) result.uniqueItems = true;
   if (constant !== undefined) result.enum = [constant];
   if (isObject(patternProperties))
     result.additionalProperties = convert(Object.values(patternProperties)[0] ?? {});

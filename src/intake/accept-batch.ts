@@ -2,7 +2,7 @@ import { canonicalEventId } from "../event/formats.ts";
 import { pointerToken } from "../event/json-pointer.ts";
 import type { Problem, Warning } from "../event/validate.ts";
 import { BATCH_EVENTS_MAX, EVENT_BYTES_MAX, WARNINGS_MAX } from "../limits.ts";
-import type { OutgoingRecord } from "../log/event-log.ts";
+import type { LogReader, OutgoingRecord } from "../log/event-log.ts";
 import { messageIdOfEvent } from "../log/message-id.ts";
 import type { Outcome } from "../log/outcome.ts";
 import type { BatchAnswer, Refusal, RejectedEvent } from "./answer.ts";
@@ -26,7 +26,7 @@ export const acceptBatch = async (
 
   const receivedAt = dependencies.now().toISOString();
   const judged = batch.events.map((slice) => judge(dependencies.validate, slice));
-  const valid: { index: number; judged: ValidSlice; record: OutgoingRecord }[] = [];
+  const valid: ValidEvent[] = [];
   for (const [index, judgement] of judged.entries()) {
     if (judgement.kind !== "valid") continue;
     const messageId = messageIdOfEvent(submission.tenant, canonicalEventId(judgement.event.event_id));
@@ -34,22 +34,42 @@ export const acceptBatch = async (
     valid.push({ index, judged: judgement, record });
   }
   const outcomes = await dependencies.appender.append(valid.map(({ record }) => record));
-  const settled = await Promise.all(
-    valid.map(async (entry, position): Promise<SettledEvent> => {
-      const outcome = outcomes[position];
-      if (!outcome) throw new Error("append answers every record");
-      if (outcome.kind !== "duplicate") return { ...entry, outcome };
-      return {
-        ...entry,
-        outcome,
-        replay: await replayDuplicate(dependencies.reader, outcome.sequence, entry.judged.slice.text),
-      };
-    }),
-  );
+  const settled = await settle(dependencies.reader, valid, outcomes);
   const answer = summarise({ judged, settled, otherMembers: batch.otherMembers });
   const unknownFields = valid.reduce((count, entry) => count + entry.judged.warnings.length, 0);
   if (unknownFields > 0) dependencies.onUnknownFields(unknownFields);
   return nothingToAnswerFor(answer) ?? answer;
+};
+
+interface ValidEvent {
+  readonly index: number;
+  readonly judged: ValidSlice;
+  readonly record: OutgoingRecord;
+}
+
+/** Only duplicates have to be looked at again; they are read side by side. */
+const settle = async (
+  reader: LogReader,
+  valid: readonly ValidEvent[],
+  outcomes: readonly Outcome[],
+): Promise<readonly SettledEvent[]> => {
+  const replays = new Map<number, Replay>();
+  const reading: Promise<void>[] = [];
+  for (let position = 0; position < valid.length; position++) {
+    const outcome = outcomes[position];
+    const text = valid[position]?.judged.slice.text;
+    if (outcome?.kind !== "duplicate" || text === undefined) continue;
+    reading.push(
+      replayDuplicate(reader, outcome.sequence, text).then((replay) => void replays.set(position, replay)),
+    );
+  }
+  if (reading.length > 0) await Promise.all(reading);
+  return valid.map((entry, position): SettledEvent => {
+    const outcome = outcomes[position];
+    if (!outcome) throw new Error("append answers every record");
+    const replay = replays.get(position);
+    return { index: entry.index, judged: entry.judged, outcome, ...(replay && { replay }) };
+  });
 };
 
 interface SettledEvent {

@@ -10,24 +10,29 @@ export interface RecentIds {
   remember(messageId: string, sequence: Sequence): void;
 }
 
-/** `elapsedMs`: a clock that never goes back. */
+/**
+ * `elapsedMs`: a clock that never goes back. Two generations of plain numbers: one lives for at most half of the window as the young and half as
+ * the old one, so that nothing is remembered longer than the broker does, and no entry needs a time of its own.
+ */
 export const createRecentIds = (elapsedMs: () => number): RecentIds => {
-  // Two generations: when the young one is full the old one goes. Finding and remembering stay O(1), without a timer.
-  let young = new Map<string, Remembered>();
-  let old = new Map<string, Remembered>();
+  let young = new Map<string, Sequence>();
+  let old = new Map<string, Sequence>();
+  let youngSince = elapsedMs();
+  const turn = (): void => {
+    const age = elapsedMs() - youngSince;
+    if (age < DUPLICATE_WINDOW_MS / 2 && young.size < RECENT_IDS_MAX / 2) return;
+    old = age < DUPLICATE_WINDOW_MS ? young : new Map();
+    young = new Map();
+    youngSince = elapsedMs();
+  };
   return {
     sequenceOf: (messageId) => {
-      const found = young.get(messageId) ?? old.get(messageId);
-      return found && elapsedMs() - found.at < DUPLICATE_WINDOW_MS ? found.sequence : undefined;
+      turn();
+      return young.get(messageId) ?? old.get(messageId);
     },
     remember: (messageId, sequence) => {
-      if (young.size >= RECENT_IDS_MAX / 2) [young, old] = [new Map(), young];
-      young.set(messageId, { sequence, at: elapsedMs() });
+      turn();
+      young.set(messageId, sequence);
     },
   };
 };
-
-interface Remembered {
-  readonly sequence: Sequence;
-  readonly at: number;
-}

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /**
  * Identity for deduplication. The broker trims header values, cannot hold an empty one, and shares one id space between
@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
  * `event_id` of the same text apart.
  */
 const identify = (kind: "key" | "event", tenant: string, id: string): string =>
-  createHash("sha256").update(`${kind}\0${tenant}\0${id}`).digest("base64url");
+  hash("sha256", `${kind}\0${tenant}\0${id}`, "base64url");
 
 export const messageIdOfKey = (tenant: string, idempotencyKey: string): string =>
   identify("key", tenant, idempotencyKey);

@@ -204,12 +204,22 @@ const parse = (text: string): unknown => {
 
 /** Recursion is bounded: the caller has checked the depth. */
 const countMembers = (value: unknown): number => {
-  if (typeof value !== "object" || value === null) return 0;
-  const values: readonly unknown[] = Object.values(value);
-  let count = Array.isArray(value) ? 0 : values.length;
-  for (const child of values) count += countMembers(child);
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === "object") count += countMembers(item);
+  } else if (isObject(value)) {
+    // No inherited names: these are objects that JSON.parse made.
+    for (const name in value) {
+      count++;
+      const member = value[name];
+      if (typeof member === "object") count += countMembers(member);
+    }
+  }
   return count;
 };
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
 
 const duplicatesIn = (text: string): readonly string[] => {
   const inspection = inspect(text);
