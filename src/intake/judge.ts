@@ -56,10 +56,12 @@ export const toRecord = ({
   messageId: string;
 }): OutgoingRecord => {
   const { tenant, requestId } = submission;
+  const payload = encodeRecord({ tenant, receivedAt, requestId, eventText: judged.slice.text });
   return {
     subject: auditSubject(tenant, judged.event.asset_id, judged.event.event_type),
     messageId,
-    payload: encodeRecord({ tenant, receivedAt, requestId, eventText: judged.slice.text }),
+    payload,
+    payloadBytes: Buffer.byteLength(payload),
   };
 };
 

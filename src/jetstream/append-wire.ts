@@ -11,8 +11,9 @@ const HEADER_START = "NATS/1.0\r\nNats-Msg-Id: ";
 
 /** One message by itself; its acknowledgement goes to `reply`. */
 export const encodeSingle = (record: OutgoingRecord, reply: string): Uint8Array => {
+  const bytes = Buffer.allocUnsafe(LINE_BYTES_MAX + record.subject.length + record.payloadBytes);
   const headers = `${HEADER_START}${record.messageId}\r\n\r\n`;
-  return join([{ record, line: publishLine(record, reply, headers) }]);
+  return bytes.subarray(0, writeMessage({ bytes, offset: 0, record, reply: `${reply} `, headers }));
 };
 
 /**
@@ -24,45 +25,42 @@ export const encodeBatch = (
   batchId: string,
   reply: string,
 ): Uint8Array => {
-  const parts: Part[] = [];
+  let length = 0;
+  for (const { subject, payloadBytes } of records) length += LINE_BYTES_MAX + subject.length + payloadBytes;
+  const bytes = Buffer.allocUnsafe(length);
+  const batch = `\r\nNats-Batch-Id: ${batchId}\r\nNats-Batch-Sequence: `;
+  let offset = 0;
   let sequence = 0;
   for (const record of records) {
     sequence++;
     const isLast = sequence === records.length;
-    const commit = isLast ? "Nats-Batch-Commit: 1\r\n" : "";
-    const headers = `${HEADER_START}${record.messageId}\r\nNats-Batch-Id: ${batchId}\r\nNats-Batch-Sequence: ${sequence}\r\n${commit}\r\n`;
-    parts.push({ record, line: publishLine(record, isLast ? reply : "", headers) });
+    const end = isLast ? "\r\nNats-Batch-Commit: 1\r\n\r\n" : "\r\n\r\n";
+    const headers = `${HEADER_START}${record.messageId}${batch}${sequence}${end}`;
+    offset = writeMessage({ bytes, offset, record, reply: isLast ? `${reply} ` : "", headers });
   }
-  return join(parts);
+  return bytes.subarray(0, offset);
 };
 
-interface Part {
-  readonly record: OutgoingRecord;
-  /** The HPUB line and the headers: ASCII, so characters are bytes. */
-  readonly line: string;
-}
+/** More than anything beside subject and payload takes: HPUB, reply, lengths, headers and line ends, about 250 bytes. */
+const LINE_BYTES_MAX = 512;
 
-const publishLine = ({ subject, payload }: OutgoingRecord, reply: string, headers: string): string => {
-  const replyToken = reply === "" ? "" : `${reply} `;
-  return `HPUB ${subject} ${replyToken}${headers.length} ${headers.length + payload.byteLength}\r\n${headers}`;
-};
-
-const CARRIAGE_RETURN = 0x0d;
-const LINE_FEED = 0x0a;
-
-const join = (parts: readonly Part[]): Uint8Array => {
-  let length = 0;
-  for (const { line, record } of parts) length += line.length + record.payload.byteLength + 2;
-  const bytes = Buffer.allocUnsafe(length);
-  let offset = 0;
-  for (const { line, record } of parts) {
-    offset += bytes.write(line, offset, "latin1");
-    bytes.set(record.payload, offset);
-    offset += record.payload.byteLength;
-    bytes[offset++] = CARRIAGE_RETURN;
-    bytes[offset++] = LINE_FEED;
-  }
-  return bytes;
+/** Writes one HPUB and gives the index after it. Line and headers are ASCII, so their characters are bytes. */
+const writeMessage = (message: {
+  bytes: Buffer;
+  offset: number;
+  record: OutgoingRecord;
+  /** With a space behind it, or empty. */
+  reply: string;
+  headers: string;
+}): number => {
+  const { bytes, offset, record, reply, headers } = message;
+  const { subject, payload, payloadBytes } = record;
+  const line = `HPUB ${subject} ${reply}${headers.length} ${headers.length + payloadBytes}\r\n${headers}`;
+  // A payload that has as many bytes as characters is ASCII, which is written without looking at it.
+  if (payloadBytes === payload.length) return offset + bytes.write(`${line}${payload}\r\n`, offset, "latin1");
+  const start = offset + bytes.write(line, offset, "latin1");
+  const end = start + bytes.write(payload, start, "utf8");
+  return end + bytes.write("\r\n", end, "latin1");
 };
 
 interface ByteSender {

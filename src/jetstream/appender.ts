@@ -61,7 +61,7 @@ export const createAppender = (dependencies: AppenderDependencies): RecordAppend
   };
 
   const append = (records: readonly OutgoingRecord[]): Promise<readonly Outcome[]> => {
-    const bytes = records.reduce((sum, record) => sum + record.payload.byteLength, 0);
+    const bytes = records.reduce((sum, record) => sum + record.payloadBytes, 0);
     const refusal = refusalFor({
       connection,
       records: recordsHeld + records.length,
@@ -124,7 +124,7 @@ const createQueue = () => {
       let end = start;
       let bytes = 0;
       while (end < entries.length && end - start < COMMIT_RECORDS_MAX) {
-        bytes += entries[end]?.record.payload.byteLength ?? 0;
+        bytes += entries[end]?.record.payloadBytes ?? 0;
         if (bytes > COMMIT_BYTES_MAX && end > start) break;
         end++;
       }

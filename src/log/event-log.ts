@@ -5,8 +5,10 @@ export interface OutgoingRecord {
   readonly subject: string;
   /** See message-id.ts. The broker stores one message per id within the duplicate window. */
   readonly messageId: string;
-  /** See record.ts. */
-  readonly payload: Uint8Array;
+  /** See record.ts. Text and not bytes, so that a whole commit is written into one buffer. */
+  readonly payload: string;
+  /** Length of the payload in UTF-8. */
+  readonly payloadBytes: number;
 }
 
 /** One message of the log, as it is stored. */

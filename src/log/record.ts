@@ -13,13 +13,10 @@ export interface LogRecord {
   readonly eventText: string;
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-export const encodeRecord = (record: LogRecord): Uint8Array =>
-  encoder.encode(
-    `{"tenant":"${record.tenant}","received_at":"${record.receivedAt}","request_id":"${record.requestId}","event":${record.eventText}}`,
-  );
+export const encodeRecord = (record: LogRecord): string =>
+  `{"tenant":"${record.tenant}","received_at":"${record.receivedAt}","request_id":"${record.requestId}","event":${record.eventText}}`;
 
 /** The members before the event hold no quote, brace or backslash: a slug, a time and a UUID. */
 const ENVELOPE =

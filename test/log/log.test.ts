@@ -17,7 +17,8 @@ import { until } from "../support/until.ts";
 const record = (id: string, assetId = "a"): OutgoingRecord => ({
   subject: auditSubject("acme", assetId, "incident.detected"),
   messageId: id,
-  payload: new TextEncoder().encode(`{"id":"${id}"}`),
+  payload: `{"id":"${id}"}`,
+  payloadBytes: Buffer.byteLength(`{"id":"${id}"}`),
 });
 const appenderOn = ({ connection }: TestLog) =>
   createAppender({
@@ -67,6 +68,57 @@ describe("appending", () => {
     );
     const kinds = batches.map((outcomes) => [...new Set(outcomes.map(({ kind }) => kind))]);
     expect(kinds).toEqual([["appended"], ["appended"], ["appended"], ["appended"], ["refused"]]);
+  });
+
+  test("writes what it was given, in any script, alone and in a batch", async () => {
+    await using log = await startTestLog();
+    const texts = ["", "plain", "é", "日本語", "😀 \u0000 \u007f", "ÿ".repeat(5000)];
+    const records = [texts, ...Array.from({ length: 4 }, () => texts)].flatMap((group, round) =>
+      group.map((text, index): OutgoingRecord => {
+        const payload = JSON.stringify({ round, text });
+        return { ...record(`${round}-${index}`), payload, payloadBytes: Buffer.byteLength(payload) };
+      }),
+    );
+    const appender = appenderOn(log);
+    const [single, ...rest] = records;
+    if (!single) throw new Error("there are records");
+    await appender.append([single]);
+    await appender.append(rest);
+    const reader = await createLogReader(log.connection);
+    for (const [index, { payload }] of records.entries()) {
+      expect(new TextDecoder().decode((await reader.read(index + 1))?.payload)).toBe(payload);
+    }
+  });
+
+  test("a batch with some known events: each is answered for itself, and the new ones are stored once", async () => {
+    await using log = await startTestLog();
+    const [front, other] = [appenderOn(log), appenderOn(log)];
+    await front.append(Array.from({ length: 50 }, (_, index) => record(`id${index * 2}`)));
+    const mixed = Array.from({ length: 100 }, (_, index) => record(`id${index}`));
+    // The other front end does not remember what this one has sent, so it learns of the duplicates from the broker.
+    for (const appender of [other, front]) {
+      const outcomes = await appender.append(mixed);
+      const known = outcomes.filter(({ kind }) => kind === "duplicate");
+      expect(known).toHaveLength(appender === other ? 50 : 100);
+      expect(outcomes[4]).toEqual({ kind: "duplicate", sequence: 3 });
+    }
+    expect(await (await createLogReader(log.connection)).lastSequence()).toBe(100);
+  });
+
+  test("twins at two front ends at once are stored once, and both are told the same sequence", async () => {
+    await using log = await startTestLog();
+    const appenders = [appenderOn(log), appenderOn(log), appenderOn(log)];
+    for (let round = 0; round < 20; round++) {
+      const records = Array.from({ length: round * 3 + 1 }, (_, index) => record(`r${round}-${index}`));
+      const answers = await Promise.all(appenders.map((appender) => appender.append(records)));
+      for (const index of records.keys()) {
+        const outcomes = answers.map((outcomes) => outcomes[index]);
+        expect(outcomes.filter((outcome) => outcome?.kind === "appended")).toHaveLength(1);
+        expect(
+          new Set(outcomes.map((outcome) => outcome && "sequence" in outcome && outcome.sequence)).size,
+        ).toBe(1);
+      }
+    }
   });
 
   test("an asset name of 256 four-byte characters fits into a subject", async () => {

@@ -13,12 +13,14 @@ export interface RecordParts {
 export const messageOf = (sequence: number, parts: RecordParts): StoredMessage => ({
   sequence,
   subject: "audit.acme.credit_model.decision.automated_decision_made",
-  payload: encodeRecord({
-    tenant: parts.tenant ?? "acme",
-    receivedAt: parts.receivedAt ?? "2026-11-20T10:00:00.000Z",
-    requestId: parts.requestId ?? "0198c0de-0000-7000-8000-000000000000",
-    eventText: typeof parts.event === "string" ? parts.event : JSON.stringify(parts.event),
-  }),
+  payload: new TextEncoder().encode(
+    encodeRecord({
+      tenant: parts.tenant ?? "acme",
+      receivedAt: parts.receivedAt ?? "2026-11-20T10:00:00.000Z",
+      requestId: parts.requestId ?? "0198c0de-0000-7000-8000-000000000000",
+      eventText: typeof parts.event === "string" ? parts.event : JSON.stringify(parts.event),
+    }),
+  ),
 });
 
 /** Something in the log that no version of the program wrote. */
