@@ -49,9 +49,6 @@ export const createHttpApp = (dependencies: HttpDependencies): HttpHandler => {
     const forwardedFor = request.headers.get("x-forwarded-for");
     const context = contexts.open(request, clientAddress({ socketAddress, forwardedFor, trustedHops }));
     const response = await answer(app, request, context, logger);
-    response.headers.set("x-request-id", context.requestId);
-    // What an audit log answers belongs to the asker; documents and their assets say otherwise themselves.
-    if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
     writeLine({ request, response, context, durationMs: performance.now() - startedAt, logger, metrics });
     return response;
   };
@@ -112,7 +109,9 @@ const unmatched = (request: Request, context: RequestContext, methods: MethodTab
     });
   }
   const headers = { allow: allowed.join(", ") };
-  if (request.method === "OPTIONS") return new Response(null, { status: 204, headers });
+  if (request.method === "OPTIONS") {
+    return new Response(null, { status: 204, headers: { ...headers, "x-request-id": context.requestId } });
+  }
   return problem(context, "method_not_allowed", {
     detail: `This path takes ${allowed.join(", ")}.`,
     headers,
@@ -137,8 +136,7 @@ const writeLine = (line: {
   const { request, response, context, durationMs, logger, metrics } = line;
   const { route, principal, problemCode } = context;
   const { status } = response;
-  metrics.httpRequests.inc({ method: request.method, route, status });
-  metrics.httpDurationSeconds.observe({ route }, durationMs / 1000);
+  metrics.countRequest({ method: request.method, route, status, seconds: durationMs / 1000 });
   logger.info("request", {
     request_id: context.requestId,
     method: request.method,

@@ -167,6 +167,8 @@ export const problem = (
     status,
     headers: {
       "content-type": "application/problem+json",
+      "cache-control": "no-store",
+      "x-request-id": context.requestId,
       ...(kind.retryAfterSeconds !== undefined && { "retry-after": String(kind.retryAfterSeconds) }),
       ...details.headers,
     },

@@ -1,6 +1,7 @@
 /** Success bodies: `{ "data": …, "request_id": … }`; lists add `next_cursor`. */
 
-const HEADERS = { "content-type": "application/json" };
+/** What an audit log answers belongs to the asker alone. */
+const JSON_HEADERS = { "content-type": "application/json", "cache-control": "no-store" };
 
 /** `dataText` is JSON text, put into the body as it is: a stored event reads back byte for byte. */
 export const successText = (options: {
@@ -11,7 +12,7 @@ export const successText = (options: {
 }): Response =>
   new Response(`{"data":${options.dataText},"request_id":"${options.requestId}"}`, {
     status: options.status ?? 200,
-    headers: { ...HEADERS, ...options.headers },
+    headers: { ...JSON_HEADERS, "x-request-id": options.requestId, ...options.headers },
   });
 
 export const success = (options: {
@@ -28,5 +29,5 @@ export const successList = (options: {
 }): Response => {
   const { requestId, rowTexts, nextCursor } = options;
   const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)},"request_id":"${requestId}"}`;
-  return new Response(body, { headers: HEADERS });
+  return new Response(body, { headers: { ...JSON_HEADERS, "x-request-id": requestId } });
 };

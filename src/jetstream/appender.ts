@@ -203,6 +203,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
         entry.settle({ kind: "refused", reason: "unavailable", detail: "The event log is not connected." });
       return;
     }
+    recent.turn();
     const { fresh, known, repeated } = sort(entries, recent.sequenceOf);
     for (const { entry, sequence } of known) entry.settle({ kind: "duplicate", sequence });
     if (fresh.length < ATOMIC_RECORDS_MIN) await Promise.all(fresh.map(commitSingle));

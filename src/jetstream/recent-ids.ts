@@ -6,6 +6,8 @@ import { DUPLICATE_WINDOW_MS, RECENT_IDS_MAX } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
 
 export interface RecentIds {
+  /** Forgets what has become too old or too much. To be called once per commit. */
+  turn(): void;
   sequenceOf(messageId: string): Sequence | undefined;
   remember(messageId: string, sequence: Sequence): void;
 }
@@ -19,20 +21,16 @@ export const createRecentIds = (elapsedMs: () => number): RecentIds => {
   let old = new Map<string, Sequence>();
   let youngSince = elapsedMs();
   const turn = (): void => {
-    const age = elapsedMs() - youngSince;
+    const now = elapsedMs();
+    const age = now - youngSince;
     if (age < DUPLICATE_WINDOW_MS / 2 && young.size < RECENT_IDS_MAX / 2) return;
     old = age < DUPLICATE_WINDOW_MS ? young : new Map();
     young = new Map();
-    youngSince = elapsedMs();
+    youngSince = now;
   };
   return {
-    sequenceOf: (messageId) => {
-      turn();
-      return young.get(messageId) ?? old.get(messageId);
-    },
-    remember: (messageId, sequence) => {
-      turn();
-      young.set(messageId, sequence);
-    },
+    turn,
+    sequenceOf: (messageId) => young.get(messageId) ?? old.get(messageId),
+    remember: (messageId, sequence) => void young.set(messageId, sequence),
   };
 };

@@ -23,6 +23,10 @@ export const docsRoutes = ({
   readonly version: string;
 }) =>
   new Elysia()
+    .onBeforeHandle(({ request, set }) => {
+      set.headers["x-request-id"] = contexts.of(request).requestId;
+      set.headers["cache-control"] = "no-store";
+    })
     .use(
       swagger({
         path: "/docs",

@@ -32,8 +32,14 @@ export const operationRoutes = (dependencies: {
     )
     .get(
       "/metrics",
-      async () =>
-        new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } }),
+      async ({ request }) =>
+        new Response(await registry.metrics(), {
+          headers: {
+            "content-type": registry.contentType,
+            "cache-control": "no-store",
+            "x-request-id": contexts.of(request).requestId,
+          },
+        }),
       { detail: describe(METRICS) },
     );
 };
