@@ -126,6 +126,10 @@ export const STREAMS_RETRY_MS = 500;
 export const STOP_MS_MAX = 10 * SECOND_MS;
 /** Of which running requests get this much before their connections are closed; the rest is for the views and the broker. */
 export const REQUEST_DRAIN_MS_MAX = 5 * SECOND_MS;
+/** Time for one request body to arrive: 16 MiB at half a megabyte per second, and the end of a client that only dribbles. */
+export const BODY_MS_MAX = 30 * SECOND_MS;
+/** Unfinished bodies over all requests, in bytes; a body of unknown length counts with its limit. Past it the answer is 503 `overloaded`. */
+export const BODY_BYTES_HELD_MAX = 256 * MIB;
 /** A connection that sends nothing for this long is closed. */
 export const CONNECTION_IDLE_MS_MAX = 30 * SECOND_MS;
 
@@ -139,3 +143,4 @@ assert(
   "one lost answer must not make an instance not ready",
 );
 assert(REQUEST_DRAIN_MS_MAX < STOP_MS_MAX, "after the last request there is more to stop");
+assert(BODY_BYTES_HELD_MAX >= BATCH_BODY_BYTES_MAX, "one batch must fit");

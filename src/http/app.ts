@@ -9,6 +9,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import type { BodyReader } from "./body.ts";
 import { createGuard } from "./guard.ts";
 import { createMethodTable, type MethodTable } from "./method-table.ts";
 import { problem } from "./problem.ts";
@@ -33,6 +34,7 @@ export interface HttpDependencies {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly limiter: RateLimiter;
+  readonly bodies: BodyReader;
   readonly now: () => Date;
 }
 

@@ -1,27 +1,62 @@
-/** Bytes in: type, size and completeness, before anybody looks at the content. */
+/** Bytes in: type, coding, size, time and completeness, before anybody looks at the content. */
+import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
 import type { ProblemCode } from "./problem.ts";
 
 export type Body =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | {
       readonly kind: "refused";
-      readonly code: Extract<ProblemCode, "payload_too_large" | "unsupported_media_type" | "invalid_request">;
+      readonly code: Extract<
+        ProblemCode,
+        "payload_too_large" | "unsupported_media_type" | "invalid_request" | "request_timeout" | "overloaded"
+      >;
       readonly detail: string;
+      readonly headers?: Readonly<Record<string, string>>;
     };
 
-/** The whole body, of at most `bytesMax` bytes. Reading stops at the limit, whatever the client announced. */
-export const readBody = async (request: Request, bytesMax: number): Promise<Body> => {
-  const mediaProblem = mediaTypeProblem(request.headers);
-  if (mediaProblem !== undefined)
-    return { kind: "refused", code: "unsupported_media_type", detail: mediaProblem };
-  const announced = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (announced > bytesMax) return tooLarge(bytesMax);
-  try {
-    if (announced >= 0) return { kind: "bytes", bytes: new Uint8Array(await request.arrayBuffer()) };
-    return await readStream(request, bytesMax);
-  } catch {
-    return { kind: "refused", code: "invalid_request", detail: "The body ended before it was complete." };
-  }
+export interface BodyReader {
+  /** The whole body, decompressed, of at most `bytesMax` bytes. Reading stops at the limit, whatever the client announced. */
+  read(request: Request, bytesMax: number): Promise<Body>;
+}
+
+export interface BodyBounds {
+  /** Time for one body to arrive. */
+  readonly bodyMsMax: number;
+  /** Bytes of unfinished bodies over all requests. */
+  readonly bytesHeldMax: number;
+}
+
+export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyReader => {
+  const inTime = createDeadline(bodyMsMax);
+  let bytesHeld = 0;
+  return {
+    read: async (request, bytesMax) => {
+      const { headers } = request;
+      const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+      const refusal = typeRefusal(headers) ?? codingRefusal(coding);
+      if (refusal) return refusal;
+      const announced = Number(headers.get("content-length") ?? Number.NaN);
+      if (announced > bytesMax) return tooLarge(bytesMax);
+      const reserved = announced >= 0 ? announced : bytesMax;
+      if (bytesHeld + reserved > bytesHeldMax) return OVERLOADED;
+      bytesHeld += reserved;
+      try {
+        const arriving = announced >= 0 ? readAnnounced(request) : readStream(request, bytesMax);
+        const body = await inTime(arriving);
+        return body.kind === "bytes" && isCoding(coding)
+          ? toBody(await decompress(coding, body.bytes, bytesMax), bytesMax)
+          : body;
+      } finally {
+        bytesHeld -= reserved;
+      }
+    },
+  };
+};
+
+const OVERLOADED: Body = {
+  kind: "refused",
+  code: "overloaded",
+  detail: "More bodies are arriving than can be held. Nothing was stored.",
 };
 
 const tooLarge = (bytesMax: number): Body => ({
@@ -30,13 +65,68 @@ const tooLarge = (bytesMax: number): Body => ({
   detail: `The body is larger than ${bytesMax} bytes.`,
 });
 
+const incomplete = (): Body => ({
+  kind: "refused",
+  code: "invalid_request",
+  detail: "The body ended before it was complete.",
+});
+
+const toBody = (decompressed: Awaited<ReturnType<typeof decompress>>, bytesMax: number): Body => {
+  if (decompressed.kind === "bytes") return decompressed;
+  if (decompressed.kind === "too_large") return tooLarge(bytesMax);
+  return {
+    kind: "refused",
+    code: "invalid_request",
+    detail: "The body is not what its Content-Encoding says: it could not be decompressed to its end.",
+  };
+};
+
+const timedOut = (bodyMsMax: number): Body => ({
+  kind: "refused",
+  code: "request_timeout",
+  detail: `The body was not complete after ${bodyMsMax} ms.`,
+  headers: { connection: "close" },
+});
+
+/** One timer for all bodies, because a timer per request costs more than most bodies take to arrive. */
+const createDeadline = (bodyMsMax: number) => {
+  const waiting = new Set<{ readonly since: number; readonly giveUp: (body: Body) => void }>();
+  const sweep = (): void => {
+    const oldest = performance.now() - bodyMsMax;
+    // In order of arrival, so the first one in time ends the search.
+    for (const entry of waiting) {
+      if (entry.since > oldest) return;
+      entry.giveUp(timedOut(bodyMsMax));
+    }
+  };
+  setInterval(sweep, bodyMsMax / 10).unref();
+  return async (arriving: Promise<Body>): Promise<Body> => {
+    const { promise, resolve } = Promise.withResolvers<Body>();
+    const entry = { since: performance.now(), giveUp: resolve };
+    waiting.add(entry);
+    void arriving.then(resolve);
+    try {
+      return await promise;
+    } finally {
+      waiting.delete(entry);
+    }
+  };
+};
+
+const readAnnounced = (request: Request): Promise<Body> =>
+  request.arrayBuffer().then((buffer) => ({ kind: "bytes", bytes: new Uint8Array(buffer) }), incomplete);
+
 const readStream = async (request: Request, bytesMax: number): Promise<Body> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > bytesMax) return tooLarge(bytesMax);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      length += chunk.byteLength;
+      if (length > bytesMax) return tooLarge(bytesMax);
+      chunks.push(chunk);
+    }
+  } catch {
+    return incomplete();
   }
   const bytes = new Uint8Array(length);
   let offset = 0;
@@ -48,15 +138,24 @@ const readStream = async (request: Request, bytesMax: number): Promise<Body> => 
 };
 
 /** RFC 9110 §8.3.1: type and parameter names in any case; a charset may be quoted. */
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?$/i;
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?$/i;
 
-const mediaTypeProblem = (headers: Headers): string | undefined => {
+const typeRefusal = (headers: Headers): Body | undefined => {
   const type = headers.get("content-type");
-  if (type === null) return "Send the header Content-Type: application/json.";
-  if (!JSON_TYPE.test(type.trim())) return "Send Content-Type: application/json, in UTF-8.";
-  const encoding = headers.get("content-encoding");
-  if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
-    return "Send the body without compression: this version takes no Content-Encoding.";
-  }
-  return undefined;
+  if (type === "application/json" || (type !== null && JSON_TYPE.test(type.trim()))) return undefined;
+  const detail =
+    type === null
+      ? "Send the header Content-Type: application/json."
+      : "Send Content-Type: application/json, in UTF-8.";
+  return { kind: "refused", code: "unsupported_media_type", detail };
+};
+
+const codingRefusal = (coding: string): Body | undefined => {
+  if (coding === "identity" || isCoding(coding)) return undefined;
+  return {
+    kind: "refused",
+    code: "unsupported_media_type",
+    detail: `Send the body plain, or in one of these codings: ${CODINGS_ACCEPTED}.`,
+    headers: { "accept-encoding": CODINGS_ACCEPTED },
+  };
 };

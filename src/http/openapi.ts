@@ -50,6 +50,8 @@ const WITH_KEY: readonly ProblemCode[] = [
 ];
 const WITH_BODY: readonly ProblemCode[] = [
   "payload_too_large",
+  "request_timeout",
+  "overloaded",
   "unsupported_media_type",
   "invalid_json",
   "invalid_utf8",

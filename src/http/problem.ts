@@ -54,6 +54,11 @@ export const PROBLEMS = {
     title: "Method not allowed",
     when: "The path exists; the `Allow` header names its methods.",
   },
+  request_timeout: {
+    status: 408,
+    title: "The body did not arrive in time",
+    when: "The body was not complete in time, and the connection is closed. Sending the same again is safe.",
+  },
   event_id_conflict: {
     status: 409,
     title: "The event_id is taken by another event",
@@ -67,7 +72,7 @@ export const PROBLEMS = {
   unsupported_media_type: {
     status: 415,
     title: "Send application/json",
-    when: "The Content-Type is not application/json in UTF-8, or the body is compressed.",
+    when: "The Content-Type is not application/json in UTF-8, or the Content-Encoding is neither gzip nor zstd.",
   },
   idempotency_key_reused: {
     status: 422,

@@ -12,12 +12,19 @@ import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
 import { createEventValidator } from "../event/validate.ts";
 import { createHttpApp } from "../http/app.ts";
+import { createBodyReader } from "../http/body.ts";
 import { createIntake } from "../intake/intake.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createLogReader } from "../jetstream/reader.ts";
-import { CONNECTION_BODY_BYTES_MAX, CONNECTION_IDLE_MS_MAX, REQUEST_DRAIN_MS_MAX } from "../limits.ts";
+import {
+  BODY_BYTES_HELD_MAX,
+  BODY_MS_MAX,
+  CONNECTION_BODY_BYTES_MAX,
+  CONNECTION_IDLE_MS_MAX,
+  REQUEST_DRAIN_MS_MAX,
+} from "../limits.ts";
 import type { Outcome } from "../log/outcome.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
@@ -101,6 +108,7 @@ export const startService = async (dependencies: {
     }),
     docsAssets: await loadDocsAssets(),
     version,
+    bodies: createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX }),
     limiter: createRateLimiter(() => performance.now()),
     trustedHops: config.trustedHops,
     metrics,

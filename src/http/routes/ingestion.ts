@@ -11,7 +11,7 @@ import {
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
-import { readBody } from "../body.ts";
+import type { BodyReader } from "../body.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { type ProblemCode, type ProblemDetails, problem, rateLimited } from "../problem.ts";
@@ -23,6 +23,7 @@ export const ingestionRoutes = (dependencies: {
   readonly guard: Guard;
   readonly intake: Intake;
   readonly limiter: RateLimiter;
+  readonly bodies: BodyReader;
   readonly vocabulary: EventVocabulary;
 }) => {
   const { guard, vocabulary, ...ways } = dependencies;
@@ -46,6 +47,7 @@ export const ingestionRoutes = (dependencies: {
 };
 
 interface Ways {
+  readonly bodies: BodyReader;
   readonly intake: Intake;
   readonly limiter: RateLimiter;
 }
@@ -56,13 +58,13 @@ const admitFor =
     limiter.take({ keyId, unit: "events", perSecond: rateLimit?.events_per_second, count });
 
 const postEvent = async (
-  { intake, limiter }: Ways,
+  { bodies, intake, limiter }: Ways,
   { request, context, principal }: Call,
 ): Promise<Response> => {
   const header = readIdempotencyKey(request.headers);
   if (header.kind === "invalid") return invalidIdempotencyKey(context);
-  const body = await readBody(request, SINGLE_BODY_BYTES_MAX);
-  if (body.kind === "refused") return problem(context, body.code, { detail: body.detail });
+  const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
+  if (body.kind === "refused") return problem(context, body.code, body);
   const answer = await intake.acceptOne({
     tenant: principal.tenant,
     requestId: context.requestId,
@@ -74,13 +76,13 @@ const postEvent = async (
 };
 
 const postBatch = async (
-  { intake, limiter }: Ways,
+  { bodies, intake, limiter }: Ways,
   { request, context, principal }: Call,
 ): Promise<Response> => {
   // Each event has an identity of its own, which makes a retry of the batch exactly-once; the header is only held to its form.
   if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
-  const body = await readBody(request, BATCH_BODY_BYTES_MAX);
-  if (body.kind === "refused") return problem(context, body.code, { detail: body.detail });
+  const body = await bodies.read(request, BATCH_BODY_BYTES_MAX);
+  if (body.kind === "refused") return problem(context, body.code, body);
   const answer = await intake.acceptBatch({
     tenant: principal.tenant,
     requestId: context.requestId,

@@ -4,7 +4,7 @@ import type { KeyNotFound, KeyRefusal, Keys, KeysUnavailable } from "../../acces
 import { sliceBody } from "../../intake/json/slice.ts";
 import { decodeUtf8 } from "../../intake/judge.ts";
 import { SINGLE_BODY_BYTES_MAX } from "../../limits.ts";
-import { readBody } from "../body.ts";
+import type { BodyReader } from "../body.ts";
 import { type Call, type Guard, insufficientScope } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -13,34 +13,39 @@ import type { RequestContext } from "../request-context.ts";
 import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.ts";
 import { success, successList } from "../success.ts";
 
-export const keyRoutes = ({ guard, keys }: { readonly guard: Guard; readonly keys: Keys }) =>
+interface Ways {
+  readonly keys: Keys;
+  readonly bodies: BodyReader;
+}
+
+export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1" })
     .post(
       "/keys",
-      guard("keys:manage", (call) => postKey(keys, call)),
+      guard("keys:manage", (call) => postKey(ways, call)),
       { parse: "none", detail: describe(CREATE) },
     )
     .get(
       "/keys",
-      guard("keys:manage", (call) => getKeys(keys, call)),
+      guard("keys:manage", (call) => getKeys(ways.keys, call)),
       { detail: describe(LIST) },
     )
     .delete(
       "/keys/:id",
-      guard("keys:manage", (call) => deleteKey(keys, call)),
+      guard("keys:manage", (call) => deleteKey(ways.keys, call)),
       { parse: "none", detail: describe(REVOKE) },
     )
     .post(
       "/keys/:id/rotate",
-      guard("keys:manage", (call) => rotateKey(keys, call)),
+      guard("keys:manage", (call) => rotateKey(ways, call)),
       {
         parse: "none",
         detail: describe(ROTATE),
       },
     );
 
-const postKey = async (keys: Keys, { request, context, principal }: Call): Promise<Response> => {
-  const body = await readJson(request, context);
+const postKey = async ({ keys, bodies }: Ways, { request, context, principal }: Call): Promise<Response> => {
+  const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
   const answer = await keys.create({ principal, request: body.value });
   if (answer.kind !== "created") return refused(context, answer);
@@ -68,8 +73,11 @@ const deleteKey = async (keys: Keys, { context, principal, params }: Call): Prom
   return success({ requestId: context.requestId, data: answer.key });
 };
 
-const rotateKey = async (keys: Keys, { request, context, principal, params }: Call): Promise<Response> => {
-  const body = isEmpty(request) ? { value: {} } : await readJson(request, context);
+const rotateKey = async (
+  { keys, bodies }: Ways,
+  { request, context, principal, params }: Call,
+): Promise<Response> => {
+  const body = isEmpty(request) ? { value: {} } : await readJson(bodies, request, context);
   if (body instanceof Response) return body;
   const answer = await keys.rotate({ principal, id: params.id ?? "", request: body.value });
   if (answer.kind !== "rotated") return refused(context, answer);
@@ -82,11 +90,12 @@ const isEmpty = (request: Request): boolean =>
 
 /** The same strict reading as for events: a member that stands twice is refused rather than guessed. */
 const readJson = async (
+  bodies: BodyReader,
   request: Request,
   context: RequestContext,
 ): Promise<{ value: unknown } | Response> => {
-  const body = await readBody(request, SINGLE_BODY_BYTES_MAX);
-  if (body.kind === "refused") return problem(context, body.code, { detail: body.detail });
+  const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
+  if (body.kind === "refused") return problem(context, body.code, body);
   const text = decodeUtf8(body.bytes);
   if (text === undefined) return problem(context, "invalid_utf8");
   const sliced = sliceBody(text);
