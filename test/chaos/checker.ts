@@ -1,0 +1,84 @@
+/** Holds the log and the view against what was acknowledged, with a plain NATS client and over HTTP. */
+import { connect } from "nats";
+import type { TestService } from "../support/service.ts";
+import type { SentEvent } from "./loader.ts";
+
+export interface Verdict {
+  readonly sent: number;
+  readonly acknowledged: number;
+  readonly stored: number;
+  /** Each a sentence; empty when every promise was kept. */
+  readonly violations: readonly string[];
+}
+
+export const check = async (options: {
+  readonly sent: ReadonlyMap<string, SentEvent>;
+  readonly consumerUrl: string;
+  readonly call: TestService["call"];
+}): Promise<Verdict> => {
+  const { sent, consumerUrl, call } = options;
+  const log = await readLog(consumerUrl);
+  const view = await readView(call, log.last);
+  const violations: string[] = [];
+  const accuse = (text: string): void => void (violations.length < 20 && violations.push(text));
+  for (const hole of log.holes) accuse(`the log has no sequence ${hole}`);
+  let acknowledged = 0;
+  for (const { eventId, text, sequence } of sent.values()) {
+    const stored = log.records.get(eventId) ?? [];
+    const shown = view.get(eventId) ?? [];
+    if (stored.length > 1) accuse(`${eventId} is in the log ${stored.length} times`);
+    if (shown.length !== Math.min(1, stored.length))
+      accuse(`${eventId} is in the view ${shown.length} times, in the log ${stored.length}`);
+    if (stored.some((record) => record.text !== text)) accuse(`${eventId} is not stored as it was sent`);
+    if (sequence === undefined) continue;
+    acknowledged++;
+    if (stored.length === 0) accuse(`${eventId} was acknowledged and is lost`);
+    if (sequence > 0 && stored[0]?.sequence !== sequence)
+      accuse(`${eventId} was acknowledged under ${sequence}, is at ${stored[0]?.sequence}`);
+  }
+  for (const eventId of log.records.keys()) if (!sent.has(eventId)) accuse(`${eventId} was never sent`);
+  return { sent: sent.size, acknowledged, stored: log.records.size, violations };
+};
+
+interface LoggedRecord {
+  readonly sequence: number;
+  readonly text: string;
+}
+
+const readLog = async (consumerUrl: string) => {
+  const { host, username, password } = new URL(consumerUrl);
+  const nats = await connect({ servers: host, user: username, pass: password });
+  const { state } = await (await nats.jetstreamManager({ checkAPI: false })).streams.info("AUDIT");
+  const records = new Map<string, LoggedRecord[]>();
+  const holes: number[] = [];
+  let expected = 1;
+  const consumer = await nats.jetstream().consumers.get("AUDIT");
+  const messages = state.last_seq > 0 ? await consumer.consume({ max_messages: 1000 }) : [];
+  for await (const message of messages) {
+    for (; expected < message.seq && holes.length < 20; expected++) holes.push(expected);
+    expected = message.seq + 1;
+    const text = message.string().split('"event":').slice(1).join('"event":').slice(0, -1);
+    const { event_id }: { event_id: string } = JSON.parse(text);
+    records.set(event_id, [...(records.get(event_id) ?? []), { sequence: message.seq, text }]);
+    if (message.seq === state.last_seq) break;
+  }
+  await nats.close();
+  return { records, holes, last: state.last_seq };
+};
+
+const readView = async (call: TestService["call"], last: number): Promise<ReadonlyMap<string, number[]>> => {
+  const shown = new Map<string, number[]>();
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const page = await call(
+      `/v1/events?order=asc&limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`,
+    );
+    if (page.status === 503) continue;
+    if (page.status !== 200) throw new Error(page.text);
+    for (const row of page.json.data as { sequence: number; event: { event_id: string } }[]) {
+      shown.set(row.event.event_id, [...(shown.get(row.event.event_id) ?? []), row.sequence]);
+    }
+    cursor = page.json.next_cursor;
+  }
+  return shown;
+};

@@ -1,0 +1,84 @@
+/**
+ * Sends events all the time and remembers what it was told: acknowledged under a sequence, or nothing certain. What was not
+ * acknowledged is sent again with the same identity a few times, then given up, as clients do.
+ */
+import type { TestService } from "../support/service.ts";
+import { event } from "../support/service.ts";
+import { createRandom } from "./schedule.ts";
+
+export interface SentEvent {
+  readonly eventId: string;
+  readonly text: string;
+  /** Absent: nobody was told that it is stored. */
+  sequence?: number;
+}
+
+export interface Loader {
+  readonly sent: ReadonlyMap<string, SentEvent>;
+  acknowledged(): number;
+  /** Ends the load; resolves when every request has its answer. */
+  stop(): Promise<void>;
+}
+
+const SENDERS = 8;
+const TRIES_MAX = 6;
+const PAUSE_MS = 25;
+
+export const startLoader = (options: {
+  /** Of whichever front end is there now. */
+  readonly call: TestService["call"];
+  readonly seed: number;
+}): Loader => {
+  const { call, seed } = options;
+  const sent = new Map<string, SentEvent>();
+  let isRunning = true;
+  let next = 0;
+
+  const make = (): SentEvent => {
+    const eventId = `evt_chaos_${next++}`;
+    const text = JSON.stringify(event({ event_id: eventId, metadata: { n: next, s: "é😀" } }));
+    const made: SentEvent = { eventId, text };
+    sent.set(eventId, made);
+    return made;
+  };
+
+  const sendOne = async (one: SentEvent, headers: Record<string, string>): Promise<boolean> => {
+    const answer = await call("/v1/events", { body: one.text, headers }).catch(() => undefined);
+    if (answer?.status !== 202) return false;
+    one.sequence = answer.json.data.sequence;
+    return true;
+  };
+
+  /** The answer of a batch names no sequence per event: what it accepted is known to be stored, under some sequence. */
+  const sendBatch = async (batch: readonly SentEvent[]): Promise<boolean> => {
+    const body = `{"events":[${batch.map(({ text }) => text).join(",")}]}`;
+    const answer = await call("/v1/events/batch", { body }).catch(() => undefined);
+    if (answer?.status !== 202) return false;
+    const rejected = new Set(answer.json.data.errors.map(({ index }: { index: number }) => index));
+    for (const [index, one] of batch.entries()) if (!rejected.has(index)) one.sequence ??= 0;
+    return rejected.size === 0;
+  };
+
+  const drive = async (random: () => number): Promise<void> => {
+    while (isRunning) {
+      const size = random() < 0.5 ? 1 : 1 + Math.floor(random() * 200);
+      const batch = Array.from({ length: size }, make);
+      const headers = random() < 0.3 ? { "idempotency-key": `key-${batch[0]?.eventId}` } : {};
+      const [first] = batch;
+      for (let tries = 0; tries < TRIES_MAX; tries++) {
+        const isDone = size === 1 && first ? await sendOne(first, headers) : await sendBatch(batch);
+        if (isDone) break;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  };
+  const running = Array.from({ length: SENDERS }, (_, index) => drive(createRandom(seed + index)));
+  return {
+    sent,
+    acknowledged: () => [...sent.values()].filter(({ sequence }) => sequence !== undefined).length,
+    stop: async () => {
+      isRunning = false;
+      await Promise.all(running);
+    },
+  };
+};

@@ -1,0 +1,116 @@
+/** Three real brokers that replicate to each other, with the rights and the durability of compose.yaml; gone when disposed. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect, type NatsConnection } from "nats";
+import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
+import { configure } from "../../src/jetstream/broker/configure.ts";
+import { readServerInfo } from "../../src/jetstream/broker/server-info.ts";
+import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { topology } from "../../streams/topology.ts";
+import { silentLogger, testBrokerBinary } from "./broker.ts";
+import { until } from "./until.ts";
+
+const NODES = [0, 1, 2] as const;
+type NodeIndex = (typeof NODES)[number];
+const CREDENTIALS = { service: "s", provisioner: "p", consumer: "c" };
+
+export interface TestCluster extends AsyncDisposable {
+  /** All three, with the credentials of a broker user. */
+  url(user: keyof typeof CREDENTIALS): string;
+  kill(node: NodeIndex, signal: NodeJS.Signals): Promise<void>;
+  start(node: NodeIndex): Promise<void>;
+  /** The node that leads the log. */
+  leader(): Promise<NodeIndex>;
+}
+
+export const startTestCluster = async (): Promise<TestCluster> => {
+  const binary = await testBrokerBinary();
+  const folder = await mkdtemp(join(tmpdir(), "prooftrail-cluster-"));
+  const ports = await freePorts(6);
+  const [clientPorts, routePorts] = [ports.slice(0, 3), ports.slice(3)];
+  const routes = routePorts.map((port) => `nats://127.0.0.1:${port}`);
+  const children: (ChildProcess | undefined)[] = [];
+
+  const start = async (node: NodeIndex): Promise<void> => {
+    const files = brokerFiles(join(folder, `node-${node}`));
+    await rm(files.run, { recursive: true, force: true });
+    await mkdir(files.run, { recursive: true });
+    const port = clientPorts[node];
+    const own = configure({ files, credentials: CREDENTIALS, port }).replace(
+      'server_name: "prooftrail"',
+      `server_name: "node-${node}"`,
+    );
+    const cluster = `cluster {\n  name: "test"\n  listen: "127.0.0.1:${routePorts[node]}"\n  routes: ${JSON.stringify(routes)}\n}\n`;
+    await writeFile(files.configuration, own + cluster);
+    children[node] = spawn(binary, ["-c", files.configuration], { stdio: "ignore" });
+    await until(`node ${node} answers`, () => readServerInfo(port ?? 0));
+  };
+  const kill = async (node: NodeIndex, signal: NodeJS.Signals): Promise<void> => {
+    const child = children[node];
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill(signal);
+    await ended;
+  };
+  const connectAs = (user: keyof typeof CREDENTIALS): Promise<NatsConnection> =>
+    connect({ servers: clientPorts.map((port) => `127.0.0.1:${port}`), user, pass: CREDENTIALS[user] });
+
+  await Promise.all(NODES.map(start));
+  await until(
+    "the cluster has its streams",
+    async () => {
+      const provisioner = await connectAs("provisioner").catch(() => undefined);
+      if (!provisioner) return false;
+      const result = await reconcileStreams({
+        provisioner,
+        definitions: topology({ replicas: 3 }),
+        logger: silentLogger,
+      });
+      await provisioner.close();
+      return result.kind === "agreed";
+    },
+    { timeoutMs: 30_000 },
+  );
+
+  return {
+    url: (user) =>
+      clientPorts.map((port) => `nats://${user}:${CREDENTIALS[user]}@127.0.0.1:${port}`).join(","),
+    kill,
+    start,
+    leader: async () => {
+      const provisioner = await connectAs("provisioner");
+      try {
+        const name = await until("the log has a leader", async () => {
+          const manager = await provisioner.jetstreamManager({ checkAPI: false });
+          return (await manager.streams.info("AUDIT").catch(() => undefined))?.cluster?.leader;
+        });
+        return NODES.find((node) => name === `node-${node}`) ?? 0;
+      } finally {
+        await provisioner.close();
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(NODES.map((node) => kill(node, "SIGKILL")));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const freePorts = async (count: number): Promise<number[]> => {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const { promise, resolve } = Promise.withResolvers<ReturnType<typeof createServer>>();
+      const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
+      return promise;
+    }),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === "object" && address ? address.port : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+};
