@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { hashSecret, makeApiKey } from "./api-key.ts";
-import { authenticate, authorize, type Principal } from "./authenticate.ts";
+import { authenticate, authorize, createAuthenticator, type Principal } from "./authenticate.ts";
 import type { AdminKeyRecord, ApiKeyRecord } from "./key-record.ts";
 import { SCOPES } from "./scopes.ts";
 
@@ -97,4 +97,37 @@ test("a missing scope is named", () => {
   const principal: Principal = { keyId: made.id, tenant: "acme", scopes: ["events:read"], isAdmin: false };
   expect(authorize(principal, "events:read")).toEqual({ kind: "ok" });
   expect(authorize(principal, "keys:manage")).toEqual({ kind: "insufficient_scope", scope: "keys:manage" });
+});
+
+describe("the memory of right headers", () => {
+  test("answers as the full look does, and forgets with the key: revoked, replaced or expired is refused at once", () => {
+    let stored: ApiKeyRecord | undefined = record;
+    let storedAdmin: AdminKeyRecord | undefined = admin;
+    const keys = { get: (id: string) => (id === stored?.id ? stored : undefined), admin: () => storedAdmin };
+    const remembering = createAuthenticator(keys);
+    const both = (authorization: string) => {
+      const full = authenticate({ authorization, keys, now: NOW });
+      for (let round = 0; round < 3; round++) expect(remembering(authorization, NOW)).toEqual(full);
+      return full.kind;
+    };
+    const [asKey, asAdmin] = [`Bearer ${made.text}`, `Bearer ${ADMIN_TEXT}`];
+    expect([both(asKey), both(asAdmin), both(`Bearer ${made.text}x`)]).toEqual([
+      "principal",
+      "principal",
+      "invalid",
+    ]);
+    stored = { ...record, scopes: ["events:read"] };
+    expect(remembering(asKey, NOW)).toMatchObject({ principal: { scopes: ["events:read"] } });
+    stored = { ...record, revoked_at: EARLIER };
+    expect(both(asKey)).toBe("invalid");
+    stored = { ...record, secret_hash: hashSecret("another") };
+    expect(both(asKey)).toBe("invalid");
+    stored = undefined;
+    expect(both(asKey)).toBe("invalid");
+    stored = record;
+    expect(both(asKey)).toBe("principal");
+    storedAdmin = { ...admin, secret_hash: hashSecret("replaced-by-another") };
+    expect(both(asAdmin)).toBe("invalid");
+    expect(remembering(null, NOW)).toEqual({ kind: "missing" });
+  });
 });

@@ -52,6 +52,45 @@ export const authenticate = (options: {
   return { kind: "principal", principal: principalOf(record) };
 };
 
+/**
+ * `authenticate` with a memory: a header that was right is known by its hash, and is right as long as the key it was right for is the same and
+ * active. Saves all but one hash per request; what is wrong is looked at in full every time.
+ */
+export const createAuthenticator = (
+  keys: Pick<KeyStore, "get" | "admin">,
+): ((authorization: string | null, now: Date) => Authentication) => {
+  const right = new Map<string, { readonly keyId: string; readonly secretHash: string }>();
+  const recall = (hash: string, now: Date): Authentication | undefined => {
+    const known = right.get(hash);
+    if (!known) return undefined;
+    if (known.keyId === ADMIN_KEY_ID) {
+      return keys.admin()?.secret_hash === known.secretHash
+        ? { kind: "principal", principal: ADMIN }
+        : undefined;
+    }
+    const record = keys.get(known.keyId);
+    const isSame = record?.secret_hash === known.secretHash && isActive(record, now);
+    return isSame ? { kind: "principal", principal: principalOf(record) } : undefined;
+  };
+  return (authorization, now) => {
+    if (authorization === null) return { kind: "missing" };
+    const hash = hashSecret(authorization);
+    const recalled = recall(hash, now);
+    if (recalled) return recalled;
+    right.delete(hash);
+    const answer = authenticate({ authorization, keys, now });
+    if (answer.kind !== "principal") return answer;
+    const { keyId } = answer.principal;
+    const secretHash = keyId === ADMIN_KEY_ID ? keys.admin()?.secret_hash : keys.get(keyId)?.secret_hash;
+    if (right.size >= RIGHT_HEADERS_MAX) right.clear();
+    if (secretHash !== undefined) right.set(hash, { keyId, secretHash });
+    return answer;
+  };
+};
+
+/** Headers remembered: more than one front end sees in use at once, and a bound all the same. */
+const RIGHT_HEADERS_MAX = 10_000;
+
 export type Authorization =
   | { readonly kind: "ok" }
   | { readonly kind: "insufficient_scope"; readonly scope: Scope };

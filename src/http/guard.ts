@@ -1,5 +1,5 @@
 /** The door of every route that needs a key: header → principal → scope → handler. */
-import { authenticate, authorize, type Principal } from "../access/authenticate.ts";
+import { authorize, createAuthenticator, type Principal } from "../access/authenticate.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { RateLimiter } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
@@ -23,39 +23,39 @@ export type Guard = (
 /** RFC 6750 §3. */
 const CHALLENGE = { "www-authenticate": "Bearer" };
 
-export const createGuard =
-  (dependencies: {
-    readonly contexts: RequestContexts;
-    readonly keyStore: Pick<KeyStore, "get" | "admin">;
-    readonly limiter: RateLimiter;
-    readonly now: () => Date;
-  }): Guard =>
-  (scope, handle) =>
-  ({ request, params }) => {
-    const { contexts, keyStore, limiter, now } = dependencies;
-    const context = contexts.of(request);
-    const authorization = request.headers.get("authorization");
-    const authentication = authenticate({ authorization, keys: keyStore, now: now() });
-    if (authentication.kind !== "principal") {
-      return problem(context, authentication.kind === "missing" ? "missing_api_key" : "invalid_api_key", {
-        headers: CHALLENGE,
+export const createGuard = (dependencies: {
+  readonly contexts: RequestContexts;
+  readonly keyStore: Pick<KeyStore, "get" | "admin">;
+  readonly limiter: RateLimiter;
+  readonly now: () => Date;
+}): Guard => {
+  const { contexts, keyStore, limiter, now } = dependencies;
+  const authenticate = createAuthenticator(keyStore);
+  return (scope, handle) =>
+    ({ request, params }) => {
+      const context = contexts.of(request);
+      const authentication = authenticate(request.headers.get("authorization"), now());
+      if (authentication.kind !== "principal") {
+        return problem(context, authentication.kind === "missing" ? "missing_api_key" : "invalid_api_key", {
+          headers: CHALLENGE,
+        });
+      }
+      const { principal } = authentication;
+      context.principal = principal;
+      const permission = authorize(principal, scope);
+      if (permission.kind !== "ok") return insufficientScope(context, permission.scope);
+      const { keyId, rateLimit } = principal;
+      const rate = limiter.take({
+        keyId,
+        unit: "requests",
+        perSecond: rateLimit?.requests_per_second,
+        count: 1,
       });
-    }
-    const { principal } = authentication;
-    context.principal = principal;
-    const permission = authorize(principal, scope);
-    if (permission.kind !== "ok") return insufficientScope(context, permission.scope);
-    const { keyId, rateLimit } = principal;
-    const rate = limiter.take({
-      keyId,
-      unit: "requests",
-      perSecond: rateLimit?.requests_per_second,
-      count: 1,
-    });
-    return rate.kind === "limited"
-      ? rateLimited(context, rate)
-      : handle({ request, context, principal, params });
-  };
+      return rate.kind === "limited"
+        ? rateLimited(context, rate)
+        : handle({ request, context, principal, params });
+    };
+};
 
 export const insufficientScope = (context: RequestContext, scope: Scope): Response =>
   problem(context, "insufficient_scope", {

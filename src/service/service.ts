@@ -25,11 +25,10 @@ import {
   CONNECTION_IDLE_MS_MAX,
   REQUEST_DRAIN_MS_MAX,
 } from "../limits.ts";
-import type { Outcome } from "../log/outcome.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
@@ -83,7 +82,7 @@ export const startService = async (dependencies: {
     connection,
     logger,
     elapsedMs: () => performance.now(),
-    onOutcomes: (outcomes) => countOutcomes(metrics, outcomes),
+    onOutcomes: metrics.countOutcomes,
     onCommit: (records) => metrics.commitRecords.observe(records),
   });
   const handle = createHttpApp({
@@ -126,13 +125,6 @@ export const startService = async (dependencies: {
     stop,
     [Symbol.asyncDispose]: stop,
   };
-};
-
-/** Counted per kind first: one call per record would cost more than the record. */
-const countOutcomes = (metrics: Metrics, outcomes: readonly Outcome[]): void => {
-  const counts = new Map<Outcome["kind"], number>();
-  for (const { kind } of outcomes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  for (const [outcome, count] of counts) metrics.appendOutcomes.inc({ outcome }, count);
 };
 
 const connectMachines = async (options: {

@@ -11,12 +11,7 @@ export const createMetrics = () => {
   return {
     registry,
     countRequest: createRequestCount(registers),
-    appendOutcomes: new Counter({
-      name: "prooftrail_append_outcomes_total",
-      help: "Records by what became of them: appended, duplicate, refused, unknown.",
-      labelNames: ["outcome"],
-      registers,
-    }),
+    countOutcomes: createOutcomeCount(registers),
     commitRecords: new Histogram({
       name: "prooftrail_commit_records",
       help: "Records in one commit, acknowledged by one fsync.",
@@ -87,3 +82,26 @@ const createRequestCount = (registers: Registry[]) => {
     found.duration.observe(seconds);
   };
 };
+
+/** One counter per outcome, bound once, and counted per kind first: one call per record would cost as much as the record. */
+const createOutcomeCount = (registers: Registry[]) => {
+  const outcomes = new Counter({
+    name: "prooftrail_append_outcomes_total",
+    help: "Records by what became of them: appended, duplicate, refused, unknown.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const bound = {
+    appended: outcomes.labels("appended"),
+    duplicate: outcomes.labels("duplicate"),
+    refused: outcomes.labels("refused"),
+    unknown: outcomes.labels("unknown"),
+  };
+  return (records: readonly { readonly kind: keyof typeof bound }[]): void => {
+    const counts = { appended: 0, duplicate: 0, refused: 0, unknown: 0 };
+    for (const { kind } of records) counts[kind]++;
+    for (const kind of OUTCOMES) if (counts[kind] > 0) bound[kind].inc(counts[kind]);
+  };
+};
+
+const OUTCOMES = ["appended", "duplicate", "refused", "unknown"] as const;

@@ -1,0 +1,90 @@
+/**
+ * What the machine can do at most, with the same records and the same durability: run by ingest.ts as `ceiling.ts <natsUrl> <kind> <seconds>`, or
+ * `ceiling.ts - http <seconds>` for a server that answers 202 and stores nothing. Prints one JSON line.
+ */
+import { openAckInbox } from "../src/jetstream/ack-inbox.ts";
+import { createByteSender, encodeBatch, encodeSingle } from "../src/jetstream/append-wire.ts";
+import { connectToBroker } from "../src/jetstream/connection.ts";
+import type { OutgoingRecord } from "../src/log/event-log.ts";
+
+export interface CeilingResult {
+  readonly eventsPerSecond: number;
+  readonly p50: number;
+  readonly cpuMicroseconds: number;
+}
+
+const [url = "", kind = "", seconds = "3"] = process.argv.slice(2);
+const ACK_MS_MAX = 10_000;
+
+const payload = `{"tenant":"default","received_at":"2026-11-20T10:00:00.000Z","request_id":"019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10","event":${JSON.stringify({ event_id: "evt_ceiling_000000000000", timestamp: "2026-11-20T10:00:00.123Z", asset_id: "credit_model", event_type: "decision.automated_decision_made", note: "x".repeat(270) })}}`;
+let next = 0;
+const record = (): OutgoingRecord => ({
+  subject: "audit.default.credit_model.decision.automated_decision_made",
+  messageId: `${kind}-${process.pid}-${String(next++).padStart(24, "0")}`,
+  payload,
+  payloadBytes: payload.length,
+});
+
+const measure = async (
+  inFlight: number,
+  events: number,
+  send: () => Promise<unknown>,
+): Promise<CeilingResult> => {
+  const until = performance.now() + Number(seconds) * 1000;
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  const cpu = process.cpuUsage();
+  const drive = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const sentAt = performance.now();
+      await send();
+      latencies.push(performance.now() - sentAt);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, drive));
+  const total = latencies.length * events;
+  const used = process.cpuUsage(cpu);
+  latencies.sort((a, b) => a - b);
+  return {
+    eventsPerSecond: total / ((performance.now() - startedAt) / 1000),
+    p50: latencies[latencies.length >> 1] ?? 0,
+    cpuMicroseconds: (used.user + used.system) / total,
+  };
+};
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+const onBroker = async (): Promise<CeilingResult> => {
+  await using connection = await connectToBroker({ url, name: "ceiling", logger: silent });
+  const send = createByteSender(connection.nats);
+  const inbox = openAckInbox(connection.nats);
+  let batch = 0;
+  const single = (): Promise<unknown> => {
+    const { reply, answer } = inbox.expect(ACK_MS_MAX);
+    send(encodeSingle(record(), reply));
+    return answer;
+  };
+  const atomic = (): Promise<unknown> => {
+    const { reply, answer } = inbox.expect(ACK_MS_MAX);
+    send(encodeBatch(Array.from({ length: 1000 }, record), `ceiling-${process.pid}-${batch++}`, reply));
+    return answer;
+  };
+  if (kind === "atomic") return await measure(2, 1000, atomic);
+  return await measure(kind === "one" ? 1 : 256, 1, single);
+};
+
+if (kind === "http") {
+  const body = `{"data":{"event_id":"evt_1","sequence":1,"received_at":"2026-11-20T10:00:00.512Z","duplicate":false},"request_id":"019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10"}`;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    maxRequestBodySize: 64 * 1024 * 1024,
+    fetch: async (request) => {
+      await request.arrayBuffer();
+      return new Response(body, { status: 202, headers: { "content-type": "application/json" } });
+    },
+  });
+  process.stdout.write(`${JSON.stringify({ port: server.port })}\n`);
+} else {
+  process.stdout.write(`${JSON.stringify(await onBroker())}\n`);
+}
