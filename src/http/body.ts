@@ -14,7 +14,7 @@ export type Body =
       readonly headers?: Readonly<Record<string, string>>;
     };
 
-export interface BodyReader {
+export interface BodyReader extends Disposable {
   /** The whole body, decompressed, of at most `bytesMax` bytes. Reading stops at the limit, whatever the client announced. */
   read(request: Request, bytesMax: number): Promise<Body>;
 }
@@ -27,9 +27,10 @@ export interface BodyBounds {
 }
 
 export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyReader => {
-  const inTime = createDeadline(bodyMsMax);
+  const deadline = createDeadline(bodyMsMax);
   let bytesHeld = 0;
   return {
+    [Symbol.dispose]: deadline.stop,
     read: async (request, bytesMax) => {
       const { headers } = request;
       const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
@@ -42,7 +43,7 @@ export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyR
       bytesHeld += reserved;
       try {
         const arriving = announced >= 0 ? readAnnounced(request) : readStream(request, bytesMax);
-        const body = await inTime(arriving);
+        const body = await deadline.meet(arriving);
         return body.kind === "bytes" && isCoding(coding)
           ? toBody(await decompress(coding, body.bytes, bytesMax), bytesMax)
           : body;
@@ -99,8 +100,8 @@ const createDeadline = (bodyMsMax: number) => {
       entry.giveUp(timedOut(bodyMsMax));
     }
   };
-  setInterval(sweep, bodyMsMax / 10).unref();
-  return async (arriving: Promise<Body>): Promise<Body> => {
+  const timer = setInterval(sweep, bodyMsMax / 10);
+  const meet = async (arriving: Promise<Body>): Promise<Body> => {
     const { promise, resolve } = Promise.withResolvers<Body>();
     const entry = { since: performance.now(), giveUp: resolve };
     waiting.add(entry);
@@ -111,6 +112,7 @@ const createDeadline = (bodyMsMax: number) => {
       waiting.delete(entry);
     }
   };
+  return { meet, stop: () => clearInterval(timer) };
 };
 
 const readAnnounced = (request: Request): Promise<Body> =>

@@ -60,26 +60,37 @@ export const createAppender = (dependencies: AppenderDependencies): RecordAppend
     }
   };
 
+  const hold = (records: number, bytes: number): void => {
+    recordsHeld += records;
+    bytesHeld += bytes;
+  };
+
   const append = (records: readonly OutgoingRecord[]): Promise<readonly Outcome[]> => {
-    const bytes = records.reduce((sum, record) => sum + record.payloadBytes, 0);
+    let bytes = 0;
+    for (const record of records) bytes += record.payloadBytes;
     const refusal = refusalFor({
       connection,
       records: recordsHeld + records.length,
       bytes: bytesHeld + bytes,
     });
-    if (refusal) return Promise.resolve(records.map(() => refusal));
+    if (refusal) {
+      const refusals = records.map(() => refusal);
+      onOutcomes(refusals);
+      return Promise.resolve(refusals);
+    }
     if (records.length === 0) return Promise.resolve([]);
-    recordsHeld += records.length;
-    bytesHeld += bytes;
+    hold(records.length, bytes);
     const { promise, resolve } = Promise.withResolvers<readonly Outcome[]>();
     const outcomes: Outcome[] = new Array(records.length);
     let open = records.length;
-    for (const [index, record] of records.entries()) {
+    for (let index = 0; index < records.length; index++) {
+      const record = records[index];
+      if (!record) continue;
       const settle = (outcome: Outcome): void => {
         outcomes[index] = outcome;
         if (--open > 0) return;
-        recordsHeld -= records.length;
-        bytesHeld -= bytes;
+        hold(-records.length, -bytes);
+        onOutcomes(outcomes);
         resolve(outcomes);
       };
       queue.add({ record, settle });
@@ -88,13 +99,7 @@ export const createAppender = (dependencies: AppenderDependencies): RecordAppend
     return promise;
   };
 
-  return {
-    append: async (records) => {
-      const outcomes = await append(records);
-      onOutcomes(outcomes);
-      return outcomes;
-    },
-  };
+  return { append };
 };
 
 const refusalFor = ({
@@ -206,6 +211,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     recent.turn();
     const { fresh, known, repeated } = sort(entries, recent.sequenceOf);
     for (const { entry, sequence } of known) entry.settle({ kind: "duplicate", sequence });
+    if (fresh.length === 0) return;
     if (fresh.length < ATOMIC_RECORDS_MIN) await Promise.all(fresh.map(commitSingle));
     else await commitBatch(fresh);
     // Their first ones are answered now, so these are known; where the first one failed they are tried themselves.

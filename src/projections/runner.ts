@@ -157,7 +157,7 @@ const createReport = ({ projection: { name: projection }, logger, metrics }: Run
   let saidStandingBy = false;
   return {
     commits: (): number => commits,
-    opened: (code: string) => logger.info("view opened", { projection, code }),
+    opened: (code: string) => logger[code === "kept" ? "debug" : "info"]("view opened", { projection, code }),
     positionRead: (position: Sequence) =>
       metrics.progressed({ projection, position, records: 0, deadLetters: 0 }),
     committed: (done: {

@@ -107,7 +107,7 @@ export const startService = async (dependencies: {
     }),
     docsAssets: await loadDocsAssets(),
     version,
-    bodies: createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX }),
+    bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
     limiter: createRateLimiter(() => performance.now()),
     trustedHops: config.trustedHops,
     metrics,

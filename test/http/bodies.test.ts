@@ -94,7 +94,7 @@ describe("bodies that do not come", () => {
     });
 
   test("are given up in time, and what was reserved for them is free again", async () => {
-    const bodies = createBodyReader({ bodyMsMax: 100, bytesHeldMax: 1000 });
+    using bodies = createBodyReader({ bodyMsMax: 100, bytesHeldMax: 1000 });
     for (let round = 0; round < 3; round++) {
       const reading = bodies.read(neverEnding({}), 1000);
       expect(await bodies.read(neverEnding({ "content-length": "10" }), 1000)).toMatchObject({
