@@ -49,6 +49,12 @@ export const WARNINGS_MAX = 50;
 export const DUPLICATE_WINDOW_MS = 10 * 60 * SECOND_MS;
 /** Age at which a sandbox event disappears (SPEC 1.4). */
 export const SANDBOX_AGE_MS_MAX = 60 * 60 * SECOND_MS;
+/** A counter of a rate limit is kept this long: a batch of 1000 at one event per second is paid for within it. */
+export const RATES_AGE_MS_MAX = 20 * 60 * SECOND_MS;
+/** Memory that all rate counters may take together; about 200 bytes each. */
+export const RATES_BYTES_MAX = 32 * MIB;
+/** A rate counter that does not answer in this time is done without. */
+export const RATE_COUNT_MS_MAX = 500;
 /** Memory that all sandbox events may take together, in bytes; the oldest go first. */
 export const SANDBOX_BYTES_MAX = 256 * MIB;
 
@@ -144,3 +150,4 @@ assert(
 );
 assert(REQUEST_DRAIN_MS_MAX < STOP_MS_MAX, "after the last request there is more to stop");
 assert(BODY_BYTES_HELD_MAX >= BATCH_BODY_BYTES_MAX, "one batch must fit");
+assert(RATES_AGE_MS_MAX > BATCH_EVENTS_MAX * SECOND_MS, "the debt of the largest batch must be kept");

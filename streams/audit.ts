@@ -25,6 +25,7 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     allow_direct: true,
     // Group commit (NATS ADR-50); needs nats-server 2.12.
     allow_atomic: true,
+    allow_msg_counter: false,
     allow_rollup_hdrs: false,
     compression: "s2",
   },

@@ -29,6 +29,7 @@ export const keysStream = (options: TopologyOptions): StreamDefinition => ({
     deny_purge: true,
     allow_direct: true,
     allow_atomic: false,
+    allow_msg_counter: false,
     allow_rollup_hdrs: false,
     compression: "none",
   },

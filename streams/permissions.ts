@@ -5,7 +5,7 @@
  * by compose.yaml (a test compares them) and by people who run their own NATS.
  */
 import { KEYS_BUCKET } from "./keys.ts";
-import { AUDIT_SUBJECTS, SANDBOX_SUBJECTS } from "./subjects.ts";
+import { AUDIT_SUBJECTS, RATES_SUBJECTS, SANDBOX_SUBJECTS } from "./subjects.ts";
 
 export interface BrokerPermissions {
   readonly publish: readonly string[];
@@ -42,6 +42,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
     publish: [
       AUDIT_SUBJECTS,
       SANDBOX_SUBJECTS,
+      RATES_SUBJECTS,
       `$KV.${KEYS_BUCKET}.>`,
       ...EVERY_CLIENT,
       ...readStream("AUDIT"),

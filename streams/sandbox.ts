@@ -30,6 +30,7 @@ export const sandboxStream = (options: TopologyOptions): StreamDefinition => ({
     deny_purge: false,
     allow_direct: true,
     allow_atomic: false,
+    allow_msg_counter: false,
     allow_rollup_hdrs: false,
     compression: "none",
   },

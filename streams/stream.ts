@@ -22,6 +22,7 @@ export interface StreamSettings {
   readonly deny_purge: boolean;
   readonly allow_direct: boolean;
   readonly allow_atomic: boolean;
+  readonly allow_msg_counter: boolean;
   readonly allow_rollup_hdrs: boolean;
   readonly compression: "none" | "s2";
 }

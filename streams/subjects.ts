@@ -5,6 +5,11 @@
 
 export const AUDIT_SUBJECTS = "audit.>";
 export const SANDBOX_SUBJECTS = "sandbox.>";
+export const RATES_SUBJECTS = "rates.>";
+
+/** The counter of one key, unit and second since 1970. */
+export const rateSubject = (keyId: string, unit: string, window: number): string =>
+  `rates.${keyId}.${unit}.${window}`;
 
 /** Group of the six event types that have no dot in their name (SPEC 6, "Legacy"). */
 export const LEGACY_GROUP = "legacy";

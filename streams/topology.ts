@@ -1,5 +1,6 @@
 import { auditStream } from "./audit.ts";
 import { keysStream } from "./keys.ts";
+import { ratesStream } from "./rates.ts";
 import { sandboxStream } from "./sandbox.ts";
 import type { StreamDefinition, TopologyOptions } from "./stream.ts";
 
@@ -7,5 +8,6 @@ import type { StreamDefinition, TopologyOptions } from "./stream.ts";
 export const topology = (options: TopologyOptions): readonly StreamDefinition[] => [
   auditStream(options),
   keysStream(options),
+  ratesStream(options),
   sandboxStream(options),
 ];

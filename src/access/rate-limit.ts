@@ -1,7 +1,7 @@
 /**
  * The arithmetic of a key's own limits: a bucket that refills evenly and holds one second's worth. What is taken may put it into
  * debt, so that a batch larger than the rate passes when the bucket is full, and is paid for by waiting longer afterwards.
- * Kept per process: with several front ends each allows the whole rate.
+ * Kept per process: the fallback of shared-rate-limit.ts while the broker does not answer.
  */
 
 export interface RateLimiter {

@@ -3,7 +3,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { clientAddress } from "../access/client-address.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
-import type { RateLimiter } from "../access/rate-limit.ts";
+import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -33,7 +33,7 @@ export interface HttpDependencies {
   readonly trustedHops: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  readonly limiter: RateLimiter;
+  readonly limiter: SharedRateLimiter;
   readonly bodies: BodyReader;
   readonly now: () => Date;
 }

@@ -1,8 +1,9 @@
 /** The door of every route that needs a key: header → principal → scope → handler. */
 import { authorize, createAuthenticator, type Principal } from "../access/authenticate.ts";
 import type { KeyStore } from "../access/key-store.ts";
-import type { RateLimiter } from "../access/rate-limit.ts";
+import type { RateDecision } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
+import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import { problem, rateLimited } from "./problem.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
 
@@ -26,7 +27,7 @@ const CHALLENGE = { "www-authenticate": "Bearer" };
 export const createGuard = (dependencies: {
   readonly contexts: RequestContexts;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
-  readonly limiter: RateLimiter;
+  readonly limiter: SharedRateLimiter;
   readonly now: () => Date;
 }): Guard => {
   const { contexts, keyStore, limiter, now } = dependencies;
@@ -51,9 +52,11 @@ export const createGuard = (dependencies: {
         perSecond: rateLimit?.requests_per_second,
         count: 1,
       });
-      return rate.kind === "limited"
-        ? rateLimited(context, rate)
-        : handle({ request, context, principal, params });
+      const goOn = (decision: RateDecision): Promise<Response> | Response =>
+        decision.kind === "limited"
+          ? rateLimited(context, decision)
+          : handle({ request, context, principal, params });
+      return rate instanceof Promise ? rate.then(goOn) : goOn(rate);
     };
 };
 

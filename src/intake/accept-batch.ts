@@ -21,7 +21,7 @@ export const acceptBatch = async (
   const batch = sliceBatch(text, BATCH_EVENTS_MAX);
   if (batch.kind === "invalid_json") return batch;
   if (batch.kind === "not_a_batch") return notABatch(batch);
-  const admission = submission.admit(batch.events.length);
+  const admission = await submission.admit(batch.events.length);
   if (admission.kind === "limited") return admission;
 
   const receivedAt = dependencies.now().toISOString();

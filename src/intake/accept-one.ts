@@ -19,7 +19,7 @@ export const acceptOne = async (
   if (judged.kind === "too_large") return { kind: "event_too_large" };
   if (judged.kind === "invalid") return { ...judged, kind: "invalid_request" };
 
-  const admission = submission.admit(1);
+  const admission = await submission.admit(1);
   if (admission.kind === "limited") return admission;
   const { idempotencyKey, tenant } = submission;
   const receivedAt = dependencies.now().toISOString();

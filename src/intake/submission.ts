@@ -8,7 +8,7 @@ export interface Submission {
   readonly requestId: string;
   readonly body: Uint8Array;
   /** Asked with the number of events, before anything is stored. */
-  readonly admit: (events: number) => RateDecision;
+  readonly admit: (events: number) => RateDecision | Promise<RateDecision>;
 }
 
 export interface IntakeDependencies {

@@ -103,6 +103,7 @@ const ZERO: Partial<Record<keyof StreamSettings, unknown>> = {
   deny_purge: false,
   allow_direct: false,
   allow_atomic: false,
+  allow_msg_counter: false,
   allow_rollup_hdrs: false,
   compression: "none",
   max_age: 0,

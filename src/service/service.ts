@@ -10,6 +10,7 @@ import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
 import { createAdminKeyFile } from "../access/admin-key-file.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
+import { createSharedRateLimiter } from "../access/shared-rate-limit.ts";
 import { createEventValidator } from "../event/validate.ts";
 import { createHttpApp } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
@@ -17,6 +18,7 @@ import { createIntake } from "../intake/intake.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
+import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import {
   BODY_BYTES_HELD_MAX,
@@ -108,7 +110,11 @@ export const startService = async (dependencies: {
     docsAssets: await loadDocsAssets(),
     version,
     bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
-    limiter: createRateLimiter(() => performance.now()),
+    limiter: createSharedRateLimiter({
+      counter: createRateCounter({ connection, logger }),
+      fallback: createRateLimiter(() => performance.now()),
+      nowMs: () => Date.now(),
+    }),
     trustedHops: config.trustedHops,
     metrics,
     logger,

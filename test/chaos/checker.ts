@@ -33,7 +33,7 @@ export const check = async (options: {
     if (sequence === undefined) continue;
     acknowledged++;
     if (stored.length === 0) accuse(`${eventId} was acknowledged and is lost`);
-    if (sequence > 0 && stored[0]?.sequence !== sequence)
+    if (sequence !== "not told" && stored[0]?.sequence !== sequence)
       accuse(`${eventId} was acknowledged under ${sequence}, is at ${stored[0]?.sequence}`);
   }
   for (const eventId of log.records.keys()) if (!sent.has(eventId)) accuse(`${eventId} was never sent`);

@@ -10,7 +10,7 @@ export interface SentEvent {
   readonly eventId: string;
   readonly text: string;
   /** Absent: nobody was told that it is stored. */
-  sequence?: number;
+  sequence?: number | "not told";
 }
 
 export interface Loader {
@@ -55,7 +55,7 @@ export const startLoader = (options: {
     const answer = await call("/v1/events/batch", { body }).catch(() => undefined);
     if (answer?.status !== 202) return false;
     const rejected = new Set(answer.json.data.errors.map(({ index }: { index: number }) => index));
-    for (const [index, one] of batch.entries()) if (!rejected.has(index)) one.sequence ??= 0;
+    for (const [index, one] of batch.entries()) if (!rejected.has(index)) one.sequence ??= "not told";
     return rejected.size === 0;
   };
 

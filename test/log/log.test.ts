@@ -203,7 +203,7 @@ describe("streams", () => {
     await using broker = await startTestBroker();
     expect(await reconcile(broker)).toEqual({
       kind: "agreed",
-      made: ["AUDIT", "KV_KEYS", "SANDBOX"],
+      made: ["AUDIT", "KV_KEYS", "RATES", "SANDBOX"],
       updated: [],
     });
     expect(await reconcile(broker)).toEqual({ kind: "agreed", made: [], updated: [] });

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Principal } from "../../access/authenticate.ts";
-import type { RateLimiter } from "../../access/rate-limit.ts";
+import type { SharedRateLimiter } from "../../access/shared-rate-limit.ts";
 import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
 import type { AcceptedEvent, BatchAnswer, Refusal, RejectedEvent } from "../../intake/answer.ts";
 import type { Intake } from "../../intake/intake.ts";
@@ -22,7 +22,7 @@ import { success } from "../success.ts";
 export const ingestionRoutes = (dependencies: {
   readonly guard: Guard;
   readonly intake: Intake;
-  readonly limiter: RateLimiter;
+  readonly limiter: SharedRateLimiter;
   readonly bodies: BodyReader;
   readonly vocabulary: EventVocabulary;
 }) => {
@@ -49,11 +49,11 @@ export const ingestionRoutes = (dependencies: {
 interface Ways {
   readonly bodies: BodyReader;
   readonly intake: Intake;
-  readonly limiter: RateLimiter;
+  readonly limiter: SharedRateLimiter;
 }
 
 const admitFor =
-  (limiter: RateLimiter, { keyId, rateLimit }: Principal) =>
+  (limiter: SharedRateLimiter, { keyId, rateLimit }: Principal) =>
   (count: number) =>
     limiter.take({ keyId, unit: "events", perSecond: rateLimit?.events_per_second, count });
 

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createRateLimiter, type RateDecision } from "./rate-limit.ts";
+import { createSharedRateLimiter, type RateCounter } from "./shared-rate-limit.ts";
+
+/** Counters in memory that answer a little later, as a broker does. */
+const memoryCounter = (): RateCounter & { questions: number } => {
+  const values = new Map<string, number>();
+  const counter = {
+    questions: 0,
+    add: async ({ keyId, unit, window }: { keyId: string; unit: string; window: number }, count: number) => {
+      counter.questions++;
+      const name = `${keyId} ${unit} ${window}`;
+      const value = (values.get(name) ?? 0) + count;
+      values.set(name, value);
+      await Promise.resolve();
+      return value;
+    },
+  };
+  return counter;
+};
+
+const fleet = (size: number, counter: RateCounter, nowMs: () => number) =>
+  Array.from({ length: size }, () =>
+    createSharedRateLimiter({ counter, nowMs, fallback: createRateLimiter(nowMs) }),
+  );
+
+const request = (perSecond: number | undefined, count = 1) =>
+  ({ keyId: "k", unit: "requests", perSecond, count }) as const;
+const allowed = (decisions: readonly RateDecision[]): number =>
+  decisions.filter(({ kind }) => kind === "allowed").length;
+
+test("over any number of front ends no second lets more than the rate through, and nearly all of it is used", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 5 }), async (rate, size) => {
+      let now = 5_000;
+      const limiters = fleet(size, memoryCounter(), () => now);
+      for (let second = 0; second < 3; second++) {
+        const asked = Array.from({ length: rate * 3 + 20 }, (_, index) =>
+          limiters[index % size]?.take(request(rate)),
+        );
+        const decisions = await Promise.all(asked.filter((decision) => decision !== undefined));
+        expect(allowed(decisions)).toBeLessThanOrEqual(rate);
+        expect(allowed(decisions)).toBeGreaterThanOrEqual(rate - size * Math.ceil(rate / 10));
+        now += 1000;
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("a key without a limit asks nobody; one with a limit asks ten times a second", async () => {
+  const counter = memoryCounter();
+  const [limiter] = fleet(1, counter, () => 0);
+  for (let index = 0; index < 1000; index++)
+    expect(limiter?.take(request(undefined))).toEqual({ kind: "allowed" });
+  expect(counter.questions).toBe(0);
+  for (let index = 0; index < 1000; index++)
+    expect(await limiter?.take(request(1000))).toEqual({ kind: "allowed" });
+  expect(counter.questions).toBe(10);
+});
+
+test("a batch larger than the rate passes and is paid for by every front end", async () => {
+  let now = 10_000;
+  const [one, other] = fleet(2, memoryCounter(), () => now);
+  expect(await one?.take(request(10, 35))).toEqual({ kind: "allowed" });
+  expect(await one?.take(request(10))).toMatchObject({ kind: "limited", retryAfterSeconds: 4 });
+  for (const second of [0, 1, 2]) {
+    now = 10_000 + second * 1000;
+    expect((await other?.take(request(10)))?.kind).toBe("limited");
+  }
+  now = 13_000;
+  expect((await other?.take(request(10)))?.kind).toBe("allowed");
+});
+
+test("while the counter does not answer, each front end keeps the rate by itself", async () => {
+  const silent: RateCounter = { add: async () => undefined };
+  const [limiter] = fleet(1, silent, () => 0);
+  const decisions = [];
+  for (let index = 0; index < 30; index++)
+    decisions.push((await limiter?.take(request(10))) ?? { kind: "allowed" as const });
+  expect(allowed(decisions)).toBe(10);
+});

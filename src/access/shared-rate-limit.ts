@@ -1,0 +1,118 @@
+/**
+ * A key's own limits, held over all front ends: each leases a part of the current second's rate from a shared counter and serves from that,
+ * so that most requests ask nobody. What is leased and not used in its second is lost, a tenth of the rate at most. Seconds are those of the
+ * clocks of the front ends. Where the counter does not answer, each front end falls back to a bucket of its own.
+ */
+import type { RateDecision, RateLimiter, RateRequest, RateUnit } from "./rate-limit.ts";
+
+export interface RateCounter {
+  /** Adds to one counter, and gives its value after that; undefined where no answer came. */
+  add(
+    counter: { readonly keyId: string; readonly unit: RateUnit; readonly window: number },
+    count: number,
+  ): Promise<number | undefined>;
+}
+
+export interface SharedRateLimiter {
+  /** Answers at once while a lease lasts. */
+  take(request: RateRequest): RateDecision | Promise<RateDecision>;
+}
+
+/** What this front end holds of one key's rate. */
+interface Lease {
+  /** The second that it is for. */
+  window: number;
+  left: number;
+  /** The second's whole rate is given away. */
+  isExhausted: boolean;
+  /** A batch larger than the rest is paid for up to the end of this second. */
+  paidUntil: number;
+  asking: Promise<unknown> | undefined;
+}
+
+/** A tenth of the rate at a time: few questions, and little is lost when a front end gets no more requests. */
+const LEASES_PER_SECOND = 10;
+
+export const createSharedRateLimiter = (dependencies: {
+  readonly counter: RateCounter;
+  readonly fallback: RateLimiter;
+  readonly nowMs: () => number;
+}): SharedRateLimiter => {
+  const { counter, fallback, nowMs } = dependencies;
+  const leases = new Map<string, Lease>();
+
+  const take = (request: RateRequest): RateDecision | Promise<RateDecision> => {
+    const { keyId, unit, perSecond, count } = request;
+    if (perSecond === undefined) return { kind: "allowed" };
+    const window = Math.floor(nowMs() / 1000);
+    const lease = leaseFor(leases, `${unit} ${keyId}`, window);
+    if (window <= lease.paidUntil) return limited(request, lease.paidUntil + 1 - window);
+    if (lease.left >= count) {
+      lease.left -= count;
+      return { kind: "allowed" };
+    }
+    if (lease.isExhausted) return limited(request, 1);
+    // One question at a time: who comes meanwhile waits for its answer and looks again.
+    if (lease.asking) return lease.asking.then(() => take(request));
+    const asking = askForMore(request, perSecond, lease);
+    lease.asking = asking;
+    return asking.finally(() => {
+      lease.asking = undefined;
+    });
+  };
+
+  const askForMore = async (request: RateRequest, perSecond: number, lease: Lease): Promise<RateDecision> => {
+    const { keyId, unit, count } = request;
+    const { window } = lease;
+    const wanted = Math.max(count - lease.left, Math.ceil(perSecond / LEASES_PER_SECOND));
+    const value = await counter.add({ keyId, unit, window }, wanted);
+    if (value === undefined) return fallback.take(request);
+    const granted = Math.min(wanted, Math.max(0, perSecond - (value - wanted)));
+    const has = lease.window === window ? lease.left + granted : granted;
+    if (lease.window === window) [lease.left, lease.isExhausted] = [has, granted < wanted];
+    if (has < 1) return limited(request, 1);
+    lease.left = Math.max(0, has - count);
+    if (has < count) await payLater({ request, perSecond, window, debt: count - has, lease });
+    return { kind: "allowed" };
+  };
+
+  /** The rest of a batch that is larger than what was left is counted against the next seconds, for every front end. */
+  const payLater = async (debt: {
+    request: RateRequest;
+    perSecond: number;
+    window: number;
+    debt: number;
+    lease: Lease;
+  }): Promise<void> => {
+    const { request, perSecond, window, lease } = debt;
+    const seconds = Math.ceil(debt.debt / perSecond);
+    lease.paidUntil = window + seconds;
+    const { keyId, unit } = request;
+    const parts = Array.from({ length: seconds }, (_, index) =>
+      Math.min(perSecond, debt.debt - index * perSecond),
+    );
+    await Promise.all(
+      parts.map((part, index) => counter.add({ keyId, unit, window: window + 1 + index }, part)),
+    );
+  };
+
+  return { take };
+};
+
+const leaseFor = (leases: Map<string, Lease>, name: string, window: number): Lease => {
+  const found = leases.get(name);
+  if (found) {
+    if (found.window !== window) Object.assign(found, { window, left: 0, isExhausted: false });
+    return found;
+  }
+  const lease: Lease = { window, left: 0, isExhausted: false, paidUntil: -1, asking: undefined };
+  leases.set(name, lease);
+  return lease;
+};
+
+const limited = ({ unit, perSecond = 0 }: RateRequest, retryAfterSeconds: number): RateDecision => ({
+  kind: "limited",
+  unit,
+  perSecond,
+  retryAfterSeconds,
+});

@@ -1,0 +1,34 @@
+/** The shared counters of the rate limits, on the stream RATES (NATS ADR-49): an increment is answered with the new value. */
+import { Empty, headers } from "nats";
+import { rateSubject } from "../../streams/subjects.ts";
+import type { RateCounter } from "../access/shared-rate-limit.ts";
+import { RATE_COUNT_MS_MAX } from "../limits.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { describeError } from "./api-errors.ts";
+import type { BrokerConnection } from "./connection.ts";
+
+export const createRateCounter = ({
+  connection,
+  logger,
+}: {
+  readonly connection: BrokerConnection;
+  readonly logger: Logger;
+}): RateCounter => ({
+  add: async ({ keyId, unit, window }, count) => {
+    const increment = headers();
+    increment.set("Nats-Incr", `+${count}`);
+    const subject = rateSubject(keyId, unit, window);
+    try {
+      const answer = await connection.untilLost(() =>
+        connection.nats.request(subject, Empty, { headers: increment, timeout: RATE_COUNT_MS_MAX }),
+      );
+      const { val }: { val?: string } = answer.json();
+      const value = Number(val);
+      if (Number.isSafeInteger(value)) return value;
+      logger.warn("a rate counter was not answered with its value");
+    } catch (error) {
+      logger.warn("a rate counter was not answered", { detail: describeError(error) });
+    }
+    return undefined;
+  },
+});

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { startTestBroker } from "../support/broker.ts";
+import { startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+test("a key's limit holds over two front ends on one broker, and leaves other keys alone", async () => {
+  await using broker = await startTestBroker();
+  const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+  await using one = await startTestService(environment);
+  await using other = await startTestService(environment);
+  const made = await one.call("/v1/keys", {
+    body: { tenant: "acme", scopes: ["events:read"], rate_limit: { requests_per_second: 40 } },
+  });
+  const key = made.json.data.api_key;
+  const free = await one.makeKey("acme");
+  await until(
+    "both front ends know the key",
+    async () => (await other.call("/v1/events", { key })).status === 200,
+  );
+  await until("a second has just begun", () => Date.now() % 1000 < 30);
+  const second = Math.floor(Date.now() / 1000);
+  const answers = await Promise.all(
+    Array.from({ length: 120 }, (_, index) => (index % 2 === 0 ? one : other).call("/v1/events", { key })),
+  );
+  const passed = answers.filter(({ status }) => status === 200).length;
+  const seconds = Math.floor(Date.now() / 1000) - second + 1;
+  expect(passed).toBeLessThanOrEqual(40 * seconds);
+  expect(passed).toBeGreaterThanOrEqual(32);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  expect((await other.call("/v1/events", { key: free })).status).toBe(200);
+});
