@@ -344,25 +344,25 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
     test("a read never sees half a commit", async () => {
       await using at = await setUp();
       await using another = at.another();
-      const rows = Array.from({ length: 5000 }, (_, index) => insert(thing(index + 1)));
+      const rows = Array.from({ length: 10_000 }, (_, index) => insert(thing(index + 1)));
       let isDone = false;
-      const commit = at.store.commit(commitOf(0, 5000, { writes: rows })).finally(() => {
+      const commit = at.store.commit(commitOf(0, 10_000, { writes: rows })).finally(() => {
         isDone = true;
       });
       let readsDuringCommit = 0;
       while (!isDone) {
         for (const store of [at.store, another]) {
           const [count, position] = [(await keysOf(store)).length, await store.position("things")];
-          expect([0, 5000]).toContain(count);
-          if (count === 0) expect([0, 5000]).toContain(position);
-          else expect(position).toBe(5000);
+          expect([0, 10_000]).toContain(count);
+          if (count === 0) expect([0, 10_000]).toContain(position);
+          else expect(position).toBe(10_000);
         }
         readsDuringCommit++;
         await new Promise((resolve) => setImmediate(resolve));
       }
       expect(await commit).toEqual({ kind: "committed" });
       expect(readsDuringCommit).toBeGreaterThan(1);
-      expect(await keysOf(another)).toHaveLength(5000);
+      expect(await keysOf(another)).toHaveLength(10_000);
     });
 
     test("a tenant reads its own rows, whatever the conditions", async () => {
