@@ -87,6 +87,7 @@ export const createAppender = (dependencies: AppenderDependencies): RecordAppend
       const record = records[index];
       if (!record) continue;
       const settle = (outcome: Outcome): void => {
+        if (outcomes[index]) return;
         outcomes[index] = outcome;
         if (--open > 0) return;
         hold(-records.length, -bytes);
@@ -217,7 +218,20 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     // Their first ones are answered now, so these are known; where the first one failed they are tried themselves.
     if (repeated.length > 0) await commit(repeated);
   };
-  return { commit };
+  /** Never rejects: whatever goes wrong in here, each record gets an answer, and the next commit its turn. */
+  const commitSafely = async (entries: readonly Entry[]): Promise<void> => {
+    try {
+      await commit(entries);
+    } catch (error) {
+      logger.error("a commit broke", {
+        count: entries.length,
+        detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+      for (const entry of entries)
+        entry.settle({ kind: "unknown", detail: "The event log did not acknowledge the event." });
+    }
+  };
+  return { commit: commitSafely };
 };
 
 const IN_PROCESS_WAIT_MS = 20;
