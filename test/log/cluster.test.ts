@@ -1,36 +1,15 @@
 /** The log on three replicated brokers: what differs from one broker is that an answer may not be known yet. */
 import { expect, test } from "bun:test";
-import { createAppender } from "../../src/jetstream/appender.ts";
 import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
-import type { OutgoingRecord } from "../../src/log/event-log.ts";
 import type { Outcome } from "../../src/log/outcome.ts";
-import { auditSubject } from "../../streams/subjects.ts";
 import { silentLogger } from "../support/broker.ts";
 import { startTestCluster, type TestCluster } from "../support/cluster.ts";
+import { appenderOn, smallRecord } from "../support/log.ts";
 import { until } from "../support/until.ts";
-
-const record = (id: string): OutgoingRecord => {
-  const payload = `{"id":"${id}"}`;
-  return {
-    subject: auditSubject("acme", "a", "incident.detected"),
-    messageId: id,
-    payload,
-    payloadBytes: payload.length,
-  };
-};
 
 const connectTo = (cluster: TestCluster): Promise<BrokerConnection> =>
   connectToBroker({ url: cluster.url("service"), name: "test", logger: silentLogger });
-
-const appenderOn = (connection: BrokerConnection) =>
-  createAppender({
-    connection,
-    logger: silentLogger,
-    elapsedMs: () => performance.now(),
-    onOutcomes: () => {},
-    onCommit: () => {},
-  });
 
 const sequenceOf = (outcome: Outcome | undefined): number | undefined =>
   outcome && "sequence" in outcome ? outcome.sequence : undefined;
@@ -40,7 +19,9 @@ test("twins at three front ends at once are stored once, and none is told a sequ
   const connections = await Promise.all([connectTo(cluster), connectTo(cluster), connectTo(cluster)]);
   const appenders = connections.map(appenderOn);
   for (let round = 0; round < 30; round++) {
-    const records = Array.from({ length: 1 + (round % 5) * 10 }, (_, index) => record(`r${round}-${index}`));
+    const records = Array.from({ length: 1 + (round % 5) * 10 }, (_, index) =>
+      smallRecord(`r${round}-${index}`),
+    );
     const answers = await Promise.all(appenders.map((appender) => appender.append(records)));
     for (const index of records.keys()) {
       const sequences = answers.map((outcomes) => sequenceOf(outcomes[index]));
@@ -64,7 +45,7 @@ test("when the leader is killed and while nodes are restarted one by one, nothin
   let next = 0;
   const send = async (): Promise<void> => {
     while (isRunning) {
-      const records = Array.from({ length: 20 }, () => record(`e${next++}`));
+      const records = Array.from({ length: 20 }, () => smallRecord(`e${next++}`));
       // The same records until each has an answer, as a client does.
       for (let open = records; open.length > 0 && isRunning; ) {
         const outcomes = await appender.append(open);

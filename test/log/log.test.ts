@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createAppender } from "../../src/jetstream/appender.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import {
@@ -11,32 +10,17 @@ import {
 import { auditSubject, encodeToken, parseAuditSubject } from "../../streams/subjects.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
-import { connectAs, startTestLog, type TestLog } from "../support/log.ts";
+import { appenderOn, connectAs, smallRecord, startTestLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
-
-const record = (id: string, assetId = "a"): OutgoingRecord => ({
-  subject: auditSubject("acme", assetId, "incident.detected"),
-  messageId: id,
-  payload: `{"id":"${id}"}`,
-  payloadBytes: Buffer.byteLength(`{"id":"${id}"}`),
-});
-const appenderOn = ({ connection }: TestLog) =>
-  createAppender({
-    connection,
-    logger: silentLogger,
-    elapsedMs: () => performance.now(),
-    onOutcomes: () => {},
-    onCommit: () => {},
-  });
 
 describe("appending", () => {
   test("answers each record with its own sequence, and a repeated one with the sequence of the first", async () => {
     await using log = await startTestLog();
-    const appender = appenderOn(log);
-    const records = Array.from({ length: 1000 }, (_, index) => record(`id${index}`));
+    const appender = appenderOn(log.connection);
+    const records = Array.from({ length: 1000 }, (_, index) => smallRecord(`id${index}`));
     const first = await appender.append(records);
     expect(first).toEqual(records.map((_, index) => ({ kind: "appended", sequence: index + 1 })));
-    const [again, fresh] = await appender.append([record("id7"), record("new")]);
+    const [again, fresh] = await appender.append([smallRecord("id7"), smallRecord("new")]);
     expect([again, fresh]).toEqual([
       { kind: "duplicate", sequence: 8 },
       { kind: "appended", sequence: 1001 },
@@ -45,14 +29,14 @@ describe("appending", () => {
 
   test("says at once that nothing is promised while the broker is away, and goes on when it is back", async () => {
     await using log = await startTestLog();
-    const appender = appenderOn(log);
-    await appender.append([record("before")]);
+    const appender = appenderOn(log.connection);
+    await appender.append([smallRecord("before")]);
     process.kill(log.broker.pid ?? 0, "SIGKILL");
     await until("the connection is known to be lost", () => !log.connection.isConnected());
-    const [refused] = await appender.append([record("during")]);
+    const [refused] = await appender.append([smallRecord("during")]);
     expect(refused).toMatchObject({ kind: "refused", reason: "unavailable" });
     const outcome = await until("an append succeeds again", async () => {
-      const [retried] = await appender.append([record("during")]);
+      const [retried] = await appender.append([smallRecord("during")]);
       return retried?.kind === "refused" || retried?.kind === "unknown" ? undefined : retried;
     });
     expect(outcome).toEqual({ kind: "appended", sequence: 2 });
@@ -60,9 +44,9 @@ describe("appending", () => {
 
   test("more than can be in flight is refused whole, without waiting", async () => {
     await using log = await startTestLog();
-    const appender = appenderOn(log);
+    const appender = appenderOn(log.connection);
     const thousand = (prefix: string) =>
-      Array.from({ length: 1000 }, (_, index) => record(`${prefix}${index}`));
+      Array.from({ length: 1000 }, (_, index) => smallRecord(`${prefix}${index}`));
     const batches = await Promise.all(
       ["a", "b", "c", "d", "e"].map((prefix) => appender.append(thousand(prefix))),
     );
@@ -76,10 +60,10 @@ describe("appending", () => {
     const records = [texts, ...Array.from({ length: 4 }, () => texts)].flatMap((group, round) =>
       group.map((text, index): OutgoingRecord => {
         const payload = JSON.stringify({ round, text });
-        return { ...record(`${round}-${index}`), payload, payloadBytes: Buffer.byteLength(payload) };
+        return { ...smallRecord(`${round}-${index}`), payload, payloadBytes: Buffer.byteLength(payload) };
       }),
     );
-    const appender = appenderOn(log);
+    const appender = appenderOn(log.connection);
     const [single, ...rest] = records;
     if (!single) throw new Error("there are records");
     await appender.append([single]);
@@ -92,9 +76,9 @@ describe("appending", () => {
 
   test("a batch with some known events: each is answered for itself, and the new ones are stored once", async () => {
     await using log = await startTestLog();
-    const [front, other] = [appenderOn(log), appenderOn(log)];
-    await front.append(Array.from({ length: 50 }, (_, index) => record(`id${index * 2}`)));
-    const mixed = Array.from({ length: 100 }, (_, index) => record(`id${index}`));
+    const [front, other] = [appenderOn(log.connection), appenderOn(log.connection)];
+    await front.append(Array.from({ length: 50 }, (_, index) => smallRecord(`id${index * 2}`)));
+    const mixed = Array.from({ length: 100 }, (_, index) => smallRecord(`id${index}`));
     // The other front end does not remember what this one has sent, so it learns of the duplicates from the broker.
     for (const appender of [other, front]) {
       const outcomes = await appender.append(mixed);
@@ -107,9 +91,9 @@ describe("appending", () => {
 
   test("twins at two front ends at once are stored once, and both are told the same sequence", async () => {
     await using log = await startTestLog();
-    const appenders = [appenderOn(log), appenderOn(log), appenderOn(log)];
+    const appenders = [appenderOn(log.connection), appenderOn(log.connection), appenderOn(log.connection)];
     for (let round = 0; round < 20; round++) {
-      const records = Array.from({ length: round * 3 + 1 }, (_, index) => record(`r${round}-${index}`));
+      const records = Array.from({ length: round * 3 + 1 }, (_, index) => smallRecord(`r${round}-${index}`));
       const answers = await Promise.all(appenders.map((appender) => appender.append(records)));
       for (const index of records.keys()) {
         const outcomes = answers.map((outcomes) => outcomes[index]);
@@ -124,7 +108,7 @@ describe("appending", () => {
   test("an asset name of 256 four-byte characters fits into a subject", async () => {
     await using log = await startTestLog();
     const assetId = "😀".repeat(256);
-    const [outcome] = await appenderOn(log).append([record("long", assetId)]);
+    const [outcome] = await appenderOn(log.connection).append([smallRecord("long", assetId)]);
     expect(outcome).toEqual({ kind: "appended", sequence: 1 });
     const message = await (await createLogReader(log.connection)).read(1);
     expect(parseAuditSubject(message?.subject ?? "")?.assetId).toBe(assetId);
@@ -145,12 +129,12 @@ describe("reading", () => {
 
   test("follows from any sequence, in order and without a hole, and goes on with what comes later", async () => {
     await using log = await startTestLog();
-    const appender = appenderOn(log);
+    const appender = appenderOn(log.connection);
     const reader = await createLogReader(log.connection);
-    await appender.append(Array.from({ length: 250 }, (_, index) => record(`id${index}`)));
+    await appender.append(Array.from({ length: 250 }, (_, index) => smallRecord(`id${index}`)));
     expect(await reader.lastSequence()).toBe(250);
     const taking = take(reader, 101, 151);
-    await appender.append([record("late")]);
+    await appender.append([smallRecord("late")]);
     const taken = await taking;
     expect(taken.map(({ sequence }) => sequence)).toEqual(
       Array.from({ length: 151 }, (_, index) => 101 + index),
@@ -168,7 +152,7 @@ describe("reading", () => {
     await using log = await startTestLog();
     const reader = await createLogReader(log.connection);
     const following = take(reader, 1, 1);
-    await appenderOn(log).append([record("first")]);
+    await appenderOn(log.connection).append([smallRecord("first")]);
     await following;
     const waiting = take(reader, 2, 1);
     const outcome = waiting.then(
@@ -228,7 +212,7 @@ describe("streams", () => {
 
   test("the running service can neither change nor empty the log", async () => {
     await using log = await startTestLog();
-    await appenderOn(log).append([record("kept")]);
+    await appenderOn(log.connection).append([smallRecord("kept")]);
     const manager = await log.connection.nats.jetstreamManager({ checkAPI: false, timeout: 500 });
     const attempts = [
       manager.streams.update("AUDIT", { max_age: 1_000_000_000 }),

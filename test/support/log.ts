@@ -1,7 +1,10 @@
 /** A broker with its streams made and a connection of the running service's rights: what the log is tested on. */
 import { connect } from "nats";
+import { createAppender } from "../../src/jetstream/appender.ts";
 import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import type { OutgoingRecord, RecordAppender } from "../../src/log/event-log.ts";
+import { auditSubject } from "../../streams/subjects.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker, type TestBroker } from "./broker.ts";
 
@@ -45,5 +48,26 @@ export const startTestLog = async (): Promise<TestLog> => {
       await connection.close();
       await broker[Symbol.asyncDispose]();
     },
+  };
+};
+
+/** A front end's way in, as the service makes it. */
+export const appenderOn = (connection: BrokerConnection): RecordAppender =>
+  createAppender({
+    connection,
+    logger: silentLogger,
+    elapsedMs: () => performance.now(),
+    onOutcomes: () => {},
+    onCommit: () => {},
+  });
+
+/** A small record that is known by its id. */
+export const smallRecord = (id: string, assetId = "a"): OutgoingRecord => {
+  const payload = `{"id":"${id}"}`;
+  return {
+    subject: auditSubject("acme", assetId, "incident.detected"),
+    messageId: id,
+    payload,
+    payloadBytes: payload.length,
   };
 };
