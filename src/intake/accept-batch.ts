@@ -84,7 +84,7 @@ const notABatch = ({
   reason,
 }: {
   path: string;
-  reason: "type" | "missing" | "duplicate" | "count";
+  reason: "type" | "missing" | "duplicate" | "count" | "members";
 }): Refusal => {
   const problem: Record<typeof reason, Problem> = {
     type: {
@@ -95,6 +95,11 @@ const notABatch = ({
     },
     missing: { path, code: "required", message: "events is required: send an array of events." },
     duplicate: { path, code: "duplicate_member", message: "events stands twice: send it once." },
+    members: {
+      path,
+      code: "too_many",
+      message: 'The body has many members beside "events": send an object with "events" alone.',
+    },
     count: {
       path,
       code: "too_many",

@@ -74,7 +74,7 @@ describe("a body", () => {
 
   test("depth is counted, and a depth that would break recursion is only counted", () => {
     const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
-    for (const depth of [1, 64, 65, 100_000]) {
+    for (const depth of [1, 64, 65, 100_000, 1_000_000]) {
       const sliced = sliceBody(nested(depth));
       expect(sliced.kind === "slice" && sliced.slice.depth).toBe(depth);
     }
@@ -140,6 +140,10 @@ describe("a batch", () => {
     ['{"events":null}', { kind: "not_a_batch", path: "/events", reason: "type" }],
     ['{"events":[],"events":[]}', { kind: "not_a_batch", path: "/events", reason: "duplicate" }],
     ['{"events":[1,2,3]}', { kind: "not_a_batch", path: "/events", reason: "count" }],
+    [
+      `{${Array.from({ length: 60 }, (_, index) => `"m${index}":1`).join(",")}}`,
+      { kind: "not_a_batch", path: "", reason: "members" },
+    ],
     ['{"sent_at":"now","events":[]}', { kind: "batch", events: [], otherMembers: ["sent_at"] }],
   ] as const)("%s", (text, expected) => expect(sliceBatch(text, 2)).toEqual(expected as never));
 });
