@@ -75,6 +75,9 @@ export const ATOMIC_RECORDS_MIN = 8;
 /** Message ids whose sequence a front end remembers. Twenty full batches; ten times as many cost a tenth of the CPU time (measured). */
 export const RECENT_IDS_MAX = 20_000;
 
+/** How long reading one batch may keep the process before others have a turn. One event takes at most a few of these. */
+export const INTAKE_TURN_MS_MAX = 10;
+
 /** Page size of lists: what is used when `limit` is absent, and the most it may say. */
 export const PAGE_ROWS_DEFAULT = 50;
 export const PAGE_ROWS_MAX = 200;

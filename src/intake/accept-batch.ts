@@ -8,6 +8,7 @@ import type { Outcome } from "../log/outcome.ts";
 import type { BatchAnswer, Refusal, RejectedEvent } from "./answer.ts";
 import { sliceBatch } from "./json/slice.ts";
 import { decodeUtf8, type Judgement, judge, toRecord, type ValidSlice } from "./judge.ts";
+import { createPace } from "./pace.ts";
 import { type Replay, replayDuplicate } from "./replay.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
 
@@ -18,14 +19,19 @@ export const acceptBatch = async (
 ): Promise<BatchAnswer | Refusal> => {
   const text = decodeUtf8(submission.body);
   if (text === undefined) return { kind: "invalid_utf8" };
-  const batch = sliceBatch(text, BATCH_EVENTS_MAX);
+  const pace = createPace();
+  const batch = await sliceBatch(text, BATCH_EVENTS_MAX, pace);
   if (batch.kind === "invalid_json") return batch;
   if (batch.kind === "not_a_batch") return notABatch(batch);
   const admission = await submission.admit(batch.events.length);
   if (admission.kind === "limited") return admission;
 
   const receivedAt = dependencies.now().toISOString();
-  const judged = batch.events.map((slice) => judge(dependencies.validate, slice));
+  const judged: Judgement[] = [];
+  for (const slice of batch.events) {
+    judged.push(judge(dependencies.validate, slice));
+    if (pace.isDue()) await pace.rest();
+  }
   const valid: ValidEvent[] = [];
   for (const [index, judgement] of judged.entries()) {
     if (judgement.kind !== "valid") continue;

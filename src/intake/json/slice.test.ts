@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { createPace } from "../pace.ts";
 import { inspect } from "./inspect.ts";
 import { sliceBatch, sliceBody } from "./slice.ts";
 
@@ -107,11 +108,11 @@ describe("a body", () => {
 });
 
 describe("a batch", () => {
-  test("gives the text of each event to the character", () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(white, jsonText, white)), white, (items, space) => {
+  test("gives the text of each event to the character", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(white, jsonText, white)), white, async (items, space) => {
         const body = `${space}{${space}"events"${space}:${space}[${items.map((item) => item.join("")).join(",")}${space}]${space}}`;
-        const sliced = sliceBatch(body, 1000);
+        const sliced = await sliceBatch(body, 1000, createPace());
         expect(sliced.kind === "batch" && sliced.events.map((event) => event.text)).toEqual(
           items.map((item) => item[1]),
         );
@@ -120,13 +121,13 @@ describe("a batch", () => {
     );
   });
 
-  test("is never accepted where JSON.parse refuses the body", () => {
+  test("is never accepted where JSON.parse refuses the body", async () => {
     const body = fc
       .array(fc.oneof(jsonText, nearJson), { maxLength: 3 })
       .map((items) => `{"events":[${items.join(",")}]}`);
-    fc.assert(
-      fc.property(fc.oneof(body, nearJson), (text) => {
-        expect(sliceBatch(text, 1000).kind === "invalid_json").toBe(!isJson(text));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(body, nearJson), async (text) => {
+        expect((await sliceBatch(text, 1000, createPace())).kind === "invalid_json").toBe(!isJson(text));
       }),
       { numRuns: 2000 },
     );
@@ -145,5 +146,7 @@ describe("a batch", () => {
       { kind: "not_a_batch", path: "", reason: "members" },
     ],
     ['{"sent_at":"now","events":[]}', { kind: "batch", events: [], otherMembers: ["sent_at"] }],
-  ] as const)("%s", (text, expected) => expect(sliceBatch(text, 2)).toEqual(expected as never));
+  ] as const)("%s", async (text, expected) =>
+    expect(await sliceBatch(text, 2, createPace())).toEqual(expected as never),
+  );
 });

@@ -5,6 +5,7 @@
  * parsed at all, and a long text is not read a second time to say where it breaks: 16 MiB of brackets would take seconds (measured).
  */
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, WARNINGS_MAX } from "../../limits.ts";
+import type { Pace } from "../pace.ts";
 import { inspect } from "./inspect.ts";
 
 /** The text of one value as it was sent, with what was found in it. */
@@ -47,8 +48,8 @@ export const sliceBody = (text: string): SlicedBody => {
   return { kind: "slice", slice };
 };
 
-/** `eventsMax` bounds the work: a body with more is not read to its end. */
-export const sliceBatch = (text: string, eventsMax: number): SlicedBatch => {
+/** `eventsMax` bounds the work: a body with more is not read to its end. Rests between events when `pace` says so. */
+export const sliceBatch = async (text: string, eventsMax: number, pace: Pace): Promise<SlicedBatch> => {
   const start = afterWhitespace(text, 0);
   if (text[start] !== "{") {
     return sliceBody(text).kind === "slice"
@@ -64,7 +65,7 @@ export const sliceBatch = (text: string, eventsMax: number): SlicedBatch => {
     if (!member) return invalidJson(text);
     if (member.name === "events") {
       if (events) return notABatch(text, "/events", "duplicate");
-      const array = readArray(text, member.valueStart, eventsMax);
+      const array = await readArray({ text, start: member.valueStart, elementsMax: eventsMax, pace });
       if (array.kind === "invalid") return invalidJson(text);
       if (array.kind === "type") return notABatch(text, "/events", "type");
       if (array.kind === "count") return { kind: "not_a_batch", path: "/events", reason: "count" };
@@ -108,7 +109,17 @@ type ReadArray =
   | { readonly kind: "type" }
   | { readonly kind: "count" };
 
-const readArray = (text: string, start: number, elementsMax: number): ReadArray => {
+const readArray = async ({
+  text,
+  start,
+  elementsMax,
+  pace,
+}: {
+  text: string;
+  start: number;
+  elementsMax: number;
+  pace: Pace;
+}): Promise<ReadArray> => {
   if (text[start] !== "[") return { kind: "type" };
   const slices: JsonSlice[] = [];
   let position = afterWhitespace(text, start + 1);
@@ -117,6 +128,7 @@ const readArray = (text: string, start: number, elementsMax: number): ReadArray 
     if (slices.length === elementsMax) return { kind: "count" };
     const extent = measure(text, position);
     const slice = cut(text, position, extent);
+    if (pace.isDue()) await pace.rest();
     if (!slice) return { kind: "invalid" };
     slices.push(slice);
     position = afterWhitespace(text, extent.end);
