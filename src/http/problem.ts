@@ -17,7 +17,7 @@ export const PROBLEMS = {
   invalid_json: {
     status: 400,
     title: "The body is not valid JSON",
-    when: "The body breaks the grammar of RFC 8259; `detail` says where.",
+    when: "The body breaks the grammar of RFC 8259; `detail` says where, in bodies of up to 256 KiB.",
   },
   invalid_utf8: {
     status: 400,
