@@ -280,9 +280,18 @@ describe("503", () => {
         events: Array.from({ length: 1000 }, (_, index) => event({ event_id: `evt_${name}_${index}` })),
       },
     });
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => service.call("/v1/events/batch", batch(`over${index}`))),
-    );
+    // A broker that stands still, so that what is in flight stays there.
+    const pid = Number(await readFile(join(service.dataDir, "broker", "run", "nats-server.pid"), "utf8"));
+    process.kill(pid, "SIGSTOP");
+    let isRefused = false;
+    const calls = Array.from({ length: 8 }, async (_, index) => {
+      const answer = await service.call("/v1/events/batch", batch(`over${index}`));
+      isRefused ||= answer.status === 503;
+      return answer;
+    });
+    await until("a batch is refused", () => isRefused);
+    process.kill(pid, "SIGCONT");
+    const answers = await Promise.all(calls);
     const refused = answers.filter(({ status }) => status === 503);
     expect(refused.length).toBeGreaterThan(0);
     for (const answer of refused) {
