@@ -2,10 +2,13 @@
  * What the machine can do at most, with the same records and the same durability: run by ingest.ts as `ceiling.ts <natsUrl> <kind> <seconds>`, or
  * `ceiling.ts - http <seconds>` for a server that answers 202 and stores nothing. Prints one JSON line.
  */
+import { Buffer } from "node:buffer";
 import { openAckInbox } from "../src/jetstream/ack-inbox.ts";
 import { createByteSender, encodeBatch, encodeSingle } from "../src/jetstream/append-wire.ts";
 import { connectToBroker } from "../src/jetstream/connection.ts";
 import type { OutgoingRecord } from "../src/log/event-log.ts";
+import { recordStart } from "../src/log/record.ts";
+import { sampleEvent } from "./sample-event.ts";
 
 export interface CeilingResult {
   readonly eventsPerSecond: number;
@@ -16,13 +19,18 @@ export interface CeilingResult {
 const [url = "", kind = "", seconds = "3"] = process.argv.slice(2);
 const ACK_MS_MAX = 10_000;
 
-const payload = `{"tenant":"default","received_at":"2026-11-20T10:00:00.000Z","request_id":"019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10","event":${JSON.stringify({ event_id: "evt_ceiling_000000000000", timestamp: "2026-11-20T10:00:00.123Z", asset_id: "credit_model", event_type: "decision.automated_decision_made", note: "x".repeat(270) })}}`;
+const start = recordStart({
+  tenant: "default",
+  receivedAt: "2026-11-20T10:00:00.000Z",
+  requestId: "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10",
+});
+const source = Buffer.from(sampleEvent("ceiling"));
 let next = 0;
 const record = (): OutgoingRecord => ({
   subject: "audit.default.credit_model.decision.automated_decision_made",
   messageId: `${kind}-${process.pid}-${String(next++).padStart(24, "0")}`,
-  payload,
-  payloadBytes: payload.length,
+  start,
+  event: { source, from: 0, to: source.length },
 });
 
 const measure = async (
@@ -52,24 +60,28 @@ const measure = async (
   };
 };
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const silent = { isEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} };
 
 const onBroker = async (): Promise<CeilingResult> => {
   await using connection = await connectToBroker({ url, name: "ceiling", logger: silent });
-  const send = createByteSender(connection.nats);
+  const wire = createByteSender(connection.nats);
   const inbox = openAckInbox(connection.nats);
   let batch = 0;
   const single = (): Promise<unknown> => {
     const { reply, answer } = inbox.expect(ACK_MS_MAX);
-    send(encodeSingle(record(), reply));
+    wire.send(encodeSingle(record(), reply));
     return answer;
   };
-  const atomic = (): Promise<unknown> => {
+  const atomic = (n = Number(process.env.BN ?? 1000)): Promise<unknown> => {
     const { reply, answer } = inbox.expect(ACK_MS_MAX);
-    send(encodeBatch(Array.from({ length: 1000 }, record), `ceiling-${process.pid}-${batch++}`, reply));
+    const entries = Array.from({ length: n }, () => ({ record: record() }));
+    wire.send(
+      encodeBatch(entries, { batchId: `ceiling-${process.pid}-${batch++}`, reply, spare: undefined }),
+    );
+    wire.flush();
     return answer;
   };
-  if (kind === "atomic") return await measure(2, 1000, atomic);
+  if (kind === "atomic") return await measure(Number(process.env.BF ?? 2), Number(process.env.BN ?? 1000), () => atomic());
   return await measure(kind === "one" ? 1 : 256, 1, single);
 };
 

@@ -5,6 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
+import { DIGITS, sampleEvent } from "./sample-event.ts";
 
 export interface LoadOrder {
   readonly port: number;
@@ -28,12 +29,10 @@ export interface LoadResult {
 }
 
 const order: LoadOrder = JSON.parse(process.argv[2] ?? "{}");
-const PADDING = "x".repeat(170);
-const DIGITS = 12;
 const ZEROS = "0".repeat(DIGITS);
 let nextEvent = 0;
 
-const eventText = `{"event_id":"evt_${order.run}_${ZEROS}","timestamp":"2026-11-20T10:00:00.123Z","asset_id":"credit_model","event_type":"decision.automated_decision_made","risk_tier":"high","legal_bases":["ai_basic_law_kr"],"correlation_id":"case-17","tags":{"team":"credit","canary":false},"metadata":{"model":"scorer-7","duration_ms":41,"decision_id":"dec_42","note":"${PADDING}"}}`;
+const eventText = sampleEvent(order.run);
 
 /** One request, and where the digits of its event_ids stand. */
 const prepare = (): { bytes: Buffer; ids: number[] } => {
@@ -44,7 +43,8 @@ const prepare = (): { bytes: Buffer; ids: number[] } => {
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${order.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
   const text = head + body;
   const ids: number[] = [];
-  for (let at = text.indexOf(ZEROS); at >= 0; at = text.indexOf(ZEROS, at + DIGITS)) ids.push(at);
+  for (let at = text.indexOf(ZEROS, head.length); at >= 0; at = text.indexOf(ZEROS, at + DIGITS))
+    ids.push(at);
   return { bytes: Buffer.from(text, "latin1"), ids };
 };
 

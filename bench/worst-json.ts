@@ -1,7 +1,7 @@
 /** How long the worst bodies of 16 MiB take, and keep others waiting at a time. */
 import { EVENT_TYPES } from "../src/event/event-types.ts";
 import { createEventValidator } from "../src/event/validate.ts";
-import { sliceBatch } from "../src/intake/json/slice.ts";
+import { type JsonSlice, sliceBatch } from "../src/intake/json/slice.ts";
 import { createPace, type Pace } from "../src/intake/pace.ts";
 import { BATCH_BODY_BYTES_MAX, BATCH_EVENTS_MAX } from "../src/limits.ts";
 
@@ -40,11 +40,8 @@ for (const [name, body] of Object.entries(BODIES)) {
       turnAt = performance.now();
     },
   };
-  const sliced = await sliceBatch(body, BATCH_EVENTS_MAX, watched);
-  for (const event of sliced.kind === "batch" ? sliced.events : []) {
-    validate(event.value);
-    if (watched.isDue()) await watched.rest();
-  }
+  const take = (slice: JsonSlice): void => void validate(slice.value);
+  const sliced = await sliceBatch({ text: body, eventsMax: BATCH_EVENTS_MAX, pace: watched, take });
   longest = Math.max(longest, performance.now() - turnAt);
   process.stdout.write(
     `| ${name} | ${Math.round(performance.now() - startedAt)} | ${Math.round(longest)} | ${sliced.kind} |\n`,

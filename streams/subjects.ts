@@ -24,6 +24,7 @@ export interface SubjectParts {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const LITERAL_BYTE = /^[A-Za-z0-9_-]$/;
+const LITERAL_TOKEN = /^[A-Za-z0-9_-]*$/;
 
 const TOKEN_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
@@ -32,6 +33,7 @@ const TOKEN_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) =
 
 /** An asset_id as one subject token: bytes outside `[A-Za-z0-9_-]` are percent-encoded, so `.`, `*`, `>` and spaces are safe. */
 export const encodeToken = (text: string): string => {
+  if (LITERAL_TOKEN.test(text)) return text;
   let token = "";
   for (const byte of encoder.encode(text)) token += TOKEN_OF_BYTE[byte];
   return token;

@@ -1,6 +1,6 @@
 /** Who is asking, and may they: from the `Authorization` header to a principal, and from a principal to one scope. */
 import { hashSecret, parseApiKey, verifySecret } from "./api-key.ts";
-import { ADMIN_KEY_ID, type ApiKeyRecord, isActive } from "./key-record.ts";
+import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, isActive } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
 import { DEFAULT_TENANT } from "./tenant.ts";
@@ -53,40 +53,35 @@ export const authenticate = (options: {
 };
 
 /**
- * `authenticate` with a memory: a header that was right is known by its hash, and is right as long as the key it was right for is the same and
- * active. Saves all but one hash per request; what is wrong is looked at in full every time.
+ * `authenticate` with a memory: a header that was right is known by its hash, and is right as long as the store holds the very record it was
+ * right for and that is active. Saves all but one hash per request; what is wrong is looked at in full every time.
  */
 export const createAuthenticator = (
   keys: Pick<KeyStore, "get" | "admin">,
 ): ((authorization: string | null, now: Date) => Authentication) => {
-  const right = new Map<string, { readonly keyId: string; readonly secretHash: string }>();
-  const recall = (hash: string, now: Date): Authentication | undefined => {
-    const known = right.get(hash);
-    if (!known) return undefined;
-    if (known.keyId === ADMIN_KEY_ID) {
-      return keys.admin()?.secret_hash === known.secretHash
-        ? { kind: "principal", principal: ADMIN }
-        : undefined;
-    }
-    const record = keys.get(known.keyId);
-    const isSame = record?.secret_hash === known.secretHash && isActive(record, now);
-    return isSame ? { kind: "principal", principal: principalOf(record) } : undefined;
-  };
+  const right = new Map<string, RightHeader>();
+  const recordOf = (keyId: string) => (keyId === ADMIN_KEY_ID ? keys.admin() : keys.get(keyId));
   return (authorization, now) => {
     if (authorization === null) return { kind: "missing" };
     const hash = hashSecret(authorization);
-    const recalled = recall(hash, now);
-    if (recalled) return recalled;
+    const known = right.get(hash);
+    if (known && recordOf(known.authentication.principal.keyId) === known.record) {
+      if (!("id" in known.record) || isActive(known.record, now)) return known.authentication;
+    }
     right.delete(hash);
-    const answer = authenticate({ authorization, keys, now });
-    if (answer.kind !== "principal") return answer;
-    const { keyId } = answer.principal;
-    const secretHash = keyId === ADMIN_KEY_ID ? keys.admin()?.secret_hash : keys.get(keyId)?.secret_hash;
+    const authentication = authenticate({ authorization, keys, now });
+    if (authentication.kind !== "principal") return authentication;
+    const record = recordOf(authentication.principal.keyId);
     if (right.size >= RIGHT_HEADERS_MAX) right.clear();
-    if (secretHash !== undefined) right.set(hash, { keyId, secretHash });
-    return answer;
+    if (record) right.set(hash, { record, authentication });
+    return authentication;
   };
 };
+
+interface RightHeader {
+  readonly record: ApiKeyRecord | AdminKeyRecord;
+  readonly authentication: Extract<Authentication, { readonly kind: "principal" }>;
+}
 
 /** Headers remembered: more than one front end sees in use at once, and a bound all the same. */
 const RIGHT_HEADERS_MAX = 10_000;

@@ -3,12 +3,12 @@
  * from the right: each proxy appends what it saw, so everything further left was written by the client and proves nothing.
  */
 export const clientAddress = (options: {
-  readonly socketAddress: string;
+  readonly socketAddress: () => string;
   readonly forwardedFor: string | null;
   readonly trustedHops: number;
 }): string => {
   const { socketAddress, forwardedFor, trustedHops } = options;
-  if (trustedHops === 0 || forwardedFor === null) return socketAddress;
+  if (trustedHops === 0 || forwardedFor === null) return socketAddress();
   const hops = forwardedFor.split(",").map((hop) => hop.trim());
-  return hops.at(-trustedHops) || socketAddress;
+  return hops.at(-trustedHops) || socketAddress();
 };

@@ -6,6 +6,7 @@ import type { Keys } from "../access/keys.ts";
 import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
+import type { HandleRequest } from "../runtime/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -13,7 +14,7 @@ import type { BodyReader } from "./body.ts";
 import { createGuard } from "./guard.ts";
 import { createMethodTable, type MethodTable } from "./method-table.ts";
 import { problem } from "./problem.ts";
-import { createRequestContexts, type RequestContext, type RequestContexts } from "./request-context.ts";
+import { contextOf, openRequest, type RequestContext } from "./request-context.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -38,20 +39,28 @@ export interface HttpDependencies {
   readonly now: () => Date;
 }
 
-/** Answers one request that came from a socket with this address. Never rejects. */
-export type HttpHandler = (request: Request, socketAddress: string) => Promise<Response>;
-
-export const createHttpApp = (dependencies: HttpDependencies): HttpHandler => {
+export const createHttpApp = (dependencies: HttpDependencies): HandleRequest => {
   const { logger, metrics, trustedHops } = dependencies;
-  const contexts = createRequestContexts();
-  const app = createRoutes(dependencies, contexts);
+  const app = createRoutes(dependencies);
+  const isLogged = logger.isEnabled("info");
   return async (received, socketAddress) => {
     const request = withRoutableUrl(received);
     const startedAt = performance.now();
-    const forwardedFor = request.headers.get("x-forwarded-for");
-    const context = contexts.open(request, clientAddress({ socketAddress, forwardedFor, trustedHops }));
-    const response = await answer(app, request, context, logger);
-    writeLine({ request, response, context, durationMs: performance.now() - startedAt, logger, metrics });
+    const context = openRequest(request, () => {
+      const forwardedFor = request.headers.get("x-forwarded-for");
+      return clientAddress({ socketAddress, forwardedFor, trustedHops });
+    });
+    let response: Response;
+    try {
+      response = await app.fetch(request);
+    } catch (error) {
+      response = failed(error, context, logger);
+    }
+    const { status } = response;
+    const { method } = request;
+    const durationMs = performance.now() - startedAt;
+    metrics.countRequest({ method, route: context.route, status, seconds: durationMs / 1000 });
+    if (isLogged) writeLine({ method, status, context, durationMs, logger });
     return response;
   };
 };
@@ -66,39 +75,26 @@ const withRoutableUrl = (request: Request): Request => {
   return new Request(`http://localhost${request.url.slice(pathStart)}`, request);
 };
 
-const createRoutes = (dependencies: HttpDependencies, contexts: RequestContexts): AnyElysia => {
+const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
   const { docsAssets, version, reasonsNotReady, metrics, logger } = dependencies;
-  const guard = createGuard({ ...dependencies, contexts });
+  const guard = createGuard(dependencies);
   let methods: MethodTable = { allowed: () => [] };
   const app = new Elysia()
     // First, so that it covers every route after it; a later one would not (measured with Elysia 1.4).
     .onError(({ code, error, request }) => {
-      const context = contexts.of(request);
+      const context = contextOf(request);
       return code === "NOT_FOUND" ? unmatched(request, context, methods) : failed(error, context, logger);
     })
     .onBeforeHandle(({ request, route }) => {
-      contexts.of(request).route = route;
+      contextOf(request).route = route;
     })
-    .use(docsRoutes({ contexts, assets: docsAssets, version }))
+    .use(docsRoutes({ assets: docsAssets, version }))
     .use(ingestionRoutes({ ...dependencies, guard }))
     .use(searchRoutes({ ...dependencies, guard }))
     .use(keyRoutes({ ...dependencies, guard }))
-    .use(operationRoutes({ contexts, reasonsNotReady, registry: metrics.registry }));
+    .use(operationRoutes({ reasonsNotReady, registry: metrics.registry }));
   methods = createMethodTable(app.routes);
   return app;
-};
-
-const answer = async (
-  app: AnyElysia,
-  request: Request,
-  context: RequestContext,
-  logger: Logger,
-): Promise<Response> => {
-  try {
-    return await app.fetch(request);
-  } catch (error) {
-    return failed(error, context, logger);
-  }
 };
 
 /** The framework answers 404 for a known path with another method; the client is told which methods there are (RFC 9110 §15.5.6). */
@@ -128,24 +124,21 @@ const failed = (error: unknown, context: RequestContext, logger: Logger): Respon
 };
 
 const writeLine = (line: {
-  request: Request;
-  response: Response;
+  method: string;
+  status: number;
   context: RequestContext;
   durationMs: number;
   logger: Logger;
-  metrics: Metrics;
 }): void => {
-  const { request, response, context, durationMs, logger, metrics } = line;
+  const { method, status, context, durationMs, logger } = line;
   const { route, principal, problemCode } = context;
-  const { status } = response;
-  metrics.countRequest({ method: request.method, route, status, seconds: durationMs / 1000 });
   logger.info("request", {
     request_id: context.requestId,
-    method: request.method,
+    method,
     route,
     status,
     duration_ms: Math.round(durationMs * 1000) / 1000,
-    client: context.clientAddress,
+    client: context.clientAddress(),
     ...(principal && { tenant: principal.tenant, key_id: principal.keyId }),
     ...(problemCode && { code: problemCode }),
   });

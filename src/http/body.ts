@@ -41,15 +41,12 @@ export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyR
       const reserved = announced >= 0 ? announced : bytesMax;
       if (bytesHeld + reserved > bytesHeldMax) return OVERLOADED;
       bytesHeld += reserved;
-      try {
-        const arriving = announced >= 0 ? readAnnounced(request) : readStream(request, bytesMax);
-        const body = await deadline.meet(arriving);
-        return body.kind === "bytes" && isCoding(coding)
-          ? toBody(await decompress(coding, body.bytes, bytesMax), bytesMax)
-          : body;
-      } finally {
-        bytesHeld -= reserved;
-      }
+      const arriving = announced >= 0 ? readAnnounced(request) : readStream(request, bytesMax);
+      let body = await deadline.meet(arriving);
+      if (body.kind === "bytes" && isCoding(coding))
+        body = toBody(await decompress(coding, body.bytes, bytesMax), bytesMax);
+      bytesHeld -= reserved;
+      return body;
     },
   };
 };
@@ -89,7 +86,10 @@ const timedOut = (bodyMsMax: number): Body => ({
   headers: { connection: "close" },
 });
 
-/** One timer for all bodies, because a timer per request costs more than most bodies take to arrive. */
+/**
+ * One timer for all bodies, because a timer per request costs more than most bodies take to arrive. `arriving` never rejects, nor does what is
+ * answered.
+ */
 const createDeadline = (bodyMsMax: number) => {
   const waiting = new Set<{ readonly since: number; readonly giveUp: (body: Body) => void }>();
   const sweep = (): void => {
@@ -97,21 +97,20 @@ const createDeadline = (bodyMsMax: number) => {
     // In order of arrival, so the first one in time ends the search.
     for (const entry of waiting) {
       if (entry.since > oldest) return;
+      waiting.delete(entry);
       entry.giveUp(timedOut(bodyMsMax));
     }
   };
   const timer = setInterval(sweep, bodyMsMax / 10);
-  const meet = async (arriving: Promise<Body>): Promise<Body> => {
-    const { promise, resolve } = Promise.withResolvers<Body>();
-    const entry = { since: performance.now(), giveUp: resolve };
-    waiting.add(entry);
-    void arriving.then(resolve);
-    try {
-      return await promise;
-    } finally {
-      waiting.delete(entry);
-    }
-  };
+  const meet = (arriving: Promise<Body>): Promise<Body> =>
+    new Promise((resolve) => {
+      const entry = { since: performance.now(), giveUp: resolve };
+      waiting.add(entry);
+      void arriving.then((body) => {
+        waiting.delete(entry);
+        resolve(body);
+      });
+    });
   return { meet, stop: () => clearInterval(timer) };
 };
 

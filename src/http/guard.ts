@@ -5,7 +5,7 @@ import type { RateDecision } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
 import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import { problem, rateLimited } from "./problem.ts";
-import type { RequestContext, RequestContexts } from "./request-context.ts";
+import { contextOf, type RequestContext } from "./request-context.ts";
 
 /** What a handler is given. */
 export interface Call {
@@ -25,16 +25,15 @@ export type Guard = (
 const CHALLENGE = { "www-authenticate": "Bearer" };
 
 export const createGuard = (dependencies: {
-  readonly contexts: RequestContexts;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
   readonly limiter: SharedRateLimiter;
   readonly now: () => Date;
 }): Guard => {
-  const { contexts, keyStore, limiter, now } = dependencies;
+  const { keyStore, limiter, now } = dependencies;
   const authenticate = createAuthenticator(keyStore);
   return (scope, handle) =>
     ({ request, params }) => {
-      const context = contexts.of(request);
+      const context = contextOf(request);
       const authentication = authenticate(request.headers.get("authorization"), now());
       if (authentication.kind !== "principal") {
         return problem(context, authentication.kind === "missing" ? "missing_api_key" : "invalid_api_key", {

@@ -9,11 +9,18 @@ export const successText = (options: {
   readonly requestId: string;
   readonly dataText: string;
   readonly headers?: Readonly<Record<string, string>>;
-}): Response =>
-  new Response(`{"data":${options.dataText},"request_id":"${options.requestId}"}`, {
-    status: options.status ?? 200,
-    headers: { ...JSON_HEADERS, "x-request-id": options.requestId, ...options.headers },
+}): Response => {
+  const { status = 200, requestId, dataText, headers } = options;
+  const own = {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    "x-request-id": requestId,
+  };
+  return new Response(`{"data":${dataText},"request_id":"${requestId}"}`, {
+    status,
+    headers: headers ? { ...own, ...headers } : own,
   });
+};
 
 export const success = (options: {
   readonly status?: number;

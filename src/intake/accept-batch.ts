@@ -5,9 +5,11 @@ import { BATCH_EVENTS_MAX, EVENT_BYTES_MAX, WARNINGS_MAX } from "../limits.ts";
 import type { LogReader, OutgoingRecord } from "../log/event-log.ts";
 import { messageIdOfEvent } from "../log/message-id.ts";
 import type { Outcome } from "../log/outcome.ts";
+import { recordStart } from "../log/record.ts";
 import type { BatchAnswer, Refusal, RejectedEvent } from "./answer.ts";
-import { sliceBatch } from "./json/slice.ts";
-import { decodeUtf8, type Judgement, judge, toRecord, type ValidSlice } from "./judge.ts";
+import { type BodyText, readBodyText } from "./body-text.ts";
+import { type JsonSlice, sliceBatch } from "./json/slice.ts";
+import { judge, type Refused, toRecord } from "./judge.ts";
 import { createPace } from "./pace.ts";
 import { type Replay, replayDuplicate } from "./replay.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
@@ -17,73 +19,104 @@ export const acceptBatch = async (
   dependencies: IntakeDependencies,
   submission: Submission,
 ): Promise<BatchAnswer | Refusal> => {
-  const text = decodeUtf8(submission.body);
-  if (text === undefined) return { kind: "invalid_utf8" };
-  const pace = createPace();
-  const batch = await sliceBatch(text, BATCH_EVENTS_MAX, pace);
+  const body = readBodyText(submission.body);
+  if (body === undefined) return { kind: "invalid_utf8" };
+  const receivedAt = dependencies.now().toISOString();
+  const events = createCollection(dependencies, submission, { body, receivedAt });
+  const { take } = events;
+  const batch = await sliceBatch({ text: body.text, eventsMax: BATCH_EVENTS_MAX, pace: createPace(), take });
   if (batch.kind === "invalid_json") return batch;
   if (batch.kind === "not_a_batch") return notABatch(batch);
-  const admission = await submission.admit(batch.events.length);
+  const { taken, rejected } = events;
+  const admission = await submission.admit(taken.length + rejected.length);
   if (admission.kind === "limited") return admission;
 
-  const receivedAt = dependencies.now().toISOString();
-  const judged: Judgement[] = [];
-  for (const slice of batch.events) {
-    judged.push(judge(dependencies.validate, slice));
-    if (pace.isDue()) await pace.rest();
-  }
-  const valid: ValidEvent[] = [];
-  for (const [index, judgement] of judged.entries()) {
-    if (judgement.kind !== "valid") continue;
-    const messageId = messageIdOfEvent(submission.tenant, canonicalEventId(judgement.event.event_id));
-    const record = toRecord({ submission, receivedAt, judged: judgement, messageId });
-    valid.push({ index, judged: judgement, record });
-  }
-  const outcomes = await dependencies.appender.append(valid.map(({ record }) => record));
-  const settled = await settle(dependencies.reader, valid, outcomes);
-  const answer = summarise({ judged, settled, otherMembers: batch.otherMembers });
-  const unknownFields = valid.reduce((count, entry) => count + entry.judged.warnings.length, 0);
-  if (unknownFields > 0) dependencies.onUnknownFields(unknownFields);
+  const outcomes = await dependencies.appender.append(events.records);
+  const replays = await readReplays({ reader: dependencies.reader, text: body.text, taken, outcomes });
+  const answer = summarise({ events, outcomes, replays, otherMembers: batch.otherMembers });
+  if (events.unknownFields > 0) dependencies.onUnknownFields(events.unknownFields);
   return nothingToAnswerFor(answer) ?? answer;
 };
 
-interface ValidEvent {
+/** What is kept of a valid event until its outcome is known; its parsed form is not. */
+interface TakenEvent {
   readonly index: number;
-  readonly judged: ValidSlice;
-  readonly record: OutgoingRecord;
+  readonly eventId: string;
+  readonly warnings: readonly Warning[];
+  /** Where its text stands in the body's. */
+  readonly start: number;
+  readonly end: number;
 }
 
-/** Only duplicates have to be looked at again; they are read side by side. */
-const settle = async (
-  reader: LogReader,
-  valid: readonly ValidEvent[],
-  outcomes: readonly Outcome[],
-): Promise<readonly SettledEvent[]> => {
+interface Collection {
+  /** Event by event, in order. */
+  readonly take: (slice: JsonSlice) => void;
+  readonly taken: readonly TakenEvent[];
+  /** The records of `taken`, in the same order. */
+  readonly records: readonly OutgoingRecord[];
+  readonly rejected: readonly RejectedEvent[];
+  readonly unknownFields: number;
+}
+
+const createCollection = (
+  { validate }: IntakeDependencies,
+  { tenant, requestId }: Submission,
+  { body, receivedAt }: { body: BodyText; receivedAt: string },
+): Collection => {
+  const taken: TakenEvent[] = [];
+  const records: OutgoingRecord[] = [];
+  const rejected: RejectedEvent[] = [];
+  const recordsStart = recordStart({ tenant, receivedAt, requestId });
+  let unknownFields = 0;
+  const take = (slice: JsonSlice): void => {
+    const index = taken.length + rejected.length;
+    const judged = judge(validate, slice);
+    if (judged.kind !== "valid") {
+      rejected.push(rejectInvalid(index, judged));
+      return;
+    }
+    const { event, warnings } = judged;
+    const messageId = messageIdOfEvent(tenant, canonicalEventId(event.event_id));
+    records.push(toRecord({ tenant, start: recordsStart, body, slice, event, messageId }));
+    const { start, text } = slice;
+    taken.push({ index, eventId: event.event_id, warnings, start, end: start + text.length });
+    unknownFields += warnings.length;
+  };
+  return {
+    take,
+    taken,
+    records,
+    rejected,
+    get unknownFields() {
+      return unknownFields;
+    },
+  };
+};
+
+/** By position in `taken`. Only duplicates have to be looked at again; they are read side by side. */
+const readReplays = async (parts: {
+  reader: LogReader;
+  text: string;
+  taken: readonly TakenEvent[];
+  outcomes: readonly Outcome[];
+}): Promise<ReadonlyMap<number, Replay>> => {
+  const { reader, text, taken, outcomes } = parts;
   const replays = new Map<number, Replay>();
   const reading: Promise<void>[] = [];
-  for (let position = 0; position < valid.length; position++) {
+  for (let position = 0; position < taken.length; position++) {
+    const event = taken[position];
     const outcome = outcomes[position];
-    const text = valid[position]?.judged.slice.text;
-    if (outcome?.kind !== "duplicate" || text === undefined) continue;
+    if (!event || outcome?.kind !== "duplicate") continue;
+    const eventText = text.slice(event.start, event.end);
     reading.push(
-      replayDuplicate(reader, outcome.sequence, text).then((replay) => void replays.set(position, replay)),
+      replayDuplicate(reader, outcome.sequence, eventText).then(
+        (replay) => void replays.set(position, replay),
+      ),
     );
   }
   if (reading.length > 0) await Promise.all(reading);
-  return valid.map((entry, position): SettledEvent => {
-    const outcome = outcomes[position];
-    if (!outcome) throw new Error("append answers every record");
-    const replay = replays.get(position);
-    return { index: entry.index, judged: entry.judged, outcome, ...(replay && { replay }) };
-  });
+  return replays;
 };
-
-interface SettledEvent {
-  readonly index: number;
-  readonly judged: ValidSlice;
-  readonly outcome: Outcome;
-  readonly replay?: Replay;
-}
 
 const notABatch = ({
   path,
@@ -116,39 +149,45 @@ const notABatch = ({
 };
 
 const summarise = ({
-  judged,
-  settled,
+  events,
+  outcomes,
+  replays,
   otherMembers,
 }: {
-  judged: readonly Judgement[];
-  settled: readonly SettledEvent[];
+  events: Collection;
+  outcomes: readonly Outcome[];
+  replays: ReadonlyMap<number, Replay>;
   otherMembers: readonly string[];
 }): BatchAnswer => {
-  const rejected: RejectedEvent[] = [];
-  for (const [index, judgement] of judged.entries()) {
-    if (judgement.kind !== "valid") rejected.push(rejectInvalid(index, judgement));
-  }
-  let sequence = 0;
+  const rejected = [...events.rejected];
+  const warnings = otherMembers.map(ignoredMember);
+  let accepted = 0;
   let duplicates = 0;
-  for (const entry of settled) {
-    const rejection = rejectSettled(entry);
+  let sequence = 0;
+  for (let position = 0; position < events.taken.length; position++) {
+    const event = events.taken[position];
+    const outcome = outcomes[position];
+    if (!event || !outcome) throw new Error("append answers every record");
+    const rejection =
+      outcome.kind === "appended" ? undefined : rejectSettled(event, outcome, replays.get(position));
     if (rejection) {
       rejected.push(rejection);
-    } else if (entry.outcome.kind === "appended" || entry.outcome.kind === "duplicate") {
-      sequence = Math.max(sequence, entry.outcome.sequence);
-      if (entry.outcome.kind === "duplicate") duplicates++;
+      continue;
     }
+    accepted++;
+    if (outcome.kind === "duplicate") duplicates++;
+    if (outcome.kind === "duplicate" || outcome.kind === "appended") {
+      sequence = Math.max(sequence, outcome.sequence);
+    }
+    for (const warning of event.warnings) warnings.push({ index: event.index, ...warning });
   }
   rejected.sort((a, b) => a.index - b.index);
-  const eventWarnings = settled.flatMap(({ index, judged: { warnings } }) =>
-    warnings.map((warning) => ({ index, ...warning })),
-  );
   return {
     kind: "answered",
-    accepted: judged.length - rejected.length,
+    accepted,
     duplicates,
     rejected,
-    warnings: [...otherMembers.map(ignoredMember), ...eventWarnings].slice(0, WARNINGS_MAX),
+    warnings: warnings.slice(0, WARNINGS_MAX),
     ...(sequence > 0 && { sequence }),
   };
 };
@@ -156,13 +195,13 @@ const summarise = ({
 const MEMBER_CHARACTERS_SHOWN = 64;
 
 /** Members beside `events` are no part of any event, so there is nowhere to keep them. */
-const ignoredMember = (member: string): Warning => ({
+const ignoredMember = (member: string): Warning & { readonly index?: number } => ({
   path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
   code: "unknown_field",
   message: "Not kept: only the members of an event are stored. Put it into the events.",
 });
 
-const rejectInvalid = (index: number, judgement: Exclude<Judgement, ValidSlice>): RejectedEvent => {
+const rejectInvalid = (index: number, judgement: Refused): RejectedEvent => {
   if (judgement.kind === "too_large") {
     const message = `The event is larger than ${EVENT_BYTES_MAX} bytes.`;
     return { index, code: "payload_too_large", message, problems: [], retryable: false };
@@ -179,8 +218,12 @@ const rejectInvalid = (index: number, judgement: Exclude<Judgement, ValidSlice>)
   };
 };
 
-const rejectSettled = ({ index, judged, outcome, replay }: SettledEvent): RejectedEvent | undefined => {
-  const entry = { index, eventId: judged.event.event_id, problems: [] };
+const rejectSettled = (
+  { index, eventId }: TakenEvent,
+  outcome: Outcome,
+  replay: Replay | undefined,
+): RejectedEvent | undefined => {
+  const entry = { index, eventId, problems: [] };
   const retry = "Send the event again: it is stored at most once.";
   if (outcome.kind === "refused" && outcome.reason === "overloaded") {
     return { ...entry, code: "overloaded", message: `${outcome.detail} ${retry}`, retryable: true };

@@ -1,70 +1,79 @@
 import { canonicalEventId } from "../event/formats.ts";
 import { messageIdOfEvent, messageIdOfKey } from "../log/message-id.ts";
 import type { Outcome } from "../log/outcome.ts";
+import { recordStart } from "../log/record.ts";
 import type { AcceptedEvent, Refusal } from "./answer.ts";
-import { sliceBody } from "./json/slice.ts";
-import { decodeUtf8, judge, toRecord, type ValidSlice } from "./judge.ts";
+import { readBodyText } from "./body-text.ts";
+import { type JsonSlice, sliceBody } from "./json/slice.ts";
+import { judge, toRecord, type ValidEvent } from "./judge.ts";
 import { replayDuplicate } from "./replay.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
 
+export type SingleSubmission = Submission & { readonly idempotencyKey: string | undefined };
+
 export const acceptOne = async (
   dependencies: IntakeDependencies,
-  submission: Submission & { readonly idempotencyKey?: string },
+  submission: SingleSubmission,
 ): Promise<AcceptedEvent | Refusal> => {
-  const text = decodeUtf8(submission.body);
-  if (text === undefined) return { kind: "invalid_utf8" };
-  const sliced = sliceBody(text);
+  const body = readBodyText(submission.body);
+  if (body === undefined) return { kind: "invalid_utf8" };
+  const sliced = sliceBody(body.text);
   if (sliced.kind === "invalid_json") return sliced;
-  const judged = judge(dependencies.validate, sliced.slice);
+  const { slice } = sliced;
+  const judged = judge(dependencies.validate, slice);
   if (judged.kind === "too_large") return { kind: "event_too_large" };
   if (judged.kind === "invalid") return { ...judged, kind: "invalid_request" };
 
-  const admission = await submission.admit(1);
-  if (admission.kind === "limited") return admission;
-  const { idempotencyKey, tenant } = submission;
+  const admission = submission.admit(1);
+  // Most keys are answered at once: no turn is lost for them.
+  const admitted = admission instanceof Promise ? await admission : admission;
+  if (admitted.kind === "limited") return admitted;
+  const { idempotencyKey, tenant, requestId } = submission;
   const receivedAt = dependencies.now().toISOString();
-  const byEvent = messageIdOfEvent(tenant, canonicalEventId(judged.event.event_id));
-  const messageId = idempotencyKey === undefined ? byEvent : messageIdOfKey(tenant, idempotencyKey);
-  const record = toRecord({ submission, receivedAt, judged, messageId });
+  const { event, warnings } = judged;
+  const messageId =
+    idempotencyKey === undefined
+      ? messageIdOfEvent(tenant, canonicalEventId(event.event_id))
+      : messageIdOfKey(tenant, idempotencyKey);
+  const start = recordStart({ tenant, receivedAt, requestId });
+  const record = toRecord({ tenant, start, body, slice, event, messageId });
   const [outcome] = await dependencies.appender.append([record]);
   if (!outcome) throw new Error("append answers every record");
-  if (judged.warnings.length > 0) dependencies.onUnknownFields(judged.warnings.length);
-  return answerOne(dependencies, { outcome, judged, receivedAt, idempotencyKey });
+  if (warnings.length > 0) dependencies.onUnknownFields(warnings.length);
+  if (outcome.kind !== "appended") {
+    return answerOther(dependencies, { outcome, judged, slice, idempotencyKey });
+  }
+  const { sequence } = outcome;
+  return { kind: "accepted", eventId: event.event_id, sequence, receivedAt, duplicate: false, warnings };
 };
 
-const answerOne = async (
+const answerOther = async (
   { reader }: IntakeDependencies,
-  {
-    outcome,
-    judged,
-    receivedAt,
-    idempotencyKey,
-  }: {
-    outcome: Outcome;
-    judged: ValidSlice;
-    receivedAt: string;
+  answered: {
+    outcome: Exclude<Outcome, { readonly kind: "appended" }>;
+    judged: ValidEvent;
+    slice: JsonSlice;
     idempotencyKey: string | undefined;
   },
 ): Promise<AcceptedEvent | Refusal> => {
-  const { warnings } = judged;
-  const eventId = judged.event.event_id;
+  const { outcome, judged, slice, idempotencyKey } = answered;
   switch (outcome.kind) {
-    case "appended":
-      return {
-        kind: "accepted",
-        eventId,
-        sequence: outcome.sequence,
-        receivedAt,
-        duplicate: false,
-        warnings,
-      };
     case "duplicate": {
-      const replay = await replayDuplicate(reader, outcome.sequence, judged.slice.text);
+      const { sequence } = outcome;
+      const replay = await replayDuplicate(reader, sequence, slice.text);
       if (replay.kind === "unavailable") return replay;
       if (replay.kind === "different") {
         return { kind: "conflict", identity: idempotencyKey === undefined ? "event_id" : "idempotency_key" };
       }
-      return { ...replay, kind: "accepted", eventId, sequence: outcome.sequence, duplicate: true, warnings };
+      const { event, warnings } = judged;
+      return {
+        kind: "accepted",
+        eventId: event.event_id,
+        sequence,
+        receivedAt: replay.receivedAt,
+        duplicate: true,
+        warnings,
+      };
     }
     case "refused":
       return { kind: outcome.reason, detail: outcome.detail };

@@ -3,12 +3,12 @@
  * NATS. Every accepted event is in the log, fsynced, before its answer exists.
  */
 import { acceptBatch } from "./accept-batch.ts";
-import { acceptOne } from "./accept-one.ts";
+import { acceptOne, type SingleSubmission } from "./accept-one.ts";
 import type { AcceptedEvent, BatchAnswer, Refusal } from "./answer.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
 
 export interface Intake {
-  acceptOne(submission: Submission & { readonly idempotencyKey?: string }): Promise<AcceptedEvent | Refusal>;
+  acceptOne(submission: SingleSubmission): Promise<AcceptedEvent | Refusal>;
   acceptBatch(submission: Submission): Promise<BatchAnswer | Refusal>;
 }
 

@@ -1,22 +1,18 @@
-/** Text → record: is it UTF-8, is the event one we can take, and what does the log get. Pure. */
+/** Slice → record: is the event one we can take, and what does the log get. Pure. */
 import { Buffer } from "node:buffer";
 import { auditSubject } from "../../streams/subjects.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
-import type { EventValidator, InvalidEvent, Problem, Warning } from "../event/validate.ts";
+import type { EventValidator, InvalidEvent, Problem, Validation } from "../event/validate.ts";
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
-import { encodeRecord } from "../log/record.ts";
+import { type BodyText, bytesOf } from "./body-text.ts";
 import type { JsonSlice } from "./json/slice.ts";
-import type { Submission } from "./submission.ts";
 
-export interface ValidSlice {
-  readonly kind: "valid";
-  readonly slice: JsonSlice;
-  readonly event: AuditEvent;
-  readonly warnings: readonly Warning[];
-}
+export type ValidEvent = Extract<Validation, { readonly kind: "valid" }>;
+export type Refused = { readonly kind: "too_large" } | InvalidEvent;
+export type Judgement = ValidEvent | Refused;
 
-export type Judgement = ValidSlice | { readonly kind: "too_large" } | InvalidEvent;
+const TOO_LARGE = { kind: "too_large" } as const;
 
 /** A character takes at most three bytes per UTF-16 unit, so most texts need no counting. */
 const isTooLarge = (text: string): boolean =>
@@ -24,12 +20,12 @@ const isTooLarge = (text: string): boolean =>
   (text.length * 3 > EVENT_BYTES_MAX && Buffer.byteLength(text) > EVENT_BYTES_MAX);
 
 export const judge = (validate: EventValidator, slice: JsonSlice): Judgement => {
-  if (isTooLarge(slice.text)) return { kind: "too_large" };
-  const structural = structuralProblems(slice);
-  if (structural.length > 0)
-    return { kind: "invalid", problems: structural, problemCount: structural.length };
-  const validation = validate(slice.value);
-  return validation.kind === "valid" ? { ...validation, slice } : validation;
+  if (isTooLarge(slice.text)) return TOO_LARGE;
+  if (slice.depth > EVENT_DEPTH_MAX || slice.duplicateMembers.length > 0) {
+    const problems = structuralProblems(slice);
+    return { kind: "invalid", problems, problemCount: problems.length };
+  }
+  return validate(slice.value);
 };
 
 const structuralProblems = (slice: JsonSlice): readonly Problem[] => {
@@ -44,34 +40,20 @@ const structuralProblems = (slice: JsonSlice): readonly Problem[] => {
   }));
 };
 
-export const toRecord = ({
-  submission,
-  receivedAt,
-  judged,
-  messageId,
-}: {
-  submission: Submission;
-  receivedAt: string;
-  judged: ValidSlice;
-  messageId: string;
+export const toRecord = (parts: {
+  readonly tenant: string;
+  /** See recordStart. */
+  readonly start: string;
+  readonly body: BodyText;
+  readonly slice: JsonSlice;
+  readonly event: AuditEvent;
+  readonly messageId: string;
 }): OutgoingRecord => {
-  const { tenant, requestId } = submission;
-  const payload = encodeRecord({ tenant, receivedAt, requestId, eventText: judged.slice.text });
+  const { tenant, start, body, slice, event, messageId } = parts;
   return {
-    subject: auditSubject(tenant, judged.event.asset_id, judged.event.event_type),
+    subject: auditSubject(tenant, event.asset_id, event.event_type),
     messageId,
-    payload,
-    payloadBytes: Buffer.byteLength(payload),
+    start,
+    event: bytesOf(body, slice),
   };
-};
-
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
-/** RFC 8259 §8.1: UTF-8; a byte order mark is ignored. */
-export const decodeUtf8 = (body: Uint8Array): string | undefined => {
-  try {
-    return decoder.decode(body);
-  } catch {
-    return undefined;
-  }
 };

@@ -5,35 +5,37 @@
  */
 import { Buffer } from "node:buffer";
 import type { NatsConnection } from "nats";
-import type { OutgoingRecord } from "../log/event-log.ts";
+import { type OutgoingRecord, payloadBytes } from "../log/event-log.ts";
+import { RECORD_END } from "../log/record.ts";
 
 const HEADER_START = "NATS/1.0\r\nNats-Msg-Id: ";
 
 /** One message by itself; its acknowledgement goes to `reply`. */
 export const encodeSingle = (record: OutgoingRecord, reply: string): Uint8Array => {
-  const bytes = Buffer.allocUnsafe(LINE_BYTES_MAX + record.subject.length + record.payloadBytes);
+  const bytes = Buffer.allocUnsafe(LINE_BYTES_MAX + record.subject.length + payloadBytes(record));
   const headers = `${HEADER_START}${record.messageId}\r\n\r\n`;
   return bytes.subarray(0, writeMessage({ bytes, offset: 0, record, reply: `${reply} `, headers }));
 };
 
 /**
  * An atomic batch (NATS ADR-50): all of the messages are stored or none. The one acknowledgement goes to `reply`. At most 1000
- * messages, no message id twice.
+ * messages, no message id twice. Written into the memory of `spare` where that is large enough.
  */
 export const encodeBatch = (
-  records: readonly OutgoingRecord[],
-  batchId: string,
-  reply: string,
-): Uint8Array => {
+  entries: readonly { readonly record: OutgoingRecord }[],
+  options: { readonly batchId: string; readonly reply: string; readonly spare: Buffer | undefined },
+): Buffer => {
+  const { batchId, reply, spare } = options;
   let length = 0;
-  for (const { subject, payloadBytes } of records) length += LINE_BYTES_MAX + subject.length + payloadBytes;
-  const bytes = Buffer.allocUnsafe(length);
+  for (const { record } of entries) length += LINE_BYTES_MAX + record.subject.length + payloadBytes(record);
+  const isEnough = spare !== undefined && spare.buffer.byteLength >= length;
+  const bytes = isEnough ? Buffer.from(spare.buffer) : Buffer.allocUnsafeSlow(length);
   const batch = `\r\nNats-Batch-Id: ${batchId}\r\nNats-Batch-Sequence: `;
   let offset = 0;
   let sequence = 0;
-  for (const record of records) {
+  for (const { record } of entries) {
     sequence++;
-    const isLast = sequence === records.length;
+    const isLast = sequence === entries.length;
     const end = isLast ? "\r\nNats-Batch-Commit: 1\r\n\r\n" : "\r\n\r\n";
     const headers = `${HEADER_START}${record.messageId}${batch}${sequence}${end}`;
     offset = writeMessage({ bytes, offset, record, reply: isLast ? `${reply} ` : "", headers });
@@ -44,7 +46,7 @@ export const encodeBatch = (
 /** More than anything beside subject and payload takes: HPUB, reply, lengths, headers and line ends, about 250 bytes. */
 const LINE_BYTES_MAX = 512;
 
-/** Writes one HPUB and gives the index after it. Line and headers are ASCII, so their characters are bytes. */
+/** Writes one HPUB and gives the index after it. All but the event is ASCII, so its characters are bytes. */
 const writeMessage = (message: {
   bytes: Buffer;
   offset: number;
@@ -54,32 +56,43 @@ const writeMessage = (message: {
   headers: string;
 }): number => {
   const { bytes, offset, record, reply, headers } = message;
-  const { subject, payload, payloadBytes } = record;
-  const line = `HPUB ${subject} ${reply}${headers.length} ${headers.length + payloadBytes}\r\n${headers}`;
-  // A payload that has as many bytes as characters is ASCII, which is written without looking at it.
-  if (payloadBytes === payload.length) return offset + bytes.write(`${line}${payload}\r\n`, offset, "latin1");
-  const start = offset + bytes.write(line, offset, "latin1");
-  const end = start + bytes.write(payload, start, "utf8");
-  return end + bytes.write("\r\n", end, "latin1");
+  const { subject, start, event } = record;
+  const head = headers.length;
+  const line = `HPUB ${subject} ${reply}${head} ${head + payloadBytes(record)}\r\n${headers}${start}`;
+  const eventAt = offset + bytes.write(line, offset, "latin1");
+  const end = eventAt + event.source.copy(bytes, eventAt, event.from, event.to);
+  return end + bytes.write(MESSAGE_END, end, "latin1");
 };
 
-interface ByteSender {
+const MESSAGE_END = `${RECORD_END}\r\n`;
+
+interface Protocol {
   sendCommand(bytes: Uint8Array): void;
+  flushPending(): void;
 }
 
-const hasByteSender = (nats: object): nats is { protocol: ByteSender } =>
+export interface ByteSender {
+  /** In order with what nats.js sends itself. */
+  send(bytes: Uint8Array): void;
+  /** Hands over at once what was sent: two large buffers that wait for the end of the turn would be copied into one. */
+  flush(): void;
+}
+
+const hasByteSender = (nats: object): nats is { protocol: Protocol } =>
   "protocol" in nats &&
   typeof nats.protocol === "object" &&
   nats.protocol !== null &&
   "sendCommand" in nats.protocol &&
-  typeof nats.protocol.sendCommand === "function";
+  typeof nats.protocol.sendCommand === "function" &&
+  "flushPending" in nats.protocol &&
+  typeof nats.protocol.flushPending === "function";
 
 /**
- * Hands bytes to the connection, in order with what nats.js sends itself. It uses a method of nats.js 2.29 that is not in its
- * types; the version is pinned, and a version without it is refused here, at the start.
+ * It uses two methods of nats.js 2.29 that are not in its types; the version is pinned, and a version without them is refused here, at
+ * the start.
  */
-export const createByteSender = (nats: NatsConnection): ((bytes: Uint8Array) => void) => {
+export const createByteSender = (nats: NatsConnection): ByteSender => {
   if (!hasByteSender(nats)) throw new Error("this version of nats.js has no sendCommand; see append-wire.ts");
   const { protocol } = nats;
-  return (bytes) => protocol.sendCommand(bytes);
+  return { send: (bytes) => protocol.sendCommand(bytes), flush: () => protocol.flushPending() };
 };

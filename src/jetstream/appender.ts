@@ -3,6 +3,7 @@
  * all; an idle system commits at once. A commit is an atomic batch (NATS ADR-50) or, below ATOMIC_RECORDS_MIN records, single
  * messages, which are cheaper then. What it holds is bounded: past the bound it says no at once.
  */
+import type { Buffer } from "node:buffer";
 import {
   APPEND_ACK_MS_MAX,
   APPEND_BYTES_IN_FLIGHT_MAX,
@@ -12,8 +13,8 @@ import {
   COMMIT_RECORDS_MAX,
   COMMITS_IN_FLIGHT_MAX,
 } from "../limits.ts";
-import type { OutgoingRecord, RecordAppender } from "../log/event-log.ts";
-import type { Outcome } from "../log/outcome.ts";
+import { type OutgoingRecord, payloadBytes, type RecordAppender } from "../log/event-log.ts";
+import type { Outcome, Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type Acknowledgement, openAckInbox } from "./ack-inbox.ts";
 import { API_ERROR, isDuplicateInBatch } from "./api-errors.ts";
@@ -29,19 +30,43 @@ export interface AppenderDependencies {
   readonly onCommit: (records: number) => void;
 }
 
+/** What one call to `append` is waiting for. */
+interface Parcel {
+  readonly outcomes: Outcome[];
+  readonly records: number;
+  readonly bytes: number;
+  /** Records without an outcome. */
+  open: number;
+  readonly resolve: (outcomes: readonly Outcome[]) => void;
+}
+
 /** A record on its way, and where its outcome goes. */
 interface Entry {
   readonly record: OutgoingRecord;
-  readonly settle: (outcome: Outcome) => void;
+  readonly parcel: Parcel;
+  readonly index: number;
 }
+
+type Settle = (entry: Entry, outcome: Outcome) => void;
 
 export const createAppender = (dependencies: AppenderDependencies): RecordAppender => {
   const { connection, onOutcomes, onCommit } = dependencies;
-  const committer = createCommitter(dependencies);
   const queue = createQueue();
   let recordsHeld = 0;
   let bytesHeld = 0;
   let commitsInFlight = 0;
+
+  /** Only the first outcome of a record counts. */
+  const settle: Settle = ({ parcel, index }, outcome) => {
+    if (parcel.outcomes[index]) return;
+    parcel.outcomes[index] = outcome;
+    if (--parcel.open > 0) return;
+    recordsHeld -= parcel.records;
+    bytesHeld -= parcel.bytes;
+    onOutcomes(parcel.outcomes);
+    parcel.resolve(parcel.outcomes);
+  };
+  const committer = createCommitter(dependencies, settle);
 
   const pump = (): void => {
     // A second commit beside a running one only when it is full: otherwise waiting makes it larger, and fsyncs are what costs.
@@ -60,14 +85,9 @@ export const createAppender = (dependencies: AppenderDependencies): RecordAppend
     }
   };
 
-  const hold = (records: number, bytes: number): void => {
-    recordsHeld += records;
-    bytesHeld += bytes;
-  };
-
   const append = (records: readonly OutgoingRecord[]): Promise<readonly Outcome[]> => {
     let bytes = 0;
-    for (const record of records) bytes += record.payloadBytes;
+    for (const record of records) bytes += payloadBytes(record);
     const refusal = refusalFor({
       connection,
       records: recordsHeld + records.length,
@@ -79,28 +99,23 @@ export const createAppender = (dependencies: AppenderDependencies): RecordAppend
       return Promise.resolve(refusals);
     }
     if (records.length === 0) return Promise.resolve([]);
-    hold(records.length, bytes);
-    const { promise, resolve } = Promise.withResolvers<readonly Outcome[]>();
-    const outcomes: Outcome[] = new Array(records.length);
-    let open = records.length;
-    for (let index = 0; index < records.length; index++) {
-      const record = records[index];
-      if (!record) continue;
-      const settle = (outcome: Outcome): void => {
-        if (outcomes[index]) return;
-        outcomes[index] = outcome;
-        if (--open > 0) return;
-        hold(-records.length, -bytes);
-        onOutcomes(outcomes);
-        resolve(outcomes);
-      };
-      queue.add({ record, settle });
-    }
-    pump();
-    return promise;
+    recordsHeld += records.length;
+    bytesHeld += bytes;
+    return new Promise((resolve) => {
+      const outcomes: Outcome[] = new Array(records.length);
+      const parcel = { outcomes, records: records.length, bytes, open: records.length, resolve };
+      for (const [index, record] of records.entries()) queue.add({ record, parcel, index });
+      pump();
+    });
   };
 
   return { append };
+};
+
+const NOT_CONNECTED: Outcome = {
+  kind: "refused",
+  reason: "unavailable",
+  detail: "The event log is not connected.",
 };
 
 const refusalFor = ({
@@ -112,8 +127,7 @@ const refusalFor = ({
   records: number;
   bytes: number;
 }): Outcome | undefined => {
-  if (!connection.isConnected())
-    return { kind: "refused", reason: "unavailable", detail: "The event log is not connected." };
+  if (!connection.isConnected()) return NOT_CONNECTED;
   if (records <= APPEND_RECORDS_IN_FLIGHT_MAX && bytes <= APPEND_BYTES_IN_FLIGHT_MAX) return undefined;
   return { kind: "refused", reason: "overloaded", detail: "More events are in flight than can be taken." };
 };
@@ -130,7 +144,9 @@ const createQueue = () => {
       let end = start;
       let bytes = 0;
       while (end < entries.length && end - start < COMMIT_RECORDS_MAX) {
-        bytes += entries[end]?.record.payloadBytes ?? 0;
+        const entry = entries[end];
+        if (!entry) break;
+        bytes += payloadBytes(entry.record);
         if (bytes > COMMIT_BYTES_MAX && end > start) break;
         end++;
       }
@@ -143,33 +159,31 @@ const createQueue = () => {
   };
 };
 
-const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies) => {
-  const send = createByteSender(connection.nats);
+const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies, settle: Settle) => {
+  const wire = createByteSender(connection.nats);
   const inbox = openAckInbox(connection.nats);
   const recent = createRecentIds(elapsedMs);
+  /** Buffers of commits that were answered. Fresh memory for each commit cost more than filling it (measured). */
+  const spareBuffers: Buffer[] = [];
+  let commitsToLookThrough = 0;
   let nextBatch = 0;
   const batchPrefix = crypto.randomUUID().slice(0, 8);
   connection.onChange((state) => {
     if (state === "lost") inbox.abandon("the connection was lost");
   });
 
-  const ask = (encode: (reply: string) => Uint8Array): Promise<Acknowledgement> => {
-    const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
-    send(encode(reply));
-    return answer;
-  };
-
-  const settle = (entry: Entry, outcome: Outcome): void => {
-    if (outcome.kind === "appended" || outcome.kind === "duplicate")
-      recent.remember(entry.record.messageId, outcome.sequence);
-    entry.settle(outcome);
-  };
-
   const commitSingle = async (entry: Entry): Promise<void> => {
     const deadline = elapsedMs() + APPEND_ACK_MS_MAX;
     for (;;) {
-      const answer = await ask((reply) => encodeSingle(entry.record, reply));
-      if (!isInProcess(answer)) return settle(entry, outcomeOf(answer));
+      const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
+      wire.send(encodeSingle(entry.record, reply));
+      const acknowledgement = await answer;
+      if (!isInProcess(acknowledgement)) {
+        const outcome = outcomeOf(acknowledgement);
+        if (outcome.kind === "appended" || outcome.kind === "duplicate")
+          recent.remember([entry.record.messageId], outcome.sequence);
+        return settle(entry, outcome);
+      }
       if (elapsedMs() > deadline) {
         return settle(entry, {
           kind: "unknown",
@@ -180,44 +194,64 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     }
   };
 
-  const commitBatch = async (entries: readonly Entry[]): Promise<void> => {
+  const commitBatch = async (entries: readonly Entry[]): Promise<"done" | "has duplicates"> => {
     const batchId = `${batchPrefix}-${(nextBatch++).toString(36)}`;
-    const records = entries.map(({ record }) => record);
-    const answer = await ask((reply) => encodeBatch(records, batchId, reply));
+    const { reply, answer: acknowledgement } = inbox.expect(APPEND_ACK_MS_MAX);
+    const bytes = encodeBatch(entries, { batchId, reply, spare: spareBuffers.pop() });
+    wire.send(bytes);
+    wire.flush();
+    const answer = await acknowledgement;
+    // The broker has read it all when it answers, so nobody looks at these bytes any more.
+    if (answer.kind !== "none") spareBuffers.push(bytes);
     if (answer.kind === "stored") {
       const first = answer.sequence - entries.length + 1;
-      for (const [index, entry] of entries.entries())
-        settle(entry, { kind: "appended", sequence: first + index });
-      return;
+      recent.remember(
+        entries.map(({ record }) => record.messageId),
+        first,
+      );
+      let sequence = first;
+      for (const entry of entries) settle(entry, { kind: "appended", sequence: sequence++ });
+      return "done";
     }
-    // One id in it is known to the broker, which does not say which: sent one by one, each is answered for itself.
-    if (answer.kind === "error" && isDuplicateInBatch(answer.code)) {
-      await Promise.all(entries.map(commitSingle));
-      return;
-    }
+    if (answer.kind === "error" && isDuplicateInBatch(answer.code)) return "has duplicates";
     logger.warn("a commit failed", {
       count: entries.length,
       detail: answer.kind === "duplicate" ? "duplicate" : answer.detail,
     });
     const outcome = outcomeOf(answer);
-    for (const entry of entries) entry.settle(outcome);
+    for (const entry of entries) settle(entry, outcome);
+    return "done";
+  };
+
+  const commitEach = async (entries: readonly Entry[]): Promise<void> => {
+    await Promise.all(entries.map(commitSingle));
   };
 
   const commit = async (entries: readonly Entry[]): Promise<void> => {
     if (!connection.isConnected()) {
-      for (const entry of entries)
-        entry.settle({ kind: "refused", reason: "unavailable", detail: "The event log is not connected." });
+      for (const entry of entries) settle(entry, NOT_CONNECTED);
       return;
     }
-    recent.turn();
-    const { fresh, known, repeated } = sort(entries, recent.sequenceOf);
-    for (const { entry, sequence } of known) entry.settle({ kind: "duplicate", sequence });
-    if (fresh.length === 0) return;
-    if (fresh.length < ATOMIC_RECORDS_MIN) await Promise.all(fresh.map(commitSingle));
-    else await commitBatch(fresh);
-    // Their first ones are answered now, so these are known; where the first one failed they are tried themselves.
-    if (repeated.length > 0) await commit(repeated);
+    if (entries.length < ATOMIC_RECORDS_MIN) return commitEach(entries);
+    if (commitsToLookThrough === 0 && (await commitBatch(entries)) === "done") return;
+    await commitSorted(entries);
   };
+
+  /** Where clients repeat themselves: what is known is answered from memory, and the rest can still be one batch. */
+  const commitSorted = async (entries: readonly Entry[]): Promise<void> => {
+    const { fresh, known, repeated } = sort(entries, recent.sequenceOf);
+    for (const { entry, sequence } of known) settle(entry, { kind: "duplicate", sequence });
+    const isAsBefore = fresh.length === entries.length;
+    commitsToLookThrough = isAsBefore
+      ? Math.max(0, commitsToLookThrough - 1)
+      : LOOKED_THROUGH_AFTER_DUPLICATE;
+    if (fresh.length < ATOMIC_RECORDS_MIN) await commitEach(fresh);
+    // An id that only the broker knows; it does not say which: sent one by one, each is answered for itself.
+    else if ((await commitBatch(fresh)) === "has duplicates") await commitEach(fresh);
+    // Their first ones are answered now, so these are known; where the first one failed they are tried themselves.
+    if (repeated.length > 0) await commitSorted(repeated);
+  };
+
   /** Never rejects: whatever goes wrong in here, each record gets an answer, and the next commit its turn. */
   const commitSafely = async (entries: readonly Entry[]): Promise<void> => {
     try {
@@ -228,7 +262,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
         detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
       for (const entry of entries)
-        entry.settle({ kind: "unknown", detail: "The event log did not acknowledge the event." });
+        settle(entry, { kind: "unknown", detail: "The event log did not acknowledge the event." });
     }
   };
   return { commit: commitSafely };
@@ -236,10 +270,13 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
 
 const IN_PROCESS_WAIT_MS = 20;
 
+/** Who repeats one event mostly repeats others too: so many commits are looked through before they are sent, and not after they failed. */
+const LOOKED_THROUGH_AFTER_DUPLICATE = 64;
+
 /** No message id may stand twice in one batch, and one that is known needs no commit at all. */
-const sort = (entries: readonly Entry[], sequenceOf: (messageId: string) => number | undefined) => {
+const sort = (entries: readonly Entry[], sequenceOf: (messageId: string) => Sequence | undefined) => {
   const fresh: Entry[] = [];
-  const known: { entry: Entry; sequence: number }[] = [];
+  const known: { entry: Entry; sequence: Sequence }[] = [];
   const repeated: Entry[] = [];
   const ids = new Set<string>();
   for (const entry of entries) {

@@ -1,15 +1,28 @@
+import type { Buffer } from "node:buffer";
 import type { Outcome, Sequence } from "./outcome.ts";
+import { RECORD_END } from "./record.ts";
 
 /** One message on its way into the log. */
 export interface OutgoingRecord {
   readonly subject: string;
   /** See message-id.ts. The broker stores one message per id within the duplicate window. */
   readonly messageId: string;
-  /** See record.ts. Text and not bytes, so that a whole commit is written into one buffer. */
-  readonly payload: string;
-  /** Length of the payload in UTF-8. */
-  readonly payloadBytes: number;
+  /** See recordStart. One text for all records of a request. */
+  readonly start: string;
+  /** The event as it was sent. */
+  readonly event: EventBytes;
 }
+
+/** Where an event's bytes stand. They are copied once, from the body of the request into the buffer of the commit. */
+export interface EventBytes {
+  readonly source: Buffer;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Length of the payload of a record, in bytes. */
+export const payloadBytes = ({ start, event }: OutgoingRecord): number =>
+  start.length + event.to - event.from + RECORD_END.length;
 
 /** One message of the log, as it is stored. */
 export interface StoredMessage {

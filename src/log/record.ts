@@ -15,8 +15,13 @@ export interface LogRecord {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** What stands before the event in a payload; ASCII. After the event comes RECORD_END. */
+export const recordStart = (record: Omit<LogRecord, "eventText">): string =>
+  `{"tenant":"${record.tenant}","received_at":"${record.receivedAt}","request_id":"${record.requestId}","event":`;
+export const RECORD_END = "}";
+
 export const encodeRecord = (record: LogRecord): string =>
-  `{"tenant":"${record.tenant}","received_at":"${record.receivedAt}","request_id":"${record.requestId}","event":${record.eventText}}`;
+  `${recordStart(record)}${record.eventText}${RECORD_END}`;
 
 /** The members before the event hold no quote, brace or backslash: a slug, a time and a UUID. */
 const ENVELOPE =

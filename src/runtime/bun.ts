@@ -9,7 +9,7 @@ export const listenOnBun = (options: ListenOptions): Listener => {
     maxRequestBodySize: options.bodyBytesMax,
     idleTimeout: options.idleMsMax / 1000,
     fetch: (request, bunServer) =>
-      options.handle(request, bunServer.requestIP(request)?.address ?? "unknown"),
+      options.handle(request, () => bunServer.requestIP(request)?.address ?? "unknown"),
   });
   return {
     port: server.port ?? options.port,

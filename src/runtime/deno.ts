@@ -13,7 +13,7 @@ export const listenOnDeno = (options: ListenOptions): Listener => {
   const abort = new AbortController();
   const server = Deno.serve(
     { hostname: options.host, port: options.port, onListen: () => {}, signal: abort.signal },
-    (request, info) => options.handle(request, info.remoteAddr.hostname),
+    (request, info) => options.handle(request, () => info.remoteAddr.hostname),
   );
   return {
     port: server.addr.port,

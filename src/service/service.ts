@@ -29,6 +29,7 @@ import {
 } from "../limits.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
+import type { HandleRequest } from "../runtime/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
@@ -153,7 +154,7 @@ const connectMachines = async (options: {
 
 const startListening = (options: {
   config: Config;
-  handle: (request: Request, socketAddress: string) => Promise<Response>;
+  handle: HandleRequest;
   stack: AsyncDisposableStack;
 }): string => {
   const { config, handle, stack } = options;

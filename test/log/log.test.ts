@@ -57,20 +57,24 @@ describe("appending", () => {
   test("writes what it was given, in any script, alone and in a batch", async () => {
     await using log = await startTestLog();
     const texts = ["", "plain", "é", "日本語", "😀 \u0000 \u007f", "ÿ".repeat(5000)];
-    const records = [texts, ...Array.from({ length: 4 }, () => texts)].flatMap((group, round) =>
-      group.map((text, index): OutgoingRecord => {
-        const payload = JSON.stringify({ round, text });
-        return { ...smallRecord(`${round}-${index}`), payload, payloadBytes: Buffer.byteLength(payload) };
-      }),
-    );
+    const events = Array.from({ length: 5 }, (_, round) =>
+      texts.map((text, index) => ({ id: `${round}-${index}`, event: JSON.stringify({ round, text }) })),
+    ).flat();
+    const [single, ...rest] = events.map(({ id, event }): OutgoingRecord => {
+      const record = smallRecord(id, { event });
+      // As in the body of a batch: the event stands between others.
+      const { length } = record.event.source;
+      const source = Buffer.concat([Buffer.from("é,"), record.event.source, Buffer.from(",ü")]);
+      return { ...record, event: { source, from: 3, to: 3 + length } };
+    });
     const appender = appenderOn(log.connection);
-    const [single, ...rest] = records;
     if (!single) throw new Error("there are records");
     await appender.append([single]);
     await appender.append(rest);
     const reader = await createLogReader(log.connection);
-    for (const [index, { payload }] of records.entries()) {
-      expect(new TextDecoder().decode((await reader.read(index + 1))?.payload)).toBe(payload);
+    for (const [index, { id, event }] of events.entries()) {
+      const stored = new TextDecoder().decode((await reader.read(index + 1))?.payload);
+      expect(stored).toBe(`{"id":"${id}","event":${event}}`);
     }
   });
 
@@ -108,7 +112,7 @@ describe("appending", () => {
   test("an asset name of 256 four-byte characters fits into a subject", async () => {
     await using log = await startTestLog();
     const assetId = "😀".repeat(256);
-    const [outcome] = await appenderOn(log.connection).append([smallRecord("long", assetId)]);
+    const [outcome] = await appenderOn(log.connection).append([smallRecord("long", { assetId })]);
     expect(outcome).toEqual({ kind: "appended", sequence: 1 });
     const message = await (await createLogReader(log.connection)).read(1);
     expect(parseAuditSubject(message?.subject ?? "")?.assetId).toBe(assetId);
@@ -139,11 +143,11 @@ describe("reading", () => {
     expect(taken.map(({ sequence }) => sequence)).toEqual(
       Array.from({ length: 151 }, (_, index) => 101 + index),
     );
-    expect(new TextDecoder().decode(taken.at(-1)?.payload)).toBe('{"id":"late"}');
+    expect(new TextDecoder().decode(taken.at(-1)?.payload)).toBe('{"id":"late","event":{}}');
     expect(await reader.read(7)).toEqual({
       sequence: 7,
       subject: "audit.acme.a.incident.detected",
-      payload: new TextEncoder().encode('{"id":"id6"}'),
+      payload: new TextEncoder().encode('{"id":"id6","event":{}}'),
     });
     expect(await reader.read(99_999)).toBeUndefined();
   });

@@ -34,7 +34,13 @@ const startRunner = (parts: { log: LogReader; views: ViewStore; projection?: Pro
     log: parts.log,
     views: parts.views,
     projection: parts.projection ?? eventsProjection,
-    logger: { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") },
+    logger: {
+      isEnabled: () => true,
+      debug: line("debug"),
+      info: line("info"),
+      warn: line("warn"),
+      error: line("error"),
+    },
     metrics: {
       progressed: ({ records, deadLetters, position }) => {
         counted.records += records;

@@ -10,7 +10,7 @@ export interface TestBroker extends Broker {
   readonly directory: string;
 }
 
-export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+export const silentLogger: Logger = { isEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} };
 
 let binary: Promise<string> | undefined;
 

@@ -62,12 +62,15 @@ export const appenderOn = (connection: BrokerConnection): RecordAppender =>
   });
 
 /** A small record that is known by its id. */
-export const smallRecord = (id: string, assetId = "a"): OutgoingRecord => {
-  const payload = `{"id":"${id}"}`;
+export const smallRecord = (
+  id: string,
+  { assetId = "a", event = "{}" }: { readonly assetId?: string; readonly event?: string } = {},
+): OutgoingRecord => {
+  const source = Buffer.from(event);
   return {
     subject: auditSubject("acme", assetId, "incident.detected"),
     messageId: id,
-    payload,
-    payloadBytes: payload.length,
+    start: `{"id":"${id}","event":`,
+    event: { source, from: 0, to: source.length },
   };
 };

@@ -109,7 +109,13 @@ const collectingLogger = (lines: LogLine[]): Logger => {
   const collect = (level: LogLine["level"]) => (message: string, fields?: LogFields) => {
     lines.push({ ...fields, level, message });
   };
-  return { debug: collect("debug"), info: collect("info"), warn: collect("warn"), error: collect("error") };
+  return {
+    isEnabled: () => true,
+    debug: collect("debug"),
+    info: collect("info"),
+    warn: collect("warn"),
+    error: collect("error"),
+  };
 };
 
 /** A valid event; what is given takes the place of its members. */

@@ -2,7 +2,7 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { TAGS } from "../openapi.ts";
 import { problem } from "../problem.ts";
-import type { RequestContexts } from "../request-context.ts";
+import { contextOf } from "../request-context.ts";
 
 /** A file of the documentation page, held in memory. */
 export interface Asset {
@@ -13,18 +13,10 @@ export interface Asset {
 /** By file name. The page has no other resource: it must work in a network that reaches nothing else. */
 export type DocsAssets = ReadonlyMap<string, Asset>;
 
-export const docsRoutes = ({
-  contexts,
-  assets,
-  version,
-}: {
-  readonly contexts: RequestContexts;
-  readonly assets: DocsAssets;
-  readonly version: string;
-}) =>
+export const docsRoutes = ({ assets, version }: { readonly assets: DocsAssets; readonly version: string }) =>
   new Elysia()
     .onBeforeHandle(({ request, set }) => {
-      set.headers["x-request-id"] = contexts.of(request).requestId;
+      set.headers["x-request-id"] = contextOf(request).requestId;
       set.headers["cache-control"] = "no-store";
     })
     .use(
@@ -41,7 +33,7 @@ export const docsRoutes = ({
     .get(
       "/docs/assets/:name",
       ({ params, request }) =>
-        assetResponse(assets.get(params.name)) ?? problem(contexts.of(request), "not_found"),
+        assetResponse(assets.get(params.name)) ?? problem(contextOf(request), "not_found"),
       {
         detail: { hide: true },
       },

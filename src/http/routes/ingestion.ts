@@ -70,7 +70,7 @@ const postEvent = async (
     requestId: context.requestId,
     body: body.bytes,
     admit: admitFor(limiter, principal),
-    ...(header.key !== undefined && { idempotencyKey: header.key }),
+    idempotencyKey: header.key,
   });
   return answer.kind === "accepted" ? acceptedEvent(context, answer) : refused(context, answer);
 };

@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
 import type { KeyNotFound, KeyRefusal, Keys, KeysUnavailable } from "../../access/keys.ts";
+import { readBodyText } from "../../intake/body-text.ts";
 import { sliceBody } from "../../intake/json/slice.ts";
-import { decodeUtf8 } from "../../intake/judge.ts";
 import { SINGLE_BODY_BYTES_MAX } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
 import { type Call, type Guard, insufficientScope } from "../guard.ts";
@@ -96,7 +96,7 @@ const readJson = async (
 ): Promise<{ value: unknown } | Response> => {
   const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
-  const text = decodeUtf8(body.bytes);
+  const text = readBodyText(body.bytes)?.text;
   if (text === undefined) return problem(context, "invalid_utf8");
   const sliced = sliceBody(text);
   if (sliced.kind === "invalid_json") return problem(context, "invalid_json", { detail: sliced.detail });

@@ -3,27 +3,26 @@ import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
-import type { RequestContexts } from "../request-context.ts";
+import { contextOf } from "../request-context.ts";
 import { HealthLive, HealthReady } from "../schemas.ts";
 import { success } from "../success.ts";
 
 export const operationRoutes = (dependencies: {
-  readonly contexts: RequestContexts;
   /** Why this instance cannot serve now; empty when it can. */
   readonly reasonsNotReady: () => Promise<readonly string[]>;
   readonly registry: Registry;
 }) => {
-  const { contexts, reasonsNotReady, registry } = dependencies;
+  const { reasonsNotReady, registry } = dependencies;
   return new Elysia()
     .get(
       "/health/live",
-      ({ request }) => success({ requestId: contexts.of(request).requestId, data: { status: "live" } }),
+      ({ request }) => success({ requestId: contextOf(request).requestId, data: { status: "live" } }),
       { detail: describe(LIVE) },
     )
     .get(
       "/health/ready",
       async ({ request }) => {
-        const context = contexts.of(request);
+        const context = contextOf(request);
         const reasons = await reasonsNotReady();
         if (reasons.length > 0) return problem(context, "not_ready", { reasons, detail: reasons.join(" ") });
         return success({ requestId: context.requestId, data: { status: "ready" } });
@@ -37,7 +36,7 @@ export const operationRoutes = (dependencies: {
           headers: {
             "content-type": registry.contentType,
             "cache-control": "no-store",
-            "x-request-id": contexts.of(request).requestId,
+            "x-request-id": contextOf(request).requestId,
           },
         }),
       { detail: describe(METRICS) },

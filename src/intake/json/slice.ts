@@ -11,6 +11,8 @@ import { inspect } from "./inspect.ts";
 /** The text of one value as it was sent, with what was found in it. */
 export interface JsonSlice {
   readonly text: string;
+  /** Where it begins in the body's text. */
+  readonly start: number;
   /** undefined where the text is longer than EVENT_BYTES_MAX characters: then it was not parsed. */
   readonly value: unknown;
   /** Levels of objects and arrays, 1 for a flat object, 0 for a scalar. */
@@ -22,11 +24,7 @@ export interface JsonSlice {
 export type SlicedBody = { readonly kind: "slice"; readonly slice: JsonSlice } | InvalidJson;
 
 export type SlicedBatch =
-  | {
-      readonly kind: "batch";
-      readonly events: readonly JsonSlice[];
-      readonly otherMembers: readonly string[];
-    }
+  | { readonly kind: "batch"; readonly otherMembers: readonly string[] }
   /** Valid JSON, but not `{"events": […]}`. */
   | {
       readonly kind: "not_a_batch";
@@ -48,15 +46,25 @@ export const sliceBody = (text: string): SlicedBody => {
   return { kind: "slice", slice };
 };
 
-/** `eventsMax` bounds the work: a body with more is not read to its end. Rests between events when `pace` says so. */
-export const sliceBatch = async (text: string, eventsMax: number, pace: Pace): Promise<SlicedBatch> => {
+export interface BatchReading {
+  readonly text: string;
+  /** Bounds the work: a body with more is not read to its end. */
+  readonly eventsMax: number;
+  /** Reading rests between events when it says so. */
+  readonly pace: Pace;
+  /** Given each event as it is found, so that none is held parsed until the last is read. What it was given counts for nothing unless the answer is "batch". */
+  readonly take: (slice: JsonSlice) => void;
+}
+
+export const sliceBatch = async (reading: BatchReading): Promise<SlicedBatch> => {
+  const { text } = reading;
   const start = afterWhitespace(text, 0);
   if (text[start] !== "{") {
     return sliceBody(text).kind === "slice"
       ? { kind: "not_a_batch", path: "", reason: "type" }
       : invalidJson(text);
   }
-  let events: readonly JsonSlice[] | undefined;
+  let hasEvents = false;
   const otherMembers: string[] = [];
   let position = afterWhitespace(text, start + 1);
   let isFirst = true;
@@ -64,12 +72,12 @@ export const sliceBatch = async (text: string, eventsMax: number, pace: Pace): P
     const member = readMember(text, position);
     if (!member) return invalidJson(text);
     if (member.name === "events") {
-      if (events) return notABatch(text, "/events", "duplicate");
-      const array = await readArray({ text, start: member.valueStart, elementsMax: eventsMax, pace });
+      if (hasEvents) return notABatch(text, "/events", "duplicate");
+      const array = await readArray(reading, member.valueStart);
       if (array.kind === "invalid") return invalidJson(text);
       if (array.kind === "type") return notABatch(text, "/events", "type");
       if (array.kind === "count") return { kind: "not_a_batch", path: "/events", reason: "count" };
-      events = array.slices;
+      hasEvents = true;
       position = array.end;
     } else {
       const extent = measure(text, member.valueStart);
@@ -85,8 +93,8 @@ export const sliceBatch = async (text: string, eventsMax: number, pace: Pace): P
     position = afterWhitespace(text, position + 1);
   }
   if (afterWhitespace(text, position + 1) !== text.length) return invalidJson(text);
-  return events
-    ? { kind: "batch", events, otherMembers }
+  return hasEvents
+    ? { kind: "batch", otherMembers }
     : { kind: "not_a_batch", path: "/events", reason: "missing" };
 };
 
@@ -104,35 +112,29 @@ const readMember = (text: string, position: number): { name: string; valueStart:
 };
 
 type ReadArray =
-  | { readonly kind: "array"; readonly slices: readonly JsonSlice[]; readonly end: number }
+  | { readonly kind: "array"; readonly end: number }
   | { readonly kind: "invalid" }
   | { readonly kind: "type" }
   | { readonly kind: "count" };
 
-const readArray = async ({
-  text,
-  start,
-  elementsMax,
-  pace,
-}: {
-  text: string;
-  start: number;
-  elementsMax: number;
-  pace: Pace;
-}): Promise<ReadArray> => {
+const readArray = async (
+  { text, eventsMax, pace, take }: BatchReading,
+  start: number,
+): Promise<ReadArray> => {
   if (text[start] !== "[") return { kind: "type" };
-  const slices: JsonSlice[] = [];
+  let count = 0;
   let position = afterWhitespace(text, start + 1);
-  if (text[position] === "]") return { kind: "array", slices, end: position + 1 };
+  if (text[position] === "]") return { kind: "array", end: position + 1 };
   for (;;) {
-    if (slices.length === elementsMax) return { kind: "count" };
+    if (count === eventsMax) return { kind: "count" };
     const extent = measure(text, position);
     const slice = cut(text, position, extent);
-    if (pace.isDue()) await pace.rest();
     if (!slice) return { kind: "invalid" };
-    slices.push(slice);
+    take(slice);
+    count++;
+    if (pace.isDue()) await pace.rest();
     position = afterWhitespace(text, extent.end);
-    if (text[position] === "]") return { kind: "array", slices, end: position + 1 };
+    if (text[position] === "]") return { kind: "array", end: position + 1 };
     if (text[position] !== ",") return { kind: "invalid" };
     position = afterWhitespace(text, position + 1);
   }
@@ -200,16 +202,18 @@ const endOfString = (text: string, start: number): number => {
 const cut = (text: string, start: number, extent: Extent): JsonSlice | undefined => {
   const sliceText = text.slice(start, extent.end);
   if (sliceText.length > EVENT_BYTES_MAX) {
-    return { text: sliceText, value: undefined, depth: extent.depth, duplicateMembers: [] };
+    return { text: sliceText, start, value: undefined, depth: extent.depth, duplicateMembers: [] };
   }
   const value = parse(sliceText);
   if (value === undefined) return undefined;
   // JSON.parse keeps the last of two members with one name, so fewer members than colons means duplicates.
   const isCountable = extent.depth <= EVENT_DEPTH_MAX;
   const hasDuplicates = isCountable && countMembers(value) !== extent.memberCount;
-  const duplicateMembers = hasDuplicates ? duplicatesIn(sliceText) : [];
-  return { text: sliceText, value, depth: extent.depth, duplicateMembers };
+  const duplicateMembers = hasDuplicates ? duplicatesIn(sliceText) : NONE;
+  return { text: sliceText, start, value, depth: extent.depth, duplicateMembers };
 };
+
+const NONE: readonly string[] = [];
 
 /** `undefined`, which no JSON text means, for a text that is not JSON. */
 const parse = (text: string): unknown => {
