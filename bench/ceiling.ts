@@ -3,8 +3,7 @@
  * `ceiling.ts - http <seconds>` for a server that answers 202 and stores nothing. Prints one JSON line.
  */
 import { Buffer } from "node:buffer";
-import { openAckInbox } from "../src/jetstream/ack-inbox.ts";
-import { createByteSender, encodeBatch, encodeSingle } from "../src/jetstream/append-wire.ts";
+import { openAppendExchange } from "../src/jetstream/append-exchange.ts";
 import { connectToBroker } from "../src/jetstream/connection.ts";
 import type { OutgoingRecord } from "../src/log/event-log.ts";
 import { recordStart } from "../src/log/record.ts";
@@ -17,7 +16,6 @@ export interface CeilingResult {
 }
 
 const [url = "", kind = "", seconds = "3"] = process.argv.slice(2);
-const ACK_MS_MAX = 10_000;
 
 const start = recordStart({
   tenant: "default",
@@ -60,28 +58,15 @@ const measure = async (
   };
 };
 
-const silent = { isEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} };
+const silent = { isEnabled: () => false, request() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 const onBroker = async (): Promise<CeilingResult> => {
   await using connection = await connectToBroker({ url, name: "ceiling", logger: silent });
-  const wire = createByteSender(connection.nats);
-  const inbox = openAckInbox(connection.nats);
-  let batch = 0;
-  const single = (): Promise<unknown> => {
-    const { reply, answer } = inbox.expect(ACK_MS_MAX);
-    wire.send(encodeSingle(record(), reply));
-    return answer;
-  };
-  const atomic = (n = Number(process.env.BN ?? 1000)): Promise<unknown> => {
-    const { reply, answer } = inbox.expect(ACK_MS_MAX);
-    const entries = Array.from({ length: n }, () => ({ record: record() }));
-    wire.send(
-      encodeBatch(entries, { batchId: `ceiling-${process.pid}-${batch++}`, reply, spare: undefined }),
-    );
-    wire.flush();
-    return answer;
-  };
-  if (kind === "atomic") return await measure(Number(process.env.BF ?? 2), Number(process.env.BN ?? 1000), () => atomic());
+  const exchange = openAppendExchange(connection);
+  const single = (): Promise<unknown> => exchange.single(record());
+  const atomic = (): Promise<unknown> =>
+    exchange.batch(Array.from({ length: 1000 }, () => ({ record: record() })));
+  if (kind === "atomic") return await measure(2, 1000, atomic);
   return await measure(kind === "one" ? 1 : 256, 1, single);
 };
 

@@ -11,6 +11,7 @@ import {
   TAG_VALUE_CHARACTERS_MAX,
   TAGS_MAX,
 } from "../limits.ts";
+import { ACCEPTS } from "./acceptor.ts";
 import { isEventId, isLegalBasis, isSha256, isUtcTimestamp, isWithinCharacters } from "./formats.ts";
 
 export const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
@@ -30,8 +31,10 @@ export interface EventVocabulary {
  */
 const defineText = (kind: string, accepts: (text: string, schema: TSchema) => boolean) => {
   TypeRegistry.Set<TSchema>(kind, (schema, value) => typeof value === "string" && accepts(value, schema));
-  return (options: Record<string, unknown>) =>
-    Type.Unsafe<string>({ ...options, [Kind]: kind, type: "string" });
+  return (options: Record<string, unknown>) => {
+    const schema = Type.Unsafe<string>({ ...options, [Kind]: kind, type: "string" });
+    return Object.assign(schema, { [ACCEPTS]: (text: string) => accepts(text, schema) });
+  };
 };
 
 const boundedText = defineText("Prooftrail.Text", (text, { minLength, maxLength }) =>

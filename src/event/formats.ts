@@ -65,11 +65,16 @@ const daysInMonth = (year: number, month: number): number => {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 };
 
+/** The pattern has seen that they are digits. */
+const twoDigits = (text: string, at: number): number =>
+  (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+
 /** Whether it is a time that exists, in UTC. A leap second can only end a month (ITU-R TF.460-6). */
 export const isUtcTimestamp = (text: string): boolean => {
-  const parts = TIMESTAMP.exec(text);
-  if (!parts) return false;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
+  if (!TIMESTAMP.test(text)) return false;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
+  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return false;
   if (hour > 23 || minute > 59 || second > 60) return false;
   return second < 60 || (hour === 23 && minute === 59 && day === daysInMonth(year, month));

@@ -5,6 +5,7 @@
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
+import { createAcceptor } from "./acceptor.ts";
 import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
 import { isWithinCharacters } from "./formats.ts";
 import { pointerToken } from "./json-pointer.ts";
@@ -52,15 +53,20 @@ export interface InvalidEvent {
 export type EventValidator = (value: unknown) => Validation;
 
 export const createEventValidator = (vocabulary: EventVocabulary): EventValidator => {
-  const schema = TypeCompiler.Compile(auditEventSchema(vocabulary));
+  const schema = auditEventSchema(vocabulary);
+  const isAccepted = createAcceptor(schema);
+  const compiled = TypeCompiler.Compile(schema);
   return (value) => {
-    if (schema.Check(value)) {
+    if (isAccepted(value)) {
       const problems = semanticProblems(value);
       return problems.length > 0
         ? invalid(value, problems)
         : { kind: "valid", event: value, warnings: warningsFor(value) };
     }
-    return invalid(value, [...schemaProblems(schema.Errors(value), vocabulary), ...semanticProblems(value)]);
+    return invalid(value, [
+      ...schemaProblems(compiled.Errors(value), vocabulary),
+      ...semanticProblems(value),
+    ]);
   };
 };
 

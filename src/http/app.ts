@@ -6,7 +6,6 @@ import type { Keys } from "../access/keys.ts";
 import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
-import type { HandleRequest } from "../runtime/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -37,18 +36,26 @@ export interface HttpDependencies {
   readonly limiter: SharedRateLimiter;
   readonly bodies: BodyReader;
   readonly now: () => Date;
+  /** A UUIDv7. */
+  readonly newRequestId: () => string;
 }
 
-export const createHttpApp = (dependencies: HttpDependencies): HandleRequest => {
-  const { logger, metrics, trustedHops } = dependencies;
+/** Answers one request; the address of the socket it came from is asked for only where it is needed. Never rejects. */
+export type HttpHandler = (request: Request, socketAddress: () => string) => Promise<Response>;
+
+export const createHttpApp = (dependencies: HttpDependencies): HttpHandler => {
+  const { logger, metrics, trustedHops, newRequestId } = dependencies;
   const app = createRoutes(dependencies);
   const isLogged = logger.isEnabled("info");
   return async (received, socketAddress) => {
     const request = withRoutableUrl(received);
     const startedAt = performance.now();
-    const context = openRequest(request, () => {
-      const forwardedFor = request.headers.get("x-forwarded-for");
-      return clientAddress({ socketAddress, forwardedFor, trustedHops });
+    const context = openRequest(request, {
+      newRequestId,
+      clientAddress: () => {
+        const forwardedFor = request.headers.get("x-forwarded-for");
+        return clientAddress({ socketAddress, forwardedFor, trustedHops });
+      },
     });
     let response: Response;
     try {
@@ -132,7 +139,7 @@ const writeLine = (line: {
 }): void => {
   const { method, status, context, durationMs, logger } = line;
   const { route, principal, problemCode } = context;
-  logger.info("request", {
+  logger.request({
     request_id: context.requestId,
     method,
     route,

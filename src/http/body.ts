@@ -31,22 +31,29 @@ export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyR
   let bytesHeld = 0;
   return {
     [Symbol.dispose]: deadline.stop,
-    read: async (request, bytesMax) => {
+    read: (request, bytesMax) => {
       const { headers } = request;
       const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
       const refusal = typeRefusal(headers) ?? codingRefusal(coding);
-      if (refusal) return refusal;
+      if (refusal) return Promise.resolve(refusal);
       const announced = Number(headers.get("content-length") ?? Number.NaN);
-      if (announced > bytesMax) return tooLarge(bytesMax);
+      if (announced > bytesMax) return Promise.resolve(tooLarge(bytesMax));
       const reserved = announced >= 0 ? announced : bytesMax;
-      if (bytesHeld + reserved > bytesHeldMax) return OVERLOADED;
+      if (bytesHeld + reserved > bytesHeldMax) return Promise.resolve(OVERLOADED);
       bytesHeld += reserved;
       const arriving = announced >= 0 ? readAnnounced(request) : readStream(request, bytesMax);
-      let body = await deadline.meet(arriving);
-      if (body.kind === "bytes" && isCoding(coding))
-        body = toBody(await decompress(coding, body.bytes, bytesMax), bytesMax);
-      bytesHeld -= reserved;
-      return body;
+      const release = (): void => {
+        bytesHeld -= reserved;
+      };
+      if (!isCoding(coding)) return deadline.meet(arriving, release);
+      return deadline
+        .meet(arriving, () => {})
+        .then(async (body) => {
+          const plain =
+            body.kind === "bytes" ? toBody(await decompress(coding, body.bytes, bytesMax), bytesMax) : body;
+          release();
+          return plain;
+        });
     },
   };
 };
@@ -86,36 +93,35 @@ const timedOut = (bodyMsMax: number): Body => ({
   headers: { connection: "close" },
 });
 
-/**
- * One timer for all bodies, because a timer per request costs more than most bodies take to arrive. `arriving` never rejects, nor does what is
- * answered.
- */
+/** One timer for all bodies, because a timer per request costs more than most bodies take to arrive. */
 const createDeadline = (bodyMsMax: number) => {
-  const waiting = new Set<{ readonly since: number; readonly giveUp: (body: Body) => void }>();
+  const waiting = new Set<{ readonly since: number; readonly finish: (body: Body) => void }>();
   const sweep = (): void => {
     const oldest = performance.now() - bodyMsMax;
     // In order of arrival, so the first one in time ends the search.
     for (const entry of waiting) {
       if (entry.since > oldest) return;
-      waiting.delete(entry);
-      entry.giveUp(timedOut(bodyMsMax));
+      entry.finish(timedOut(bodyMsMax));
     }
   };
   const timer = setInterval(sweep, bodyMsMax / 10);
-  const meet = (arriving: Promise<Body>): Promise<Body> =>
+  /** The body, or that its time is over. `done` is called once, at the end of either. `arriving` never rejects, nor does what is answered. */
+  const meet = (arriving: Promise<Body>, done: () => void): Promise<Body> =>
     new Promise((resolve) => {
-      const entry = { since: performance.now(), giveUp: resolve };
-      waiting.add(entry);
-      void arriving.then((body) => {
-        waiting.delete(entry);
+      const finish = (body: Body): void => {
+        if (!waiting.delete(entry)) return;
+        done();
         resolve(body);
-      });
+      };
+      const entry = { since: performance.now(), finish };
+      waiting.add(entry);
+      void arriving.then(finish);
     });
   return { meet, stop: () => clearInterval(timer) };
 };
 
 const readAnnounced = (request: Request): Promise<Body> =>
-  request.arrayBuffer().then((buffer) => ({ kind: "bytes", bytes: new Uint8Array(buffer) }), incomplete);
+  request.bytes().then((bytes) => ({ kind: "bytes", bytes }), incomplete);
 
 const readStream = async (request: Request, bytesMax: number): Promise<Body> => {
   const chunks: Uint8Array[] = [];

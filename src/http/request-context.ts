@@ -1,5 +1,4 @@
 /** What is known about a request beside the request itself: made when it comes in, read when its line is logged. */
-import { v7 } from "uuid";
 import type { Principal } from "../access/authenticate.ts";
 import { isUuidV7 } from "../event/formats.ts";
 import type { ProblemCode } from "./problem.ts";
@@ -20,10 +19,13 @@ export const UNMATCHED_ROUTE = "(none)";
 const CONTEXT = Symbol("request context");
 type OpenedRequest = Request & { [CONTEXT]?: RequestContext };
 
-export const openRequest = (request: OpenedRequest, clientAddress: () => string): RequestContext => {
+export const openRequest = (
+  request: OpenedRequest,
+  options: { readonly newRequestId: () => string; readonly clientAddress: () => string },
+): RequestContext => {
   const context: RequestContext = {
-    requestId: requestIdFor(request),
-    clientAddress,
+    requestId: requestIdSent(request) ?? options.newRequestId(),
+    clientAddress: options.clientAddress,
     route: UNMATCHED_ROUTE,
     principal: undefined,
     problemCode: undefined,
@@ -39,7 +41,7 @@ export const contextOf = (request: OpenedRequest): RequestContext => {
 };
 
 /** A client may name its request, but only as a UUIDv7: anything else could be used to write into logs. */
-const requestIdFor = (request: Request): string => {
+const requestIdSent = (request: Request): string | undefined => {
   const sent = request.headers.get("x-request-id");
-  return sent !== null && isUuidV7(sent) ? sent.toLowerCase() : v7();
+  return sent !== null && isUuidV7(sent) ? sent.toLowerCase() : undefined;
 };

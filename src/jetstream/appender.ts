@@ -3,7 +3,6 @@
  * all; an idle system commits at once. A commit is an atomic batch (NATS ADR-50) or, below ATOMIC_RECORDS_MIN records, single
  * messages, which are cheaper then. What it holds is bounded: past the bound it says no at once.
  */
-import type { Buffer } from "node:buffer";
 import {
   APPEND_ACK_MS_MAX,
   APPEND_BYTES_IN_FLIGHT_MAX,
@@ -16,9 +15,9 @@ import {
 import { type OutgoingRecord, payloadBytes, type RecordAppender } from "../log/event-log.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { type Acknowledgement, openAckInbox } from "./ack-inbox.ts";
+import type { Acknowledgement } from "./ack-inbox.ts";
 import { API_ERROR, isDuplicateInBatch } from "./api-errors.ts";
-import { createByteSender, encodeBatch, encodeSingle } from "./append-wire.ts";
+import { openAppendExchange } from "./append-exchange.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createRecentIds } from "./recent-ids.ts";
 
@@ -160,71 +159,45 @@ const createQueue = () => {
 };
 
 const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies, settle: Settle) => {
-  const wire = createByteSender(connection.nats);
-  const inbox = openAckInbox(connection.nats);
+  const exchange = openAppendExchange(connection);
   const recent = createRecentIds(elapsedMs);
-  /** Buffers of commits that were answered. Fresh memory for each commit cost more than filling it (measured). */
-  const spareBuffers: Buffer[] = [];
   let commitsToLookThrough = 0;
-  let nextBatch = 0;
-  const batchPrefix = crypto.randomUUID().slice(0, 8);
-  connection.onChange((state) => {
-    if (state === "lost") inbox.abandon("the connection was lost");
-  });
 
   const commitSingle = async (entry: Entry): Promise<void> => {
+    const { record } = entry;
     const deadline = elapsedMs() + APPEND_ACK_MS_MAX;
     for (;;) {
-      const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
-      wire.send(encodeSingle(entry.record, reply));
-      const acknowledgement = await answer;
-      if (!isInProcess(acknowledgement)) {
-        const outcome = outcomeOf(acknowledgement);
+      const answer = await exchange.single(record);
+      if (!isInProcess(answer)) {
+        const outcome = outcomeOf(answer);
         if (outcome.kind === "appended" || outcome.kind === "duplicate")
-          recent.remember([entry.record.messageId], outcome.sequence);
+          recent.remember([record.messageId], outcome.sequence);
         return settle(entry, outcome);
       }
-      if (elapsedMs() > deadline) {
-        return settle(entry, {
-          kind: "unknown",
-          detail: "The same event is still being stored by another request.",
-        });
-      }
+      if (elapsedMs() > deadline) return settle(entry, STILL_IN_PROCESS);
       await new Promise((resolve) => setTimeout(resolve, IN_PROCESS_WAIT_MS));
     }
   };
 
-  const commitBatch = async (entries: readonly Entry[]): Promise<"done" | "has duplicates"> => {
-    const batchId = `${batchPrefix}-${(nextBatch++).toString(36)}`;
-    const { reply, answer: acknowledgement } = inbox.expect(APPEND_ACK_MS_MAX);
-    const bytes = encodeBatch(entries, { batchId, reply, spare: spareBuffers.pop() });
-    wire.send(bytes);
-    wire.flush();
-    const answer = await acknowledgement;
-    // The broker has read it all when it answers, so nobody looks at these bytes any more.
-    if (answer.kind !== "none") spareBuffers.push(bytes);
-    if (answer.kind === "stored") {
-      const first = answer.sequence - entries.length + 1;
-      recent.remember(
-        entries.map(({ record }) => record.messageId),
-        first,
-      );
-      let sequence = first;
-      for (const entry of entries) settle(entry, { kind: "appended", sequence: sequence++ });
-      return "done";
-    }
-    if (answer.kind === "error" && isDuplicateInBatch(answer.code)) return "has duplicates";
-    logger.warn("a commit failed", {
-      count: entries.length,
-      detail: answer.kind === "duplicate" ? "duplicate" : answer.detail,
-    });
-    const outcome = outcomeOf(answer);
-    for (const entry of entries) settle(entry, outcome);
-    return "done";
-  };
-
   const commitEach = async (entries: readonly Entry[]): Promise<void> => {
     await Promise.all(entries.map(commitSingle));
+  };
+
+  const commitBatch = async (entries: readonly Entry[]): Promise<"answered" | "has duplicates"> => {
+    const answer = await exchange.batch(entries);
+    if (answer.kind === "error" && isDuplicateInBatch(answer.code)) return "has duplicates";
+    if (answer.kind === "stored") {
+      const messageIds = entries.map(({ record }) => record.messageId);
+      let sequence = answer.sequence - entries.length + 1;
+      recent.remember(messageIds, sequence);
+      for (const entry of entries) settle(entry, { kind: "appended", sequence: sequence++ });
+      return "answered";
+    }
+    const detail = answer.kind === "duplicate" ? "duplicate" : answer.detail;
+    logger.warn("a commit failed", { count: entries.length, detail });
+    const outcome = outcomeOf(answer);
+    for (const entry of entries) settle(entry, outcome);
+    return "answered";
   };
 
   const commit = async (entries: readonly Entry[]): Promise<void> => {
@@ -233,23 +206,27 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
       return;
     }
     if (entries.length < ATOMIC_RECORDS_MIN) return commitEach(entries);
-    if (commitsToLookThrough === 0 && (await commitBatch(entries)) === "done") return;
-    await commitSorted(entries);
+    if (commitsToLookThrough > 0) {
+      commitsToLookThrough--;
+      return commitSorted(entries, "untried");
+    }
+    if ((await commitBatch(entries)) === "has duplicates") await commitSorted(entries, "has duplicates");
   };
 
   /** Where clients repeat themselves: what is known is answered from memory, and the rest can still be one batch. */
-  const commitSorted = async (entries: readonly Entry[]): Promise<void> => {
+  const commitSorted = async (
+    entries: readonly Entry[],
+    tried: "untried" | "has duplicates",
+  ): Promise<void> => {
     const { fresh, known, repeated } = sort(entries, recent.sequenceOf);
     for (const { entry, sequence } of known) settle(entry, { kind: "duplicate", sequence });
-    const isAsBefore = fresh.length === entries.length;
-    commitsToLookThrough = isAsBefore
-      ? Math.max(0, commitsToLookThrough - 1)
-      : LOOKED_THROUGH_AFTER_DUPLICATE;
-    if (fresh.length < ATOMIC_RECORDS_MIN) await commitEach(fresh);
-    // An id that only the broker knows; it does not say which: sent one by one, each is answered for itself.
-    else if ((await commitBatch(fresh)) === "has duplicates") await commitEach(fresh);
+    const isFoundOut = fresh.length < entries.length;
+    if (isFoundOut || tried === "has duplicates") commitsToLookThrough = LOOKED_THROUGH_AFTER_DUPLICATE;
+    // Of an id that only the broker knows it does not say which: sent one by one, each is answered for itself.
+    const isBatch = fresh.length >= ATOMIC_RECORDS_MIN && (isFoundOut || tried === "untried");
+    if (!isBatch || (await commitBatch(fresh)) === "has duplicates") await commitEach(fresh);
     // Their first ones are answered now, so these are known; where the first one failed they are tried themselves.
-    if (repeated.length > 0) await commitSorted(repeated);
+    if (repeated.length > 0) await commitSorted(repeated, "untried");
   };
 
   /** Never rejects: whatever goes wrong in here, each record gets an answer, and the next commit its turn. */
@@ -269,6 +246,11 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
 };
 
 const IN_PROCESS_WAIT_MS = 20;
+
+const STILL_IN_PROCESS: Outcome = {
+  kind: "unknown",
+  detail: "The same event is still being stored by another request.",
+};
 
 /** Who repeats one event mostly repeats others too: so many commits are looked through before they are sent, and not after they failed. */
 const LOOKED_THROUGH_AFTER_DUPLICATE = 64;

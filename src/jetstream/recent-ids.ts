@@ -25,7 +25,7 @@ interface Generation {
 const generation = (since: number): Generation => ({ since, waiting: [], index: new Map(), ids: 0 });
 
 /**
- * `elapsedMs`: a clock that never goes back. One generation lives for at most half of the window as the young and half as the old one, so that
+ * `elapsedMs`: a clock that never goes back. Two generations, the older of which is forgotten when the window has passed since it began, so that
  * nothing is remembered longer than the broker does, and no entry needs a time of its own.
  */
 export const createRecentIds = (elapsedMs: () => number): RecentIds => {
@@ -33,10 +33,11 @@ export const createRecentIds = (elapsedMs: () => number): RecentIds => {
   let old = generation(elapsedMs());
   const turn = (): void => {
     const now = elapsedMs();
-    const age = now - young.since;
-    if (age < DUPLICATE_WINDOW_MS / 2 && young.ids < RECENT_IDS_MAX / 2) return;
-    old = age < DUPLICATE_WINDOW_MS ? young : generation(now);
-    young = generation(now);
+    if (now - young.since >= DUPLICATE_WINDOW_MS / 2 || young.ids >= RECENT_IDS_MAX / 2) {
+      old = young;
+      young = generation(now);
+    }
+    if (now - old.since >= DUPLICATE_WINDOW_MS) old = generation(now);
   };
   return {
     remember: (messageIds, first) => {

@@ -1,11 +1,9 @@
-/** `socketAddress` is to be asked before the answer is given; it costs a system call. Never rejects. */
-export type HandleRequest = (request: Request, socketAddress: () => string) => Promise<Response>;
-
 export interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  readonly handle: HandleRequest;
+  /** `socketAddress` is to be asked before the answer is given; it costs a system call. */
+  readonly handle: (request: Request, socketAddress: () => string) => Promise<Response>;
   /** Above the limits that handlers enforce with a proper answer: this one closes without a word. */
   readonly bodyBytesMax: number;
   readonly idleMsMax: number;

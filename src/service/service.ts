@@ -12,7 +12,7 @@ import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
 import { createSharedRateLimiter } from "../access/shared-rate-limit.ts";
 import { createEventValidator } from "../event/validate.ts";
-import { createHttpApp } from "../http/app.ts";
+import { createHttpApp, type HttpHandler } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
 import { createIntake } from "../intake/intake.ts";
 import { createAppender } from "../jetstream/appender.ts";
@@ -29,7 +29,7 @@ import {
 } from "../limits.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
-import type { HandleRequest } from "../runtime/listener.ts";
+import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
@@ -120,6 +120,7 @@ export const startService = async (dependencies: {
     metrics,
     logger,
     now,
+    newRequestId: uuidV7,
   });
   const url = config.roles.includes("api") ? startListening({ config, handle, stack }) : undefined;
   const running = stack.move();
@@ -154,7 +155,7 @@ const connectMachines = async (options: {
 
 const startListening = (options: {
   config: Config;
-  handle: HandleRequest;
+  handle: HttpHandler;
   stack: AsyncDisposableStack;
 }): string => {
   const { config, handle, stack } = options;

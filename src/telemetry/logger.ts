@@ -27,6 +27,8 @@ export interface LogFields {
 export interface Logger {
   /** Whether lines of this level are written: to spare making one for nothing. */
   isEnabled(level: "debug" | "info"): boolean;
+  /** One line per request, at level info. The only ones that may be written a moment later than they are said. */
+  request(fields: LogFields): void;
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
@@ -48,12 +50,12 @@ const settingsFor = (level: LogLevel) => ({ level, base: null, timestamp: pino.s
 export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger => {
   if (!isPretty) return createLineLogger(level);
   const stream = pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l", singleLine: true });
-  return loggerOn(pino(settingsFor(level), stream), () => {});
+  return loggerOn(pino(settingsFor(level), stream), { now: () => {}, soon: () => {} });
 };
 
 /**
  * Lines of requests are written together, LINES_WAIT_MS_MAX after the first at the latest: a system call for each cost 3 µs per request
- * (measured). What somebody must not miss goes out at once, and so does everything when the process ends. `kill -9` may lose the last of them.
+ * (measured). Any other line goes out at once, after those before it, and so does everything when the process ends.
  */
 const createLineLogger = (level: LogLevel): Logger => {
   const destination = pino.destination({ dest: process.stdout.fd, sync: true, minLength: LINES_BYTES_MAX });
@@ -64,27 +66,34 @@ const createLineLogger = (level: LogLevel): Logger => {
     destination.flushSync();
   };
   process.on("exit", flush);
-  return loggerOn(pino(settingsFor(level), destination), (isUrgent) => {
-    if (isUrgent) flush();
-    else timer ??= setTimeout(flush, LINES_WAIT_MS_MAX);
-  });
+  const soon = (): void => {
+    timer ??= setTimeout(flush, LINES_WAIT_MS_MAX);
+  };
+  return loggerOn(pino(settingsFor(level), destination), { now: flush, soon });
 };
 
 const LINES_BYTES_MAX = 8 * 1024;
 const LINES_WAIT_MS_MAX = 100;
 
-const loggerOn = (sink: pino.Logger, written: (isUrgent: boolean) => void): Logger => {
+const loggerOn = (
+  sink: pino.Logger,
+  flush: { readonly now: () => void; readonly soon: () => void },
+): Logger => {
   const write =
-    (level: "debug" | "info" | "warn" | "error", isUrgent: boolean) =>
+    (level: "debug" | "info" | "warn" | "error") =>
     (message: string, fields: LogFields = {}): void => {
       sink[level](fields, message);
-      if (sink.isLevelEnabled(level)) written(isUrgent);
+      flush.now();
     };
   return {
     isEnabled: (level) => sink.isLevelEnabled(level),
-    debug: write("debug", false),
-    info: write("info", false),
-    warn: write("warn", true),
-    error: write("error", true),
+    request: (fields) => {
+      sink.info(fields, "request");
+      flush.soon();
+    },
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
   };
 };

@@ -3,7 +3,7 @@ import process from "node:process";
 import { startBroker } from "../../src/jetstream/broker/supervise.ts";
 
 const [binary = "", directory = ""] = process.argv.slice(2);
-const logger = { isEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} };
+const logger = { isEnabled: () => false, request() {}, debug() {}, info() {}, warn() {}, error() {} };
 const broker = await startBroker({ binary, directory, logger });
 process.stdout.write(`${JSON.stringify({ pid: process.pid })}\n`);
 process.once("SIGTERM", async () => {

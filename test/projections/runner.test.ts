@@ -36,6 +36,7 @@ const startRunner = (parts: { log: LogReader; views: ViewStore; projection?: Pro
     projection: parts.projection ?? eventsProjection,
     logger: {
       isEnabled: () => true,
+      request: () => {},
       debug: line("debug"),
       info: line("info"),
       warn: line("warn"),

@@ -10,7 +10,14 @@ export interface TestBroker extends Broker {
   readonly directory: string;
 }
 
-export const silentLogger: Logger = { isEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} };
+export const silentLogger: Logger = {
+  isEnabled: () => false,
+  request() {},
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+};
 
 let binary: Promise<string> | undefined;
 

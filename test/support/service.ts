@@ -111,6 +111,7 @@ const collectingLogger = (lines: LogLine[]): Logger => {
   };
   return {
     isEnabled: () => true,
+    request: (fields) => lines.push({ ...fields, level: "info", message: "request" }),
     debug: collect("debug"),
     info: collect("info"),
     warn: collect("warn"),

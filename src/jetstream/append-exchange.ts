@@ -1,0 +1,44 @@
+/** Records out, acknowledgements in. Knows nothing of what they mean: that is the appender's. */
+import type { Buffer } from "node:buffer";
+import { APPEND_ACK_MS_MAX } from "../limits.ts";
+import type { OutgoingRecord } from "../log/event-log.ts";
+import { type Acknowledgement, openAckInbox } from "./ack-inbox.ts";
+import { createByteSender, encodeBatch, encodeSingle } from "./append-wire.ts";
+import type { BrokerConnection } from "./connection.ts";
+
+/** Answers come in at most APPEND_ACK_MS_MAX, or are `none` at once where the connection is lost. Never rejects. */
+export interface AppendExchange {
+  single(record: OutgoingRecord): Promise<Acknowledgement>;
+  /** An atomic batch: `stored` with the sequence of its last record. */
+  batch(entries: readonly { readonly record: OutgoingRecord }[]): Promise<Acknowledgement>;
+}
+
+export const openAppendExchange = (connection: BrokerConnection): AppendExchange => {
+  const wire = createByteSender(connection.nats);
+  const inbox = openAckInbox(connection.nats);
+  const batchPrefix = crypto.randomUUID().slice(0, 8);
+  /** Of batches that were answered. Fresh memory for each cost more than filling it (measured). */
+  const spareBuffers: Buffer[] = [];
+  let nextBatch = 0;
+  connection.onChange((state) => {
+    if (state === "lost") inbox.abandon("the connection was lost");
+  });
+  return {
+    single: (record) => {
+      const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
+      wire.send(encodeSingle(record, reply));
+      return answer;
+    },
+    batch: async (entries) => {
+      const batchId = `${batchPrefix}-${(nextBatch++).toString(36)}`;
+      const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
+      const bytes = encodeBatch(entries, { batchId, reply, spare: spareBuffers.pop() });
+      wire.send(bytes);
+      wire.flush();
+      const acknowledgement = await answer;
+      // The broker has read it all when it answers, so nobody looks at these bytes any more. Without an answer somebody may.
+      if (acknowledgement.kind !== "none") spareBuffers.push(bytes);
+      return acknowledgement;
+    },
+  };
+};
