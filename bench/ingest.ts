@@ -1,13 +1,13 @@
-/** What ingestion costs, single and in batches; see README.md here. Linux, for the CPU times in /proc. */
+/** What ingestion costs, single and in batches, beside ceilings and peers; see README.md here. Linux, for the CPU times in /proc. */
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { CeilingResult } from "./ceiling.ts";
 import type { LoadOrder, LoadResult } from "./load.ts";
+import { DURABILITIES, obtainPeers, startPeer } from "./peers.ts";
+import { cpuMicroseconds, root, type Subject, startSubject } from "./subject.ts";
 
-const root = resolve(import.meta.dir, "..");
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 /** The front end alone is what its CPU time speaks of; ROLES=api,projector shows the default. */
 const ROLES = process.env.ROLES ?? "api";
@@ -19,70 +19,98 @@ const CASES = [
   { connections: 1, batchEvents: 100 },
   { connections: 1, batchEvents: 1000 },
   { connections: 4, batchEvents: 1000 },
-];
+] as const;
 
-interface Subject {
-  readonly port: number;
-  readonly key: string;
-  readonly natsUrl: string;
-  readonly servicePid: number;
-  readonly brokerPid: number;
+interface Measured extends LoadResult {
+  readonly eventsPerSecond: number;
+  /** CPU time per event of the process that is asked, and of the one that stores. */
+  readonly serverMicroseconds: number;
+  readonly storeMicroseconds: number;
 }
 
-const bench = async (subject: Subject): Promise<void> => {
-  const http = await startHttpCeiling();
-  const atomic = await ceiling(subject, "atomic");
-  const one = await ceiling(subject, "one");
-  const many = await ceiling(subject, "many");
-  const rows: string[][] = [];
-  for (const [index, { connections, batchEvents }] of CASES.entries()) {
-    const order = { ...subject, connections, batchEvents, seconds: SECONDS, run: `r${index}` };
-    const unstored = await load({ ...order, port: http.port });
-    await load({ ...order, seconds: 1, run: `w${index}` });
-    const before = [cpuMicroseconds(subject.servicePid), cpuMicroseconds(subject.brokerPid)] as const;
-    const result = await load(order);
-    const perEvent = (pid: number, earlier: number) =>
-      ((cpuMicroseconds(pid) - earlier) / result.events).toFixed(1);
-    const rate = result.events / result.seconds;
-    const raw = batchEvents === 0 ? many.eventsPerSecond : atomic.eventsPerSecond;
-    rows.push([
-      batchEvents === 0 ? "single" : `batch of ${batchEvents}`,
-      String(connections),
-      count(rate),
-      result.p50.toFixed(1),
-      result.p99.toFixed(1),
-      result.p999.toFixed(1),
-      perEvent(subject.servicePid, before[0]),
-      perEvent(subject.brokerPid, before[1]),
-      String(result.refused),
-      (rate / raw).toFixed(2),
-      (rate / (unstored.events / unstored.seconds)).toFixed(2),
-    ]);
-  }
-  http.stop();
-  print(rows, [
-    [
-      "atomic batches of 1000, 2 in flight",
-      count(atomic.eventsPerSecond),
-      atomic.p50.toFixed(1),
-      atomic.cpuMicroseconds.toFixed(1),
-    ],
-    [
-      "one by one, 1 in flight",
-      count(one.eventsPerSecond),
-      one.p50.toFixed(2),
-      one.cpuMicroseconds.toFixed(1),
-    ],
-    [
-      "one by one, 256 in flight",
-      count(many.eventsPerSecond),
-      many.p50.toFixed(1),
-      many.cpuMicroseconds.toFixed(1),
-    ],
-  ]);
+interface Target extends Pick<LoadOrder, "port" | "key" | "speaks"> {
+  readonly serverPid: number;
+  readonly storePid: number;
+}
+
+const measure = async (target: Target, index: number): Promise<Measured> => {
+  const [server, store] = [target.serverPid, target.storePid];
+  const order = { ...target, connections: 1, batchEvents: 0, ...CASES[index], seconds: SECONDS };
+  await load({ ...order, seconds: 1, run: `w${index}` });
+  const before = [cpuMicroseconds(server), cpuMicroseconds(store)] as const;
+  const result = await load({ ...order, run: `r${index}` });
+  return {
+    ...result,
+    eventsPerSecond: result.events / result.seconds,
+    serverMicroseconds: (cpuMicroseconds(server) - before[0]) / result.events,
+    storeMicroseconds: (cpuMicroseconds(store) - before[1]) / result.events,
+  };
 };
 
-const count = (value: number): string => Math.round(value).toLocaleString("en");
+const measureAll = async (target: Target): Promise<readonly Measured[]> => {
+  const results: Measured[] = [];
+  for (const index of CASES.keys()) results.push(await measure(target, index));
+  return results;
+};
+
+const benchService = async (subject: Subject): Promise<readonly Measured[]> => {
+  const { servicePid: serverPid, brokerPid: storePid } = subject;
+  const ceilings = {
+    atomic: await ceiling(subject, "atomic"),
+    one: await ceiling(subject, "one"),
+    many: await ceiling(subject, "many"),
+  };
+  const results = await measureAll({ ...subject, speaks: "prooftrail", serverPid, storePid });
+  const http = await startHttpCeiling();
+  const unstored = await measureAll({ ...subject, ...http, speaks: "prooftrail", storePid: http.serverPid });
+  http.stop();
+  const rows = results.map((result, index) => {
+    const raw = CASES[index]?.batchEvents === 0 ? ceilings.many : ceilings.atomic;
+    return [
+      ...describe(result, index),
+      String(result.refused),
+      result.cpuMicroseconds.toFixed(1),
+      ratio(result.eventsPerSecond, raw.eventsPerSecond),
+      ratio(result.eventsPerSecond, unstored[index]?.eventsPerSecond),
+    ];
+  });
+  print([...HEADINGS, "refused", "load µs/event", "of raw JetStream", "of answering without storing"], rows);
+  print(
+    ["raw JetStream, same broker", "events/s", "p50 ms", "client µs/event"],
+    [
+      ceilingRow("atomic batches of 1000, 2 in flight", ceilings.atomic),
+      ceilingRow("one by one, 1 in flight", ceilings.one),
+      ceilingRow("one by one, 256 in flight", ceilings.many),
+    ],
+  );
+  print(
+    [...HEADINGS.slice(0, 7), "load µs/event"],
+    unstored.map((result, index) => [
+      ...describe(result, index).slice(0, 7),
+      result.cpuMicroseconds.toFixed(1),
+    ]),
+  );
+  return results;
+};
+
+const benchPeers = async (folder: string, ours: readonly Measured[]): Promise<void> => {
+  const programs = await obtainPeers();
+  const rows: string[][] = [];
+  for (const durability of DURABILITIES) {
+    const directory = await mkdtemp(join(folder, "peer-"));
+    await using peer = await startPeer(programs, durability, directory);
+    const results = await measureAll({ ...peer, key: "none", speaks: "webdis" });
+    for (const [index, result] of results.entries()) {
+      rows.push([
+        durability,
+        ...describe(result, index),
+        ratio(ours[index]?.eventsPerSecond ?? 0, result.eventsPerSecond),
+      ]);
+    }
+    await rm(directory, { recursive: true, force: true });
+  }
+  print(["webdis and Redis, appendfsync", ...HEADINGS, "Prooftrail takes"], rows);
+};
 
 const HEADINGS = [
   "requests",
@@ -91,35 +119,47 @@ const HEADINGS = [
   "p50 ms",
   "p99 ms",
   "p99.9 ms",
-  "service µs/event",
-  "broker µs/event",
-  "refused",
-  "of raw JetStream",
-  "of answering without storing",
+  "server µs/event",
+  "store µs/event",
 ];
-const CEILING_HEADINGS = ["raw JetStream, same broker", "events/s", "p50 ms", "client µs/event"];
 
-const print = (rows: readonly string[][], ceilings: readonly string[][]): void => {
+const describe = (result: Measured, index: number): string[] => {
+  const { batchEvents = 0, connections = 0 } = CASES[index] ?? {};
+  return [
+    batchEvents === 0 ? "single" : `batch of ${batchEvents}`,
+    String(connections),
+    count(result.eventsPerSecond),
+    result.p50.toFixed(2),
+    result.p99.toFixed(1),
+    result.p999.toFixed(1),
+    result.serverMicroseconds.toFixed(1),
+    result.storeMicroseconds.toFixed(1),
+  ];
+};
+
+const ceilingRow = (
+  name: string,
+  { eventsPerSecond, p50, cpuMicroseconds: cpu }: CeilingResult,
+): string[] => [name, count(eventsPerSecond), p50.toFixed(2), cpu.toFixed(1)];
+
+const count = (value: number): string => Math.round(value).toLocaleString("en");
+const ratio = (value: number, other = Number.NaN): string => `${(value / other).toFixed(2)} ×`;
+
+const print = (headings: readonly string[], rows: readonly (readonly string[])[]): void => {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
-  const table = (headings: readonly string[], body: readonly string[][]): string =>
-    line(headings) + line(headings.map(() => "---")) + body.map(line).join("");
-  const machine = `${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Bun ${process.versions.bun}, ${SECONDS} s per case, one run, roles ${ROLES}`;
-  process.stdout.write(
-    `\n${machine}; load generator: bench/load.ts in its own process. Raw JetStream is one by one with 256 in flight for single events, atomic batches for batches.\n\n`,
-  );
-  process.stdout.write(`${table(HEADINGS, rows)}\n${table(CEILING_HEADINGS, ceilings)}`);
+  process.stdout.write(`${line(headings)}${line(headings.map(() => "---"))}${rows.map(line).join("")}\n`);
 };
 
 const ceiling = async ({ natsUrl }: Subject, kind: "atomic" | "one" | "many"): Promise<CeilingResult> =>
   JSON.parse(await run(["bench/ceiling.ts", natsUrl, kind, String(SECONDS)]));
 
-const startHttpCeiling = async (): Promise<{ port: number; stop: () => void }> => {
+const startHttpCeiling = async (): Promise<{ port: number; serverPid: number; stop: () => void }> => {
   const child = spawn(process.execPath, [join(root, "bench/ceiling.ts"), "-", "http"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const { promise, resolve: done } = Promise.withResolvers<number>();
   child.stdout.setEncoding("utf8").on("data", (text) => done(JSON.parse(text).port));
-  return { port: await promise, stop: () => void child.kill() };
+  return { port: await promise, serverPid: child.pid ?? 0, stop: () => void child.kill() };
 };
 
 const load = async (order: LoadOrder): Promise<LoadResult> =>
@@ -140,51 +180,16 @@ const run = ([script = "", ...args]: readonly string[]): Promise<string> => {
   return promise;
 };
 
-/** User and system time of a process so far. Fields 14 and 15 of proc(5) stat, in ticks of 10 ms. */
-const cpuMicroseconds = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /, "")
-    .split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
-};
-
-const start = async (dataDir: string): Promise<{ subject: Subject; stop: () => Promise<void> }> => {
-  const child = spawn(process.execPath, [join(root, "src/service/main.ts")], {
-    env: { ...process.env, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "warn", ROLES },
-    stdio: ["ignore", "inherit", "pipe"],
-  });
-  const ready = Promise.withResolvers<number>();
-  let banner = "";
-  child.stderr.setEncoding("utf8").on("data", (text) => {
-    banner += text;
-    const port = /listens at\s+http:\/\/127\.0\.0\.1:(\d+)/.exec(banner)?.[1];
-    if (port !== undefined) ready.resolve(Number(port));
-  });
-  const ended = new Promise<void>((resolveEnded) => child.on("close", () => resolveEnded()));
-  void ended.then(() => ready.reject(new Error(banner)));
-  const port = await ready.promise;
-  const key = (await readFile(join(dataDir, "admin.key"), "utf8")).trim();
-  const brokerPid = Number(await readFile(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
-  const { service: password }: { service: string } = JSON.parse(
-    await readFile(join(dataDir, "broker/credentials.json"), "utf8"),
-  );
-  const natsPort = (await readFile(join(dataDir, "broker/port"), "utf8")).trim();
-  const natsUrl = `nats://service:${password}@127.0.0.1:${natsPort}`;
-  const stop = async (): Promise<void> => {
-    child.kill("SIGTERM");
-    await ended;
-  };
-  return { subject: { port, key, natsUrl, servicePid: child.pid ?? 0, brokerPid }, stop };
-};
-
-const dataDir = await mkdtemp(join(tmpdir(), "prooftrail-bench-"));
+const folder = await mkdtemp(join(tmpdir(), "prooftrail-bench-"));
 try {
-  const { subject, stop } = await start(dataDir);
-  try {
-    await bench(subject);
-  } finally {
-    await stop();
-  }
+  process.stdout.write(
+    `${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Bun ${process.versions.bun}, ${SECONDS} s per case after 1 s of warming up, roles ${ROLES}.\n\n`,
+  );
+  const measureService = async (): Promise<readonly Measured[]> => {
+    await using subject = await startSubject(join(folder, "data"), ROLES);
+    return await benchService(subject);
+  };
+  await benchPeers(folder, await measureService());
 } finally {
-  await rm(dataDir, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
 }

@@ -10,6 +10,8 @@ import { DIGITS, sampleEvent } from "./sample-event.ts";
 export interface LoadOrder {
   readonly port: number;
   readonly key: string;
+  /** `webdis` is sent the same bytes as one value for a list (peers.ts). */
+  readonly speaks: "prooftrail" | "webdis";
   readonly connections: number;
   /** 0 sends single events; otherwise so many per batch. */
   readonly batchEvents: number;
@@ -26,6 +28,8 @@ export interface LoadResult {
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
+  /** CPU time of the generator itself. */
+  readonly cpuMicroseconds: number;
 }
 
 const order: LoadOrder = JSON.parse(process.argv[2] ?? "{}");
@@ -40,7 +44,8 @@ const prepare = (): { bytes: Buffer; ids: number[] } => {
   const list = Array.from({ length: events }, () => eventText).join(",");
   const body = order.batchEvents === 0 ? list : `{"events":[${list}]}`;
   const path = order.batchEvents === 0 ? "/v1/events" : "/v1/events/batch";
-  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${order.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const line = order.speaks === "webdis" ? "PUT /RPUSH/events" : `POST ${path}`;
+  const head = `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${order.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
   const text = head + body;
   const ids: number[] = [];
   for (let at = text.indexOf(ZEROS, head.length); at >= 0; at = text.indexOf(ZEROS, at + DIGITS))
@@ -56,6 +61,7 @@ const number = (bytes: Buffer, at: number, value: number): void => {
   }
 };
 
+const ACCEPTED = order.speaks === "webdis" ? "HTTP/1.1 200" : "HTTP/1.1 202";
 const latencies: number[] = [];
 let refused = 0;
 let events = 0;
@@ -87,7 +93,7 @@ const drive = (socket: Socket): Promise<void> => {
     const length = Number(/content-length: (\d+)/i.exec(received)?.[1]);
     if (received.length < headEnd + 4 + length) return;
     latencies.push(performance.now() - sentAt);
-    if (received.startsWith("HTTP/1.1 202")) events += ids.length;
+    if (received.startsWith(ACCEPTED)) events += ids.length;
     else refused++;
     received = "";
     send();
@@ -100,6 +106,7 @@ const drive = (socket: Socket): Promise<void> => {
 await Promise.all(
   Array.from({ length: order.connections }, () => drive(connect({ host: "127.0.0.1", port: order.port }))),
 );
+const used = process.cpuUsage();
 const seconds = (performance.now() - startedAt) / 1000;
 latencies.sort((a, b) => a - b);
 const quantile = (q: number): number =>
@@ -111,5 +118,6 @@ const result: LoadResult = {
   p50: quantile(0.5),
   p99: quantile(0.99),
   p999: quantile(0.999),
+  cpuMicroseconds: (used.user + used.system) / Math.max(1, events),
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,0 +1,52 @@
+/** The service that is measured, with a broker of its own in `dataDir`. */
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+export const root = resolve(import.meta.dir, "..");
+
+export interface Subject extends AsyncDisposable {
+  readonly port: number;
+  readonly key: string;
+  readonly natsUrl: string;
+  readonly servicePid: number;
+  readonly brokerPid: number;
+}
+
+export const startSubject = async (dataDir: string, roles: string): Promise<Subject> => {
+  const child = spawn(process.execPath, [join(root, "src/service/main.ts")], {
+    env: { ...process.env, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "warn", ROLES: roles },
+    stdio: ["ignore", "inherit", "pipe"],
+  });
+  const ready = Promise.withResolvers<number>();
+  let banner = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    banner += text;
+    const port = /listens at\s+http:\/\/127\.0\.0\.1:(\d+)/.exec(banner)?.[1];
+    if (port !== undefined) ready.resolve(Number(port));
+  });
+  const ended = new Promise<void>((resolveEnded) => child.on("close", () => resolveEnded()));
+  void ended.then(() => ready.reject(new Error(banner)));
+  const port = await ready.promise;
+  const key = (await readFile(join(dataDir, "admin.key"), "utf8")).trim();
+  const brokerPid = Number(await readFile(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
+  const { service: password }: { service: string } = JSON.parse(
+    await readFile(join(dataDir, "broker/credentials.json"), "utf8"),
+  );
+  const natsPort = (await readFile(join(dataDir, "broker/port"), "utf8")).trim();
+  const natsUrl = `nats://service:${password}@127.0.0.1:${natsPort}`;
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await ended;
+  };
+  return { port, key, natsUrl, servicePid: child.pid ?? 0, brokerPid, [Symbol.asyncDispose]: stop };
+};
+
+/** User and system time of a process so far. Fields 14 and 15 of proc(5) stat, in ticks of 10 ms. */
+export const cpuMicroseconds = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+};
