@@ -4,7 +4,7 @@
  * one JSON line.
  */
 import { Buffer } from "node:buffer";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "bun";
 import { DIGITS, sampleEvent } from "./sample-event.ts";
 
 export interface LoadOrder {
@@ -61,51 +61,89 @@ const number = (bytes: Buffer, at: number, value: number): void => {
   }
 };
 
-const ACCEPTED = order.speaks === "webdis" ? "HTTP/1.1 200" : "HTTP/1.1 202";
+const ACCEPTED = Buffer.from(order.speaks === "webdis" ? "HTTP/1.1 200" : "HTTP/1.1 202");
 const latencies: number[] = [];
 let refused = 0;
 let events = 0;
 const startedAt = performance.now();
 const deadline = startedAt + order.seconds * 1000;
 
-/** Sends one request after the other until the time is over. */
-const drive = (socket: Socket): Promise<void> => {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const { bytes, ids } = prepare();
-  let received = "";
-  let sentAt = 0;
-  const send = (): void => {
-    if (performance.now() >= deadline) {
-      socket.end();
-      resolve();
-      return;
-    }
-    for (const at of ids) number(bytes, at, nextEvent++);
-    sentAt = performance.now();
-    socket.write(bytes);
-  };
-  socket.setEncoding("latin1");
-  socket.setNoDelay(true);
-  socket.on("data", (chunk) => {
-    received += chunk;
-    const headEnd = received.indexOf("\r\n\r\n");
-    if (headEnd < 0) return;
-    const length = Number(/content-length: (\d+)/i.exec(received)?.[1]);
-    if (received.length < headEnd + 4 + length) return;
-    latencies.push(performance.now() - sentAt);
-    if (received.startsWith(ACCEPTED)) events += ids.length;
-    else refused++;
-    received = "";
-    send();
-  });
-  socket.on("error", reject);
-  socket.on("connect", send);
-  return promise;
+/** What one connection is at. */
+interface Connection {
+  readonly bytes: Buffer;
+  readonly ids: readonly number[];
+  /** Of `bytes`, already handed to the system. */
+  written: number;
+  sentAt: number;
+  /** What came of an answer that is not complete. */
+  received: Buffer | undefined;
+  readonly finish: () => void;
+}
+type Wire = Socket<Connection>;
+
+const write = (socket: Wire): void => {
+  const { data } = socket;
+  data.written += socket.write(data.bytes, data.written, data.bytes.length - data.written);
 };
 
-await Promise.all(
-  Array.from({ length: order.connections }, () => drive(connect({ host: "127.0.0.1", port: order.port }))),
-);
+/** Sends one request after the other until the time is over. */
+const send = (socket: Wire): void => {
+  const { data } = socket;
+  if (performance.now() >= deadline) {
+    socket.end();
+    data.finish();
+    return;
+  }
+  for (const at of data.ids) number(data.bytes, at, nextEvent++);
+  data.sentAt = performance.now();
+  data.written = 0;
+  write(socket);
+};
+
+const HEAD_END = Buffer.from("\r\n\r\n");
+const LENGTH = /content-length: (\d+)/i;
+
+/** Both servers send heads that hardly vary, so the length is looked for in a short text. */
+const isComplete = (answer: Buffer): boolean => {
+  const headEnd = answer.indexOf(HEAD_END);
+  if (headEnd < 0) return false;
+  const length = Number(LENGTH.exec(answer.toString("latin1", 0, headEnd))?.[1]);
+  return answer.length >= headEnd + HEAD_END.length + length;
+};
+
+const take = (socket: Wire, chunk: Buffer): void => {
+  const { data } = socket;
+  const answer = data.received ? Buffer.concat([data.received, chunk]) : chunk;
+  if (!isComplete(answer)) {
+    // The chunk's memory is used again after this call.
+    data.received = Buffer.from(answer);
+    return;
+  }
+  data.received = undefined;
+  latencies.push(performance.now() - data.sentAt);
+  if (answer.compare(ACCEPTED, 0, ACCEPTED.length, 0, ACCEPTED.length) === 0) events += data.ids.length;
+  else refused++;
+  send(socket);
+};
+
+const drive = async (): Promise<void> => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  await Bun.connect<Connection>({
+    hostname: "127.0.0.1",
+    port: order.port,
+    data: { ...prepare(), written: 0, sentAt: 0, received: undefined, finish: resolve },
+    socket: {
+      open: send,
+      data: take,
+      drain: write,
+      error: (_socket, error) => reject(error),
+      close: (socket) => socket.data.finish(),
+    },
+  });
+  await promise;
+};
+
+await Promise.all(Array.from({ length: order.connections }, drive));
 const used = process.cpuUsage();
 const seconds = (performance.now() - startedAt) / 1000;
 latencies.sort((a, b) => a - b);

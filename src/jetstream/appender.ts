@@ -77,7 +77,7 @@ export const createAppender = (dependencies: AppenderDependencies): RecordAppend
       const entries = queue.take();
       commitsInFlight++;
       onCommit(entries.length);
-      void committer.commit(entries).then(() => {
+      committer.commit(entries, () => {
         commitsInFlight--;
         pump();
       });
@@ -183,13 +183,17 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     await Promise.all(entries.map(commitSingle));
   };
 
-  const commitBatch = async (entries: readonly Entry[]): Promise<"answered" | "has duplicates"> => {
+  const commitBatch = async (
+    entries: readonly Entry[],
+    acknowledged: () => void,
+  ): Promise<"answered" | "has duplicates"> => {
     const answer = await exchange.batch(entries);
     if (answer.kind === "error" && isDuplicateInBatch(answer.code)) return "has duplicates";
     if (answer.kind === "stored") {
       const messageIds = entries.map(({ record }) => record.messageId);
       let sequence = answer.sequence - entries.length + 1;
       recent.remember(messageIds, sequence);
+      acknowledged();
       for (const entry of entries) settle(entry, { kind: "appended", sequence: sequence++ });
       return "answered";
     }
@@ -200,7 +204,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     return "answered";
   };
 
-  const commit = async (entries: readonly Entry[]): Promise<void> => {
+  const commit = async (entries: readonly Entry[], acknowledged: () => void): Promise<void> => {
     if (!connection.isConnected()) {
       for (const entry of entries) settle(entry, NOT_CONNECTED);
       return;
@@ -210,7 +214,8 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
       commitsToLookThrough--;
       return commitSorted(entries, "untried");
     }
-    if ((await commitBatch(entries)) === "has duplicates") await commitSorted(entries, "has duplicates");
+    if ((await commitBatch(entries, acknowledged)) === "has duplicates")
+      await commitSorted(entries, "has duplicates");
   };
 
   /** Where clients repeat themselves: what is known is answered from memory, and the rest can still be one batch. */
@@ -224,15 +229,17 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     if (isFoundOut || tried === "has duplicates") commitsToLookThrough = LOOKED_THROUGH_AFTER_DUPLICATE;
     // Of an id that only the broker knows it does not say which: sent one by one, each is answered for itself.
     const isBatch = fresh.length >= ATOMIC_RECORDS_MIN && (isFoundOut || tried === "untried");
-    if (!isBatch || (await commitBatch(fresh)) === "has duplicates") await commitEach(fresh);
+    if (!isBatch || (await commitBatch(fresh, () => {})) === "has duplicates") await commitEach(fresh);
     // Their first ones are answered now, so these are known; where the first one failed they are tried themselves.
     if (repeated.length > 0) await commitSorted(repeated, "untried");
   };
 
-  /** Never rejects: whatever goes wrong in here, each record gets an answer, and the next commit its turn. */
-  const commitSafely = async (entries: readonly Entry[]): Promise<void> => {
+  /** Whatever goes wrong in here, each record gets an answer, and the next commit its turn, exactly once. */
+  const commitSafely = async (entries: readonly Entry[], done: () => void): Promise<void> => {
+    const doneOnce = once(done);
     try {
-      await commit(entries);
+      // The next commit goes out before this one's answers: writing those takes as long as a commit, and the broker would wait (measured).
+      await commit(entries, doneOnce);
     } catch (error) {
       logger.error("a commit broke", {
         count: entries.length,
@@ -241,8 +248,18 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
       for (const entry of entries)
         settle(entry, { kind: "unknown", detail: "The event log did not acknowledge the event." });
     }
+    doneOnce();
   };
-  return { commit: commitSafely };
+  return { commit: (entries: readonly Entry[], done: () => void): void => void commitSafely(entries, done) };
+};
+
+const once = (action: () => void): (() => void) => {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    action();
+  };
 };
 
 const IN_PROCESS_WAIT_MS = 20;
