@@ -62,7 +62,7 @@ const silent = { isEnabled: () => false, request() {}, debug() {}, info() {}, wa
 
 const onBroker = async (): Promise<CeilingResult> => {
   await using connection = await connectToBroker({ url, name: "ceiling", logger: silent });
-  const exchange = openAppendExchange(connection);
+  const exchange = openAppendExchange(connection, () => performance.now());
   const single = (): Promise<unknown> => exchange.single(record());
   const atomic = (): Promise<unknown> =>
     exchange.batch(Array.from({ length: 1000 }, () => ({ record: record() })));

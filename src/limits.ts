@@ -65,6 +65,14 @@ export const APPEND_RECORDS_IN_FLIGHT_MAX = 4 * BATCH_EVENTS_MAX;
 /** The same in bytes: four full batch bodies. */
 export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
 
+/**
+ * A log where every commit failed for this long is stalled. Above the 4 to 6 s that a cluster takes to choose a new leader (measured), and within
+ * which all of them fail.
+ */
+export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
+/** How often that is looked at. */
+export const LOG_KEEPER_MS = 1 * SECOND_MS;
+
 /** Records and bytes in one commit. JetStream takes at most 1000 messages in an atomic batch (NATS ADR-50). */
 export const COMMIT_RECORDS_MAX = 1000;
 export const COMMIT_BYTES_MAX = 8 * MIB;

@@ -3,6 +3,7 @@ import type { Buffer } from "node:buffer";
 import { APPEND_ACK_MS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
 import { type Acknowledgement, openAckInbox } from "./ack-inbox.ts";
+import { isDuplicateInBatch } from "./api-errors.ts";
 import { createByteSender, encodeBatch, encodeSingle } from "./append-wire.ts";
 import type { BrokerConnection } from "./connection.ts";
 
@@ -11,23 +12,35 @@ export interface AppendExchange {
   single(record: OutgoingRecord): Promise<Acknowledgement>;
   /** An atomic batch: `stored` with the sequence of its last record. */
   batch(entries: readonly { readonly record: OutgoingRecord }[]): Promise<Acknowledgement>;
+  /** Time from the first to the last failure since something was stored, or since the connection was lost. */
+  stalledMs(): number;
 }
 
-export const openAppendExchange = (connection: BrokerConnection): AppendExchange => {
+export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () => number): AppendExchange => {
   const wire = createByteSender(connection.nats);
   const inbox = openAckInbox(connection.nats);
   const batchPrefix = crypto.randomUUID().slice(0, 8);
   /** Of batches that were answered. Fresh memory for each cost more than filling it (measured). */
   const spareBuffers: Buffer[] = [];
   let nextBatch = 0;
+  let failures: { readonly first: number; readonly last: number } | undefined;
   connection.onChange((state) => {
     if (state === "lost") inbox.abandon("the connection was lost");
+    failures = undefined;
   });
+  const note = (answer: Acknowledgement): Acknowledgement => {
+    if (answer.kind === "stored") failures = undefined;
+    // A duplicate is refused by a log that stores, and by one that does not.
+    else if (answer.kind !== "duplicate" && !(answer.kind === "error" && isDuplicateInBatch(answer.code)))
+      failures = { first: failures?.first ?? elapsedMs(), last: elapsedMs() };
+    return answer;
+  };
   return {
-    single: (record) => {
+    stalledMs: () => (failures ? failures.last - failures.first : 0),
+    single: async (record) => {
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
       wire.send(encodeSingle(record, reply));
-      return answer;
+      return note(await answer);
     },
     batch: async (entries) => {
       const batchId = `${batchPrefix}-${(nextBatch++).toString(36)}`;
@@ -35,7 +48,7 @@ export const openAppendExchange = (connection: BrokerConnection): AppendExchange
       const bytes = encodeBatch(entries, { batchId, reply, spare: spareBuffers.pop() });
       wire.send(bytes);
       wire.flush();
-      const acknowledgement = await answer;
+      const acknowledgement = note(await answer);
       // The broker has read it all when it answers, so nobody looks at these bytes any more. Without an answer somebody may.
       if (acknowledgement.kind !== "none") spareBuffers.push(bytes);
       return acknowledgement;

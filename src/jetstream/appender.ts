@@ -48,7 +48,12 @@ interface Entry {
 
 type Settle = (entry: Entry, outcome: Outcome) => void;
 
-export const createAppender = (dependencies: AppenderDependencies): RecordAppender => {
+export interface LogAppender extends RecordAppender {
+  /** For how long everything has failed, as far as it was tried; 0 for a log that stores. */
+  stalledMs(): number;
+}
+
+export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
   const { connection, onOutcomes, onCommit } = dependencies;
   const queue = createQueue();
   let recordsHeld = 0;
@@ -77,7 +82,7 @@ export const createAppender = (dependencies: AppenderDependencies): RecordAppend
       const entries = queue.take();
       commitsInFlight++;
       onCommit(entries.length);
-      committer.commit(entries, () => {
+      void committer.commit(entries, () => {
         commitsInFlight--;
         pump();
       });
@@ -108,7 +113,7 @@ export const createAppender = (dependencies: AppenderDependencies): RecordAppend
     });
   };
 
-  return { append };
+  return { append, stalledMs: committer.stalledMs };
 };
 
 const NOT_CONNECTED: Outcome = {
@@ -159,7 +164,7 @@ const createQueue = () => {
 };
 
 const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies, settle: Settle) => {
-  const exchange = openAppendExchange(connection);
+  const exchange = openAppendExchange(connection, elapsedMs);
   const recent = createRecentIds(elapsedMs);
   let commitsToLookThrough = 0;
 
@@ -198,7 +203,8 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
       return "answered";
     }
     const detail = answer.kind === "duplicate" ? "duplicate" : answer.detail;
-    logger.warn("a commit failed", { count: entries.length, detail });
+    // Only the first of a row: without a leader there are a hundred a second.
+    if (exchange.stalledMs() === 0) logger.warn("a commit failed", { count: entries.length, detail });
     const outcome = outcomeOf(answer);
     for (const entry of entries) settle(entry, outcome);
     return "answered";
@@ -250,7 +256,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     }
     doneOnce();
   };
-  return { commit: (entries: readonly Entry[], done: () => void): void => void commitSafely(entries, done) };
+  return { commit: commitSafely, stalledMs: exchange.stalledMs };
 };
 
 const once = (action: () => void): (() => void) => {

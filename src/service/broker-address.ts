@@ -14,6 +14,8 @@ export interface BrokerAddress extends AsyncDisposable {
   readonly provisionUrl: string;
   /** A file with the URL for internal consumers, where the broker is our own. */
   readonly consumerUrlFile: string | undefined;
+  /** Starts a broker of our own again, where that can help. */
+  readonly revive: ((reason: string) => Promise<void>) | undefined;
 }
 
 export const provideBroker = async ({
@@ -29,6 +31,7 @@ export const provideBroker = async ({
       serviceUrl: natsUrl,
       provisionUrl: natsProvisionUrl ?? natsUrl,
       consumerUrlFile: undefined,
+      revive: undefined,
       [Symbol.asyncDispose]: async () => {},
     };
   }
@@ -40,6 +43,7 @@ export const provideBroker = async ({
     serviceUrl: broker.url("service"),
     provisionUrl: broker.url("provisioner"),
     consumerUrlFile: join(directory, "consumer.url"),
+    revive: broker.revive,
     [Symbol.asyncDispose]: () => broker.stop(),
   };
 };

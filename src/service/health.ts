@@ -5,23 +5,25 @@ import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Projection } from "../projections/projection.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import type { LogKeeper } from "./log-keeper.ts";
 import type { StreamsState } from "./stream-keeper.ts";
 
 export const createReadiness =
   (dependencies: {
     readonly connection: BrokerConnection;
     readonly streams: StreamsState;
+    readonly logKeeper: LogKeeper;
     readonly keyBucket: KeyStore;
     readonly reader: LogReader;
     readonly views: ViewStore;
     readonly projections: readonly Projection[];
   }) =>
   async (): Promise<readonly string[]> => {
-    const { connection, streams, keyBucket } = dependencies;
+    const { connection, streams, logKeeper, keyBucket } = dependencies;
     if (!connection.isConnected()) return ["The broker is not connected."];
     const reasons: string[] = [];
-    const problem = streams.problem();
-    if (problem !== undefined) reasons.push(problem);
+    for (const problem of [streams.problem(), logKeeper.problem()])
+      if (problem !== undefined) reasons.push(problem);
     const keys = keyBucket.readiness();
     if (keys.kind === "stale")
       reasons.push(`The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);

@@ -16,7 +16,7 @@ import { createHttpApp, type HttpHandler } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
 import { createIntake } from "../intake/intake.ts";
 import { createAppender } from "../jetstream/appender.ts";
-import { BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
@@ -31,12 +31,13 @@ import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createMetrics } from "../telemetry/metrics.ts";
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { loadDocsAssets } from "./docs-assets.ts";
 import { createReadiness } from "./health.ts";
+import { keepLogStoring } from "./log-keeper.ts";
 import { startProjecting } from "./projecting.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
 
@@ -77,17 +78,10 @@ export const startService = async (dependencies: {
   const metrics = createMetrics();
   const views = stack.use(createSqliteViews({ path: join(config.dataDir, "views.sqlite") }));
   for (const projection of PROJECTIONS) await views.open(projection);
-  const reader = await createLogReader(connection);
+  const { reader, appender, logKeeper } = await openLog({ connection, broker, metrics, logger, stack });
   if (config.roles.includes("projector")) {
     stack.use(startProjecting({ projections: PROJECTIONS, log: reader, views, logger, metrics, now }));
   }
-  const appender = createAppender({
-    connection,
-    logger,
-    elapsedMs: () => performance.now(),
-    onOutcomes: metrics.countOutcomes,
-    onCommit: (records) => metrics.commitRecords.observe(records),
-  });
   const handle = createHttpApp({
     intake: createIntake({
       appender,
@@ -103,6 +97,7 @@ export const startService = async (dependencies: {
     reasonsNotReady: createReadiness({
       connection,
       streams,
+      logKeeper,
       keyBucket,
       reader,
       views,
@@ -151,6 +146,27 @@ const connectMachines = async (options: {
     await createKeyBucket({ connection: connection.nats, logger, elapsedMs: () => performance.now() }),
   );
   return { connection, streams, keyBucket };
+};
+
+const openLog = async (options: {
+  connection: BrokerConnection;
+  broker: BrokerAddress;
+  metrics: Metrics;
+  logger: Logger;
+  stack: AsyncDisposableStack;
+}) => {
+  const { connection, broker, metrics, logger, stack } = options;
+  const reader = await createLogReader(connection);
+  const appender = createAppender({
+    connection,
+    logger,
+    elapsedMs: () => performance.now(),
+    onOutcomes: metrics.countOutcomes,
+    onCommit: (records) => metrics.commitRecords.observe(records),
+  });
+  const { stalledMs } = appender;
+  const logKeeper = stack.use(keepLogStoring({ stalledMs, reviveBroker: broker.revive, logger }));
+  return { reader, appender, logKeeper };
 };
 
 const startListening = (options: {

@@ -1,35 +1,48 @@
 import { expect, test } from "bun:test";
+import { cluster } from "./cluster.ts";
+import { canMountDisk, disk, single } from "./own-broker.ts";
+import { runChaos } from "./run.ts";
+import type { Scenario } from "./scene.ts";
 import { schedule } from "./schedule.ts";
-import { runSingle } from "./single.ts";
 
 /** The short form; `bun run chaos` is the long one. */
-test("killed, paused and killed again under load: every acknowledged event is stored and shown once, none is stored twice", async () => {
+const plays = async <Kind extends string>(scenario: Scenario<Kind>, faults: number): Promise<void> => {
   const seed = Math.floor(Math.random() * 1_000_000);
   const said: string[] = [];
-  const report = await runSingle({
+  const report = await runChaos(scenario, {
     seed,
-    faults: 4,
+    faults,
     calmMsMax: 600,
-    pauseMsMax: 1_500,
+    lastsMsMax: 1_500,
     say: (text) => said.push(text),
   });
   expect({ seed, violations: report.violations, said: said.length }).toEqual({
     seed,
     violations: [],
-    said: 4,
+    said: faults,
   });
   expect(report.acknowledged).toBeGreaterThan(100);
-}, 60_000);
+};
+
+test(
+  "killed, paused and killed again under load: every acknowledged event is stored and shown once, none is stored twice",
+  () => plays(single, 4),
+  60_000,
+);
+
+test("the same on three brokers with two front ends, of which any may go", () => plays(cluster, 6), 120_000);
+
+test.skipIf(!(await canMountDisk()))(
+  "the same on a disk that is full for a while: it comes back by itself",
+  () => plays(disk, 1),
+  60_000,
+);
 
 test("a seed replays its schedule, and each kind of fault comes before any comes again", () => {
-  const options = { seed: 7, faults: 12, calmMsMax: 1000, pauseMsMax: 1000 };
-  expect(schedule(options)).toEqual(schedule(options));
-  expect(schedule({ ...options, seed: 8 })).not.toEqual(schedule(options));
-  expect(
-    new Set(
-      schedule(options)
-        .slice(0, 4)
-        .map(({ kind }) => kind),
-    ).size,
-  ).toBe(4);
+  const kinds = ["a", "b", "c", "d"] as const;
+  const options = { seed: 7, faults: 12, calmMsMax: 1000, lastsMsMax: 1000 };
+  expect(schedule(kinds, options)).toEqual(schedule(kinds, options));
+  expect(schedule(kinds, { ...options, seed: 8 })).not.toEqual(schedule(kinds, options));
+  const first = schedule(kinds, options).slice(0, 4);
+  expect(first.map(({ kind }) => kind)).toEqual([...kinds]);
 });

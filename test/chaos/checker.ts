@@ -13,6 +13,7 @@ export interface Verdict {
 
 export const check = async (options: {
   readonly sent: ReadonlyMap<string, SentEvent>;
+  /** Of one broker, or of several, separated by commas. */
   readonly consumerUrl: string;
   readonly call: TestService["call"];
 }): Promise<Verdict> => {
@@ -46,8 +47,12 @@ interface LoggedRecord {
 }
 
 const readLog = async (consumerUrl: string) => {
-  const { host, username, password } = new URL(consumerUrl);
-  const nats = await connect({ servers: host, user: username, pass: password });
+  const servers = consumerUrl.split(",").map((url) => new URL(url));
+  const nats = await connect({
+    servers: servers.map(({ host }) => host),
+    user: servers[0]?.username ?? "",
+    pass: servers[0]?.password ?? "",
+  });
   const { state } = await (await nats.jetstreamManager({ checkAPI: false })).streams.info("AUDIT");
   const records = new Map<string, LoggedRecord[]>();
   const holes: number[] = [];

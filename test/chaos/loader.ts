@@ -2,8 +2,7 @@
  * Sends events all the time and remembers what it was told: acknowledged under a sequence, or nothing certain. What was not
  * acknowledged is sent again with the same identity a few times, then given up, as clients do.
  */
-import type { TestService } from "../support/service.ts";
-import { event } from "../support/service.ts";
+import { type Answer, type CallOptions, event, type TestService } from "../support/service.ts";
 import { createRandom } from "./schedule.ts";
 
 export interface SentEvent {
@@ -15,22 +14,33 @@ export interface SentEvent {
 
 export interface Loader {
   readonly sent: ReadonlyMap<string, SentEvent>;
+  /** Answers that no fault excuses, each a sentence. */
+  readonly wrongAnswers: readonly string[];
   acknowledged(): number;
+  /** When the newest request began that was acknowledged, on the clock of `performance.now`. */
+  lastBegunMs(): number;
   /** Ends the load; resolves when every request has its answer. */
   stop(): Promise<void>;
 }
 
-const SENDERS = 8;
 const TRIES_MAX = 6;
-const PAUSE_MS = 25;
+const RETRY_MS = 25;
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export const startLoader = (options: {
   /** Of whichever front end is there now. */
   readonly call: TestService["call"];
   readonly seed: number;
+  readonly senders: number;
+  /** Rest of each sender between two requests. */
+  readonly restMs: number;
 }): Loader => {
-  const { call, seed } = options;
+  const { seed, senders, restMs } = options;
   const sent = new Map<string, SentEvent>();
+  const wrongAnswers: string[] = [];
+  let lastBegunMs = Number.NEGATIVE_INFINITY;
   let isRunning = true;
   let next = 0;
 
@@ -42,9 +52,22 @@ export const startLoader = (options: {
     return made;
   };
 
+  /** Its answer, where it was accepted. */
+  const call = async (path: string, content: CallOptions): Promise<Answer | undefined> => {
+    const begunMs = performance.now();
+    const answer = await options.call(path, content).catch(() => undefined);
+    if (answer?.status === 202) {
+      lastBegunMs = Math.max(lastBegunMs, begunMs);
+      return answer;
+    }
+    const isExcused = answer === undefined || answer.status === 503;
+    if (!isExcused && wrongAnswers.length < 20) wrongAnswers.push(`${path} was answered ${answer.text}`);
+    return undefined;
+  };
+
   const sendOne = async (one: SentEvent, headers: Record<string, string>): Promise<boolean> => {
-    const answer = await call("/v1/events", { body: one.text, headers }).catch(() => undefined);
-    if (answer?.status !== 202) return false;
+    const answer = await call("/v1/events", { body: one.text, headers });
+    if (!answer) return false;
     one.sequence = answer.json.data.sequence;
     return true;
   };
@@ -52,8 +75,8 @@ export const startLoader = (options: {
   /** The answer of a batch names no sequence per event: what it accepted is known to be stored, under some sequence. */
   const sendBatch = async (batch: readonly SentEvent[]): Promise<boolean> => {
     const body = `{"events":[${batch.map(({ text }) => text).join(",")}]}`;
-    const answer = await call("/v1/events/batch", { body }).catch(() => undefined);
-    if (answer?.status !== 202) return false;
+    const answer = await call("/v1/events/batch", { body });
+    if (!answer) return false;
     const rejected = new Set(answer.json.data.errors.map(({ index }: { index: number }) => index));
     for (const [index, one] of batch.entries()) if (!rejected.has(index)) one.sequence ??= "not told";
     return rejected.size === 0;
@@ -68,13 +91,16 @@ export const startLoader = (options: {
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const isDone = size === 1 && first ? await sendOne(first, headers) : await sendBatch(batch);
         if (isDone) break;
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        await pause(RETRY_MS);
       }
+      if (restMs > 0) await pause(restMs);
     }
   };
-  const running = Array.from({ length: SENDERS }, (_, index) => drive(createRandom(seed + index)));
+  const running = Array.from({ length: senders }, (_, index) => drive(createRandom(seed + index)));
   return {
     sent,
+    wrongAnswers,
+    lastBegunMs: () => lastBegunMs,
     acknowledged: () => [...sent.values()].filter(({ sequence }) => sequence !== undefined).length,
     stop: async () => {
       isRunning = false;

@@ -1,34 +1,30 @@
 /** Which fault comes when. Pure: a seed replays the same schedule. */
 
-export const FAULTS = ["kill_service", "kill_broker", "kill_both", "pause_broker"] as const;
-
-export interface ScheduledFault {
-  readonly kind: (typeof FAULTS)[number];
+export interface ScheduledFault<Kind extends string = string> {
+  readonly kind: Kind;
   /** Time of undisturbed load before it. */
   readonly afterMs: number;
-  /** How long the broker stands still; only for `pause_broker`. */
-  readonly pauseMs: number;
+  /** How long it lasts, where it is one that lasts. */
+  readonly lastsMs: number;
 }
 
 export interface ScheduleOptions {
   readonly seed: number;
   readonly faults: number;
   readonly calmMsMax: number;
-  readonly pauseMsMax: number;
+  readonly lastsMsMax: number;
 }
 
-export const schedule = ({
-  seed,
-  faults,
-  calmMsMax,
-  pauseMsMax,
-}: ScheduleOptions): readonly ScheduledFault[] => {
+export const schedule = <Kind extends string>(
+  kinds: readonly [Kind, ...Kind[]],
+  { seed, faults, calmMsMax, lastsMsMax }: ScheduleOptions,
+): readonly ScheduledFault<Kind>[] => {
   const random = createRandom(seed);
   return Array.from({ length: faults }, (_, index) => ({
     // Each kind once before any is drawn again.
-    kind: FAULTS[index < FAULTS.length ? index : Math.floor(random() * FAULTS.length)] ?? "kill_broker",
+    kind: kinds[index < kinds.length ? index : Math.floor(random() * kinds.length)] ?? kinds[0],
     afterMs: Math.round((0.2 + 0.8 * random()) * calmMsMax),
-    pauseMs: Math.round((0.2 + 0.8 * random()) * pauseMsMax),
+    lastsMs: Math.round((0.2 + 0.8 * random()) * lastsMsMax),
   }));
 };
 

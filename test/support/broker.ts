@@ -50,6 +50,7 @@ export const startTestBroker = async (): Promise<TestBroker> => {
     get pid() {
       return broker.pid;
     },
+    revive: broker.revive,
     stop: broker.stop,
     directory,
     [Symbol.asyncDispose]: dispose,

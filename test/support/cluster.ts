@@ -1,19 +1,18 @@
 /** Three real brokers that replicate to each other, with the rights and the durability of compose.yaml; gone when disposed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type NatsConnection } from "nats";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { configure } from "../../src/jetstream/broker/configure.ts";
-import { readServerInfo } from "../../src/jetstream/broker/server-info.ts";
+import { isPortFree, readServerInfo } from "../../src/jetstream/broker/server-info.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, testBrokerBinary } from "./broker.ts";
 import { until } from "./until.ts";
 
-const NODES = [0, 1, 2] as const;
+export const NODES = [0, 1, 2] as const;
 type NodeIndex = (typeof NODES)[number];
 const CREDENTIALS = { service: "s", provisioner: "p", consumer: "c" };
 
@@ -21,6 +20,8 @@ export interface TestCluster extends AsyncDisposable {
   /** All three, with the credentials of a broker user. */
   url(user: keyof typeof CREDENTIALS): string;
   kill(node: NodeIndex, signal: NodeJS.Signals): Promise<void>;
+  /** Without waiting: a node that is stopped does not end. */
+  signal(node: NodeIndex, signal: "SIGSTOP" | "SIGCONT"): void;
   start(node: NodeIndex): Promise<void>;
   /** The node that leads the log. */
   leader(): Promise<NodeIndex>;
@@ -79,6 +80,7 @@ export const startTestCluster = async (): Promise<TestCluster> => {
     url: (user) =>
       clientPorts.map((port) => `nats://${user}:${CREDENTIALS[user]}@127.0.0.1:${port}`).join(","),
     kill,
+    signal: (node, signal) => void children[node]?.kill(signal),
     start,
     leader: async () => {
       const provisioner = await connectAs("provisioner");
@@ -99,18 +101,17 @@ export const startTestCluster = async (): Promise<TestCluster> => {
   };
 };
 
+/**
+ * Below the range that systems take ports of outgoing connections from (32768 and up on Linux): while a node is down, nobody's connection must
+ * get its port.
+ */
+const PORTS = { from: 12_000, to: 32_000 };
+
 const freePorts = async (count: number): Promise<number[]> => {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const { promise, resolve } = Promise.withResolvers<ReturnType<typeof createServer>>();
-      const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
-      return promise;
-    }),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === "object" && address ? address.port : 0;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
+    if (await isPortFree(port)) ports.add(port);
+  }
+  return [...ports];
 };

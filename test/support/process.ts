@@ -65,9 +65,11 @@ export const spawnService = async (options: {
   readonly dataDir: string;
   readonly runtime?: Runtime;
   readonly environment?: Readonly<Record<string, string>>;
+  /** A program that runs the service, such as nsenter with its parameters. It must become it, not start it. */
+  readonly through?: readonly string[];
 }): Promise<ServiceProcess> => {
-  const { dataDir, runtime = "Bun", environment = {} } = options;
-  const [command, ...args] = RUNTIMES[runtime];
+  const { dataDir, runtime = "Bun", environment = {}, through = [] } = options;
+  const [command = "", ...args] = [...through, ...RUNTIMES[runtime]];
   const inherited = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", TMPDIR: tmpdir() };
   const child = spawn(command, args, {
     env: {

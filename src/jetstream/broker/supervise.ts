@@ -8,6 +8,7 @@ import type { BrokerUser } from "../../../streams/permissions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type BrokerFiles, brokerFiles, writePrivateFile } from "./broker-files.ts";
 import { type BrokerCredentials, brokerUrl, loadCredentials } from "./credentials.ts";
+import { diskTakesBytes } from "./disk.ts";
 import { lockInstance } from "./instance-lock.ts";
 import { type LaunchOptions, launch, READY_MS_MAX, type RunningServer } from "./launch.ts";
 import { endLeftover } from "./leftover.ts";
@@ -33,6 +34,8 @@ export interface Broker extends AsyncDisposable {
   readonly version: string;
   /** Of the nats-server that runs now; another one after a crash. */
   readonly pid: number;
+  /** Starts the server again, unless its disk takes no bytes: then it would only be gone. Resolves when that is under way. */
+  revive(reason: string): Promise<void>;
   /** Resolves when the server has ended and the directory is free for another process. */
   stop(): Promise<void>;
 }
@@ -82,6 +85,7 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
       get pid() {
         return supervised.current().pid;
       },
+      revive: supervised.revive,
       stop,
       [Symbol.asyncDispose]: stop,
     };
@@ -108,6 +112,7 @@ const launchFirst = async (options: LaunchOptions): Promise<RunningServer> => {
 const supervise = (options: LaunchOptions, first: RunningServer) => {
   const { files, logger, signal } = options;
   let server = first;
+  let endedBecause: string | undefined;
   const run = async (): Promise<void> => {
     let delayMs = RESTART_DELAY_MS_MIN;
     let startedMs = performance.now();
@@ -115,7 +120,10 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
       const how = await endedOrStopped(server, signal);
       await server.end();
       if (how === "stopped") return;
-      logger.error("the broker ended by itself and is started again", { pid: server.pid, detail: how });
+      if (endedBecause === undefined)
+        logger.error("the broker ended by itself and is started again", { pid: server.pid, detail: how });
+      else logger.warn("the broker is started again", { pid: server.pid, detail: endedBecause });
+      endedBecause = undefined;
       if (performance.now() - startedMs > STEADY_MS_MIN) delayMs = RESTART_DELAY_MS_MIN;
       const next = await restart(options, delayMs);
       if (next === undefined) return;
@@ -126,7 +134,12 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   };
   // With the shim killed the server can be there still; a stop waits for it too.
   const stopped = run().finally(() => endLeftover(files, logger));
-  return { stopped, current: () => server };
+  const revive = async (reason: string): Promise<void> => {
+    if (!(await diskTakesBytes(files.directory))) return;
+    endedBecause = reason;
+    await server.end();
+  };
+  return { stopped, revive, current: () => server };
 };
 
 /** Tries until a server runs again. undefined: stopped meanwhile. */

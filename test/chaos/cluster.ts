@@ -1,0 +1,107 @@
+/** Three brokers with three replicas, two front ends and a projector that share one folder for the views, as compose.yaml sets them up. */
+
+import { NODES, startTestCluster } from "../support/cluster.ts";
+import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { pause, type Scenario, type Scene } from "./scene.ts";
+import { createRandom, type ScheduledFault } from "./schedule.ts";
+
+const FAULTS = [
+  "kill_leader",
+  "kill_front_end",
+  "pause_leader",
+  "kill_projector",
+  "restart_each_node",
+  "kill_all_nodes",
+] as const;
+type Fault = (typeof FAULTS)[number];
+
+export const cluster: Scenario<Fault> = {
+  name: "cluster",
+  faults: [...FAULTS],
+  load: { senders: 8, restMs: 0 },
+  open: async () => openScene(),
+};
+
+const openScene = async (): Promise<Scene<Fault>> => {
+  await using stack = new AsyncDisposableStack();
+  const brokers = stack.use(await startTestCluster());
+  const { path } = stack.use(await dataFolder());
+  const start = (roles: string): Promise<ServiceProcess> =>
+    spawnService({
+      dataDir: path,
+      environment: {
+        ADMIN_API_KEY: ADMIN_KEY,
+        LOG_LEVEL: "warn",
+        ROLES: roles,
+        STREAM_REPLICAS: "3",
+        NATS_URL: brokers.url("service"),
+        NATS_PROVISION_URL: brokers.url("provisioner"),
+      },
+    });
+  const startFrontEnd = async (): Promise<ServiceProcess> => {
+    const frontEnd = await start("api");
+    await frontEnd.untilReady();
+    return frontEnd;
+  };
+  const frontEnds = [await startFrontEnd(), await startFrontEnd()];
+  let projector = await start("projector");
+  stack.defer(async () => {
+    for (const process of [...frontEnds, projector]) {
+      process.kill("SIGKILL");
+      await process.ended();
+    }
+  });
+  // Which of two is asked, and which is killed, is no part of the schedule; any will do.
+  const random = createRandom(1);
+
+  const strike = async ({ kind, lastsMs }: ScheduledFault<Fault>): Promise<void> => {
+    switch (kind) {
+      case "kill_leader": {
+        const leader = await brokers.leader();
+        await brokers.kill(leader, "SIGKILL");
+        await pause(lastsMs);
+        return brokers.start(leader);
+      }
+      case "pause_leader": {
+        const leader = await brokers.leader();
+        brokers.signal(leader, "SIGSTOP");
+        await pause(lastsMs);
+        return brokers.signal(leader, "SIGCONT");
+      }
+      case "restart_each_node":
+        for (const node of NODES) {
+          await brokers.kill(node, "SIGTERM");
+          await brokers.start(node);
+          await brokers.leader();
+        }
+        return;
+      case "kill_all_nodes":
+        await Promise.all(NODES.map((node) => brokers.kill(node, "SIGKILL")));
+        await Promise.all(NODES.map((node) => brokers.start(node)));
+        return;
+      case "kill_front_end": {
+        const index = random() < 0.5 ? 0 : 1;
+        frontEnds[index]?.kill("SIGKILL");
+        await frontEnds[index]?.ended();
+        frontEnds[index] = await startFrontEnd();
+        return;
+      }
+      case "kill_projector":
+        projector.kill("SIGKILL");
+        await projector.ended();
+        projector = await start("projector");
+        return;
+    }
+  };
+  const kept = stack.move();
+  return {
+    call: async (url, options) => {
+      const frontEnd = frontEnds[random() < 0.5 ? 0 : 1];
+      if (!frontEnd) throw new Error("there are two front ends");
+      return frontEnd.call(url, options);
+    },
+    consumerUrl: () => brokers.url("consumer"),
+    strike,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+};

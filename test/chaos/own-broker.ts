@@ -1,0 +1,154 @@
+/** One service with the broker it starts itself: on the machine's disk, or on a small one that can be filled. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  ADMIN_KEY,
+  dataFolder,
+  processesNaming,
+  type ServiceProcess,
+  spawnService,
+} from "../support/process.ts";
+import { until } from "../support/until.ts";
+import { pause, type Scenario, type Scene } from "./scene.ts";
+import type { ScheduledFault } from "./schedule.ts";
+
+const ON_ONE_BROKER = ["kill_service", "kill_broker", "kill_both", "pause_broker"] as const;
+const ON_SMALL_DISK = ["fill_disk", "fill_disk_kill_broker", "fill_disk_kill_both"] as const;
+type Fault = (typeof ON_ONE_BROKER)[number] | (typeof ON_SMALL_DISK)[number];
+
+export const single: Scenario<Fault> = {
+  name: "single",
+  faults: [...ON_ONE_BROKER],
+  load: { senders: 8, restMs: 0 },
+  open: async () => openScene(undefined),
+};
+
+/** Where a user may mount a memory disk of his own; see `unshare(1)`. */
+export const disk: Scenario<Fault> = {
+  name: "disk",
+  faults: [...ON_SMALL_DISK],
+  // What fits on the disk in one round.
+  load: { senders: 2, restMs: 20 },
+  open: async () => openScene(DISK_MIB),
+};
+
+const DISK_MIB = 512;
+
+const openScene = async (diskMib: number | undefined): Promise<Scene<Fault>> => {
+  await using stack = new AsyncDisposableStack();
+  const { path } = stack.use(await dataFolder());
+  const mount = diskMib === undefined ? undefined : stack.use(await mountDisk(path, diskMib));
+  const inside = `${mount?.root ?? ""}${path}`;
+  const start = async (): Promise<ServiceProcess> => {
+    const started = await spawnService({
+      dataDir: path,
+      environment: { ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: "warn" },
+      through: mount?.enter ?? [],
+    });
+    await started.untilReady();
+    return started;
+  };
+  let service = await start();
+  stack.defer(async () => {
+    service.kill("SIGKILL");
+    await service.ended();
+  });
+  const killService = async (): Promise<void> => {
+    service.kill("SIGKILL");
+    await service.ended();
+    await until("nothing runs in the folder", () => processesNaming(path).length === 0, {
+      timeoutMs: 20_000,
+    });
+  };
+  const signalBroker = (signal: NodeJS.Signals): void =>
+    void process.kill(Number(readFileSync(join(inside, "broker/run/nats-server.pid"), "utf8")), signal);
+
+  const strike = async ({ kind, lastsMs }: ScheduledFault<Fault>): Promise<void> => {
+    if (kind === "pause_broker") {
+      signalBroker("SIGSTOP");
+      await pause(lastsMs);
+      signalBroker("SIGCONT");
+      return;
+    }
+    const filler = join(inside, "filler");
+    const isFilled = kind.startsWith("fill_disk");
+    if (isFilled) {
+      await fill(filler);
+      await pause(lastsMs);
+    }
+    if (kind.endsWith("kill_broker") || kind.endsWith("kill_both")) signalBroker("SIGKILL");
+    const isGone = kind === "kill_service" || kind.endsWith("kill_both");
+    if (isGone) await killService();
+    if (isFilled) await rm(filler);
+    if (isGone) service = await start();
+  };
+  const kept = stack.move();
+  return {
+    call: (url, options) => service.call(url, options),
+    consumerUrl: () => readFileSync(join(inside, "broker/consumer.url"), "utf8").trim(),
+    strike,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+};
+
+interface Mount extends AsyncDisposable {
+  /** Before a path: as the processes that were started through `enter` see it. */
+  readonly root: string;
+  readonly enter: readonly string[];
+}
+
+/** A memory disk in a namespace of its own, kept by a process that sleeps. */
+const mountDisk = async (path: string, mib: number): Promise<Mount> => {
+  const script = `mount -t tmpfs -o size=${mib}m,mode=700 tmpfs "$0" && echo mounted && exec sleep infinity`;
+  const holder = spawn("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script, path], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const end = (): Promise<void> => endOf(holder);
+  if (!(await says(holder, "mounted"))) {
+    await end();
+    throw new Error("this machine lets nobody mount a memory disk of his own (unshare --user --mount)");
+  }
+  const target = ["--target", String(holder.pid), "--user", "--mount", "--preserve-credentials"];
+  return { root: `/proc/${holder.pid}/root`, enter: ["nsenter", ...target], [Symbol.asyncDispose]: end };
+};
+
+export const canMountDisk = async (): Promise<boolean> => {
+  await using folder = await dataFolder();
+  try {
+    await using _mount = await mountDisk(folder.path, 1);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const says = (child: ChildProcess, word: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    child.stdout?.setEncoding("utf8").on("data", (text) => {
+      if (String(text).includes(word)) resolve(true);
+    });
+    child.on("error", () => resolve(false)).on("close", () => resolve(false));
+  });
+
+const endOf = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.on("close", () => resolve());
+    child.kill("SIGKILL");
+  });
+
+/** Writes until the disk takes no more: the last bytes go to whoever is quickest. */
+const fill = async (path: string): Promise<void> => {
+  await using file = await open(path, "w");
+  for (let size = 1024 * 1024; size >= 512; size /= 2) {
+    const bytes = new Uint8Array(size).fill(1);
+    while (await file.write(bytes).then(({ bytesWritten }) => bytesWritten === size, isFull));
+  }
+};
+
+const isFull = (error: unknown): boolean => {
+  if (error instanceof Error && "code" in error && error.code === "ENOSPC") return false;
+  throw error;
+};

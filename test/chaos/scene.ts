@@ -1,0 +1,23 @@
+/** What a chaos run plays on: something that takes events, and faults that can befall it. */
+import type { TestService } from "../support/service.ts";
+import type { ScheduledFault } from "./schedule.ts";
+
+export interface Scene<Kind extends string = string> extends AsyncDisposable {
+  /** Asks a front end that should be there. */
+  readonly call: TestService["call"];
+  /** For a plain NATS client that reads the log. */
+  consumerUrl(): string;
+  /** Lets it happen, and puts right what an operator or his supervisor would: starts again what was killed, frees what was filled. */
+  strike(fault: ScheduledFault<Kind>): Promise<void>;
+}
+
+export interface Scenario<Kind extends string = string> {
+  readonly name: string;
+  readonly faults: readonly [Kind, ...Kind[]];
+  /** How hard it is pressed meanwhile. */
+  readonly load: { readonly senders: number; readonly restMs: number };
+  open(): Promise<Scene<Kind>>;
+}
+
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
