@@ -6,7 +6,6 @@ import type { Outcome } from "../../src/log/outcome.ts";
 import { silentLogger } from "../support/broker.ts";
 import { startTestCluster, type TestCluster } from "../support/cluster.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
-import { until } from "../support/until.ts";
 
 const connectTo = (cluster: TestCluster): Promise<BrokerConnection> =>
   connectToBroker({ url: cluster.url("service"), name: "test", logger: silentLogger });

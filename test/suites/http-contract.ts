@@ -1,5 +1,6 @@
 /** What a client may rely on, whatever the service runs on. */
 import { expect, test } from "bun:test";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { dataFolder, processesNaming, type Runtime, spawnService } from "../support/process.ts";
 import { type Answer, event } from "../support/service.ts";
 
@@ -51,6 +52,18 @@ export const testHttpContract = (runtime: Runtime): void => {
       422,
       "idempotency_key_reused",
     ]);
+    for (const [coding, compress] of [
+      ["gzip", gzipSync],
+      ["zstd", zstdCompressSync],
+    ] as const) {
+      const compressed = new Uint8Array(compress(JSON.stringify(event({ event_id: `evt_${coding}` }))));
+      const coded = { headers: { "content-encoding": coding } };
+      expect((await service.call("/v1/events", { body: compressed, ...coded })).status).toBe(202);
+      const cut = compressed.slice(0, -8);
+      expect((await service.call("/v1/events", { body: cut, ...coded })).status).toBe(400);
+      const bomb = new Uint8Array(compress(" ".repeat(20_000_000)));
+      expect((await service.call("/v1/events", { body: bomb, ...coded })).status).toBe(413);
+    }
     expect(code(await service.call("/v1/events", { body: "{" }))).toEqual([400, "invalid_json"]);
     expect(code(await service.call("/v1/events", { body: Uint8Array.of(0x22, 0xff, 0x22) }))).toEqual([
       400,

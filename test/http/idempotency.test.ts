@@ -1,0 +1,120 @@
+/** The rows of DESIGN 3 that need more than a second request; the others are in ingestion.test.ts. */
+import { expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { nanos } from "nats";
+import { startTestBroker } from "../support/broker.ts";
+import { connectAs } from "../support/log.ts";
+import { ADMIN_KEY, dataFolder, spawnService } from "../support/process.ts";
+import { event, startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+test("after the window the same id is stored again, and the views still show it once", async () => {
+  await using broker = await startTestBroker();
+  await using service = await startTestService({
+    NATS_URL: broker.url("service"),
+    NATS_PROVISION_URL: broker.url("provisioner"),
+  });
+  // Ten minutes are the stream's setting; here it has a shorter one.
+  const provisioner = await connectAs(broker, "provisioner");
+  const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
+  await streams.update("AUDIT", { duplicate_window: nanos(200) });
+  await provisioner.close();
+  const body = event({ event_id: "evt_window", metadata: { n: 1 } });
+  const headers = { "idempotency-key": "k-window" };
+  const send = (content: object) => service.call("/v1/events", { body: content, headers });
+
+  expect((await send(body)).json.data).toMatchObject({ sequence: 1, duplicate: false });
+  expect((await send(body)).json.data).toMatchObject({ sequence: 1, duplicate: true });
+  const later = await until("the broker has forgotten the id", async () => {
+    const answer = await send(body);
+    return answer.json.data.duplicate ? undefined : answer;
+  });
+  expect(later.json.data.sequence).toBe(2);
+  const other = event({ event_id: "evt_after" });
+  const reused = await until("the key is free for another event", async () => {
+    const answer = await send(other);
+    return answer.status === 422 ? undefined : answer;
+  });
+  expect(reused.json.data).toMatchObject({ sequence: 3, duplicate: false });
+  const shown = await service.call("/v1/events?order=asc&min_sequence=3");
+  expect(shown.json.data.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 3]);
+}, 20_000);
+
+test("a first attempt that was answered 503 with its outcome unknown: the retry is stored once", async () => {
+  await using service = await startTestService();
+  const pid = Number(await readFile(join(service.dataDir, "broker/run/nats-server.pid"), "utf8"));
+  const body = event({ event_id: "evt_unknown" });
+  const headers = { "idempotency-key": "k-unknown" };
+  process.kill(pid, "SIGSTOP");
+  const first = await service.call("/v1/events", { body, headers });
+  process.kill(pid, "SIGCONT");
+  expect([first.status, first.json.code]).toEqual([503, "log_unavailable"]);
+  const retry = await until("the log answers", async () => {
+    const answer = await service.call("/v1/events", { body, headers });
+    return answer.status === 202 ? answer : undefined;
+  });
+  // The broker took it when it woke up.
+  expect(retry.json.data).toMatchObject({ sequence: 1, duplicate: true });
+}, 30_000);
+
+/** Passes bytes on; what the broker says can be swallowed. */
+const startProxy = async (port: number) => {
+  let isMute = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const broker = connect({ host: "127.0.0.1", port });
+    for (const socket of [client, broker]) {
+      sockets.add(socket);
+      socket.on("error", () => socket.destroy());
+    }
+    client.on("data", (bytes) => broker.write(bytes)).on("close", () => broker.destroy());
+    broker.on("data", (bytes) => isMute || client.write(bytes)).on("close", () => client.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : 0,
+    mute: () => {
+      isMute = true;
+    },
+    [Symbol.dispose]: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+};
+
+test("a front end killed between the append and its answer: the retry is told the first one's sequence", async () => {
+  await using broker = await startTestBroker();
+  await using folder = await dataFolder();
+  using proxy = await startProxy(broker.port);
+  const start = (url: string) =>
+    spawnService({
+      dataDir: folder.path,
+      environment: {
+        ADMIN_API_KEY: ADMIN_KEY,
+        NATS_URL: url,
+        NATS_PROVISION_URL: broker.url("provisioner"),
+      },
+    });
+  const body = event({ event_id: "evt_killed" });
+  {
+    await using first = await start(broker.url("service").replace(String(broker.port), String(proxy.port)));
+    await first.untilReady();
+    const consumer = await connectAs(broker, "consumer");
+    const { streams } = await consumer.jetstreamManager({ checkAPI: false });
+    proxy.mute();
+    const unanswered = first.call("/v1/events", { body }).catch(() => "no answer");
+    await until("it is in the log", async () => (await streams.info("AUDIT")).state.last_seq === 1);
+    await consumer.close();
+    first.kill("SIGKILL");
+    expect(await unanswered).toBe("no answer");
+  }
+  await using second = await start(broker.url("service"));
+  await second.untilReady();
+  const retry = await second.call("/v1/events", { body });
+  expect([retry.status, retry.headers.get("idempotency-replayed")]).toEqual([202, "true"]);
+  expect(retry.json.data).toMatchObject({ sequence: 1, duplicate: true });
+}, 30_000);
