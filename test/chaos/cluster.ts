@@ -1,6 +1,6 @@
 /** Three brokers with three replicas, two front ends and a projector that share one folder for the views, as compose.yaml sets them up. */
 
-import { NODES, startTestCluster } from "../support/cluster.ts";
+import { brokerWarnings, NODES, startTestCluster } from "../support/cluster.ts";
 import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
 import { pause, type Scenario, type Scene } from "./scene.ts";
 import { createRandom, type ScheduledFault } from "./schedule.ts";
@@ -72,7 +72,7 @@ const openScene = async (): Promise<Scene<Fault>> => {
         for (const node of NODES) {
           await brokers.kill(node, "SIGTERM");
           await brokers.start(node);
-          await brokers.leader();
+          await brokers.untilCaughtUp();
         }
         return;
       case "kill_all_nodes":
@@ -95,6 +95,7 @@ const openScene = async (): Promise<Scene<Fault>> => {
   };
   const kept = stack.move();
   return {
+    warnings: () => brokerWarnings(brokers.folder),
     call: async (url, options) => {
       const frontEnd = frontEnds[random() < 0.5 ? 0 : 1];
       if (!frontEnd) throw new Error("there are two front ends");

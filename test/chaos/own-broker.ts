@@ -86,6 +86,7 @@ const openScene = async (diskMib: number | undefined): Promise<Scene<Fault>> => 
   };
   const kept = stack.move();
   return {
+    warnings: () => `${service.errors}${service.output}`.slice(-2_000),
     call: (url, options) => service.call(url, options),
     consumerUrl: () => readFileSync(join(inside, "broker/consumer.url"), "utf8").trim(),
     strike,

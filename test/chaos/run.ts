@@ -40,6 +40,8 @@ export const runChaos = async <Kind extends string>(
       call: scene.call,
     });
     return { ...verdict, violations: [...loader.wrongAnswers, ...verdict.violations], recoveryMs };
+  } catch (error) {
+    throw new Error(`${String(error)}\n${scene.warnings()}`);
   } finally {
     await loader.stop();
   }

@@ -7,6 +7,8 @@ export interface Scene<Kind extends string = string> extends AsyncDisposable {
   readonly call: TestService["call"];
   /** For a plain NATS client that reads the log. */
   consumerUrl(): string;
+  /** What its parts complain of, for a person who looks at a broken promise. */
+  warnings(): string;
   /** Lets it happen, and puts right what an operator or his supervisor would: starts again what was killed, frees what was filled. */
   strike(fault: ScheduledFault<Kind>): Promise<void>;
 }

@@ -1,9 +1,10 @@
 /** Three real brokers that replicate to each other, with the rights and the durability of compose.yaml; gone when disposed. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, type NatsConnection } from "nats";
+import { type ClusterInfo, connect, type NatsConnection } from "nats";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { configure } from "../../src/jetstream/broker/configure.ts";
 import { isPortFree, readServerInfo } from "../../src/jetstream/broker/server-info.ts";
@@ -23,8 +24,12 @@ export interface TestCluster extends AsyncDisposable {
   /** Without waiting: a node that is stopped does not end. */
   signal(node: NodeIndex, signal: "SIGSTOP" | "SIGCONT"): void;
   start(node: NodeIndex): Promise<void>;
+  /** Of the nodes' own folders. */
+  readonly folder: string;
   /** The node that leads the log. */
   leader(): Promise<NodeIndex>;
+  /** Resolves when every replica of the log has caught up, as an operator waits for between two restarts. */
+  untilCaughtUp(): Promise<void>;
 }
 
 export const startTestCluster = async (): Promise<TestCluster> => {
@@ -59,6 +64,25 @@ export const startTestCluster = async (): Promise<TestCluster> => {
   const connectAs = (user: keyof typeof CREDENTIALS): Promise<NatsConnection> =>
     connect({ servers: clientPorts.map((port) => `127.0.0.1:${port}`), user, pass: CREDENTIALS[user] });
 
+  const onLog = async <Value>(
+    what: string,
+    read: (log: ClusterInfo | undefined) => Value | undefined | false,
+  ): Promise<Value> => {
+    const ask = async () => {
+      const provisioner = await connectAs("provisioner").catch(() => undefined);
+      try {
+        const manager = await provisioner?.jetstreamManager({ checkAPI: false });
+        return read((await manager?.streams.info("AUDIT").catch(() => undefined))?.cluster);
+      } finally {
+        await provisioner?.close();
+      }
+    };
+    const broken = (error: unknown): never => {
+      throw new Error(`${String(error)}\n${brokerWarnings(folder)}`);
+    };
+    return await until(what, ask, { timeoutMs: ELECTION_MS_MAX }).catch(broken);
+  };
+
   await Promise.all(NODES.map(start));
   await until(
     "the cluster has its streams",
@@ -77,22 +101,22 @@ export const startTestCluster = async (): Promise<TestCluster> => {
   );
 
   return {
+    folder,
     url: (user) =>
       clientPorts.map((port) => `nats://${user}:${CREDENTIALS[user]}@127.0.0.1:${port}`).join(","),
     kill,
     signal: (node, signal) => void children[node]?.kill(signal),
     start,
     leader: async () => {
-      const provisioner = await connectAs("provisioner");
-      try {
-        const name = await until("the log has a leader", async () => {
-          const manager = await provisioner.jetstreamManager({ checkAPI: false });
-          return (await manager.streams.info("AUDIT").catch(() => undefined))?.cluster?.leader;
-        });
-        return NODES.find((node) => name === `node-${node}`) ?? 0;
-      } finally {
-        await provisioner.close();
-      }
+      const name = await onLog("the log has a leader", (log) => log?.leader);
+      return NODES.find((node) => name === `node-${node}`) ?? 0;
+    },
+    untilCaughtUp: async () => {
+      const hasAll = (log: ClusterInfo | undefined): boolean =>
+        log?.leader !== undefined &&
+        log.replicas?.length === NODES.length - 1 &&
+        log.replicas.every(({ current, offline }) => current && offline !== true);
+      await onLog("every replica of the log has caught up", hasAll);
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(NODES.map((node) => kill(node, "SIGKILL")));
@@ -100,6 +124,17 @@ export const startTestCluster = async (): Promise<TestCluster> => {
     },
   };
 };
+
+/** What the brokers complain of, for the message of a test that waits in vain. */
+export const brokerWarnings = (folder: string): string =>
+  NODES.map((node) => {
+    const log = readFileSync(brokerFiles(join(folder, `node-${node}`)).log, "utf8");
+    const lines = log.split("\n").filter((line) => /\[(WRN|ERR)\]/.test(line) && !line.includes("route"));
+    return [`node ${node}:`, ...lines.slice(-8)].join("\n  ");
+  }).join("\n");
+
+/** Elections take 4 to 6 s; several in a row, on a busy machine, take longer. */
+const ELECTION_MS_MAX = 60_000;
 
 /**
  * Below the range that systems take ports of outgoing connections from (32768 and up on Linux): while a node is down, nobody's connection must
