@@ -55,6 +55,10 @@ export const RATES_AGE_MS_MAX = 20 * 60 * SECOND_MS;
 export const RATES_BYTES_MAX = 32 * MIB;
 /** A rate counter that does not answer in this time is done without. */
 export const RATE_COUNT_MS_MAX = 500;
+/** Requests per minute of one client to all sandbox endpoints together (SPEC 8). */
+export const SANDBOX_REQUESTS_PER_MINUTE = 100;
+/** Sandbox events handed to the broker and not yet acknowledged. */
+export const SANDBOX_IN_FLIGHT_MAX = 256;
 /** Memory that all sandbox events may take together, in bytes; the oldest go first. */
 export const SANDBOX_BYTES_MAX = 256 * MIB;
 
@@ -85,6 +89,9 @@ export const RECENT_IDS_MAX = 20_000;
 
 /** How long reading one batch may keep the process before others have a turn. One event takes at most a few of these. */
 export const INTAKE_TURN_MS_MAX = 10;
+
+/** A text of a classification request, in characters: far above any name of a domain. */
+export const CLASSIFICATION_TEXT_CHARACTERS_MAX = 256;
 
 /** Page size of lists: what is used when `limit` is absent, and the most it may say. */
 export const PAGE_ROWS_DEFAULT = 50;

@@ -7,9 +7,9 @@ export const AUDIT_SUBJECTS = "audit.>";
 export const SANDBOX_SUBJECTS = "sandbox.>";
 export const RATES_SUBJECTS = "rates.>";
 
-/** The counter of one key, unit and second since 1970. */
-export const rateSubject = (keyId: string, unit: string, window: number): string =>
-  `rates.${keyId}.${unit}.${window}`;
+/** The counter of one key or client, unit, and second or minute since 1970. */
+export const rateSubject = (holder: string, unit: string, window: number): string =>
+  `rates.${holder}.${unit}.${window}`;
 
 /** Group of the six event types that have no dot in their name (SPEC 6, "Legacy"). */
 export const LEGACY_GROUP = "legacy";
@@ -67,6 +67,12 @@ export const splitEventType = (eventType: string): { group: string; name: string
 export const auditSubject = (tenant: string, assetId: string, eventType: string): string => {
   const { group, name } = splitEventType(eventType);
   return `audit.${tenant}.${encodeToken(assetId)}.${group}.${name}`;
+};
+
+/** `sandbox.<asset>.<group>.<name>`: four tokens always. */
+export const sandboxSubject = (assetId: string, eventType: string): string => {
+  const { group, name } = splitEventType(eventType);
+  return `sandbox.${encodeToken(assetId)}.${group}.${name}`;
 };
 
 export const parseAuditSubject = (subject: string): SubjectParts | undefined => {

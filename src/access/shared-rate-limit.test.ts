@@ -8,9 +8,12 @@ const memoryCounter = (): RateCounter & { questions: number } => {
   const values = new Map<string, number>();
   const counter = {
     questions: 0,
-    add: async ({ keyId, unit, window }: { keyId: string; unit: string; window: number }, count: number) => {
+    add: async (
+      { holder, unit, window }: { holder: string; unit: string; window: number },
+      count: number,
+    ) => {
       counter.questions++;
-      const name = `${keyId} ${unit} ${window}`;
+      const name = `${holder} ${unit} ${window}`;
       const value = (values.get(name) ?? 0) + count;
       values.set(name, value);
       await Promise.resolve();

@@ -6,9 +6,12 @@
 import type { RateDecision, RateLimiter, RateRequest, RateUnit } from "./rate-limit.ts";
 
 export interface RateCounter {
-  /** Adds to one counter, and gives its value after that; undefined where no answer came. */
+  /**
+   * Adds to one counter, which may be 0 or less, and gives its value after that; undefined where no answer came. `holder` is the id of a key, or the
+   * name of a client.
+   */
   add(
-    counter: { readonly keyId: string; readonly unit: RateUnit; readonly window: number },
+    counter: { readonly holder: string; readonly unit: RateUnit | "sandbox"; readonly window: number },
     count: number,
   ): Promise<number | undefined>;
 }
@@ -65,7 +68,7 @@ export const createSharedRateLimiter = (dependencies: {
     const { keyId, unit, count } = request;
     const { window } = lease;
     const wanted = Math.max(count - lease.left, Math.ceil(perSecond / LEASES_PER_SECOND));
-    const value = await counter.add({ keyId, unit, window }, wanted);
+    const value = await counter.add({ holder: keyId, unit, window }, wanted);
     if (value === undefined) return fallback.take(request);
     const granted = Math.min(wanted, Math.max(0, perSecond - (value - wanted)));
     const has = lease.window === window ? lease.left + granted : granted;
@@ -92,7 +95,7 @@ export const createSharedRateLimiter = (dependencies: {
       Math.min(perSecond, debt.debt - index * perSecond),
     );
     await Promise.all(
-      parts.map((part, index) => counter.add({ keyId, unit, window: window + 1 + index }, part)),
+      parts.map((part, index) => counter.add({ holder: keyId, unit, window: window + 1 + index }, part)),
     );
   };
 

@@ -1,11 +1,13 @@
 /** The front door: opens each request, routes it, answers what no route takes, and writes its line. */
 import { type AnyElysia, Elysia } from "elysia";
 import { clientAddress } from "../access/client-address.ts";
+import type { ClientRateLimiter } from "../access/client-rate-limit.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
 import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
+import type { LogReader } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -18,7 +20,9 @@ import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { operationRoutes } from "./routes/operation.ts";
+import { sandboxRoutes } from "./routes/sandbox.ts";
 import { searchRoutes } from "./routes/search.ts";
+import { isSandboxPath, watermarked } from "./watermark.ts";
 
 export interface HttpDependencies {
   readonly intake: Intake;
@@ -35,6 +39,11 @@ export interface HttpDependencies {
   readonly logger: Logger;
   readonly limiter: SharedRateLimiter;
   readonly bodies: BodyReader;
+  readonly sandbox: {
+    readonly intake: Pick<Intake, "acceptOne">;
+    readonly reader: Pick<LogReader, "read" | "lastSequence">;
+    readonly limiter: ClientRateLimiter;
+  };
   readonly now: () => Date;
   /** A UUIDv7. */
   readonly newRequestId: () => string;
@@ -63,6 +72,7 @@ export const createHttpApp = (dependencies: HttpDependencies): HttpHandler => {
     } catch (error) {
       response = failed(error, context, logger);
     }
+    if (isSandboxPath(request.url)) response = await watermarked(response);
     const { status } = response;
     const { method } = request;
     const durationMs = performance.now() - startedAt;
@@ -83,7 +93,7 @@ const withRoutableUrl = (request: Request): Request => {
 };
 
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
-  const { docsAssets, version, reasonsNotReady, metrics, logger } = dependencies;
+  const { docsAssets, version, reasonsNotReady, metrics, logger, bodies, vocabulary } = dependencies;
   const guard = createGuard(dependencies);
   let methods: MethodTable = { allowed: () => [] };
   const app = new Elysia()
@@ -99,6 +109,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
     .use(ingestionRoutes({ ...dependencies, guard }))
     .use(searchRoutes({ ...dependencies, guard }))
     .use(keyRoutes({ ...dependencies, guard }))
+    .use(sandboxRoutes({ ...dependencies.sandbox, bodies, vocabulary }))
     .use(operationRoutes({ reasonsNotReady, registry: metrics.registry }));
   methods = createMethodTable(app.routes);
   return app;

@@ -8,6 +8,8 @@ export const TAGS = {
   Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
   Reading: "Asking for what was stored.",
   Keys: "Who may do what, in which tenant.",
+  Sandbox:
+    "To try it without a key. Events are kept in memory for an hour; every answer carries a watermark.",
   Operation: "For the people and machines that run Prooftrail.",
 } as const;
 

@@ -3,7 +3,12 @@
  * a secret or a stack.
  */
 import type { Problem as FieldProblem } from "../event/validate.ts";
-import { BATCH_BODY_BYTES_MAX, EVENT_BYTES_MAX, SINGLE_BODY_BYTES_MAX } from "../limits.ts";
+import {
+  BATCH_BODY_BYTES_MAX,
+  EVENT_BYTES_MAX,
+  SANDBOX_REQUESTS_PER_MINUTE,
+  SINGLE_BODY_BYTES_MAX,
+} from "../limits.ts";
 
 interface ProblemKind {
   readonly status: number;
@@ -84,6 +89,11 @@ export const PROBLEMS = {
     title: "The rate limit of the key is exceeded",
     when: "The key has sent more requests or events per second than its limit. Nothing was stored. Wait for the time in `Retry-After`.",
   },
+  client_rate_limited: {
+    status: 429,
+    title: "Too many requests to the sandbox",
+    when: `A client may send ${SANDBOX_REQUESTS_PER_MINUTE} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
+  },
   internal_error: {
     status: 500,
     title: "An error of ours",
@@ -130,6 +140,18 @@ export const rateLimited = (
       "retry-after": String(retryAfterSeconds),
       "ratelimit-policy": `"${unit}";q=${perSecond};w=1`,
       ratelimit: `"${unit}";r=0;t=${retryAfterSeconds}`,
+    },
+  });
+
+export const clientLimited = (
+  context: { readonly requestId: string; problemCode: ProblemCode | undefined },
+  { perMinute, retryAfterSeconds }: { perMinute: number; retryAfterSeconds: number },
+): Response =>
+  problem(context, "client_rate_limited", {
+    headers: {
+      "retry-after": String(retryAfterSeconds),
+      "ratelimit-policy": `"sandbox";q=${perMinute};w=60`,
+      ratelimit: `"sandbox";r=0;t=${retryAfterSeconds}`,
     },
   });
 

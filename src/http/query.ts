@@ -78,6 +78,7 @@ export const readQuery = (url: string): Query => {
 };
 
 const unknownMessage = (name: string, known: readonly string[]): string => {
+  if (known.length === 0) return "This path takes no parameters.";
   const near = nearest(name, known);
   return near === undefined
     ? `There is no such parameter. Known: ${known.join(", ")}.`

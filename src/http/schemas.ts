@@ -1,7 +1,9 @@
 /** Bodies of answers, declared once: the OpenAPI document shows them and the tests hold real answers against them. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { KeyView, NewKeyView } from "../access/key-record.ts";
+import { Classification, ClassificationRequest } from "../classification/request.ts";
 import { BATCH_EVENTS_MAX, WARNINGS_MAX } from "../limits.ts";
+import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { PROBLEM_CODES, PROBLEMS } from "./problem.ts";
 
 const RequestId = Type.String({
@@ -129,4 +131,53 @@ export const ProblemBody = Type.Object(
     reasons: Type.Optional(Type.Array(Type.String(), { description: "Only with `not_ready`." })),
   },
   { description: "RFC 9457 problem details." },
+);
+
+const Watermark = Type.Literal(WATERMARK, {
+  description: "On every answer of the sandbox, errors included.",
+});
+const sandboxOf = (data: TSchema) =>
+  Type.Object({ data, request_id: RequestId, [WATERMARK_MEMBER]: Watermark });
+
+export const SandboxPong = sandboxOf(
+  Type.Object({ status: Type.Literal("ok"), environment: Type.Literal("sandbox") }),
+);
+export const SandboxAssets = sandboxOf(
+  Type.Array(
+    Type.Object({
+      asset_id: Type.String(),
+      name: Type.String(),
+      intended_purpose: Type.String(),
+      affected_person: Type.String(),
+      oversight: Type.String(),
+      model: Type.String(),
+      asset_version: Type.String(),
+      operator_role: Type.String(),
+      retention: Type.String(),
+      profile: ClassificationRequest,
+      risk_tier: Type.String(),
+      legal_bases: Type.Array(Type.String()),
+    }),
+  ),
+);
+export const Classified = sandboxOf(Classification);
+export const SandboxAccepted = sandboxOf(
+  Type.Object({
+    event_id: Type.String(),
+    sequence: Type.Integer({ minimum: 1, description: "Position in the sandbox, which is not the log." }),
+    received_at: Time,
+    expires_at: Time,
+    duplicate: Type.Boolean(),
+    warnings: Warnings,
+  }),
+);
+export const SandboxEvents = sandboxOf(
+  Type.Array(
+    Type.Object({
+      sequence: Type.Integer({ minimum: 1 }),
+      received_at: Time,
+      expires_at: Time,
+      event: Type.Record(Type.String(), Type.Unknown(), { description: "As it was sent." }),
+    }),
+  ),
 );

@@ -59,7 +59,7 @@ interface Collection {
 }
 
 const createCollection = (
-  { validate }: IntakeDependencies,
+  { validate, subjectOf }: IntakeDependencies,
   { tenant, requestId }: Submission,
   { body, receivedAt }: { body: BodyText; receivedAt: string },
 ): Collection => {
@@ -77,7 +77,9 @@ const createCollection = (
     }
     const { event, warnings } = judged;
     const messageId = messageIdOfEvent(tenant, canonicalEventId(event.event_id));
-    records.push(toRecord({ tenant, start: recordsStart, body, slice, event, messageId }));
+    records.push(
+      toRecord({ subject: subjectOf(tenant, event), start: recordsStart, body, slice, messageId }),
+    );
     const { start, text } = slice;
     taken.push({ index, eventId: event.event_id, warnings, start, end: start + text.length });
     unknownFields += warnings.length;

@@ -36,7 +36,13 @@ export const acceptOne = async (
       ? messageIdOfEvent(tenant, canonicalEventId(event.event_id))
       : messageIdOfKey(tenant, idempotencyKey);
   const start = recordStart({ tenant, receivedAt, requestId });
-  const record = toRecord({ tenant, start, body, slice, event, messageId });
+  const record = toRecord({
+    subject: dependencies.subjectOf(tenant, event),
+    start,
+    body,
+    slice,
+    messageId,
+  });
   const [outcome] = await dependencies.appender.append([record]);
   if (!outcome) throw new Error("append answers every record");
   if (warnings.length > 0) dependencies.onUnknownFields(warnings.length);

@@ -1,7 +1,5 @@
 /** Slice → record: is the event one we can take, and what does the log get. Pure. */
 import { Buffer } from "node:buffer";
-import { auditSubject } from "../../streams/subjects.ts";
-import type { AuditEvent } from "../event/audit-event.ts";
 import type { EventValidator, InvalidEvent, Problem, Validation } from "../event/validate.ts";
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
@@ -41,17 +39,16 @@ const structuralProblems = (slice: JsonSlice): readonly Problem[] => {
 };
 
 export const toRecord = (parts: {
-  readonly tenant: string;
+  readonly subject: string;
   /** See recordStart. */
   readonly start: string;
   readonly body: BodyText;
   readonly slice: JsonSlice;
-  readonly event: AuditEvent;
   readonly messageId: string;
 }): OutgoingRecord => {
-  const { tenant, start, body, slice, event, messageId } = parts;
+  const { subject, start, body, slice, messageId } = parts;
   return {
-    subject: auditSubject(tenant, event.asset_id, event.event_type),
+    subject,
     messageId,
     start,
     event: bytesOf(body, slice),

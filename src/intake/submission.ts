@@ -1,4 +1,5 @@
 import type { RateDecision } from "../access/rate-limit.ts";
+import type { AuditEvent } from "../event/audit-event.ts";
 import type { EventValidator } from "../event/validate.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
 
@@ -15,6 +16,7 @@ export interface IntakeDependencies {
   readonly appender: RecordAppender;
   readonly reader: LogReader;
   readonly validate: EventValidator;
+  readonly subjectOf: (tenant: string, event: AuditEvent) => string;
   readonly now: () => Date;
   /** Told how many unknown members were kept, for a metric. */
   readonly onUnknownFields: (count: number) => void;

@@ -4,7 +4,6 @@
  * messages, which are cheaper then. What it holds is bounded: past the bound it says no at once.
  */
 import {
-  APPEND_ACK_MS_MAX,
   APPEND_BYTES_IN_FLIGHT_MAX,
   APPEND_RECORDS_IN_FLIGHT_MAX,
   ATOMIC_RECORDS_MIN,
@@ -15,9 +14,9 @@ import {
 import { type OutgoingRecord, payloadBytes, type RecordAppender } from "../log/event-log.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Acknowledgement } from "./ack-inbox.ts";
-import { API_ERROR, isDuplicateInBatch } from "./api-errors.ts";
+import { isDuplicateInBatch } from "./api-errors.ts";
 import { openAppendExchange } from "./append-exchange.ts";
+import { appendSingle, NOT_CONNECTED, outcomeOf } from "./append-single.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createRecentIds } from "./recent-ids.ts";
 
@@ -116,12 +115,6 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
   return { append, stalledMs: committer.stalledMs };
 };
 
-const NOT_CONNECTED: Outcome = {
-  kind: "refused",
-  reason: "unavailable",
-  detail: "The event log is not connected.",
-};
-
 const refusalFor = ({
   connection,
   records,
@@ -170,18 +163,10 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
 
   const commitSingle = async (entry: Entry): Promise<void> => {
     const { record } = entry;
-    const deadline = elapsedMs() + APPEND_ACK_MS_MAX;
-    for (;;) {
-      const answer = await exchange.single(record);
-      if (!isInProcess(answer)) {
-        const outcome = outcomeOf(answer);
-        if (outcome.kind === "appended" || outcome.kind === "duplicate")
-          recent.remember([record.messageId], outcome.sequence);
-        return settle(entry, outcome);
-      }
-      if (elapsedMs() > deadline) return settle(entry, STILL_IN_PROCESS);
-      await new Promise((resolve) => setTimeout(resolve, IN_PROCESS_WAIT_MS));
-    }
+    const outcome = await appendSingle(exchange, record, elapsedMs);
+    if (outcome.kind === "appended" || outcome.kind === "duplicate")
+      recent.remember([record.messageId], outcome.sequence);
+    settle(entry, outcome);
   };
 
   const commitEach = async (entries: readonly Entry[]): Promise<void> => {
@@ -268,13 +253,6 @@ const once = (action: () => void): (() => void) => {
   };
 };
 
-const IN_PROCESS_WAIT_MS = 20;
-
-const STILL_IN_PROCESS: Outcome = {
-  kind: "unknown",
-  detail: "The same event is still being stored by another request.",
-};
-
 /** Who repeats one event mostly repeats others too: so many commits are looked through before they are sent, and not after they failed. */
 const LOOKED_THROUGH_AFTER_DUPLICATE = 64;
 
@@ -293,22 +271,4 @@ const sort = (entries: readonly Entry[], sequenceOf: (messageId: string) => Sequ
     ids.add(messageId);
   }
   return { fresh, known, repeated };
-};
-
-/** R3: the id is on its way in another message, which may still fail; 2.15 says so by error, older servers by sequence 0. */
-const isInProcess = (answer: Acknowledgement): boolean =>
-  (answer.kind === "error" && answer.code === API_ERROR.duplicateInProcess) ||
-  (answer.kind === "duplicate" && answer.sequence === 0);
-
-const outcomeOf = (answer: Acknowledgement): Outcome => {
-  switch (answer.kind) {
-    case "stored":
-      return { kind: "appended", sequence: answer.sequence };
-    case "duplicate":
-      return { kind: "duplicate", sequence: answer.sequence };
-    case "error":
-      return { kind: "refused", reason: "unavailable", detail: "The event log did not take the event." };
-    case "none":
-      return { kind: "unknown", detail: "The event log did not acknowledge the event." };
-  }
 };

@@ -14,10 +14,10 @@ export const createRateCounter = ({
   readonly connection: BrokerConnection;
   readonly logger: Logger;
 }): RateCounter => ({
-  add: async ({ keyId, unit, window }, count) => {
+  add: async ({ holder, unit, window }, count) => {
     const increment = headers();
-    increment.set("Nats-Incr", `+${count}`);
-    const subject = rateSubject(keyId, unit, window);
+    increment.set("Nats-Incr", count < 0 ? String(count) : `+${count}`);
+    const subject = rateSubject(holder, unit, window);
     try {
       const answer = await connection.untilLost(() =>
         connection.nats.request(subject, Empty, { headers: increment, timeout: RATE_COUNT_MS_MAX }),

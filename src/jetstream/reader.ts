@@ -14,19 +14,21 @@ import type { Sequence } from "../log/outcome.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 
-const STREAM = "AUDIT";
 /** How long one pull waits for messages: a broker that is gone without a word is noticed after this. */
 const PULL_MS_MAX = 5_000;
 /** A consumer whose reader died is removed by the broker after this. */
 const CONSUMER_IDLE_MS_MAX = 60_000;
 
-export const createLogReader = async (connection: BrokerConnection): Promise<LogReader> => {
+export const createLogReader = async (
+  connection: BrokerConnection,
+  stream: "AUDIT" | "SANDBOX" = "AUDIT",
+): Promise<LogReader> => {
   const manager = await connection.nats.jetstreamManager({ checkAPI: false });
   return {
-    read: (sequence) => answered(connection, () => readMessage(manager, sequence)),
+    read: (sequence) => answered(connection, () => readMessage(manager, stream, sequence)),
     lastSequence: () =>
-      answered(connection, () => manager.streams.info(STREAM).then(({ state }) => state.last_seq)),
-    follow: (options) => follow({ ...options, connection, manager }),
+      answered(connection, () => manager.streams.info(stream).then(({ state }) => state.last_seq)),
+    follow: (options) => follow({ ...options, connection, manager, stream }),
   };
 };
 
@@ -41,11 +43,12 @@ const answered = async <T>(connection: BrokerConnection, ask: () => Promise<T>):
 
 const readMessage = async (
   manager: JetStreamManager,
+  stream: string,
   sequence: Sequence,
 ): Promise<StoredMessage | undefined> => {
   try {
     // Asks the leader: a direct get may be answered by a replica that does not have the newest message yet (NATS ADR-31).
-    const message = await manager.streams.getMessage(STREAM, { seq: sequence });
+    const message = await manager.streams.getMessage(stream, { seq: sequence });
     return { sequence: message.seq, subject: message.subject, payload: message.data };
   } catch (error) {
     if (apiErrorCode(error) === API_ERROR.messageNotFound) return undefined;
@@ -56,6 +59,7 @@ const readMessage = async (
 interface FollowOptions {
   readonly connection: BrokerConnection;
   readonly manager: JetStreamManager;
+  readonly stream: string;
   readonly from: Sequence;
   readonly messagesMax: number;
   readonly signal: AbortSignal;
@@ -66,9 +70,9 @@ interface FollowOptions {
  * is pulled at a time, which is the back pressure: the broker never sends more than was asked for.
  */
 async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMessage[]> {
-  const { connection, manager, from, messagesMax, signal } = options;
+  const { connection, manager, stream, from, messagesMax, signal } = options;
   const { name } = await answered(connection, () =>
-    manager.consumers.add(STREAM, {
+    manager.consumers.add(stream, {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: from,
       ack_policy: AckPolicy.None,
@@ -86,7 +90,7 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
   try {
     while (!signal.aborted) {
       nats.publish(
-        `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.${name}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
         JSON.stringify({ batch: messagesMax, expires: nanos(PULL_MS_MAX) }),
         { reply: inbox.subject },
       );
@@ -96,7 +100,7 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
     signal.removeEventListener("abort", end);
     inbox.close("ended");
     // A courtesy, not waited for: the broker removes an idle consumer by itself.
-    if (connection.isConnected()) void manager.consumers.delete(STREAM, name).catch(() => undefined);
+    if (connection.isConnected()) void manager.consumers.delete(stream, name).catch(() => undefined);
   }
 }
 

@@ -5,27 +5,32 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
 import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
 import { createAdminKeyFile } from "../access/admin-key-file.ts";
+import { createClientRateLimiter } from "../access/client-rate-limit.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
-import { createSharedRateLimiter } from "../access/shared-rate-limit.ts";
+import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate-limit.ts";
 import { createEventValidator } from "../event/validate.ts";
 import { createHttpApp, type HttpHandler } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
 import { createIntake } from "../intake/intake.ts";
+import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
+import { createSandboxAppender } from "../jetstream/sandbox-appender.ts";
 import {
   BODY_BYTES_HELD_MAX,
   BODY_MS_MAX,
   CONNECTION_BODY_BYTES_MAX,
   CONNECTION_IDLE_MS_MAX,
   REQUEST_DRAIN_MS_MAX,
+  SANDBOX_REQUESTS_PER_MINUTE,
 } from "../limits.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
@@ -82,14 +87,20 @@ export const startService = async (dependencies: {
   if (config.roles.includes("projector")) {
     stack.use(startProjecting({ projections: PROJECTIONS, log: reader, views, logger, metrics, now }));
   }
+  const judging = {
+    validate: createEventValidator(config.vocabulary),
+    now,
+    onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
+  };
+  const rateCounter = createRateCounter({ connection, logger });
   const handle = createHttpApp({
     intake: createIntake({
       appender,
       reader,
-      validate: createEventValidator(config.vocabulary),
-      now,
-      onUnknownFields: (count) => metrics.unknownFields.inc(count),
+      subjectOf: (tenant, event) => auditSubject(tenant, event.asset_id, event.event_type),
+      ...judging,
     }),
+    sandbox: await openSandbox({ connection, rateCounter, judging }),
     views,
     keys: createKeys({ store: keyBucket, now, randomBytes }),
     keyStore: keyBucket,
@@ -107,7 +118,7 @@ export const startService = async (dependencies: {
     version,
     bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
     limiter: createSharedRateLimiter({
-      counter: createRateCounter({ connection, logger }),
+      counter: rateCounter,
       fallback: createRateLimiter(() => performance.now()),
       nowMs: () => Date.now(),
     }),
@@ -146,6 +157,31 @@ const connectMachines = async (options: {
     await createKeyBucket({ connection: connection.nats, logger, elapsedMs: () => performance.now() }),
   );
   return { connection, streams, keyBucket };
+};
+
+const openSandbox = async ({
+  connection,
+  rateCounter,
+  judging,
+}: {
+  connection: BrokerConnection;
+  rateCounter: RateCounter;
+  judging: Omit<IntakeDependencies, "appender" | "reader" | "subjectOf">;
+}) => {
+  const reader = await createLogReader(connection, "SANDBOX");
+  const appender = createSandboxAppender(connection, () => performance.now());
+  const intake = createIntake({
+    appender,
+    reader,
+    subjectOf: (_tenant, event) => sandboxSubject(event.asset_id, event.event_type),
+    ...judging,
+  });
+  const limiter = createClientRateLimiter({
+    counter: rateCounter,
+    nowMs: () => Date.now(),
+    perMinute: SANDBOX_REQUESTS_PER_MINUTE,
+  });
+  return { intake, reader, limiter };
 };
 
 const openLog = async (options: {

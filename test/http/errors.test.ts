@@ -273,6 +273,15 @@ test("429: events count one by one, also inside a batch", async () => {
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(5);
 });
 
+test("429 for a client that asks the sandbox too often", async () => {
+  const ping = () => service.call("/v1/sandbox/ping", { key: null });
+  const answers = await Promise.all(Array.from({ length: 101 }, ping));
+  const [limited, ...more] = answers.filter(({ status }) => status === 429);
+  expect(more).toEqual([]);
+  if (!limited) throw new Error("one of them is too many");
+  expectProblem(limited, "client_rate_limited");
+});
+
 describe("503", () => {
   test("more than can be taken: refused at once, nothing stored, and safe to send again", async () => {
     const batch = (name: string) => ({

@@ -152,7 +152,7 @@ const batchError = ({ index, eventId, code, message, problems, retryable }: Reje
   ...(retryable && { retryable: true }),
 });
 
-const refused = (context: RequestContext, refusal: Refusal): Response => {
+export const refused = (context: RequestContext, refusal: Refusal): Response => {
   if (refusal.kind === "limited") return rateLimited(context, refusal);
   const [code, details] = refusalProblem(refusal);
   return problem(context, code, details);

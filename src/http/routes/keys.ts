@@ -1,11 +1,9 @@
 import { Elysia } from "elysia";
 import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
 import type { KeyNotFound, KeyRefusal, Keys, KeysUnavailable } from "../../access/keys.ts";
-import { readBodyText } from "../../intake/body-text.ts";
-import { sliceBody } from "../../intake/json/slice.ts";
-import { SINGLE_BODY_BYTES_MAX } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
 import { type Call, type Guard, insufficientScope } from "../guard.ts";
+import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
@@ -87,26 +85,6 @@ const rotateKey = async (
 
 const isEmpty = (request: Request): boolean =>
   request.body === null || request.headers.get("content-length") === "0";
-
-/** The same strict reading as for events: a member that stands twice is refused rather than guessed. */
-const readJson = async (
-  bodies: BodyReader,
-  request: Request,
-  context: RequestContext,
-): Promise<{ value: unknown } | Response> => {
-  const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
-  if (body.kind === "refused") return problem(context, body.code, body);
-  const text = readBodyText(body.bytes)?.text;
-  if (text === undefined) return problem(context, "invalid_utf8");
-  const sliced = sliceBody(text);
-  if (sliced.kind === "invalid_json") return problem(context, "invalid_json", { detail: sliced.detail });
-  const errors = sliced.slice.duplicateMembers.map((path) => ({
-    path,
-    code: "duplicate_member",
-    message: "The member stands twice: send it once.",
-  }));
-  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : { value: sliced.slice.value };
-};
 
 const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | KeysUnavailable): Response => {
   switch (refusal.kind) {

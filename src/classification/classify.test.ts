@@ -1,0 +1,203 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { EVENT_TYPES } from "../event/event-types.ts";
+import goldenCases from "./classification-cases.json" with { type: "json" };
+import { classify } from "./classify.ts";
+import { DOMAIN_WORDS, DOMAINS } from "./domains.ts";
+import { OBLIGATIONS } from "./obligations.ts";
+import type { ClassificationRequest } from "./request.ts";
+import { RULES } from "./rules.ts";
+import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS, LAWS, TIERS } from "./vocabulary.ts";
+
+const sets = (request: ClassificationRequest) => {
+  const { risk_tier, legal_bases, matched_rules, obligations } = classify(request);
+  return {
+    risk_tier,
+    legal_bases: [...legal_bases].sort(),
+    matched_rules: [...matched_rules].sort(),
+    obligations: obligations.map(({ code }) => code as string).sort(),
+  };
+};
+
+describe("the golden cases", () => {
+  for (const { id, input, expected } of goldenCases.cases) {
+    test(id, () => {
+      const { risk_tier, legal_bases, matched_rules, obligations } = expected;
+      expect(sets(input)).toEqual({
+        risk_tier: risk_tier as never,
+        legal_bases: [...legal_bases].sort() as never,
+        matched_rules: [...matched_rules].sort(),
+        obligations: [...obligations].sort(),
+      });
+    });
+  }
+});
+
+describe("edge cases", () => {
+  const caseNamed = (id: string): ClassificationRequest => {
+    const found = goldenCases.cases.find((one) => one.id === id);
+    if (!found) throw new Error(`there is no case ${id}`);
+    return found.input;
+  };
+  test("an unknown domain is limited, never low, and said to be unknown", () => {
+    const answer = classify({
+      domain: "astrology",
+      decision_autonomy: "none",
+      user_impact: "low",
+      ai_type: "other",
+    });
+    expect([answer.risk_tier, answer.confidence]).toEqual(["limited", 0.3]);
+    expect(answer.warnings.map(({ code, path }) => [code, path])).toEqual([["unknown_domain", "/domain"]]);
+  });
+  test("a name in other spelling, or an alias, is the same domain", () => {
+    for (const domain of ["hiring", "HIRING ", "employment-recruitment", "Employment Recruitment"])
+      expect(classify({ domain }).normalized_input.domain).toBe("employment_recruitment");
+    expect(classify({ domain: "Finance Credit-Evaluation" }).normalized_input.domain).toBe(
+      "finance_credit_evaluation",
+    );
+    for (const word of DOMAIN_WORDS)
+      expect(Object.keys(DOMAINS)).toContain(classify({ domain: word }).normalized_input.domain);
+  });
+  test("without an impact a chatbot is limited", () => {
+    const answer = classify({ domain: "general_chatbot", decision_autonomy: "none", ai_type: "llm" });
+    expect([answer.risk_tier, answer.warnings.map(({ path }) => path)]).toEqual([
+      "limited",
+      ["/user_impact"],
+    ]);
+  });
+  test("only the laws that were asked for", () => {
+    const only = (id: string, jurisdictions: (typeof JURISDICTIONS)[number][]) =>
+      sets({ ...caseNamed(id), jurisdictions });
+    expect(only("G01", ["kr"]).legal_bases).toEqual([
+      "ai_basic_law_kr",
+      "credit_info_36_2_kr",
+      "pipa_37_2_kr",
+    ]);
+    expect(only("G16", ["kr"])).toMatchObject({ risk_tier: "high" });
+    expect(only("G16", ["kr"]).matched_rules).toContain("H4");
+    expect(only("G02", ["kr"])).toMatchObject({ risk_tier: "limited", matched_rules: ["L6"] });
+    expect(only("G07", ["us_nyc"])).toMatchObject({ risk_tier: "limited", legal_bases: ["nyc_ll144"] });
+  });
+  test("an unknown value is taken as the cautious one, with the nearest spelling", () => {
+    const answer = classify({
+      domain: "hr",
+      ai_type: "lm",
+      decision_autonomy: "full_autto",
+      user_impact: "huge",
+    });
+    expect(answer.normalized_input).toMatchObject({
+      ai_type: "other",
+      decision_autonomy: "full_auto",
+      user_impact: "high",
+    });
+    expect(answer.warnings.map(({ path, code }) => `${path} ${code}`).sort()).toEqual([
+      "/ai_type unknown_value",
+      "/decision_autonomy unknown_value",
+      "/user_impact unknown_value",
+    ]);
+    expect(answer.warnings.find(({ path }) => path === "/decision_autonomy")?.message).toContain(
+      '"full_auto"?',
+    );
+    expect(answer.confidence).toBeLessThan(1);
+  });
+  test("an inherited name is no alias", () => {
+    for (const word of ["constructor", "__proto__", "toString"]) {
+      const answer = classify({ domain: word, decision_autonomy: word, user_impact: word, ai_type: word });
+      expect(answer.warnings.map(({ code }) => code).sort()).toEqual([
+        "unknown_domain",
+        "unknown_value",
+        "unknown_value",
+        "unknown_value",
+      ]);
+    }
+  });
+  test("an impact assessment is a duty in the EU, and an effort in Korea", () => {
+    const forceOf = (id: string) =>
+      classify(caseNamed(id)).obligations.find(({ code }) => code === "impact_assessment")?.force;
+    expect([forceOf("G01"), forceOf("G05")]).toEqual(["must", "should"]);
+  });
+});
+
+describe("the whole grid", () => {
+  const rank = (request: ClassificationRequest): number => TIERS.indexOf(classify(request).risk_tier);
+
+  test("more autonomy, more impact or personal data never lowers the tier", () => {
+    const hits = new Set<string>();
+    const lowered: string[] = [];
+    let inputs = 0;
+    for (const domain of [...Object.keys(DOMAINS), "unheard_of"]) {
+      for (const ai_type of AI_TYPES) {
+        const ranks = AUTONOMIES.map((decision_autonomy) =>
+          IMPACTS.map((user_impact) =>
+            [false, true].map((processes_personal_data) => {
+              inputs++;
+              const answer = classify({
+                domain,
+                ai_type,
+                decision_autonomy,
+                user_impact,
+                processes_personal_data,
+              });
+              for (const id of answer.matched_rules) hits.add(id);
+              return TIERS.indexOf(answer.risk_tier);
+            }),
+          ),
+        );
+        const at = (autonomy: number, impact: number, data: number): number =>
+          ranks[autonomy]?.[impact]?.[data] ?? -1;
+        for (let autonomy = 0; autonomy < AUTONOMIES.length; autonomy++) {
+          for (let impact = 0; impact < IMPACTS.length; impact++) {
+            for (const data of [0, 1]) {
+              const here = at(autonomy, impact, data);
+              const before = [
+                at(autonomy - 1, impact, data),
+                at(autonomy, impact - 1, data),
+                at(autonomy, impact, data - 1),
+              ];
+              if (before.some((other) => other > here))
+                lowered.push(`${domain} ${ai_type} ${autonomy} ${impact} ${data}`);
+            }
+          }
+        }
+      }
+    }
+    expect(lowered).toEqual([]);
+    expect(inputs).toBe(
+      (Object.keys(DOMAINS).length + 1) * AI_TYPES.length * AUTONOMIES.length * IMPACTS.length * 2,
+    );
+    for (const { id } of RULES.filter((rule) => rule.id !== "X1")) expect([...hits]).toContain(id);
+  });
+
+  test("and so for any further member, in any selection of laws", () => {
+    const request = fc.record(
+      {
+        domain: fc.constantFrom(...DOMAIN_WORDS),
+        ai_type: fc.constantFrom(...AI_TYPES),
+        decision_autonomy: fc.constantFrom(...AUTONOMIES),
+        user_impact: fc.constantFrom(...IMPACTS),
+        generates_content: fc.boolean(),
+        indistinguishable_output: fc.boolean(),
+        training_compute_flops: fc.constantFrom(0, 1e25, 1e26),
+        jurisdictions: fc.uniqueArray(fc.constantFrom(...JURISDICTIONS), { minLength: 1 }),
+      },
+      { requiredKeys: ["domain", "ai_type", "decision_autonomy", "user_impact"] },
+    );
+    fc.assert(
+      fc.property(request, (one) => {
+        expect(rank({ ...one, processes_personal_data: true })).toBeGreaterThanOrEqual(rank(one));
+        const answer = classify(one);
+        for (const { legal_basis } of answer.cited_clauses)
+          expect(one.jurisdictions ?? JURISDICTIONS).toContain(
+            LAWS[legal_basis as keyof typeof LAWS].jurisdiction,
+          );
+      }),
+      { numRuns: 2000 },
+    );
+    expect(classify({ domain: "other", training_compute_flops: 1e26 }).matched_rules).toContain("X1");
+  });
+});
+
+test("every obligation is asked for by some rule, and its evidence can be sent", () => {
+  for (const { eventTypes } of Object.values(OBLIGATIONS))
+    for (const type of eventTypes) expect(EVENT_TYPES).toContain(type);
+});

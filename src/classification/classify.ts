@@ -1,0 +1,98 @@
+/** Request → classification. Pure: SDKs and the console use it as the service does. */
+import { readFacts } from "./facts.ts";
+import { OBLIGATIONS, type ObligationCode } from "./obligations.ts";
+import type { Classification, ClassificationRequest } from "./request.ts";
+import { type Citation, RULES, type Rule } from "./rules.ts";
+import { JURISDICTIONS, type Jurisdiction, LAWS, TIERS, type Tier } from "./vocabulary.ts";
+
+/** Changes with every change of a rule, and names the state of the law that it follows. */
+export const RULESET_VERSION = "2026-11-20";
+
+interface Match {
+  readonly rule: Rule;
+  readonly citations: readonly Citation[];
+  readonly obligations: readonly ObligationCode[];
+}
+
+export const classify = (request: ClassificationRequest): Classification => {
+  const { facts, warnings, confidence } = readFacts(request);
+  const jurisdictions = request.jurisdictions ?? JURISDICTIONS;
+  const matches = strictest(
+    RULES.flatMap((rule): Match[] => {
+      if (!rule.holds(facts)) return [];
+      const cited = rule.cites(facts);
+      const citations = cited.filter(({ legal_basis }) =>
+        isOf(jurisdictions, LAWS[legal_basis].jurisdiction),
+      );
+      const isElsewhere = cited.length > 0 && citations.length === 0;
+      return isElsewhere ? [] : [{ rule, citations, obligations: rule.obligations(facts) }];
+    }),
+  );
+  const tier = gravest(matches);
+  const citations = matches.flatMap((match) => match.citations);
+  return {
+    risk_tier: tier,
+    primary_category: tier,
+    reasoning: reasoningFor(tier, matches),
+    legal_bases: distinct(citations.map(({ legal_basis }) => legal_basis)),
+    cited_clauses: citations,
+    obligations: distinct(matches.flatMap(({ obligations }) => obligations)).map((code) =>
+      obligationOf(code, matches),
+    ),
+    matched_rules: matches.map(({ rule }) => rule.id),
+    ruleset_version: RULESET_VERSION,
+    normalized_input: {
+      domain: facts.domainName,
+      ai_type: facts.aiType,
+      decision_autonomy: facts.autonomy,
+      user_impact: facts.impact,
+      processes_personal_data: facts.hasPersonalData,
+      generates_content: facts.isGenerative,
+      indistinguishable_output: facts.isIndistinguishable,
+      jurisdictions: [...jurisdictions],
+    },
+    warnings: [...warnings],
+    confidence,
+    llm_used: false,
+  };
+};
+
+const isOf = (jurisdictions: readonly Jurisdiction[], jurisdiction: Jurisdiction): boolean =>
+  jurisdictions.includes(jurisdiction);
+
+/** What is prohibited has no further duties than to end it. */
+const strictest = (matches: readonly Match[]): readonly Match[] => {
+  const prohibitions = matches.filter(({ rule }) => rule.tier === "prohibited");
+  return prohibitions.length > 0 ? prohibitions : matches;
+};
+
+const gravest = (matches: readonly Match[]): Tier =>
+  TIERS.findLast((tier) => matches.some(({ rule }) => rule.tier === tier)) ?? "low";
+
+const distinct = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
+
+const obligationOf = (
+  code: ObligationCode,
+  matches: readonly Match[],
+): Classification["obligations"][number] => {
+  const { eventTypes, cadence, deadline, clause } = OBLIGATIONS[code];
+  // Article 35 of the Korean act asks for an effort; article 27 of the EU act obliges.
+  const isEffort =
+    code === "impact_assessment" &&
+    !matches.some(({ rule, obligations }) => rule.id === "H1" && obligations.includes(code));
+  return {
+    code,
+    event_types: [...eventTypes],
+    cadence,
+    deadline,
+    clause,
+    force: isEffort ? "should" : "must",
+  };
+};
+
+const reasoningFor = (tier: Tier, matches: readonly Match[]): string => {
+  const disclaimer = "This is a product heuristic, not legal advice.";
+  if (matches.length === 0) return `The tier is ${tier}: no rule matches. ${disclaimer}`;
+  const reasons = matches.map(({ rule }) => `${rule.because} (${rule.id})`).join("; ");
+  return `The tier is ${tier}: ${reasons}. ${disclaimer}`;
+};

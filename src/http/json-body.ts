@@ -1,0 +1,26 @@
+/** A request's JSON, read strictly: a member that stands twice is refused rather than guessed. */
+import { readBodyText } from "../intake/body-text.ts";
+import { sliceBody } from "../intake/json/slice.ts";
+import { SINGLE_BODY_BYTES_MAX } from "../limits.ts";
+import type { BodyReader } from "./body.ts";
+import { problem } from "./problem.ts";
+import type { RequestContext } from "./request-context.ts";
+
+export const readJson = async (
+  bodies: BodyReader,
+  request: Request,
+  context: RequestContext,
+): Promise<{ readonly value: unknown } | Response> => {
+  const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
+  if (body.kind === "refused") return problem(context, body.code, body);
+  const text = readBodyText(body.bytes)?.text;
+  if (text === undefined) return problem(context, "invalid_utf8");
+  const sliced = sliceBody(text);
+  if (sliced.kind === "invalid_json") return problem(context, "invalid_json", { detail: sliced.detail });
+  const errors = sliced.slice.duplicateMembers.map((path) => ({
+    path,
+    code: "duplicate_member",
+    message: "The member stands twice: send it once.",
+  }));
+  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : { value: sliced.slice.value };
+};

@@ -1,0 +1,279 @@
+/** The sandbox: without a key, limited per client, and never to be mistaken for the real thing (http/watermark.ts). */
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { Elysia } from "elysia";
+import type { ClientRateLimiter } from "../../access/client-rate-limit.ts";
+import { classify } from "../../classification/classify.ts";
+import { ClassificationRequest } from "../../classification/request.ts";
+import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
+import type { AcceptedEvent } from "../../intake/answer.ts";
+import type { Intake } from "../../intake/intake.ts";
+import {
+  PAGE_ROWS_DEFAULT,
+  PAGE_ROWS_MAX,
+  SANDBOX_REQUESTS_PER_MINUTE,
+  SINGLE_BODY_BYTES_MAX,
+} from "../../limits.ts";
+import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
+import { SANDBOX_ASSETS } from "../../sandbox/assets.ts";
+import { expiryOf, type RecentEvent, recentEvents } from "../../sandbox/recent-events.ts";
+import { WATERMARK } from "../../sandbox/watermark.ts";
+import type { BodyReader } from "../body.ts";
+import { readJson } from "../json-body.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { clientLimited, problem } from "../problem.ts";
+import { readQuery } from "../query.ts";
+import { contextOf, type RequestContext } from "../request-context.ts";
+import { requestErrors } from "../schema-errors.ts";
+import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
+import { success, successText } from "../success.ts";
+import { refused } from "./ingestion.ts";
+
+interface SandboxDependencies {
+  readonly intake: Pick<Intake, "acceptOne">;
+  readonly reader: Pick<LogReader, "read" | "lastSequence">;
+  readonly limiter: ClientRateLimiter;
+  readonly bodies: BodyReader;
+  readonly vocabulary: EventVocabulary;
+}
+
+/** On whose behalf sandbox events are stored: nobody's. */
+const SANDBOX_TENANT = "sandbox";
+
+export const sandboxRoutes = (dependencies: SandboxDependencies) => {
+  const { limiter, bodies } = dependencies;
+  const open =
+    (handle: (request: Request, context: RequestContext) => Promise<Response> | Response) =>
+    async ({ request }: { request: Request }): Promise<Response> => {
+      const context = contextOf(request);
+      const decision = await limiter.take(context.clientAddress());
+      if (decision.kind === "limited") return clientLimited(context, decision);
+      return decision.kind === "allowed" ? await handle(request, context) : unavailable(context);
+    };
+  return new Elysia({ prefix: "/v1/sandbox" })
+    .get(
+      "/ping",
+      open((request, context) => fixed(request, context, { status: "ok", environment: "sandbox" })),
+      { detail: describe(PING) },
+    )
+    .get(
+      "/assets",
+      open((request, context) => fixed(request, context, SANDBOX_ASSETS.map(classified))),
+      { detail: describe(ASSETS) },
+    )
+    .post(
+      "/classify",
+      open((request, context) => postClassify(bodies, request, context)),
+      { parse: "none", detail: describe(CLASSIFY) },
+    )
+    .post(
+      "/events",
+      open((request, context) => postEvent(dependencies, request, context)),
+      { parse: "none", detail: describe(sendOperation(dependencies.vocabulary)) },
+    )
+    .get(
+      "/events",
+      open((request, context) => listEvents(dependencies, request, context)),
+      { detail: describe(LIST) },
+    );
+};
+
+const fixed = (request: Request, context: RequestContext, data: unknown): Response => {
+  const errors = readQuery(request.url).errors();
+  if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  return success({ requestId: context.requestId, data });
+};
+
+/** A client that floods the sandbox must not be served because nobody counts. */
+const unavailable = (context: RequestContext): Response =>
+  problem(context, "log_unavailable", { detail: "The sandbox is not available now. Nothing was stored." });
+
+const classified = (asset: (typeof SANDBOX_ASSETS)[number]) => {
+  const { risk_tier, legal_bases } = classify(asset.profile);
+  return { ...asset, risk_tier, legal_bases };
+};
+
+const requests = TypeCompiler.Compile(ClassificationRequest);
+
+const postClassify = async (
+  bodies: BodyReader,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> => {
+  const read = await readJson(bodies, request, context);
+  if (read instanceof Response) return read;
+  const { value } = read;
+  if (!requests.Check(value)) {
+    return problem(context, "invalid_request", {
+      errors: requestErrors(requests.Errors(value), "the system"),
+    });
+  }
+  return success({ requestId: context.requestId, data: classify(value) });
+};
+
+const postEvent = async (
+  { bodies, intake }: SandboxDependencies,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> => {
+  const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
+  if (body.kind === "refused") return problem(context, body.code, body);
+  const answer = await intake.acceptOne({
+    tenant: SANDBOX_TENANT,
+    requestId: context.requestId,
+    body: body.bytes,
+    admit: () => ({ kind: "allowed" }),
+    idempotencyKey: undefined,
+  });
+  return answer.kind === "accepted" ? accepted(context, answer) : refused(context, answer);
+};
+
+const accepted = (context: RequestContext, event: AcceptedEvent): Response =>
+  success({
+    status: 202,
+    requestId: context.requestId,
+    data: {
+      event_id: event.eventId,
+      sequence: event.sequence,
+      received_at: event.receivedAt,
+      expires_at: expiryOf(event.receivedAt),
+      duplicate: event.duplicate,
+      ...(event.warnings.length > 0 && { warnings: event.warnings }),
+    },
+    ...(event.duplicate && { headers: { "idempotency-replayed": "true" } }),
+  });
+
+const listEvents = async (
+  { reader }: SandboxDependencies,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> => {
+  const query = readQuery(request.url);
+  const limit = query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT;
+  const errors = query.errors();
+  if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  try {
+    const rows = await recentEvents(reader, limit);
+    return successText({ requestId: context.requestId, dataText: `[${rows.map(rowText).join(",")}]` });
+  } catch (error) {
+    if (error instanceof LogUnavailableError) return unavailable(context);
+    throw error;
+  }
+};
+
+const rowText = ({ sequence, receivedAt, expiresAt, eventText }: RecentEvent): string =>
+  `{"sequence":${sequence},"received_at":"${receivedAt}","expires_at":"${expiresAt}","event":${eventText}}`;
+
+const LIMITED = `At most ${SANDBOX_REQUESTS_PER_MINUTE} requests in any minute per client (IPv4 address or IPv6 /64), over all sandbox endpoints together.`;
+const ALWAYS = ["client_rate_limited", "log_unavailable"] as const;
+
+const sandboxExample = (data: unknown) => ({
+  data,
+  request_id: EXAMPLE_REQUEST_ID,
+  _sandbox_watermark: WATERMARK,
+});
+
+const PING: Operation = {
+  id: "pingSandbox",
+  tag: "Sandbox",
+  summary: "Is the sandbox up?",
+  description: LIMITED,
+  answer: {
+    status: 200,
+    description: "It is.",
+    schema: SandboxPong,
+    example: sandboxExample({ status: "ok", environment: "sandbox" }),
+  },
+  problems: ["invalid_request", ...ALWAYS],
+};
+
+const [EXAMPLE_ASSET] = SANDBOX_ASSETS;
+
+const ASSETS: Operation = {
+  id: "listSandboxAssets",
+  tag: "Sandbox",
+  summary: "The five sandbox assets",
+  description: `Each with the profile that its classification comes from. ${LIMITED}`,
+  answer: {
+    status: 200,
+    description: "All five.",
+    schema: SandboxAssets,
+    example: sandboxExample(EXAMPLE_ASSET ? [classified(EXAMPLE_ASSET)] : []),
+  },
+  problems: ["invalid_request", ...ALWAYS],
+};
+
+const EXAMPLE_PROFILE = EXAMPLE_ASSET?.profile ?? { domain: "other" };
+
+const CLASSIFY: Operation = {
+  id: "classify",
+  tag: "Sandbox",
+  summary: "Which risk tier has a system?",
+  description: `From a description of the system to its tier, the laws behind it and what they ask for. Rules and no model; a heuristic and not legal advice. Values that are not known are taken with caution and named under \`warnings\`. ${LIMITED}`,
+  body: { schema: ClassificationRequest, example: EXAMPLE_PROFILE },
+  answer: {
+    status: 200,
+    description: "The classification.",
+    schema: Classified,
+    example: sandboxExample(classify(EXAMPLE_PROFILE)),
+  },
+  problems: ALWAYS,
+};
+
+const EXAMPLE_EVENT = {
+  event_id: "evt_sample_001",
+  timestamp: "2026-11-20T10:00:00.000Z",
+  asset_id: "sandbox_credit_chatbot",
+  event_type: "decision.automated_decision_made",
+  legal_bases: ["ai_basic_law_kr"],
+  risk_tier: "high",
+};
+
+const sendOperation = (vocabulary: EventVocabulary): Operation => ({
+  id: "sendSandboxEvent",
+  tag: "Sandbox",
+  summary: "Send a test event",
+  description: `Held to the same rules as a real one; kept in memory for one hour, then gone. ${LIMITED}`,
+  body: { schema: auditEventSchema(vocabulary), example: EXAMPLE_EVENT },
+  answer: {
+    status: 202,
+    description: "It is in the sandbox until `expires_at`.",
+    schema: SandboxAccepted,
+    example: sandboxExample({
+      event_id: "evt_sample_001",
+      sequence: 1,
+      received_at: "2026-11-20T10:00:00.512Z",
+      expires_at: "2026-11-20T11:00:00.512Z",
+      duplicate: false,
+    }),
+  },
+  problems: [...ALWAYS, "event_id_conflict", "overloaded"],
+});
+
+const LIST: Operation = {
+  id: "listSandboxEvents",
+  tag: "Sandbox",
+  summary: "The test events of the last hour",
+  description: `Newest first, of everybody. ${LIMITED}`,
+  parameters: [
+    {
+      name: "limit",
+      in: "query",
+      description: `At most so many, ${PAGE_ROWS_DEFAULT} unless told.`,
+      schema: { type: "integer", minimum: 1, maximum: PAGE_ROWS_MAX, default: PAGE_ROWS_DEFAULT },
+    },
+  ],
+  answer: {
+    status: 200,
+    description: "An event that was acknowledged is in the very next list.",
+    schema: SandboxEvents,
+    example: sandboxExample([
+      {
+        sequence: 1,
+        received_at: "2026-11-20T10:00:00.512Z",
+        expires_at: "2026-11-20T11:00:00.512Z",
+        event: EXAMPLE_EVENT,
+      },
+    ]),
+  },
+  problems: ["invalid_request", ...ALWAYS],
+};

@@ -1,0 +1,33 @@
+/** The sandbox's watermark, put on at the one place that every answer passes: no route can forget it, nor can an error. */
+import {
+  WATERMARK,
+  WATERMARK_HEADER,
+  WATERMARK_HEADER_VALUE,
+  WATERMARK_MEMBER,
+} from "../sandbox/watermark.ts";
+
+const SANDBOX = "/v1/sandbox";
+
+export const isSandboxPath = (url: string): boolean => {
+  const { pathname } = new URL(url);
+  return pathname === SANDBOX || pathname.startsWith(`${SANDBOX}/`);
+};
+
+const MEMBER = `${JSON.stringify(WATERMARK_MEMBER)}:${JSON.stringify(WATERMARK)}`;
+
+/** The text of a JSON object with the watermark as its last member; what else is in it is not touched. */
+export const watermarkText = (text: string): string => {
+  const end = text.lastIndexOf("}");
+  if (!text.startsWith("{") || end < 0) return text;
+  const isEmpty = text.slice(1, end).trim() === "";
+  return `${text.slice(0, end)}${isEmpty ? "" : ","}${MEMBER}${text.slice(end)}`;
+};
+
+export const watermarked = async (response: Response): Promise<Response> => {
+  const headers = new Headers(response.headers);
+  headers.set(WATERMARK_HEADER, WATERMARK_HEADER_VALUE);
+  const { status } = response;
+  if (response.body === null) return new Response(null, { status, headers });
+  headers.delete("content-length");
+  return new Response(watermarkText(await response.text()), { status, headers });
+};

@@ -1,0 +1,52 @@
+/** One record by itself, asked for until there is an answer that says something. */
+import { APPEND_ACK_MS_MAX } from "../limits.ts";
+import type { OutgoingRecord } from "../log/event-log.ts";
+import type { Outcome } from "../log/outcome.ts";
+import type { Acknowledgement } from "./ack-inbox.ts";
+import { API_ERROR } from "./api-errors.ts";
+import type { AppendExchange } from "./append-exchange.ts";
+
+const IN_PROCESS_WAIT_MS = 20;
+
+export const appendSingle = async (
+  exchange: AppendExchange,
+  record: OutgoingRecord,
+  elapsedMs: () => number,
+): Promise<Outcome> => {
+  const deadline = elapsedMs() + APPEND_ACK_MS_MAX;
+  for (;;) {
+    const answer = await exchange.single(record);
+    if (!isInProcess(answer)) return outcomeOf(answer);
+    if (elapsedMs() > deadline) return STILL_IN_PROCESS;
+    await new Promise((resolve) => setTimeout(resolve, IN_PROCESS_WAIT_MS));
+  }
+};
+
+const STILL_IN_PROCESS: Outcome = {
+  kind: "unknown",
+  detail: "The same event is still being stored by another request.",
+};
+
+/** R3: the id is on its way in another message, which may still fail; 2.15 says so by error, older servers by sequence 0. */
+const isInProcess = (answer: Acknowledgement): boolean =>
+  (answer.kind === "error" && answer.code === API_ERROR.duplicateInProcess) ||
+  (answer.kind === "duplicate" && answer.sequence === 0);
+
+export const outcomeOf = (answer: Acknowledgement): Outcome => {
+  switch (answer.kind) {
+    case "stored":
+      return { kind: "appended", sequence: answer.sequence };
+    case "duplicate":
+      return { kind: "duplicate", sequence: answer.sequence };
+    case "error":
+      return { kind: "refused", reason: "unavailable", detail: "The event log did not take the event." };
+    case "none":
+      return { kind: "unknown", detail: "The event log did not acknowledge the event." };
+  }
+};
+
+export const NOT_CONNECTED: Outcome = {
+  kind: "refused",
+  reason: "unavailable",
+  detail: "The event log is not connected.",
+};

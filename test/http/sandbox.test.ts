@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { nanos } from "nats";
+import {
+  Classified,
+  SandboxAccepted,
+  SandboxAssets,
+  SandboxEvents,
+  SandboxPong,
+} from "../../src/http/schemas.ts";
+import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { connectAs } from "../support/log.ts";
+import {
+  type Answer,
+  type CallOptions,
+  event,
+  startTestService,
+  type TestService,
+} from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+let broker: TestBroker;
+let front: TestService;
+let other: TestService;
+beforeAll(async () => {
+  broker = await startTestBroker();
+  const start = () =>
+    startTestService({
+      NATS_URL: broker.url("service"),
+      NATS_PROVISION_URL: broker.url("provisioner"),
+      TRUST_PROXY: "1",
+    });
+  front = await start();
+  other = await start();
+});
+afterAll(async () => {
+  await other[Symbol.asyncDispose]();
+  await front[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+});
+
+const WATERMARK = "SANDBOX — NOT FOR PRODUCTION";
+let clients = 0;
+/** Somebody who has asked nothing yet. */
+const newClient = (): string => `203.0.113.${++clients}`;
+
+const ask = (
+  service: TestService,
+  path: string,
+  { from = newClient(), ...options }: CallOptions & { from?: string } = {},
+): Promise<Answer> =>
+  service.call(`/v1/sandbox${path}`, {
+    key: null,
+    ...options,
+    headers: { ...options.headers, "x-forwarded-for": from },
+  });
+
+const expectWatermark = (answer: Answer): void => {
+  expect(answer.headers.get("x-sandbox-watermark")).toContain("NOT FOR PRODUCTION");
+  if (answer.text !== "") expect(answer.json._sandbox_watermark).toBe(WATERMARK);
+};
+
+const PROFILE = {
+  ai_type: "llm",
+  domain: "finance_credit_evaluation",
+  decision_autonomy: "full_auto",
+  user_impact: "high",
+  processes_personal_data: true,
+};
+
+describe("every answer under /v1/sandbox carries the watermark", () => {
+  const json = { "content-type": "application/json" };
+  test.each([
+    [200, "/ping", {}],
+    [200, "/classify", { body: PROFILE }],
+    [202, "/events", { body: event({ event_id: "evt_marked" }) }],
+    [200, "/events", {}],
+    [200, "/assets", {}],
+    [400, "/classify", { body: { ai_type: 7 } }],
+    [400, "/events", { body: "{" }],
+    [400, "/events?limit=0", {}],
+    [400, "/events?limt=5", {}],
+    [404, "/nothing", {}],
+    [404, "", {}],
+    [405, "/classify", { method: "DELETE" }],
+    [204, "/ping", { method: "OPTIONS" }],
+    [200, "/ping", { method: "HEAD" }],
+    [409, "/events", { body: event({ event_id: "evt_marked", asset_id: "other" }) }],
+    [413, "/events", { body: "x".repeat(2_000_000) }],
+    [415, "/events", { body: "{}", headers: { "content-type": "text/plain" } }],
+    [415, "/classify", { body: "{}", headers: { ...json, "content-encoding": "br" } }],
+  ] as const)("%d %s", async (status, path, options) => {
+    const answer = await ask(front, path, options);
+    expect(answer.status).toBe(status);
+    expectWatermark(answer);
+  });
+
+  test("and nothing outside of it does", async () => {
+    for (const path of ["/v1/events", "/health/live", "/v1/sandboxes"]) {
+      const answer = await front.call(path);
+      expect(answer.headers.get("x-sandbox-watermark")).toBeNull();
+      expect(answer.text).not.toContain(WATERMARK);
+    }
+  });
+});
+
+test("answers are as the document says", async () => {
+  const answers = [
+    [SandboxPong, await ask(front, "/ping")],
+    [Classified, await ask(front, "/classify", { body: PROFILE })],
+    [SandboxAccepted, await ask(front, "/events", { body: event({ event_id: "evt_shape" }) })],
+    [SandboxEvents, await ask(front, "/events")],
+    [SandboxAssets, await ask(front, "/assets")],
+  ] as const;
+  for (const [schema, answer] of answers)
+    expect([answer.text, TypeCompiler.Compile(schema).Check(answer.json)]).toEqual([answer.text, true]);
+});
+
+test("the five assets carry the tiers that their meanings say", async () => {
+  const { json } = await ask(front, "/assets");
+  expect(
+    json.data.map((asset: { asset_id: string; risk_tier: string }) => [asset.asset_id, asset.risk_tier]),
+  ).toEqual([
+    ["sandbox_credit_chatbot", "high"],
+    ["sandbox_hiring_scorer", "high"],
+    ["sandbox_medtriage", "high"],
+    ["sandbox_content_gen", "limited"],
+    ["sandbox_general_chatbot", "low"],
+  ]);
+});
+
+describe("a test event", () => {
+  test("is in the very next list of any front end, newest first, as it was sent", async () => {
+    for (let round = 0; round < 10; round++) {
+      const text = `{ "n":12345678901234567890, ${JSON.stringify(event({ event_id: `evt_list_${round}` })).slice(1)}`;
+      const sent = await ask(front, "/events", { body: text });
+      expect(sent.status).toBe(202);
+      const lifetime = Date.parse(sent.json.data.expires_at) - Date.parse(sent.json.data.received_at);
+      expect(lifetime).toBe(3_600_000);
+      const list = await ask(other, "/events?limit=1");
+      expect(list.text).toContain(`"event":${text}}`);
+      expect(list.json.data).toHaveLength(1);
+    }
+  });
+
+  test("sent again is stored once, and is no event of the real log", async () => {
+    const body = event({ event_id: "evt_sandbox_twice" });
+    const first = await ask(front, "/events", { body });
+    const again = await ask(other, "/events", { body });
+    expect(again.json.data).toEqual({ ...first.json.data, duplicate: true });
+    expect((await front.call("/v1/events/evt_sandbox_twice")).status).toBe(404);
+    const real = await front.call("/v1/events", { body });
+    expect(real.json.data.duplicate).toBe(false);
+  });
+
+  test("that is not valid is refused with the same errors as a real one", async () => {
+    const body = { ...event(), risk_tier: "extreme", event_id: "x" };
+    const [sandbox, real] = [await ask(front, "/events", { body }), await front.call("/v1/events", { body })];
+    expect(sandbox.status).toBe(400);
+    expect(sandbox.json.errors).toEqual(real.json.errors);
+  });
+});
+
+describe("the limit", () => {
+  const mix = (index: number): [string, CallOptions] => {
+    const kinds: [string, CallOptions][] = [
+      ["/ping", {}],
+      ["/classify", { body: PROFILE }],
+      ["/events", {}],
+      ["/assets", {}],
+      ["/events", { body: event({ event_id: `evt_limit_${index}` }) }],
+      ["/classify", { body: {} }],
+    ];
+    return kinds[index % kinds.length] ?? ["/ping", {}];
+  };
+
+  test("130 requests of one client to two front ends, at once and of any kind: exactly 100 pass, and others are untouched", async () => {
+    const from = newClient();
+    const answers = await Promise.all(
+      Array.from({ length: 130 }, (_, index) => {
+        const [path, options] = mix(index);
+        return ask(index % 2 === 0 ? front : other, path, { ...options, from });
+      }),
+    );
+    const limited = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 503)).toEqual([]);
+    expect(limited).toHaveLength(30);
+    for (const answer of limited) {
+      expectWatermark(answer);
+      expect(answer.json.code).toBe("client_rate_limited");
+      expect(Number(answer.headers.get("retry-after"))).toBeWithin(1, 121);
+      expect(answer.headers.get("ratelimit-policy")).toBe('"sandbox";q=100;w=60');
+    }
+    expect((await ask(front, "/ping")).status).toBe(200);
+    // What a client writes into the header itself stands left of what the proxy saw.
+    expect((await ask(front, "/ping", { from: `198.51.100.7, ${from}` })).status).toBe(429);
+  });
+
+  test("an IPv6 network is one client", async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 101 }, (_, index) =>
+        ask(front, "/ping", { from: `2001:db8:1:2:${index.toString(16)}::1` }),
+      ),
+    );
+    expect(statuses.filter(({ status }) => status === 429)).toHaveLength(1);
+    expect((await ask(front, "/ping", { from: "2001:db8:1:3::1" })).status).toBe(200);
+  });
+});
+
+test("events end by themselves when their time is over", async () => {
+  const provisioner = await connectAs(broker, "provisioner");
+  const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
+  await ask(front, "/events", { body: event({ event_id: "evt_short" }) });
+  expect((await ask(front, "/events")).text).toContain("evt_short");
+  // An hour is the stream's setting; here it has a shorter one.
+  await streams.update("SANDBOX", { max_age: nanos(500), duplicate_window: nanos(500) });
+  await until("the list is empty", async () => (await ask(front, "/events")).json.data.length === 0);
+  await provisioner.close();
+});
+
+test("without the broker every endpoint answers 503 with the watermark, and recovers by itself", async () => {
+  await using service = await startTestService({ TRUST_PROXY: "1" });
+  const pid = Number(await readFile(join(service.dataDir, "broker/run/nats-server.pid"), "utf8"));
+  await ask(service, "/events", { body: event({ event_id: "evt_before" }) });
+  process.kill(pid, "SIGSTOP");
+  const requests: [string, CallOptions][] = [
+    ["/ping", {}],
+    ["/classify", { body: PROFILE }],
+    ["/events", { body: event({ event_id: "evt_meanwhile" }) }],
+    ["/events", {}],
+    ["/assets", {}],
+  ];
+  for (const [path, options] of requests) {
+    const answer = await ask(service, path, options);
+    expect([path, answer.status, answer.json.code]).toEqual([path, 503, "log_unavailable"]);
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expectWatermark(answer);
+  }
+  process.kill(pid, "SIGKILL");
+  await until("an event is accepted again", async () => {
+    const answer = await ask(service, "/events", { body: event({ event_id: "evt_after" }) });
+    expectWatermark(answer);
+    return answer.status === 202;
+  });
+  // In memory: what was there before the broker ended is gone.
+  expect((await ask(service, "/events")).json.data).toMatchObject([{ event: { event_id: "evt_after" } }]);
+}, 30_000);
