@@ -75,37 +75,49 @@ interface Law {
 export const LAWS = {
   ai_basic_law_kr: { title: "AI Basic Act (Korea)", jurisdiction: "kr", appliesFrom: "2026-01-22" },
   pipa_37_2_kr: {
-    title: "Personal Information Protection Act (Korea), article 37-2",
+    title: "Personal Information Protection Act (Korea)",
     jurisdiction: "kr",
     appliesFrom: "2024-03-15",
   },
   credit_info_36_2_kr: {
-    title: "Credit Information Act (Korea), article 36-2",
+    title: "Credit Information Act (Korea)",
     jurisdiction: "kr",
     appliesFrom: "2020-08-05",
   },
   eu_ai_act_art_5: {
-    title: "EU AI Act, article 5: prohibited practices",
+    title: "EU AI Act, prohibited practices",
     jurisdiction: "eu",
     appliesFrom: "2025-02-02",
   },
   eu_ai_act_art_6: {
-    title: "EU AI Act, article 6: high-risk systems",
+    title: "EU AI Act, high-risk systems",
     jurisdiction: "eu",
     appliesFrom: "2027-12-02",
   },
   eu_ai_act_art_50: {
-    title: "EU AI Act, article 50: transparency",
+    title: "EU AI Act, transparency",
     jurisdiction: "eu",
     appliesFrom: "2026-08-02",
   },
   eu_ai_act_art_51: {
-    title: "EU AI Act, article 51: general-purpose models with systemic risk",
+    title: "EU AI Act, general-purpose models with systemic risk",
     jurisdiction: "eu",
     appliesFrom: "2025-08-02",
   },
-  gdpr_art_22: { title: "GDPR, article 22", jurisdiction: "eu", appliesFrom: "2018-05-25" },
-  nyc_ll144: { title: "New York City Local Law 144", jurisdiction: "us_nyc", appliesFrom: "2023-07-05" },
-  colorado_sb26_189: { title: "Colorado SB 26-189", jurisdiction: "us_co", appliesFrom: "2027-01-01" },
+  gdpr_art_22: {
+    title: "GDPR, automated individual decisions",
+    jurisdiction: "eu",
+    appliesFrom: "2018-05-25",
+  },
+  nyc_ll144: {
+    title: "New York City Local Law 144 (Administrative Code)",
+    jurisdiction: "us_nyc",
+    appliesFrom: "2023-07-05",
+  },
+  colorado_sb26_189: {
+    title: "Colorado, automated decision-making technology",
+    jurisdiction: "us_co",
+    appliesFrom: "2027-01-01",
+  },
 } as const satisfies Readonly<Record<string, Law>>;
 export type LegalBasis = keyof typeof LAWS;

@@ -21,6 +21,7 @@ import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { operationRoutes } from "./routes/operation.ts";
 import { sandboxRoutes } from "./routes/sandbox.ts";
+import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { isSandboxPath, watermarked } from "./watermark.ts";
 
@@ -39,6 +40,7 @@ export interface HttpDependencies {
   readonly logger: Logger;
   readonly limiter: SharedRateLimiter;
   readonly bodies: BodyReader;
+  readonly sandboxPage: SandboxPage;
   readonly sandbox: {
     readonly intake: Pick<Intake, "acceptOne">;
     readonly reader: Pick<LogReader, "read" | "lastSequence">;
@@ -109,6 +111,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
     .use(ingestionRoutes({ ...dependencies, guard }))
     .use(searchRoutes({ ...dependencies, guard }))
     .use(keyRoutes({ ...dependencies, guard }))
+    .use(sandboxPageRoutes(dependencies.sandboxPage))
     .use(sandboxRoutes({ ...dependencies.sandbox, bodies, vocabulary }))
     .use(operationRoutes({ reasonsNotReady, registry: metrics.registry }));
   methods = createMethodTable(app.routes);

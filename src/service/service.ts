@@ -44,6 +44,7 @@ import { loadDocsAssets } from "./docs-assets.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
 import { startProjecting } from "./projecting.ts";
+import { loadSandboxPage } from "./sandbox-page.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
 
 export interface Service extends AsyncDisposable {
@@ -115,6 +116,7 @@ export const startService = async (dependencies: {
       projections: PROJECTIONS,
     }),
     docsAssets: await loadDocsAssets(),
+    sandboxPage: await loadSandboxPage(),
     version,
     bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
     limiter: createSharedRateLimiter({

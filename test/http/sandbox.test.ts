@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { nanos } from "nats";
+import goldenCases from "../../src/classification/classification-cases.json" with { type: "json" };
 import {
   Classified,
   SandboxAccepted,
@@ -118,8 +119,14 @@ test("answers are as the document says", async () => {
     expect([answer.text, TypeCompiler.Compile(schema).Check(answer.json)]).toEqual([answer.text, true]);
 });
 
-test("the five assets carry the tiers that their meanings say", async () => {
+test("the five assets are golden cases of the classification, with the tiers that their meanings say", async () => {
   const { json } = await ask(front, "/assets");
+  for (const [index, id] of ["G01", "G07", "G19", "G33", "G35"].entries()) {
+    const golden = goldenCases.cases.find((one) => one.id === id);
+    const asset = json.data[index];
+    expect(asset.profile).toEqual(golden?.input);
+    expect([...asset.legal_bases].sort()).toEqual([...(golden?.expected.legal_bases ?? [])]);
+  }
   expect(
     json.data.map((asset: { asset_id: string; risk_tier: string }) => [asset.asset_id, asset.risk_tier]),
   ).toEqual([

@@ -207,7 +207,7 @@ const EXAMPLE_PROFILE = EXAMPLE_ASSET?.profile ?? { domain: "other" };
 const CLASSIFY: Operation = {
   id: "classify",
   tag: "Sandbox",
-  summary: "Which risk tier has a system?",
+  summary: "Which risk tier does a system have?",
   description: `From a description of the system to its tier, the laws behind it and what they ask for. Rules and no model; a heuristic and not legal advice. Values that are not known are taken with caution and named under \`warnings\`. ${LIMITED}`,
   body: { schema: ClassificationRequest, example: EXAMPLE_PROFILE },
   answer: {

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { noBrowserReason, startBrowser } from "../support/browser.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** SCREENSHOTS=folder, which must be there, keeps what was seen. */
+const folder = process.env.SCREENSHOTS;
+
+describe.skipIf(noBrowserReason !== undefined)(
+  `the page at /sandbox, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
+  () => {
+    test.each([1280, 390])(
+      "classifies a system and shows an event that was sent, with the watermark in sight, at %p pixels",
+      async (width) => {
+        await using browser = await startBrowser({ origin: service.url, width });
+        const page = await browser.context.newPage();
+        const complaints: string[] = [];
+        page.on("console", (message) => {
+          if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+        });
+        page.on("pageerror", (error) => complaints.push(String(error)));
+        await page.goto(`${service.url}/sandbox`);
+        const watermark = page.getByText("SANDBOX — NOT FOR PRODUCTION");
+        const isInSight = async () => {
+          const box = await watermark.boundingBox();
+          return box !== null && box.y >= 0 && box.y < 100;
+        };
+
+        await page.getByLabel("What it is used for").selectOption("employment_recruitment");
+        await page.getByLabel("Kind of AI").selectOption("emotion_recognition");
+        await page.getByRole("button", { name: "Classify" }).click();
+        await page.getByText("Risk tier: prohibited").waitFor();
+        await page.getByRole("button", { name: "Help centre" }).click();
+        await page.getByText("Risk tier: low").waitFor();
+        expect(await page.getByLabel("What it is used for").inputValue()).toBe("general_chatbot");
+        await page.getByRole("button", { name: "Loan eligibility assistant" }).click();
+        await page.getByText("Risk tier: high").waitFor();
+        const said = await page.locator("#classification").textContent();
+        for (const part of [
+          "Annex III",
+          "Credit Information Act (Korea): 36-2",
+          "pre use notice",
+          "transparency.notice_shown",
+        ])
+          expect(said).toContain(part);
+        expect(await isInSight()).toBe(true);
+
+        await page.getByLabel("What happened").selectOption("objection.received");
+        await page.getByRole("button", { name: "Send" }).click();
+        const accepted = await page.getByText(/Accepted as evt_/).textContent();
+        const eventId = /evt_[0-9a-f-]+/.exec(accepted ?? "")?.[0] ?? "";
+        await page.locator("#events").getByText(eventId).waitFor();
+        await page.locator("#events").scrollIntoViewIfNeeded();
+        expect(await isInSight()).toBe(true);
+        if (folder) await page.screenshot({ path: `${folder}/sandbox-${width}.png`, fullPage: true });
+
+        expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+        const unlabelled = await page.evaluate(
+          "[...document.querySelectorAll('select, input')].filter((field) => !field.labels?.length).length",
+        );
+        expect(unlabelled).toBe(0);
+        expect(browser.foreignRequests).toEqual([]);
+        expect(complaints).toEqual([]);
+      },
+      60_000,
+    );
+  },
+);
