@@ -1,20 +1,18 @@
 /** Bytes → text, with the bytes at hand: what is stored is copied from them and not written anew. */
-import { Buffer, isAscii } from "node:buffer";
 import type { EventBytes } from "../log/event-log.ts";
 import type { JsonSlice } from "./json/slice.ts";
 
 /** A body as text to read and as bytes to keep. */
 export interface BodyText {
   readonly text: string;
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
+const encoder = new TextEncoder();
 
 /** RFC 8259 §8.1: UTF-8; a byte order mark is ignored. Undefined where it is not UTF-8. */
-export const readBodyText = (body: Uint8Array): BodyText | undefined => {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (isAscii(bytes)) return { text: bytes.toString("latin1"), bytes };
+export const readBodyText = (bytes: Uint8Array): BodyText | undefined => {
   try {
     return { text: decoder.decode(bytes), bytes };
   } catch {
@@ -26,6 +24,6 @@ export const readBodyText = (body: Uint8Array): BodyText | undefined => {
 export const bytesOf = (body: BodyText, { text, start }: JsonSlice): EventBytes => {
   if (body.text.length === body.bytes.length)
     return { source: body.bytes, from: start, to: start + text.length };
-  const source = Buffer.from(text);
+  const source = encoder.encode(text);
   return { source, from: 0, to: source.length };
 };

@@ -60,7 +60,10 @@ const writeMessage = (message: {
   const head = headers.length;
   const line = `HPUB ${subject} ${reply}${head} ${head + payloadBytes(record)}\r\n${headers}${start}`;
   const eventAt = offset + bytes.write(line, offset, "latin1");
-  const end = eventAt + event.source.copy(bytes, eventAt, event.from, event.to);
+  const { source, from, to } = event;
+  // Mostly the event is the whole body, which needs no view of its own.
+  bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), eventAt);
+  const end = eventAt + to - from;
   return end + bytes.write(MESSAGE_END, end, "latin1");
 };
 

@@ -1,4 +1,3 @@
-import type { Buffer } from "node:buffer";
 import type { Outcome, Sequence } from "./outcome.ts";
 import { RECORD_END } from "./record.ts";
 
@@ -15,7 +14,7 @@ export interface OutgoingRecord {
 
 /** Where an event's bytes stand. They are copied once, from the body of the request into the buffer of the commit. */
 export interface EventBytes {
-  readonly source: Buffer;
+  readonly source: Uint8Array;
   readonly from: number;
   readonly to: number;
 }
