@@ -13,8 +13,8 @@ const HEADER_START = "NATS/1.0\r\nNats-Msg-Id: ";
 /** One message by itself; its acknowledgement goes to `reply`. */
 export const encodeSingle = (record: OutgoingRecord, reply: string): Uint8Array => {
   const bytes = Buffer.allocUnsafe(LINE_BYTES_MAX + record.subject.length + payloadBytes(record));
-  const headers = `${HEADER_START}${record.messageId}\r\n\r\n`;
-  return bytes.subarray(0, writeMessage({ bytes, offset: 0, record, reply: `${reply} `, headers }));
+  const headers = [HEADER_START, record.messageId, HEADERS_END];
+  return bytes.subarray(0, writeMessage({ bytes, offset: 0, record, reply: ` ${reply}`, headers }));
 };
 
 /**
@@ -36,9 +36,9 @@ export const encodeBatch = (
   for (const { record } of entries) {
     sequence++;
     const isLast = sequence === entries.length;
-    const end = isLast ? "\r\nNats-Batch-Commit: 1\r\n\r\n" : "\r\n\r\n";
-    const headers = `${HEADER_START}${record.messageId}${batch}${sequence}${end}`;
-    offset = writeMessage({ bytes, offset, record, reply: isLast ? `${reply} ` : "", headers });
+    const end = isLast ? `\r\nNats-Batch-Commit: 1${HEADERS_END}` : HEADERS_END;
+    const headers = [HEADER_START, record.messageId, batch, String(sequence), end];
+    offset = writeMessage({ bytes, offset, record, reply: isLast ? ` ${reply}` : "", headers });
   }
   return bytes.subarray(0, offset);
 };
@@ -46,28 +46,38 @@ export const encodeBatch = (
 /** More than anything beside subject and payload takes: HPUB, reply, lengths, headers and line ends, about 250 bytes. */
 const LINE_BYTES_MAX = 512;
 
-/** Writes one HPUB and gives the index after it. All but the event is ASCII, so its characters are bytes. */
+/** Writes one HPUB and gives the index after it. */
 const writeMessage = (message: {
   bytes: Buffer;
   offset: number;
   record: OutgoingRecord;
-  /** With a space behind it, or empty. */
+  /** With a space before it, or empty. */
   reply: string;
-  headers: string;
+  headers: readonly string[];
 }): number => {
-  const { bytes, offset, record, reply, headers } = message;
+  const { bytes, record, reply, headers } = message;
   const { subject, start, event } = record;
-  const head = headers.length;
-  const line = `HPUB ${subject} ${reply}${head} ${head + payloadBytes(record)}\r\n${headers}${start}`;
-  const eventAt = offset + bytes.write(line, offset, "latin1");
+  let head = 0;
+  for (const piece of headers) head += piece.length;
+  let offset = writeAscii(bytes, message.offset, "HPUB ");
+  offset = writeAscii(bytes, offset, subject);
+  offset = writeAscii(bytes, offset, `${reply} ${head} ${head + payloadBytes(record)}\r\n`);
+  for (const piece of headers) offset = writeAscii(bytes, offset, piece);
+  offset = writeAscii(bytes, offset, start);
   const { source, from, to } = event;
   // Mostly the event is the whole body, which needs no view of its own.
-  bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), eventAt);
-  const end = eventAt + to - from;
-  return end + bytes.write(MESSAGE_END, end, "latin1");
+  bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), offset);
+  return writeAscii(bytes, offset + to - from, MESSAGE_END);
 };
 
+const HEADERS_END = "\r\n\r\n";
 const MESSAGE_END = `${RECORD_END}\r\n`;
+
+/** All but the event is ASCII. Piece by piece and by hand: joining the pieces to one text first takes twice as long (measured). */
+const writeAscii = (bytes: Buffer, offset: number, text: string): number => {
+  for (let index = 0; index < text.length; index++) bytes[offset + index] = text.charCodeAt(index);
+  return offset + text.length;
+};
 
 interface Protocol {
   sendCommand(bytes: Uint8Array): void;
