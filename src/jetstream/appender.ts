@@ -107,7 +107,8 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     return new Promise((resolve) => {
       const outcomes: Outcome[] = new Array(records.length);
       const parcel = { outcomes, records: records.length, bytes, open: records.length, resolve };
-      for (const [index, record] of records.entries()) queue.add({ record, parcel, index });
+      let index = 0;
+      for (const record of records) queue.add({ record, parcel, index: index++ });
       pump();
     });
   };

@@ -1,0 +1,44 @@
+/** Memory under full load: `bun bench/soak.ts [minutes]`, single events on 256 connections. Linux, for /proc. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LoadOrder, LoadResult } from "./load.ts";
+import { root, startSubject } from "./subject.ts";
+
+const minutes = Number(process.argv[2] ?? 10);
+
+/** Resident memory in MB. */
+const memoryOf = (pid: number): number =>
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024);
+
+const folder = await mkdtemp(join(tmpdir(), "prooftrail-soak-"));
+try {
+  await using subject = await startSubject(join(folder, "data"), "api");
+  process.stdout.write(
+    "| minute | events | refused | p99 ms | front end MB | broker MB |\n|---|---|---|---|---|---|\n",
+  );
+  for (let minute = 1; minute <= minutes; minute++) {
+    const { port, key, servicePid, brokerPid } = subject;
+    const order: LoadOrder = {
+      port,
+      key,
+      speaks: "prooftrail",
+      connections: 256,
+      batchEvents: 0,
+      seconds: 60,
+      run: `m${minute}`,
+    };
+    const load = spawnSync(process.execPath, [join(root, "bench/load.ts"), JSON.stringify(order)], {
+      encoding: "utf8",
+    });
+    const { events, refused, p99 }: LoadResult = JSON.parse(load.stdout);
+    const memory = [memoryOf(servicePid), memoryOf(brokerPid)];
+    process.stdout.write(
+      `| ${minute} | ${events} | ${refused} | ${p99.toFixed(1)} | ${memory.join(" | ")} |\n`,
+    );
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
