@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
-import { noBrowserReason, startBrowser } from "../support/browser.ts";
+import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 interface Operation {
@@ -161,14 +159,6 @@ describe("the OpenAPI document", () => {
   });
 });
 
-/** SCREENSHOTS=folder keeps what was seen. */
-const screenshotPath = async (name: string): Promise<string | undefined> => {
-  const folder = process.env.SCREENSHOTS;
-  if (folder === undefined) return undefined;
-  await mkdir(folder, { recursive: true });
-  return join(folder, name);
-};
-
 describe.skipIf(noBrowserReason !== undefined)(
   `the page at /docs, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
   () => {
@@ -176,13 +166,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       "shows every operation at %p pixels, asks nothing of anyone else, and complains about nothing",
       async (width) => {
         await using browser = await startBrowser({ origin: service.url, width });
-        const page = await browser.context.newPage();
-        const complaints: string[] = [];
-        page.on("console", (message) => {
-          if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-        });
-        page.on("pageerror", (error) => complaints.push(String(error)));
-        await page.goto(`${service.url}/docs`);
+        const { page, complaints } = await openPage(browser, `${service.url}/docs`);
         await page.waitForSelector(".opblock");
         const shown = await page.$$eval(".opblock-summary", (blocks) =>
           blocks.map((block) => (block.textContent ?? "").replace(/[\u200b\s]/g, "")),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { noBrowserReason, startBrowser } from "../support/browser.ts";
+import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -8,9 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** SCREENSHOTS=folder, which must be there, keeps what was seen. */
-const folder = process.env.SCREENSHOTS;
-
 describe.skipIf(noBrowserReason !== undefined)(
   `the page at /sandbox, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
   () => {
@@ -18,13 +15,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       "classifies a system and shows an event that was sent, with the watermark in sight, at %p pixels",
       async (width) => {
         await using browser = await startBrowser({ origin: service.url, width });
-        const page = await browser.context.newPage();
-        const complaints: string[] = [];
-        page.on("console", (message) => {
-          if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-        });
-        page.on("pageerror", (error) => complaints.push(String(error)));
-        await page.goto(`${service.url}/sandbox`);
+        const { page, complaints } = await openPage(browser, `${service.url}/sandbox`);
         const watermark = page.getByText("SANDBOX — NOT FOR PRODUCTION");
         const isInSight = async () => {
           const box = await watermark.boundingBox();
@@ -57,7 +48,8 @@ describe.skipIf(noBrowserReason !== undefined)(
         await page.locator("#events").getByText(eventId).waitFor();
         await page.locator("#events").scrollIntoViewIfNeeded();
         expect(await isInSight()).toBe(true);
-        if (folder) await page.screenshot({ path: `${folder}/sandbox-${width}.png`, fullPage: true });
+        const path = await screenshotPath(`sandbox-${width}.png`);
+        if (path) await page.screenshot({ path, fullPage: true });
 
         expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
         const unlabelled = await page.evaluate(

@@ -3,11 +3,11 @@
  * package @sparticuz/chromium ships (Linux on x64), unpacked into a folder that goes with the test.
  */
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import packaged from "@sparticuz/chromium";
-import { type BrowserContext, chromium } from "playwright-core";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -84,4 +84,27 @@ const unpack = async (folder: string): Promise<string> => {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
   }
+};
+
+/** A page, and all that it complains about. */
+export const openPage = async (
+  browser: TestBrowser,
+  url: string,
+): Promise<{ readonly page: Page; readonly complaints: readonly string[] }> => {
+  const page = await browser.context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  await page.goto(url);
+  return { page, complaints };
+};
+
+/** SCREENSHOTS=folder keeps what was seen. */
+export const screenshotPath = async (name: string): Promise<string | undefined> => {
+  const folder = process.env.SCREENSHOTS;
+  if (folder === undefined) return undefined;
+  await mkdir(folder, { recursive: true });
+  return join(folder, name);
 };

@@ -115,7 +115,12 @@ const invalidIdempotencyKey = (context: RequestContext): Response =>
     ],
   });
 
-const acceptedEvent = (context: RequestContext, event: AcceptedEvent): Response =>
+/** `more` stands beside what every accepted event is told. */
+export const acceptedEvent = (
+  context: RequestContext,
+  event: AcceptedEvent,
+  more?: Readonly<Record<string, unknown>>,
+): Response =>
   success({
     status: 202,
     requestId: context.requestId,
@@ -124,6 +129,7 @@ const acceptedEvent = (context: RequestContext, event: AcceptedEvent): Response 
       sequence: event.sequence,
       received_at: event.receivedAt,
       duplicate: event.duplicate,
+      ...more,
       ...(event.warnings.length > 0 && { warnings: event.warnings }),
     },
     ...(event.duplicate && { headers: { "idempotency-replayed": "true" } }),

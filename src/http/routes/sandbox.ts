@@ -5,7 +5,6 @@ import type { ClientRateLimiter } from "../../access/client-rate-limit.ts";
 import { classify } from "../../classification/classify.ts";
 import { ClassificationRequest } from "../../classification/request.ts";
 import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
-import type { AcceptedEvent } from "../../intake/answer.ts";
 import type { Intake } from "../../intake/intake.ts";
 import {
   PAGE_ROWS_DEFAULT,
@@ -26,7 +25,7 @@ import { contextOf, type RequestContext } from "../request-context.ts";
 import { requestErrors } from "../schema-errors.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successText } from "../success.ts";
-import { refused } from "./ingestion.ts";
+import { acceptedEvent, refused } from "./ingestion.ts";
 
 interface SandboxDependencies {
   readonly intake: Pick<Intake, "acceptOne">;
@@ -124,23 +123,9 @@ const postEvent = async (
     admit: () => ({ kind: "allowed" }),
     idempotencyKey: undefined,
   });
-  return answer.kind === "accepted" ? accepted(context, answer) : refused(context, answer);
+  if (answer.kind !== "accepted") return refused(context, answer);
+  return acceptedEvent(context, answer, { expires_at: expiryOf(answer.receivedAt) });
 };
-
-const accepted = (context: RequestContext, event: AcceptedEvent): Response =>
-  success({
-    status: 202,
-    requestId: context.requestId,
-    data: {
-      event_id: event.eventId,
-      sequence: event.sequence,
-      received_at: event.receivedAt,
-      expires_at: expiryOf(event.receivedAt),
-      duplicate: event.duplicate,
-      ...(event.warnings.length > 0 && { warnings: event.warnings }),
-    },
-    ...(event.duplicate && { headers: { "idempotency-replayed": "true" } }),
-  });
 
 const listEvents = async (
   { reader }: SandboxDependencies,
