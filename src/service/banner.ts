@@ -15,7 +15,9 @@ export const banner = (options: {
     `Prooftrail ${version}, ready in ${(startedMs / 1000).toFixed(1)} s`,
     "",
     row("listens at", url ?? "nowhere: the role api is not set"),
-    ...(url === undefined ? [] : [row("documentation", `${url}/docs`)]),
+    ...(url === undefined
+      ? []
+      : [row("documentation", `${url}/docs`), row("sandbox", `${url}/sandbox, to try it without a key`)]),
     row("broker", broker),
     ...(consumerUrlFile === undefined ? [] : [row("for consumers", `the NATS URL in ${consumerUrlFile}`)]),
     row("views", `SQLite in ${config.dataDir}`),
