@@ -3,6 +3,7 @@
  * by one shared counter. A sliding window of two minutes: of the last minute's requests as large a part counts as still lies within 60 seconds
  * when they came evenly.
  */
+import { isIP } from "node:net";
 import type { RateCounter } from "./shared-rate-limit.ts";
 
 export type ClientDecision =
@@ -52,20 +53,34 @@ const waitFor = (state: { before: number; counted: number; elapsed: number; perM
   return 1 - elapsed + Math.max(0, 1 - (perMinute - 1) / Math.max(1, counted));
 };
 
-/** One name per IPv4 address, and per /64 of IPv6: whoever has an address there has them all (RFC 6177). */
+/**
+ * One name per IPv4 address, and per /64 of IPv6: whoever has an address there has them all (RFC 6177). What is no address, which a proxy may pass on,
+ * is one client together: a name must never be what a client writes.
+ */
 export const holderOf = (address: string): string => {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  const text = mapped ?? (address.includes(":") ? networkOf(address) : address);
-  return `ip_${text.replace(/[^0-9a-zA-Z]/g, "_")}`;
+  const plain = withoutPort(address.trim());
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1] ?? plain;
+  switch (isIP(mapped)) {
+    case 4:
+      return `ip_${mapped.replaceAll(".", "_")}`;
+    case 6:
+      return `ip_${networkOf(mapped)}`;
+    default:
+      return "ip_unknown";
+  }
 };
 
+/** Some proxies write the port behind the address, and IPv6 in brackets then. */
+const withoutPort = (address: string): string =>
+  /^\[([^\]]*)\](?::\d+)?$/.exec(address)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address)?.[1] ?? address;
+
+/** The first four groups, in one spelling (RFC 5952 §4.1, §4.3). */
 const networkOf = (address: string): string => {
-  const [head = "", tail] = address.toLowerCase().split("%")[0]?.split("::") ?? [];
+  const [head = "", tail] = (address.toLowerCase().split("%")[0] ?? "").split("::");
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros =
-    tail === undefined ? [] : new Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0");
-  const groups = [...left, ...zeros, ...right];
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
+  const groups = [...left, ...new Array<string>(zeros).fill("0"), ...right];
   return groups
     .slice(0, 4)
     .map((group) => group.replace(/^0+(?=.)/, ""))
