@@ -58,7 +58,9 @@ describe("a body", () => {
         expect(sliced.kind).toBe(isJson(text) ? "slice" : "invalid_json");
         if (sliced.kind !== "slice") return;
         expect(sliced.slice.text).toBe(text.replace(/^[ \t\n\r]+|[ \t\n\r]+$/g, ""));
-        expect(sliced.slice.duplicateMembers).toEqual([]);
+        // A text that was changed by one character may well hold a member twice.
+        const exact = inspect(sliced.slice.text);
+        expect(sliced.slice.duplicateMembers).toEqual(exact.kind === "valid" ? exact.duplicateMembers : []);
       }),
       { numRuns: 2000 },
     );
