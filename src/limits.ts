@@ -74,6 +74,11 @@ export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
  * which all of them fail.
  */
 export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
+/**
+ * A stall that nobody has met for this long is tried again: the instance is ready, and the next request tells. Twice APPEND_ACK_MS_MAX, because one
+ * sender meets it that often.
+ */
+export const LOG_STALL_AGE_MS_MAX = 2 * APPEND_ACK_MS_MAX;
 /** How often that is looked at. */
 export const LOG_KEEPER_MS = 1 * SECOND_MS;
 

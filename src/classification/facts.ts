@@ -110,8 +110,7 @@ export const readFacts = (request: ClassificationRequest): ReadFacts => {
     const word = spelled(sent);
     const known = values.find((value) => value === word) ?? aliasOf(aliases, word);
     if (known !== undefined) return known;
-    const near = nearest(word, [...values, ...Object.keys(aliases)]);
-    const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
+    const hint = hintFor(word, [...values, ...Object.keys(aliases)]);
     const message = `${member} is none of ${values.join(", ")}: taken as "${unknown}".${hint}`;
     doubt({ path: `/${member}`, code: "unknown_value", message }, CONFIDENCE_UNKNOWN_VALUE);
     return unknown;
@@ -119,8 +118,7 @@ export const readFacts = (request: ClassificationRequest): ReadFacts => {
 
   for (const member in request) {
     if (MEMBERS.has(member)) continue;
-    const near = nearest(member, [...MEMBERS]);
-    const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
+    const hint = hintFor(member, [...MEMBERS]);
     const path = `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`;
     doubt({ path, code: "unknown_field", message: `It has no meaning here.${hint}` }, 1);
     if (warnings.length >= WARNINGS_MAX) break;
@@ -128,8 +126,7 @@ export const readFacts = (request: ClassificationRequest): ReadFacts => {
   const word = spelled(request.domain);
   const domainName = domainNamed(word);
   if (domainName === undefined) {
-    const near = nearest(word, DOMAIN_WORDS);
-    const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
+    const hint = hintFor(word, DOMAIN_WORDS);
     const message = `The domain is not known: classified by what is known of every domain, and never as low.${hint}`;
     doubt({ path: "/domain", code: "unknown_domain", message }, CONFIDENCE_UNKNOWN_DOMAIN);
   }
@@ -158,6 +155,12 @@ export const readFacts = (request: ClassificationRequest): ReadFacts => {
     warnings,
     confidence,
   };
+};
+
+/** With a space before it, or empty. */
+const hintFor = (word: string, candidates: readonly string[]): string => {
+  const near = nearest(word, candidates);
+  return near === undefined ? "" : ` Did you mean "${near}"?`;
 };
 
 const aliasOf = <Value extends string>(

@@ -1,7 +1,11 @@
 /** Success bodies: `{ "data": …, "request_id": … }`; lists add `next_cursor`. */
 
 /** What an audit log answers belongs to the asker alone. */
-const JSON_HEADERS = { "content-type": "application/json", "cache-control": "no-store" };
+const jsonHeaders = (requestId: string) => ({
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "x-request-id": requestId,
+});
 
 /** `dataText` is JSON text, put into the body as it is: a stored event reads back byte for byte. */
 export const successText = (options: {
@@ -11,11 +15,7 @@ export const successText = (options: {
   readonly headers?: Readonly<Record<string, string>>;
 }): Response => {
   const { status = 200, requestId, dataText, headers } = options;
-  const own = {
-    "content-type": "application/json",
-    "cache-control": "no-store",
-    "x-request-id": requestId,
-  };
+  const own = jsonHeaders(requestId);
   return new Response(`{"data":${dataText},"request_id":"${requestId}"}`, {
     status,
     headers: headers ? { ...own, ...headers } : own,
@@ -36,5 +36,5 @@ export const successList = (options: {
 }): Response => {
   const { requestId, rowTexts, nextCursor } = options;
   const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)},"request_id":"${requestId}"}`;
-  return new Response(body, { headers: { ...JSON_HEADERS, "x-request-id": requestId } });
+  return new Response(body, { headers: jsonHeaders(requestId) });
 };

@@ -6,14 +6,14 @@ import { type Acknowledgement, openAckInbox } from "./ack-inbox.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
 import { createByteSender, encodeBatch, encodeSingle } from "./append-wire.ts";
 import type { BrokerConnection } from "./connection.ts";
+import { createStallClock, type StallClock } from "./stall-clock.ts";
 
 /** Answers come in at most APPEND_ACK_MS_MAX, or are `none` at once where the connection is lost. Never rejects. */
 export interface AppendExchange {
   single(record: OutgoingRecord): Promise<Acknowledgement>;
   /** An atomic batch: `stored` with the sequence of its last record. */
   batch(entries: readonly { readonly record: OutgoingRecord }[]): Promise<Acknowledgement>;
-  /** Time from the first to the last failure since something was stored, or since the connection was lost. */
-  stalledMs(): number;
+  stall: StallClock["stall"];
 }
 
 export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () => number): AppendExchange => {
@@ -23,20 +23,20 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   /** Of batches that were answered. Fresh memory for each cost more than filling it (measured). */
   const spareBuffers: Buffer[] = [];
   let nextBatch = 0;
-  let failures: { readonly first: number; readonly last: number } | undefined;
+  const clock = createStallClock(elapsedMs);
   connection.onChange((state) => {
     if (state === "lost") inbox.abandon("the connection was lost");
-    failures = undefined;
+    clock.cleared();
   });
   const note = (answer: Acknowledgement): Acknowledgement => {
-    if (answer.kind === "stored") failures = undefined;
+    if (answer.kind === "stored") clock.cleared();
     // A duplicate is refused by a log that stores, and by one that does not.
     else if (answer.kind !== "duplicate" && !(answer.kind === "error" && isDuplicateInBatch(answer.code)))
-      failures = { first: failures?.first ?? elapsedMs(), last: elapsedMs() };
+      clock.failed();
     return answer;
   };
   return {
-    stalledMs: () => (failures ? failures.last - failures.first : 0),
+    stall: clock.stall,
     single: async (record) => {
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
       wire.send(encodeSingle(record, reply));

@@ -19,6 +19,7 @@ import { openAppendExchange } from "./append-exchange.ts";
 import { appendSingle, NOT_CONNECTED, outcomeOf } from "./append-single.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createRecentIds } from "./recent-ids.ts";
+import type { StallClock } from "./stall-clock.ts";
 
 export interface AppenderDependencies {
   readonly connection: BrokerConnection;
@@ -48,8 +49,8 @@ interface Entry {
 type Settle = (entry: Entry, outcome: Outcome) => void;
 
 export interface LogAppender extends RecordAppender {
-  /** For how long everything has failed, as far as it was tried; 0 for a log that stores. */
-  stalledMs(): number;
+  /** Undefined for a log that stores, as far as it was tried. */
+  stall: StallClock["stall"];
 }
 
 export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
@@ -113,7 +114,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     });
   };
 
-  return { append, stalledMs: committer.stalledMs };
+  return { append, stall: committer.stall };
 };
 
 const refusalFor = ({
@@ -190,7 +191,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     }
     const detail = answer.kind === "duplicate" ? "duplicate" : answer.detail;
     // Only the first of a row: without a leader there are a hundred a second.
-    if (exchange.stalledMs() === 0) logger.warn("a commit failed", { count: entries.length, detail });
+    if (exchange.stall()?.lastedMs === 0) logger.warn("a commit failed", { count: entries.length, detail });
     const outcome = outcomeOf(answer);
     for (const entry of entries) settle(entry, outcome);
     return "answered";
@@ -242,7 +243,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     }
     doneOnce();
   };
-  return { commit: commitSafely, stalledMs: exchange.stalledMs };
+  return { commit: commitSafely, stall: exchange.stall };
 };
 
 const once = (action: () => void): (() => void) => {

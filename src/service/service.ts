@@ -202,8 +202,8 @@ const openLog = async (options: {
     onOutcomes: metrics.countOutcomes,
     onCommit: (records) => metrics.commitRecords.observe(records),
   });
-  const { stalledMs } = appender;
-  const logKeeper = stack.use(keepLogStoring({ stalledMs, reviveBroker: broker.revive, logger }));
+  const { stall } = appender;
+  const logKeeper = stack.use(keepLogStoring({ stall, reviveBroker: broker.revive, logger }));
   return { reader, appender, logKeeper };
 };
 

@@ -3,6 +3,7 @@
  * acknowledged is sent again with the same identity a few times, then given up, as clients do.
  */
 import { type Answer, type CallOptions, event, type TestService } from "../support/service.ts";
+import { pause } from "./scene.ts";
 import { createRandom } from "./schedule.ts";
 
 export interface SentEvent {
@@ -25,9 +26,6 @@ export interface Loader {
 
 const TRIES_MAX = 6;
 const RETRY_MS = 25;
-
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export const startLoader = (options: {
   /** Of whichever front end is there now. */

@@ -4,7 +4,12 @@ import { cluster } from "./cluster.ts";
 import { canMountDisk, disk, single } from "./own-broker.ts";
 import { type ChaosReport, runChaos } from "./run.ts";
 
-const SCENARIOS = { single, cluster, disk } as const;
+type Options = Parameters<typeof runChaos>[1];
+const SCENARIOS = {
+  single: (options: Options) => runChaos(single, options),
+  cluster: (options: Options) => runChaos(cluster, options),
+  disk: (options: Options) => runChaos(disk, options),
+};
 type Name = keyof typeof SCENARIOS;
 const isName = (name: string): name is Name => Object.hasOwn(SCENARIOS, name);
 
@@ -46,7 +51,7 @@ const round = async (name: Name, seed: number): Promise<ChaosReport> => {
   say(`${name}, seed ${seed} (again: ${again})`);
   // What lasts goes beyond the ack deadline of 8 s.
   const options = { seed, faults: 8, calmMsMax: 3_000, lastsMsMax: 10_000, say };
-  const report = await play(name, options).catch((error: unknown) => {
+  const report = await SCENARIOS[name](options).catch((error: unknown) => {
     say(`BROKEN: ${error instanceof Error ? error.message : String(error)}; again: ${again}`);
     process.exit(1);
   });
@@ -59,17 +64,6 @@ const round = async (name: Name, seed: number): Promise<ChaosReport> => {
     process.exit(1);
   }
   return report;
-};
-
-const play = (name: Name, options: Parameters<typeof runChaos>[1]): Promise<ChaosReport> => {
-  switch (name) {
-    case "single":
-      return runChaos(single, options);
-    case "cluster":
-      return runChaos(cluster, options);
-    case "disk":
-      return runChaos(disk, options);
-  }
 };
 
 const deadline = performance.now() + minutes * 60_000;

@@ -15,7 +15,7 @@ import {
 import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
 import { SANDBOX_ASSETS } from "../../sandbox/assets.ts";
 import { expiryOf, type RecentEvent, recentEvents } from "../../sandbox/recent-events.ts";
-import { WATERMARK } from "../../sandbox/watermark.ts";
+import { WATERMARK, WATERMARK_MEMBER } from "../../sandbox/watermark.ts";
 import type { BodyReader } from "../body.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
@@ -56,7 +56,7 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
     )
     .get(
       "/assets",
-      open((request, context) => fixed(request, context, SANDBOX_ASSETS.map(classified))),
+      open((request, context) => fixed(request, context, CLASSIFIED_ASSETS)),
       { detail: describe(ASSETS) },
     )
     .post(
@@ -86,10 +86,10 @@ const fixed = (request: Request, context: RequestContext, data: unknown): Respon
 const unavailable = (context: RequestContext): Response =>
   problem(context, "log_unavailable", { detail: "The sandbox is not available now. Nothing was stored." });
 
-const classified = (asset: (typeof SANDBOX_ASSETS)[number]) => {
+const CLASSIFIED_ASSETS = SANDBOX_ASSETS.map((asset) => {
   const { risk_tier, legal_bases } = classify(asset.profile);
   return { ...asset, risk_tier, legal_bases };
-};
+});
 
 const requests = TypeCompiler.Compile(ClassificationRequest);
 
@@ -154,7 +154,7 @@ const ALWAYS = ["client_rate_limited", "log_unavailable"] as const;
 const sandboxExample = (data: unknown) => ({
   data,
   request_id: EXAMPLE_REQUEST_ID,
-  _sandbox_watermark: WATERMARK,
+  [WATERMARK_MEMBER]: WATERMARK,
 });
 
 const PING: Operation = {
@@ -171,8 +171,6 @@ const PING: Operation = {
   problems: ["invalid_request", ...ALWAYS],
 };
 
-const [EXAMPLE_ASSET] = SANDBOX_ASSETS;
-
 const ASSETS: Operation = {
   id: "listSandboxAssets",
   tag: "Sandbox",
@@ -182,12 +180,12 @@ const ASSETS: Operation = {
     status: 200,
     description: "All five.",
     schema: SandboxAssets,
-    example: sandboxExample(EXAMPLE_ASSET ? [classified(EXAMPLE_ASSET)] : []),
+    example: sandboxExample(CLASSIFIED_ASSETS.slice(0, 1)),
   },
   problems: ["invalid_request", ...ALWAYS],
 };
 
-const EXAMPLE_PROFILE = EXAMPLE_ASSET?.profile ?? { domain: "other" };
+const EXAMPLE_PROFILE = CLASSIFIED_ASSETS[0]?.profile ?? { domain: "other" };
 
 const CLASSIFY: Operation = {
   id: "classify",

@@ -1,0 +1,31 @@
+/** How long the log has stored nothing, as far as it was tried. */
+import { LOG_STALL_AGE_MS_MAX } from "../limits.ts";
+
+export interface Stall {
+  /** From the first failure in a row to the last. */
+  readonly lastedMs: number;
+  /** Since the last one: what was not tried again may work by now. */
+  readonly agoMs: number;
+}
+
+export interface StallClock {
+  failed(): void;
+  /** Something was stored, or the connection changed: the row of failures has ended. */
+  cleared(): void;
+  stall(): Stall | undefined;
+}
+
+/** `elapsedMs`: a clock that never goes back. Failures further apart than LOG_STALL_AGE_MS_MAX are two rows. */
+export const createStallClock = (elapsedMs: () => number): StallClock => {
+  let row: { readonly first: number; readonly last: number } | undefined;
+  return {
+    failed: () => {
+      const now = elapsedMs();
+      row = { first: row && now - row.last < LOG_STALL_AGE_MS_MAX ? row.first : now, last: now };
+    },
+    cleared: () => {
+      row = undefined;
+    },
+    stall: () => row && { lastedMs: row.last - row.first, agoMs: elapsedMs() - row.last },
+  };
+};
