@@ -105,6 +105,8 @@ export const PAGE_ROWS_MAX = 200;
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 /** Records a projection takes in one transaction: large enough to spread the cost of a commit, small enough for a short lag. */
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 1000;
+/** Records that are evolved before requests have a turn: a few milliseconds. */
+export const EVOLVE_RECORDS_PER_TURN = 64;
 /** A view further behind than this makes the instance not ready. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 
@@ -135,6 +137,8 @@ export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Wait before a projection reads on after a fault: doubles from the first to the second. */
 export const PROJECTION_RETRY_MS_MIN = 100;
 export const PROJECTION_RETRY_MS_MAX = 5 * SECOND_MS;
+/** A view that catches up reads this long before the others have a turn. */
+export const PROJECTION_CATCH_UP_MS = 1 * SECOND_MS;
 /** How often a runner that stands by looks whether the other writer of its view still moves. */
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
 /** How often a waiting read looks at the position of a view. One look costs microseconds. */

@@ -5,29 +5,32 @@ import type { ViewStore, Write } from "../views/view-store.ts";
 import type { StateKey, States } from "./projection.ts";
 
 export interface Overlay extends States {
+  /** Loads what is not here yet: one call of `load` per table, however many records ask. */
+  fetch(stateKeys: readonly StateKey[]): Promise<void>;
   /** All of them or, where one could not be stored, none: then it throws. */
   apply(writes: readonly Write[]): void;
+  /** What the group has changed: one write per row, however often it was written. */
+  writes(): readonly Write[];
 }
 
-/** One call of `load` per table, however many records ask. */
-export const loadOverlay = async (
-  stateKeys: readonly StateKey[],
-  load: ViewStore["load"],
-): Promise<Overlay> => {
+export const createOverlay = (load: ViewStore["load"]): Overlay => {
   const rows = new Map<string, Row | undefined>();
-  const wanted = new Map<Table, Row[]>();
-  for (const { table, key } of stateKeys) {
-    const text = keyText(table, key);
-    if (rows.has(text)) continue;
-    rows.set(text, undefined);
-    const keys = wanted.get(table) ?? [];
-    keys.push(key);
-    wanted.set(table, keys);
-  }
-  for (const [table, keys] of wanted) {
-    for (const row of await load(table, keys)) rows.set(keyText(table, row), row);
-  }
+  const changed = new Map<string, Write>();
   return {
+    fetch: async (stateKeys) => {
+      const wanted = new Map<Table, Row[]>();
+      for (const { table, key } of stateKeys) {
+        const text = keyText(table, key);
+        if (rows.has(text)) continue;
+        rows.set(text, undefined);
+        const keys = wanted.get(table) ?? [];
+        keys.push(key);
+        wanted.set(table, keys);
+      }
+      for (const [table, keys] of wanted) {
+        for (const row of await load(table, keys)) rows.set(keyText(table, row), row);
+      }
+    },
     get: (table, key) => {
       const text = keyText(table, key);
       assert(
@@ -38,8 +41,14 @@ export const loadOverlay = async (
     },
     apply: (writes) => {
       const changes = writes.map((write) => changeOf(write, rows));
-      for (const { text, row } of changes) rows.set(text, row);
+      for (const { text, row, write } of changes) {
+        rows.set(text, row);
+        // What was new for the group stays new for the database, unless it is gone again.
+        const isNew = changed.get(text)?.kind === "insert" && write.kind === "upsert";
+        changed.set(text, isNew ? { ...write, kind: "insert" } : write);
+      }
     },
+    writes: () => [...changed.values()],
   };
 };
 
@@ -48,10 +57,10 @@ const changeOf = (write: Write, rows: ReadonlyMap<string, Row | undefined>) => {
   const { table } = write;
   if (write.kind === "delete") {
     checkKey(table, write.key);
-    return { text: keyText(table, write.key), row: undefined };
+    return { text: keyText(table, write.key), row: undefined, write };
   }
   checkRow(table, write.row);
   const text = keyText(table, write.row);
   assert(write.kind === "upsert" || rows.get(text) === undefined, "an inserted row is new");
-  return { text, row: write.row };
+  return { text, row: write.row, write };
 };

@@ -61,13 +61,16 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     return known ? rowInteger(known, "position") : 0;
   };
 
-  const commit = async ({ view, from, to, writes, deadLetters }: ViewCommit): Promise<CommitResult> => {
-    const letters = deadLetters.map((letter) => deadLetterWrite(view.name, letter));
+  const commit = async ({ views, from, to, writes, deadLetters }: ViewCommit): Promise<CommitResult> => {
+    const letters = deadLetters.map(deadLetterWrite);
     try {
       return await transactions.run<CommitResult>(async () => {
-        const { changes } = write(MOVE_POSITION).run(to, view.name, view.version, from);
-        if (Number(changes) !== 1) {
-          return { result: { kind: "superseded", position: await position(view.name) }, keep: false };
+        for (const { name, version } of views) {
+          const { changes } = write(MOVE_POSITION).run(to, name, version, from);
+          if (Number(changes) !== 1) {
+            const result = { kind: "superseded", view: name, position: await position(name) } as const;
+            return { result, keep: false };
+          }
         }
         await inSlices([...writes, ...letters], (each) => runWrite(write, each));
         return { result: { kind: "committed" }, keep: true };
@@ -159,11 +162,11 @@ const newViewRow = ({ name, version, tables }: ViewDefinition): Row => ({
 /** Moves only from where the writer believes the view to be, and only a view of its own version. */
 const MOVE_POSITION = "UPDATE views SET position = ? WHERE name = ? AND version = ? AND position = ?";
 
-const deadLetterWrite = (viewName: string, letter: DeadLetter): Write => ({
+const deadLetterWrite = (letter: DeadLetter): Write => ({
   kind: "upsert",
   table: DEAD_LETTERS,
   row: {
-    projection: viewName,
+    projection: letter.projection,
     sequence: letter.sequence,
     tenant: letter.tenant,
     event_id: letter.eventId,

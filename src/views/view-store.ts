@@ -21,6 +21,7 @@ export type Write =
 
 /** A record that a projection could not take. */
 export interface DeadLetter {
+  readonly projection: string;
   readonly sequence: number;
   /** Null where the record could not be read so far. */
   readonly tenant: string | null;
@@ -32,7 +33,8 @@ export interface DeadLetter {
 }
 
 export interface ViewCommit {
-  readonly view: ViewDefinition;
+  /** Those that move; all of them stand at `from`. */
+  readonly views: readonly ViewDefinition[];
   /** The position that the writes were computed at. */
   readonly from: number;
   /** Sequence of the last record that they cover. */
@@ -43,8 +45,8 @@ export interface ViewCommit {
 
 export type CommitResult =
   | { readonly kind: "committed" }
-  /** Nothing was written: the view stands elsewhere, or has another version. Somebody else writes it. */
-  | { readonly kind: "superseded"; readonly position: number }
+  /** Nothing was written: a view stands elsewhere, or has another version. Somebody else writes it. */
+  | { readonly kind: "superseded"; readonly view: string; readonly position: number }
   /** Nothing was written: the database says that a row breaks its table, now and at every retry. */
   | { readonly kind: "unwritable"; readonly detail: string };
 

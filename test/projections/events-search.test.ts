@@ -22,9 +22,9 @@ const viewOf = async (records: readonly RecordParts[]) => {
   const views = database.connect();
   await views.open(eventsProjection);
   const messages = records.map((record, index) => messageOf(index + 1, record));
-  const outcome = await evolveGroup({ projection: eventsProjection, messages, load: views.load, now: "" });
+  const outcome = await evolveGroup({ projections: [eventsProjection], messages, load: views.load, now: "" });
   expect(outcome.deadLetters).toEqual([]);
-  await views.commit({ view: eventsProjection, from: 0, to: records.length, ...outcome });
+  await views.commit({ views: [eventsProjection], from: 0, to: records.length, ...outcome });
   return {
     views,
     path: database.path,

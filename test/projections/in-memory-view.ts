@@ -1,4 +1,4 @@
-/** What a projection makes of messages, without a database: given, when, then. */
+/** What projections make of messages, without a database: given, when, then. */
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import type { Projection } from "../../src/projections/projection.ts";
@@ -12,7 +12,7 @@ export interface InMemoryView {
   rows(table: Table): readonly Row[];
 }
 
-export const createInMemoryView = (projection: Projection): InMemoryView => {
+export const createInMemoryView = (...projections: readonly Projection[]): InMemoryView => {
   const stored = new Map<string, { readonly table: Table; readonly row: Row }>();
 
   const apply = (write: Write): void => {
@@ -24,7 +24,7 @@ export const createInMemoryView = (projection: Projection): InMemoryView => {
   return {
     take: async (messages) => {
       const { writes, deadLetters } = await evolveGroup({
-        projection,
+        projections,
         messages,
         load: async (table, keys) =>
           keys.map((key) => stored.get(keyText(table, key))?.row).filter((row) => row !== undefined),

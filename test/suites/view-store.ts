@@ -49,7 +49,7 @@ const mark = (sequence: number, text: string, tenant = "acme"): Write =>
   insert({ tenant, mark: text, sequence }, MARKS);
 
 const commitOf = (from: number, to: number, change: Partial<ViewCommit> = {}): ViewCommit => ({
-  view: VIEW,
+  views: [VIEW],
   from,
   to,
   writes: [],
@@ -58,6 +58,7 @@ const commitOf = (from: number, to: number, change: Partial<ViewCommit> = {}): V
 });
 
 const letter = (sequence: number, change: Partial<DeadLetter> = {}): DeadLetter => ({
+  projection: "things",
   sequence,
   tenant: "acme",
   eventId: "evt_1",
@@ -133,10 +134,10 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
       const { store } = at;
       await store.open(OTHER_VIEW);
       const others = {
-        view: OTHER_VIEW,
+        views: [OTHER_VIEW],
         writes: [insert({ tenant: "acme", mark: "m", sequence: 1 }, OTHERS)],
       };
-      await store.commit(commitOf(0, 9, { ...others, deadLetters: [letter(8)] }));
+      await store.commit(commitOf(0, 9, { ...others, deadLetters: [letter(8, { projection: "others" })] }));
       await store.commit(commitOf(0, 5, { writes: [insert(thing(5))], deadLetters: [letter(4)] }));
 
       const { note: _, ...columns } = THINGS.columns;
@@ -222,7 +223,7 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
       await store.commit(commitOf(0, 5, { writes: [insert(thing(5))] }));
       for (const from of [0, 4, 6]) {
         const late = commitOf(from, 9, { writes: [insert(thing(9))], deadLetters: [letter(9)] });
-        expect(await store.commit(late)).toEqual({ kind: "superseded", position: 5 });
+        expect(await store.commit(late)).toEqual({ kind: "superseded", view: "things", position: 5 });
       }
       expect(await keysOf(store)).toEqual(["k5"]);
       expect(await lettersOf(store)).toEqual([]);
@@ -235,9 +236,28 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
       await newer.open({ ...VIEW, version: 2 });
       expect(await at.store.commit(commitOf(0, 1, { writes: [insert(thing(1))] }))).toEqual({
         kind: "superseded",
+        view: "things",
         position: 0,
       });
       expect(await keysOf(newer)).toEqual([]);
+    });
+
+    test("views that move together all move or none does", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      await store.open(OTHER_VIEW);
+      const both = { views: [VIEW, OTHER_VIEW], writes: [insert(thing(1)), insert(thing(2))] };
+      expect(await store.commit(commitOf(0, 2, both))).toEqual({ kind: "committed" });
+      expect([await store.position("things"), await store.position("others")]).toEqual([2, 2]);
+      await store.commit(commitOf(2, 3, { views: [OTHER_VIEW] }));
+      const late = { ...both, writes: [insert(thing(3))] };
+      expect(await store.commit(commitOf(2, 4, late))).toEqual({
+        kind: "superseded",
+        view: "others",
+        position: 3,
+      });
+      expect([await store.position("things"), await store.position("others")]).toEqual([2, 3]);
+      expect(await keysOf(store)).toEqual(["k1", "k2"]);
     });
 
     test("of several writers at the same position one wins, every time", async () => {
@@ -303,7 +323,7 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
         writes: [...Array.from({ length: 2000 }, (_, index) => insert(thing(index))), insert(thing(7))],
       });
       const good = commitOf(0, 1, {
-        view: OTHER_VIEW,
+        views: [OTHER_VIEW],
         writes: [insert({ tenant: "acme", mark: "m", sequence: 1 }, OTHERS)],
       });
       const results = await Promise.all([store.commit(broken), store.commit(good)]);
