@@ -107,6 +107,12 @@ export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 1000;
 /** Records that are evolved before requests have a turn: a few milliseconds. */
 export const EVOLVE_RECORDS_PER_TURN = 64;
+/** A duty that falls due within so many days is due soon. */
+export const DUE_SOON_DAYS = 7;
+/** Rows of one answer of activity; more are refused with the advice to ask for less. */
+export const ACTIVITY_ROWS_MAX = 10_000;
+/** Notices to one person that are looked through for the last one before a decision. */
+export const NOTICES_LOOKED_AT_MAX = 50;
 /** Legal bases that the register of assets shows of one asset. */
 export const ASSET_LEGAL_BASES_MAX = 64;
 /** Events that a case keeps per name they refer to, the earliest ones. Far above a case; it bounds one name used for everything. */

@@ -12,11 +12,14 @@ export interface Obligation {
   readonly startedBy: Fact;
   /** RFC 3339 without the zone, which is UTC; sorts by time. */
   readonly startedAt: string;
-  /** The last second in which it can be met, written the same way. For LL144-NOTICE the first second in which the tool may be used. */
+  /**
+   * The last second in which it can be met, written the same way. For LL144-NOTICE the first second in which the tool may be used; where it was
+   * used earlier, that time, and the duty stays open for ever.
+   */
   readonly dueAt: string;
   readonly stoppedBy: Fact | undefined;
-  /** `missed`: it cannot be met any more. `met_late`: met after it was due. */
-  readonly status: "open" | "met" | "met_late" | "missed";
+  /** What the events say; whether what is open is overdue depends on the reader's time. */
+  readonly status: "open" | "met" | "met_late";
   /** How often the limit was made longer, with reasons. */
   readonly extensions: number;
   readonly decisionId: string | undefined;
@@ -214,15 +217,16 @@ const noticeClocks = ({ id, made, notices, facts }: Decision, rules: Rules): rea
   const about = { decisionId: id };
   if (!notice) {
     const start = { deadline: rule.id, by: made, stop: undefined, named: facts, about };
-    return [obligation(start, { startedAt: made.at, dueAt: made.at, status: "missed", extensions: 0 })];
+    return [obligation(start, { startedAt: made.at, dueAt: made.at, status: "open", extensions: 0 })];
   }
   const lastDay = limitEnd(timeOf(notice), rule.limit, { zone: rule.zone, holidays: rules.holidays });
   const dueAt = timeKey(new Date(Date.parse(lastDay) - DAY_MS + 1000).toISOString());
-  const start = { deadline: rule.id, by: notice, stop: made, named: facts, about };
-  const status = made.at >= dueAt ? "met" : "missed";
+  const isInTime = made.at >= dueAt;
+  const start = { deadline: rule.id, by: notice, stop: isInTime ? made : undefined, named: facts, about };
+  const found = { startedAt: notice.at, dueAt: isInTime ? dueAt : made.at, extensions: 0 };
   return [
     {
-      ...obligation(start, { startedAt: notice.at, dueAt, status, extensions: 0 }),
+      ...obligation(start, { ...found, status: isInTime ? "met" : "open" }),
       id: `${rule.id}:${made.id}`,
     },
   ];

@@ -1,8 +1,8 @@
-import { DEADLINES } from "../obligations/deadlines.ts";
 import { activityProjection } from "./activity/evolve.ts";
 import { assessmentsProjection } from "./assessments/evolve.ts";
 import { assetsProjection } from "./assets/evolve.ts";
 import { casesProjection } from "./cases/evolve.ts";
+import { STANDARD_RULES } from "./cases/rules.ts";
 import { eventsProjection } from "./events/evolve.ts";
 import { modelsProjection } from "./models/evolve.ts";
 import type { Projection } from "./projection.ts";
@@ -13,7 +13,7 @@ export const PROJECTIONS: readonly [Projection, ...Projection[]] = [
   eventsProjection,
   assetsProjection,
   activityProjection,
-  casesProjection({ deadlines: DEADLINES, holidays: new Set() }, 0),
+  casesProjection(STANDARD_RULES, 0),
   modelsProjection,
   assessmentsProjection,
   sourcesProjection,

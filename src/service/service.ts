@@ -32,6 +32,7 @@ import {
   REQUEST_DRAIN_MS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
 } from "../limits.ts";
+import { STANDARD_RULES } from "../projections/cases/rules.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
@@ -103,6 +104,7 @@ export const startService = async (dependencies: {
     }),
     sandbox: await openSandbox({ connection, rateCounter, judging }),
     views,
+    rules: STANDARD_RULES,
     keys: createKeys({ store: keyBucket, now, randomBytes }),
     keyStore: keyBucket,
     vocabulary: config.vocabulary,

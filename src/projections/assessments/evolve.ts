@@ -78,7 +78,7 @@ const grown = (
 const aYearAfter = (time: string | null): string | null => {
   if (time === null) return null;
   const next = `${Number(time.slice(0, 4)) + 1}${time.slice(4)}`;
-  return next.slice(4, 10) === "-02-29" ? `${next.slice(0, 8)}28${next.slice(10)}` : next;
+  return `${next.slice(4, 10) === "-02-29" ? `${next.slice(0, 8)}28${next.slice(10)}` : next}Z`;
 };
 
 const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> => {

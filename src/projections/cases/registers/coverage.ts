@@ -1,6 +1,7 @@
 /** How often a duty fell due and how often the log holds evidence that it was met: asset × law × duty. The ratio is made when it is read. */
 import type { DeadlineId } from "../../../obligations/deadlines.ts";
 import { INTEGER, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
 import type { Register } from "./register.ts";
 
@@ -68,3 +69,12 @@ const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly RowO
 };
 
 export const coverageRegister: Register = { table: COVERAGE, kind: "counts", rowsOf };
+
+export const coverageList: List = {
+  view: "cases",
+  table: COVERAGE,
+  orderBy: ["asset_id", "law", "duty"],
+  filters: ["asset_id", "law", "duty"],
+  // A late event may take away what an earlier one gave.
+  always: [{ kind: "range", column: "required", from: 1 }],
+};

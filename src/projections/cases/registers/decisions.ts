@@ -1,5 +1,7 @@
+import { Type } from "@sinclair/typebox";
 import type { Decision } from "../../../cases/case.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
 import type { Register } from "./register.ts";
 
@@ -44,7 +46,7 @@ export const missingSteps = (
 ): readonly string[] => {
   const { made, notices, objections, reviews } = decision;
   const unmet = obligations.filter(
-    ({ decisionId, status }) => decisionId === decision.id && (status === "open" || status === "missed"),
+    ({ decisionId, status }) => decisionId === decision.id && status === "open",
   );
   const isUnmet = (...deadlines: readonly string[]): boolean =>
     unmet.some(({ deadline }) => deadlines.includes(deadline));
@@ -93,4 +95,12 @@ export const decisionsRegister: Register = {
   table: DECISIONS,
   kind: "rows",
   rowsOf: (view) => view.is.decisions.flatMap((decision) => rowOf(view, decision) ?? []),
+};
+
+export const decisionList: List = {
+  view: "cases",
+  table: DECISIONS,
+  orderBy: ["at", "decision_id"],
+  filters: ["asset_id", "subject_hash", "outcome"],
+  json: { missing: Type.Array(Type.String(), { description: "Steps that the log does not hold." }) },
 };

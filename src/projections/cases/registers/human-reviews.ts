@@ -1,5 +1,6 @@
 import type { Review } from "../../../cases/case.ts";
 import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
 import type { Register } from "./register.ts";
 
@@ -63,4 +64,12 @@ export const humanReviewsRegister: Register = {
   table: HUMAN_REVIEWS,
   kind: "rows",
   rowsOf: (view) => view.is.reviews.flatMap((review) => rowOf(view, review) ?? []),
+};
+
+export const humanReviewList: List = {
+  view: "cases",
+  table: HUMAN_REVIEWS,
+  orderBy: ["at", "review_id"],
+  filters: ["asset_id", "decision_id", "state"],
+  flags: ["changed"],
 };

@@ -1,6 +1,7 @@
 import type { Incident } from "../../../cases/case.ts";
 import { isUtcTimestamp, timeKey } from "../../../event/formats.ts";
 import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
 import type { Register } from "./register.ts";
 
@@ -72,4 +73,11 @@ export const incidentsRegister: Register = {
   table: INCIDENTS,
   kind: "rows",
   rowsOf: (view) => view.is.incidents.flatMap((incident) => rowOf(view, incident) ?? []),
+};
+
+export const incidentList: List = {
+  view: "cases",
+  table: INCIDENTS,
+  orderBy: ["at", "incident_id"],
+  filters: ["asset_id", "state"],
 };

@@ -1,5 +1,6 @@
 import type { Objection } from "../../../cases/case.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
 import type { Register } from "./register.ts";
 
@@ -80,4 +81,11 @@ export const objectionsRegister: Register = {
   table: OBJECTIONS,
   kind: "rows",
   rowsOf: (view) => view.is.objections.flatMap((objection) => rowOf(view, objection) ?? []),
+};
+
+export const objectionList: List = {
+  view: "cases",
+  table: OBJECTIONS,
+  orderBy: ["at", "objection_id"],
+  filters: ["asset_id", "subject_hash", "decision_id", "state"],
 };

@@ -7,6 +7,7 @@ import {
   type Table,
   TEXT,
 } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
 import type { Register } from "./register.ts";
 
 /** What is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
@@ -68,4 +69,12 @@ export const obligationsRegister: Register = {
   table: OBLIGATIONS,
   kind: "rows",
   rowsOf: ({ tenant, obligations }) => obligations.map((obligation) => rowOf(tenant, obligation)),
+};
+
+export const obligationList: List = {
+  view: "cases",
+  table: OBLIGATIONS,
+  orderBy: ["due_at", "obligation_id"],
+  filters: ["deadline", "asset_id", "decision_id"],
+  hidden: ["status"],
 };
