@@ -86,10 +86,13 @@ const lettersOf = (store: ViewStore, tenant = "acme"): Promise<readonly Row[]> =
     }),
   );
 
-export const viewStoreSuite = (database: string, create: () => ViewDatabase): void => {
+export const viewStoreSuite = (
+  database: string,
+  create: () => Promise<ViewDatabase> | ViewDatabase,
+): void => {
   /** A database with the view open in one store. */
   const setUp = async () => {
-    const made = create();
+    const made = await create();
     const store = made.connect();
     await store.open(VIEW);
     return {
@@ -104,7 +107,7 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
 
   describe(`opening a view in ${database}`, () => {
     test("a new view is empty and stands at 0; opening it again changes nothing", async () => {
-      await using made = create();
+      await using made = await create();
       await using store = made.connect();
       expect(await store.position("things")).toBe(0);
       expect(await store.open(VIEW)).toBe("made");
@@ -117,7 +120,7 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
     });
 
     test("rows, position and dead letters are there after closing and connecting again", async () => {
-      await using made = create();
+      await using made = await create();
       const first = made.connect();
       await first.open(VIEW);
       await first.commit(commitOf(0, 3, { writes: [insert(thing(2))], deadLetters: [letter(3)] }));
