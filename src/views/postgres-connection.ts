@@ -152,8 +152,6 @@ const SETTINGS = {
   application_name: "prooftrail",
   // Tenants differ by orders of magnitude: one plan for all of them would be wrong for most.
   plan_cache_mode: "force_custom_plan",
-  // A crash of the server may take the last commits away, but whole ones, and the log still has the records.
-  synchronous_commit: "off",
   lock_timeout: VIEW_BUSY_MS_MAX,
   statement_timeout: VIEW_QUERY_MS_MAX,
   // A writer that has stopped must not hold its view against the others.
