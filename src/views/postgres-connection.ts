@@ -103,18 +103,25 @@ const openSession = (url: string): Session => {
   const waiting = new Set<(error: DatabaseError) => void>();
   const mayPrepare = createPreparing();
   let isLost = false;
-  const lose = (reason = "the connection to the database was lost"): void => {
+  const lose = (reason = new DatabaseError(LOST)): void => {
     if (isLost) return;
     isLost = true;
-    for (const reject of waiting) reject(new DatabaseError(reason));
+    for (const reject of waiting) reject(reason);
     waiting.clear();
     client.end({ timeout: 0 }).catch(() => undefined);
   };
+  const loseAfter = (ms: number) => setTimeout(() => lose(new DatabaseError(TOO_LATE)), ms);
+  // Asked first, because the package tries for ever where a connection is taken and closed at once.
+  const opening = loseAfter(CONNECT_SECONDS_MAX * 1000);
+  client
+    .unsafe("SELECT 1")
+    .catch((error: unknown) => lose(withoutValues(error)))
+    .finally(() => clearTimeout(opening));
   const run: RunSql = (sql, params = []) =>
     new Promise((resolve, reject) => {
       // No event of the connection comes between this check and the handing over.
-      if (isLost) throw new DatabaseError("the connection to the database was lost");
-      const timer = setTimeout(() => lose("the database did not answer in time"), VIEW_QUERY_MS_MAX);
+      if (isLost) throw new DatabaseError(LOST);
+      const timer = loseAfter(VIEW_QUERY_MS_MAX);
       const settled = (): void => {
         clearTimeout(timer);
         waiting.delete(reject);
@@ -144,6 +151,8 @@ const openSession = (url: string): Session => {
   };
 };
 
+const LOST = "the connection to the database was lost";
+const TOO_LATE = "the database did not answer in time";
 const CONNECT_SECONDS_MAX = 5;
 const CLOSE_SECONDS_MAX = 5;
 
