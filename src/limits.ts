@@ -107,6 +107,12 @@ export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 1000;
 /** Records that are evolved before requests have a turn: a few milliseconds. */
 export const EVOLVE_RECORDS_PER_TURN = 64;
+/** Legal bases that the register of assets shows of one asset. */
+export const ASSET_LEGAL_BASES_MAX = 64;
+/** Events that a case keeps per name they refer to, the earliest ones. Far above a case; it bounds one name used for everything. */
+export const CASE_FACTS_MAX = 256;
+/** Names that one name may stand beside before it counts as used for everything and connects nothing. */
+export const CASE_NEIGHBOURS_MAX = 64;
 /** A view further behind than this makes the instance not ready. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 

@@ -137,7 +137,9 @@ const createLane = (projection: Projection, now: string) => {
     prepare: async (records: readonly StoredRecord[], overlay: Overlay): Promise<void> => {
       await overlay.fetch(keysOf(records, projection.stateKeys));
       const { furtherKeys } = projection;
-      if (furtherKeys) await overlay.fetch(keysOf(records, (record) => furtherKeys(overlay, record)));
+      if (!furtherKeys) return;
+      const fetchFurther = () => overlay.fetch(keysOf(records, (record) => furtherKeys(overlay, record)));
+      while ((await fetchFurther()) === "fetched");
     },
   };
 };

@@ -27,6 +27,8 @@ export interface StateKey {
 /** The rows that `stateKeys` and `furtherKeys` named, as all earlier records left them. */
 export interface States {
   get(table: Table, key: Row): Row | undefined;
+  /** Whether the row was named, so that it may be asked for. */
+  isNamed(table: Table, key: Row): boolean;
 }
 
 /** A dead letter: the reason as a code, and a text that does not repeat what the customer sent. */
@@ -44,7 +46,7 @@ export interface Evolution {
 /** Raise `version` with every change of the tables or of what the rows hold: the view is then made again from the log. */
 export interface Projection extends ViewDefinition {
   stateKeys(record: StoredRecord): readonly StateKey[];
-  /** Rows whose keys stand in the rows that `stateKeys` named. */
+  /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
   furtherKeys?(states: States, record: StoredRecord): readonly StateKey[];
   /** Some records in the order of the log. How they are cut into groups must not show in the rows. */
   evolve(states: States, records: readonly StoredRecord[]): Evolution;

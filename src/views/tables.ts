@@ -14,6 +14,8 @@ export const NULLABLE_TEXT = { type: "text", nullable: true } as const satisfies
 /** Below 2^53, so that it is a number everywhere. */
 export const INTEGER = { type: "integer" } as const satisfies Column;
 
+export const NULLABLE_INTEGER = { type: "integer", nullable: true } as const satisfies Column;
+
 export interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;

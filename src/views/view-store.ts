@@ -17,6 +17,8 @@ export type Write =
   /** The key is new. Where it is not, the whole commit is `unwritable`. */
   | { readonly kind: "insert"; readonly table: Table; readonly row: Row }
   | { readonly kind: "upsert"; readonly table: Table; readonly row: Row }
+  /** The integers beside the key are added to those that stand there; to nothing where there is no such row. Needs nothing but integers there. */
+  | { readonly kind: "add"; readonly table: Table; readonly row: Row }
   | { readonly kind: "delete"; readonly table: Table; readonly key: Row };
 
 /** A record that a projection could not take. */

@@ -17,8 +17,16 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
 
   const apply = (write: Write): void => {
     const { table } = write;
-    if (write.kind === "delete") stored.delete(keyText(table, write.key));
-    else stored.set(keyText(table, write.row), { table, row: write.row });
+    if (write.kind === "delete") {
+      stored.delete(keyText(table, write.key));
+      return;
+    }
+    const text = keyText(table, write.row);
+    const before = write.kind === "add" ? stored.get(text)?.row : undefined;
+    const added = Object.entries(before ?? {}).map(([name, value]) =>
+      table.primaryKey.includes(name) ? [name, value] : [name, Number(value) + Number(write.row[name])],
+    );
+    stored.set(text, { table, row: before ? Object.fromEntries(added) : write.row });
   };
 
   return {

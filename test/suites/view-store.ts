@@ -32,6 +32,7 @@ const MARKS = {
   primaryKey: ["tenant", "mark", "sequence"],
   indexes: [],
 } as const satisfies Table;
+const COUNTS = { ...MARKS, name: "counts", primaryKey: ["tenant", "mark"] } as const satisfies Table;
 const OTHERS = { ...MARKS, name: "others" } as const satisfies Table;
 
 const VIEW = { name: "things", version: 1, tables: [THINGS, MARKS] };
@@ -244,6 +245,25 @@ export const viewStoreSuite = (
         position: 0,
       });
       expect(await keysOf(newer)).toEqual([]);
+    });
+
+    test("what is added is added to what stands there, in one commit and over several", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const count = (mark: string, sequence: number): Write => ({
+        kind: "add",
+        table: COUNTS,
+        row: { tenant: "acme", mark, sequence },
+      });
+      const view = { name: "counts", version: 1, tables: [COUNTS] };
+      await store.open(view);
+      await store.commit(commitOf(0, 1, { views: [view], writes: [count("a", 2), count("b", 5)] }));
+      await store.commit(commitOf(1, 2, { views: [view], writes: [count("a", 40), count("b", -5)] }));
+      const rows = await store.load(COUNTS, [
+        { tenant: "acme", mark: "a" },
+        { tenant: "acme", mark: "b" },
+      ]);
+      expect(rows.map(({ sequence }) => sequence).sort()).toEqual([0, 42]);
     });
 
     test("views that move together all move or none does", async () => {
