@@ -70,12 +70,15 @@ const addWrite = (runs: Map<Table, Run[]>, write: Write): void => {
   const run = runFor(ofTable, write, key);
   const made = elements(names, row);
   run.keys.add(key);
-  // PostgreSQL refuses a statement that upserts one key twice: the last row counts, as it has every column.
+  // Of two rows of one key the last counts, as it has every column.
   run.rows.set(kind === "insert" ? run.rows.size : key, made);
   for (const { length } of made) run.characters += length;
 };
 
-/** The last run of that kind, unless a later one of another kind has the key: then the write must come after that. */
+/**
+ * The last run of that kind, unless a later one of another kind has the key: then the write must come after that. PostgreSQL
+ * refuses a statement that changes one key twice, so what is added to one key again is a run of its own.
+ */
 const runFor = (runs: Run[], { kind, table }: Write, key: string): Run => {
   const index = runs.findLastIndex((run) => run.kind === kind);
   const last = runs[index];
@@ -83,7 +86,8 @@ const runFor = (runs: Run[], { kind, table }: Write, key: string): Run => {
     last !== undefined &&
     last.rows.size < VIEW_STATEMENT_ROWS_MAX &&
     last.characters < VIEW_STATEMENT_CHARACTERS_MAX;
-  if (hasRoom && !runs.slice(index + 1).some((run) => run.keys.has(key))) return last;
+  const inTheWay = runs.slice(kind === "add" ? index : index + 1);
+  if (hasRoom && !inTheWay.some((run) => run.keys.has(key))) return last;
   const run: Run = { kind, table, keys: new Set(), rows: new Map(), characters: 0 };
   runs.push(run);
   return run;
@@ -108,6 +112,7 @@ interface WriteSql {
   /** Take one array per column, in the order of the description. */
   readonly insert: string;
   readonly upsert: string;
+  readonly add: string;
   /** Take one array per column of the primary key. */
   readonly delete: string;
   readonly load: string;
@@ -128,10 +133,13 @@ const makeWriteSql = (table: Table): WriteSql => {
   const name = sqlName(table.name);
   const key = columnList(table, table.primaryKey);
   const insert = `INSERT INTO ${name} (${columnList(table, names)}) SELECT * FROM ${unnest(table, names)}`;
-  const changed = names
+  const others = names
     .filter((column) => !table.primaryKey.includes(column))
-    .map((column) => `${columnName(table, column)} = excluded.${columnName(table, column)}`);
-  const onConflict = changed.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${changed.join(", ")}`;
+    .map((column) => columnName(table, column));
+  const onConflict = (change: (column: string) => string): string => {
+    const action = others.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${others.map(change).join(", ")}`;
+    return `${insert} ON CONFLICT (${key}) ${action}`;
+  };
   const asked = `${unnest(table, table.primaryKey)} AS asked (${key})`;
   const matches = table.primaryKey
     .map((column) => `stored.${columnName(table, column)} = asked.${columnName(table, column)}`)
@@ -139,7 +147,8 @@ const makeWriteSql = (table: Table): WriteSql => {
   const stored = names.map((column) => `stored.${columnName(table, column)}`).join(", ");
   return {
     insert,
-    upsert: `${insert} ON CONFLICT (${key}) ${onConflict}`,
+    upsert: onConflict((column) => `${column} = excluded.${column}`),
+    add: onConflict((column) => `${column} = ${name}.${column} + excluded.${column}`),
     delete: `DELETE FROM ${name} stored USING ${asked} WHERE ${matches}`,
     load: `SELECT ${stored} FROM ${name} stored JOIN ${asked} ON ${matches}`,
   };

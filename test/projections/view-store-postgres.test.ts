@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import postgres from "postgres";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createPostgresViews } from "../../src/views/postgres.ts";
 import { type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import type { ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
@@ -129,6 +130,14 @@ const ownTests = (): void => {
       texts.push(await rejection(store.position("notes")));
     }
     for (const text of texts) expect(text).not.toContain(SECRET);
+  });
+
+  test("the tables of every projection can be made, dropped and made again", async () => {
+    await using at = await setUp();
+    for (const view of PROJECTIONS) {
+      expect(await at.store.open(view)).toBe("made");
+      expect(await at.store.open({ ...view, version: view.version + 1 })).toBe("made_again");
+    }
   });
 
   test("a database that cannot hold every text is refused", async () => {

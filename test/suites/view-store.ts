@@ -258,7 +258,9 @@ export const viewStoreSuite = (
       const view = { name: "counts", version: 1, tables: [COUNTS] };
       await store.open(view);
       await store.commit(commitOf(0, 1, { views: [view], writes: [count("a", 2), count("b", 5)] }));
-      await store.commit(commitOf(1, 2, { views: [view], writes: [count("a", 40), count("b", -5)] }));
+      await store.commit(
+        commitOf(1, 2, { views: [view], writes: [count("a", 10), count("b", -5), count("a", 30)] }),
+      );
       const rows = await store.load(COUNTS, [
         { tenant: "acme", mark: "a" },
         { tenant: "acme", mark: "b" },
