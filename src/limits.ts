@@ -159,6 +159,13 @@ export const VIEW_POSITION_POLL_MS = 10;
 export const VIEW_WRITE_SLICE_MS_MAX = 4;
 /** How long a commit waits for the transaction of another process on the same database file. */
 export const VIEW_BUSY_MS_MAX = 10 * SECOND_MS;
+/** A database on the network that does not answer a query for this long is taken for lost. */
+export const VIEW_QUERY_MS_MAX = 30 * SECOND_MS;
+/** Connections for reading, per process: a slow search keeps one of them. */
+export const VIEW_READ_CONNECTIONS_MAX = 4;
+/** Rows and text that go to a database in one statement. */
+export const VIEW_STATEMENT_ROWS_MAX = 10_000;
+export const VIEW_STATEMENT_CHARACTERS_MAX = 4 * MIB;
 /** Prepared statements kept per connection. Their number grows with the combinations of filters that clients use. */
 export const VIEW_STATEMENTS_CACHED_MAX = 256;
 

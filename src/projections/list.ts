@@ -1,6 +1,6 @@
 /** Lists over a table of a view: in one order, page by page, filtered by columns; and how a row reads as an entry of an answer. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import { readCursor, writeCursor } from "../views/cursor.ts";
+import { type Place, readCursor, writeCursor } from "../views/cursor.ts";
 import type { Row, Table, Value } from "../views/tables.ts";
 import { type Condition, type TenantQuery, tenantList } from "../views/tenant-query.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -44,7 +44,7 @@ export const readList = async (
 ): Promise<ListAnswer> => {
   const scope = JSON.stringify([tenant, list.table.name, where, order]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
-  if (start?.kind === "invalid_cursor") return start;
+  if (start?.kind === "invalid_cursor" || !isPlaceIn(list, start?.place)) return { kind: "invalid_cursor" };
   // One more row than asked for tells whether there is a next page.
   const query = listQuery(tenant, list, { where, order, after: start?.place, rowsMax: limit + 1 });
   const found = await views.select(query);
@@ -53,6 +53,14 @@ export const readList = async (
   const place = last && list.orderBy.map((name) => placed(last[name]));
   return { kind: "page", rows, nextCursor: place ? writeCursor({ place, scope }) : null };
 };
+
+/** A cursor is not secret, so anybody may make one that has a text where a number stands. */
+const isPlaceIn = ({ table, orderBy }: List, place: Place | undefined): boolean =>
+  place === undefined ||
+  (place.length === orderBy.length &&
+    orderBy.every((name, index) => typeof place[index] === (isText(table, name) ? "string" : "number")));
+
+const isText = (table: Table, name: string): boolean => table.columns[name]?.type === "text";
 
 /** Apart from readList so that a test can ask the database for its plan. */
 export const listQuery = (
