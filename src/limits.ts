@@ -106,7 +106,7 @@ export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 /** Records a projection takes in one transaction: large enough to spread the cost of a commit, small enough for a short lag. */
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 1000;
 /** Records that are evolved before requests have a turn: a few milliseconds. */
-export const EVOLVE_RECORDS_PER_TURN = 64;
+export const EVOLVE_RECORDS_PER_TURN = 128;
 /** A duty that falls due within so many days is due soon. */
 export const DUE_SOON_DAYS = 7;
 /** Rows of one answer of activity; more are refused with the advice to ask for less. */

@@ -156,6 +156,9 @@ const meantBy = (fact: Fact, opened: ReadonlyMap<string, Fact>): string | undefi
 };
 
 const objectionsOf = (facts: readonly Fact[], decisionOf: DecisionFinder): readonly Objection[] => {
+  // Most cases have none, and this is asked at every event.
+  if (!facts.some(({ type, links }) => links.objection !== undefined || FOLLOWS_OBJECTION.includes(type)))
+    return [];
   const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
   const received = openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id);
   const members = grouped(facts, (fact) => {
@@ -195,7 +198,9 @@ const reviewsOf = (
 ): readonly Review[] => {
   const isReview = ({ type }: Fact): boolean =>
     type === "decision.human_review_triggered" || REVIEW_COMPLETED.includes(type);
-  const byDecision = grouped(facts.filter(isReview), (fact) => belongsTo(fact) ?? NO_DECISION);
+  const ofReviews = facts.filter(isReview);
+  if (ofReviews.length === 0) return [];
+  const byDecision = grouped(ofReviews, (fact) => belongsTo(fact) ?? NO_DECISION);
   return [...byDecision].flatMap(([decision, own]) => {
     const reviews: { id: string; triggered: Fact | undefined; completed: Fact | undefined }[] = [];
     for (const fact of own) {
@@ -243,6 +248,8 @@ const INCIDENT_REPORTED = "incident.reported_to_authority";
 const INCIDENT_MITIGATED = "incident.mitigated";
 
 const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
+  if (!facts.some(({ type, links }) => links.incident !== undefined || type.startsWith("incident.")))
+    return [];
   const detected = openedBy(
     facts,
     ({ type }) => type === INCIDENT_DETECTED,

@@ -2,7 +2,7 @@
  * What a case remembers of an event: when it happened, what it refers to, and the few things it says that registers and clocks
  * ask for. Facts are ordered by the event's own time, never by arrival, so that late events change nothing but what they say.
  */
-import { type EventFacts, metadataText } from "../event/facts.ts";
+import { type EventFacts, type JsonObject, metadataText } from "../event/facts.ts";
 import { IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
 
@@ -27,33 +27,36 @@ export interface Fact {
   readonly says: Readonly<Partial<Record<Said, string>>>;
 }
 
-/** The keys of `metadata` that are understood, each with other names it goes by in the field. */
-const SAID = {
-  affected_count: [],
-  authority: [],
-  aware_at: [],
-  channel: ["notice_channel", "delivery_method"],
-  extension_days: [],
-  final_outcome: [],
-  incident_class: ["class"],
-  locale: [],
-  notified: [],
-  objection_type: [],
-  outcome: ["decision_outcome"],
-  policy_version: [],
-  reason: [],
-  report_type: [],
-  resolution: [],
-  reviewer_id: ["reviewer"],
-  role: [],
-  root_cause: ["root_cause_ref"],
-  severity: [],
-  triggered_by: [],
-} as const satisfies Readonly<Record<string, readonly string[]>>;
+/** What is understood of `metadata`: a key, and the other names it goes by in the field. */
+const SAID = [
+  ["affected_count"],
+  ["authority"],
+  ["aware_at"],
+  ["channel", "notice_channel", "delivery_method"],
+  ["extension_days"],
+  ["final_outcome"],
+  ["incident_class", "class"],
+  ["locale"],
+  ["notified"],
+  ["objection_type"],
+  ["outcome", "decision_outcome"],
+  ["policy_version"],
+  ["reason"],
+  ["report_type"],
+  ["resolution"],
+  ["reviewer_id", "reviewer"],
+  ["role"],
+  ["root_cause", "root_cause_ref"],
+  ["severity"],
+  ["triggered_by"],
+] as const;
 
-export type Said = keyof typeof SAID;
+export type Said = (typeof SAID)[number][0];
 
-const SAID_NAMES = Object.entries(SAID).map(([name, others]) => [name, [name, ...others]] as const);
+/** Key of `metadata` → what it says, and how much the key's name counts: the first of several. */
+const SAID_BY_KEY: ReadonlyMap<string, { readonly name: Said; readonly rank: number }> = new Map(
+  SAID.flatMap((names) => names.map((key, rank) => [key, { name: names[0], rank }] as const)),
+);
 
 export const DECISION_MADE = "decision.automated_decision_made";
 export const OBJECTION_RECEIVED: readonly string[] = ["objection.received", "objection"];
@@ -72,13 +75,22 @@ export const factOf = (facts: EventFacts, sequence: Sequence): Fact => {
     ...(riskTier !== null && { tier: riskTier }),
     ...(legalBases.length > 0 && { bases: legalBases }),
     links: linksOf(facts),
-    says: Object.fromEntries(
-      SAID_NAMES.flatMap(([name, names]) => {
-        const text = metadataText(metadata, ...names);
-        return text === undefined ? [] : [[name, shortened(text)]];
-      }),
-    ),
+    says: saidIn(metadata),
   };
+};
+
+const saidIn = (metadata: JsonObject): Fact["says"] => {
+  const says: Partial<Record<Said, string>> = {};
+  const ranks: Partial<Record<Said, number>> = {};
+  for (const key in metadata) {
+    const known = SAID_BY_KEY.get(key);
+    const text = known && metadataText(metadata, key);
+    if (!known || text === undefined || (ranks[known.name] ?? Number.POSITIVE_INFINITY) < known.rank)
+      continue;
+    says[known.name] = shortened(text);
+    ranks[known.name] = known.rank;
+  }
+  return says;
 };
 
 /**

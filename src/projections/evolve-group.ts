@@ -80,7 +80,8 @@ const decode = ({ sequence, payload }: StoredMessage): Decoded => {
   try {
     // An object: the text of a decoded record begins with a brace.
     const event: JsonObject = JSON.parse(record.eventText);
-    return { kind: "decoded", stored: { sequence, record, event, facts: eventFacts(event) } };
+    const { tenant } = record;
+    return { kind: "decoded", stored: { sequence, tenant, record, event, facts: eventFacts(event) } };
   } catch {
     return undecodable("the event is not JSON");
   }
@@ -138,8 +139,17 @@ const createLane = (projection: Projection, now: string) => {
       await overlay.fetch(keysOf(records, projection.stateKeys));
       const { furtherKeys } = projection;
       if (!furtherKeys) return;
-      const fetchFurther = () => overlay.fetch(keysOf(records, (record) => furtherKeys(overlay, record)));
-      while ((await fetchFurther()) === "fetched");
+      // Asked again are those that named something: what they named may lead further.
+      for (let asking = records; asking.length > 0; ) {
+        const naming = new Set<StoredRecord>();
+        const keys = keysOf(asking, (record) => {
+          const further = furtherKeys(overlay, record);
+          if (further.length > 0) naming.add(record);
+          return further;
+        });
+        await overlay.fetch(keys);
+        asking = [...naming];
+      }
     },
   };
 };

@@ -11,7 +11,6 @@ import type { Projection, StateKey, States, StoredRecord } from "./projection.ts
 /** The first record of an event, and the only one that counts. */
 export interface FirstEvent extends StoredRecord {
   readonly facts: EventFacts;
-  readonly tenant: string;
 }
 
 export interface FirstEventsRule extends ViewDefinition {
@@ -22,28 +21,30 @@ export interface FirstEventsRule extends ViewDefinition {
 
 export const onFirstEvents = ({ stateKeys, furtherKeys, evolve, ...view }: FirstEventsRule): Projection => ({
   ...view,
-  stateKeys: (record) => {
-    const event = knownEvent(record);
-    return event ? [{ table: EVENTS, key: eventKey(event) }, ...stateKeys(event)] : [];
-  },
+  stateKeys: (record) =>
+    isKnown(record) ? [{ table: EVENTS, key: eventKey(record) }, ...stateKeys(record)] : [],
   ...(furtherKeys && {
-    furtherKeys: (states: States, record: StoredRecord) => {
-      const event = knownEvent(record);
-      return event ? furtherKeys(states, event) : [];
-    },
+    furtherKeys: (states: States, record: StoredRecord) =>
+      isKnown(record) ? furtherKeys(states, record) : [],
   }),
   evolve: (states, records) => {
-    const firsts: FirstEvent[] = [];
-    for (const record of records) {
-      const event = knownEvent(record);
-      if (event && states.get(EVENTS, eventKey(event))?.sequence === event.sequence) firsts.push(event);
-    }
+    const firsts = records.filter(isKnown).filter((event) => isFirst(states, event));
     return { writes: firsts.length === 0 ? [] : evolve(states, firsts) };
   },
 });
 
 /** What has no facts is a dead letter of the view `events`, once is enough. */
-const knownEvent = (record: StoredRecord): FirstEvent | undefined =>
-  record.facts && { ...record, facts: record.facts, tenant: record.record.tenant };
+const isKnown = (record: StoredRecord): record is FirstEvent => record.facts !== undefined;
+
+/** What was found for a record, which every projection of a lane asks for. */
+const verdicts = new WeakMap<FirstEvent, boolean>();
+
+const isFirst = (states: States, event: FirstEvent): boolean => {
+  const known = verdicts.get(event);
+  if (known !== undefined) return known;
+  const verdict = states.get(EVENTS, eventKey(event))?.sequence === event.sequence;
+  verdicts.set(event, verdict);
+  return verdict;
+};
 
 const eventKey = ({ tenant, facts }: FirstEvent): Row => ({ tenant, event_id: facts.eventId });

@@ -14,7 +14,7 @@ import type { StateKey, States } from "./projection.ts";
 
 export interface Overlay extends States {
   /** Loads what is not here yet: one call of `load` per table, however many records ask. */
-  fetch(stateKeys: readonly StateKey[]): Promise<"fetched" | "nothing new">;
+  fetch(stateKeys: readonly StateKey[]): Promise<void>;
   /** All of them or, where one could not be stored, none: then it throws. */
   apply(writes: readonly Write[]): void;
   /** What the group has changed: one write per row, however often it was written. */
@@ -38,7 +38,6 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
       for (const [table, keys] of wanted) {
         for (const row of await load(table, keys)) rows.set(keyText(table, row), row);
       }
-      return wanted.size === 0 ? "nothing new" : "fetched";
     },
     isNamed: (table, key) => rows.has(keyText(table, key)),
     get: (table, key) => {
@@ -66,9 +65,13 @@ const NOT_KNOWN = Symbol("not known");
 const merged = (before: Write | undefined, write: Write): Write => {
   if (before?.kind === "add" && write.kind === "add")
     return { ...write, row: sum(write.table, before.row, write.row) };
+  if (write.kind === "upsert" && write.indexed === "same" && before && !isSame(before))
+    return merged(before, { kind: "upsert", table: write.table, row: write.row });
   // What was new for the group stays new for the database, unless it is gone again.
   return before?.kind === "insert" && write.kind === "upsert" ? { ...write, kind: "insert" } : write;
 };
+
+const isSame = (write: Write): boolean => write.kind === "upsert" && write.indexed === "same";
 
 const sum = (table: Table, one: Row, other: Row): Row => {
   const row: Record<string, Value> = { ...one };

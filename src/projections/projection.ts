@@ -11,6 +11,7 @@ import type { ViewDefinition, Write } from "../views/view-store.ts";
 /** One record of the log and where it stands. */
 export interface StoredRecord {
   readonly sequence: Sequence;
+  readonly tenant: string;
   readonly record: LogRecord;
   /** The event's text, parsed. Numbers may have lost precision: store `record.eventText`, not this. */
   readonly event: JsonObject;

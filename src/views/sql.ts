@@ -1,5 +1,5 @@
 /** The SQL that reads and writes single rows of a described table. One `?` per value, in the order of the columns named. */
-import { columnList, columnName, sqlName, type Table } from "./tables.ts";
+import { columnList, columnName, indexedBesideKey, sqlName, type Table } from "./tables.ts";
 
 export interface RowSql {
   /** Takes the primary key. */
@@ -7,9 +7,13 @@ export interface RowSql {
   /** Take every column, in the order of the description. */
   readonly insert: string;
   readonly upsert: string;
+  /** Takes `plain`, then the primary key. Undefined where there are none. */
+  readonly update: string | undefined;
   readonly add: string;
   /** Takes the primary key. */
   readonly delete: string;
+  /** Columns in neither the key nor an index: changing them touches the row only. */
+  readonly plain: readonly string[];
 }
 
 export const rowSql = (table: Table): RowSql => {
@@ -35,9 +39,14 @@ const makeRowSql = (table: Table): RowSql => {
     const action = others.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${others.map(change).join(", ")}`;
     return `${insert} ON CONFLICT (${columnList(table, table.primaryKey)}) ${action}`;
   };
+  const indexed = indexedBesideKey(table);
+  const plain = names.filter((column) => !table.primaryKey.includes(column) && !indexed.includes(column));
+  const changes = plain.map((column) => `${columnName(table, column)} = ?`).join(", ");
   return {
     select: `SELECT ${columnList(table, names)} FROM ${name} WHERE ${keyMatches}`,
     insert,
+    update: plain.length === 0 ? undefined : `UPDATE ${name} SET ${changes} WHERE ${keyMatches}`,
+    plain,
     upsert: onConflict((column) => `${column} = excluded.${column}`),
     add: onConflict((column) => `${column} = ${name}.${column} + excluded.${column}`),
     delete: `DELETE FROM ${name} WHERE ${keyMatches}`,

@@ -92,28 +92,63 @@ export const columnName = (table: Table, name: string): string => {
   return sqlName(name);
 };
 
+/** A table as it is asked for at every row. */
+interface Compiled {
+  readonly columns: readonly (readonly [name: string, column: Column])[];
+  readonly key: readonly (readonly [name: string, column: Column])[];
+}
+
+const compiled = new WeakMap<Table, Compiled>();
+
+const compile = (table: Table): Compiled => {
+  const known = compiled.get(table);
+  if (known) return known;
+  const made: Compiled = {
+    columns: Object.entries(table.columns),
+    key: table.primaryKey.map((name) => [name, columnOf(table, name)]),
+  };
+  compiled.set(table, made);
+  return made;
+};
+
+/** Rows that were found right, so that who hands one on need not look again. They cannot change: Row is read only. */
+const checkedRows = new WeakMap<Row, Table>();
+
 /** Throws where the row is not one that the table can hold; never quotes a value. */
 export const checkRow = (table: Table, row: Row): void => {
+  if (checkedRows.get(row) === table) return;
+  const { columns } = compile(table);
+  for (const [name, column] of columns) checkValue(table, name, column, row[name]);
   let count = 0;
-  for (const name in table.columns) {
-    checkValue(table, name, row[name]);
-    count++;
-  }
-  if (Object.keys(row).length !== count)
-    throw new Error(`a row of ${table.name} has only the columns of its table`);
+  for (const _ in row) count++;
+  if (count !== columns.length) throw new Error(`a row of ${table.name} has only the columns of its table`);
+  checkedRows.set(row, table);
 };
 
 /** The same for a primary key: its columns, all of them, and no others. */
 export const checkKey = (table: Table, key: Row): void => {
-  for (const name of table.primaryKey) checkValue(table, name, key[name]);
-  if (Object.keys(key).length !== table.primaryKey.length) {
+  const columns = compile(table).key;
+  for (const [name, column] of columns) checkValue(table, name, column, key[name]);
+  let count = 0;
+  for (const _ in key) count++;
+  if (count !== columns.length)
     throw new Error(`a key of ${table.name} has only the columns of its primary key`);
-  }
 };
 
+/** Values in the order of the description. */
+export const rowValues = (table: Table, row: Row): Value[] =>
+  compile(table).columns.map(([name]) => row[name] ?? null);
+
+export const keyValues = (table: Table, key: Row): Value[] =>
+  compile(table).key.map(([name]) => key[name] ?? null);
+
 /** Called for every value of every row: no message is made unless it is needed. */
-const checkValue = (table: Table, name: string, value: Value | undefined): void => {
-  const { type, nullable } = columnOf(table, name);
+const checkValue = (
+  table: Table,
+  name: string,
+  { type, nullable }: Column,
+  value: Value | undefined,
+): void => {
   const fits =
     value === null
       ? nullable === true
@@ -121,6 +156,17 @@ const checkValue = (table: Table, name: string, value: Value | undefined): void 
         ? typeof value === "string"
         : Number.isSafeInteger(value);
   if (!fits) throw new Error(`${table.name}.${name} takes ${nullable ? "null or " : ""}${type}`);
+};
+
+const indexedColumns = new WeakMap<Table, readonly string[]>();
+
+/** Columns beside the key that stand in an index. */
+export const indexedBesideKey = (table: Table): readonly string[] => {
+  const known = indexedColumns.get(table);
+  if (known) return known;
+  const names = [...new Set(table.indexes.flat())].filter((name) => !table.primaryKey.includes(name));
+  indexedColumns.set(table, names);
+  return names;
 };
 
 /** Table and primary key of a row as one text: equal for equal keys of one table and for no others. */

@@ -16,7 +16,13 @@ export interface ViewDefinition {
 export type Write =
   /** The key is new. Where it is not, the whole commit is `unwritable`. */
   | { readonly kind: "insert"; readonly table: Table; readonly row: Row }
-  | { readonly kind: "upsert"; readonly table: Table; readonly row: Row }
+  | {
+      readonly kind: "upsert";
+      readonly table: Table;
+      readonly row: Row;
+      /** The row is there, and the columns that stand in an index have these values already: a database may leave its indexes alone. */
+      readonly indexed?: "same";
+    }
   /** The integers beside the key are added to those that stand there; to nothing where there is no such row. Needs nothing but integers there. */
   | { readonly kind: "add"; readonly table: Table; readonly row: Row }
   | { readonly kind: "delete"; readonly table: Table; readonly key: Row };

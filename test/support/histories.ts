@@ -83,8 +83,22 @@ export interface History {
   readonly activity: ReadonlyMap<string, number>;
 }
 
+/** How much of what can happen happens. */
+export interface Shares {
+  readonly notice: number;
+  readonly explanation: number;
+  readonly review: number;
+  readonly objection: number;
+}
+
+/** Much goes on: every rule is met often. */
+const EVENTFUL: Shares = { notice: 0.8, explanation: 0.6, review: 0.3, objection: 0.4 };
+/** As in a product at work: nearly all decisions stand without a word. */
+export const CALM: Shares = { notice: 0.8, explanation: 0.1, review: 0.03, objection: 0.01 };
+
 export interface HistoryOptions {
   readonly seed: number;
+  readonly shares?: Shares;
   readonly assets: number;
   /** Cases per asset. */
   readonly cases: number;
@@ -161,6 +175,7 @@ const isLate = (instant: number, due: string): boolean => Math.floor(instant / 1
 
 interface World {
   readonly chance: Chance;
+  readonly shares: Shares;
   readonly prefix: string;
   readonly events: { readonly at: number; readonly event: HistoryEvent }[];
   readonly decisions: KnownDecision[];
@@ -185,9 +200,11 @@ export const makeHistory = ({
   assets: assetCount,
   cases,
   start = "2026-08-10T00:00:00Z",
+  shares = EVENTFUL,
 }: HistoryOptions): History => {
   const world: World = {
     chance: createChance(seed),
+    shares,
     prefix: `${seed}`,
     events: [],
     decisions: [],
@@ -325,7 +342,7 @@ const liveCase = (world: World, asset: Asset, number: number, begin: number): vo
   const byCorrelation = { correlation_id: correlation, subject_hash: subject };
   const byDecision = { subject_hash: subject, metadata: { decision_id: decisionId } };
   const at = begin + 2 * DAY_MS + chance.below(180 * 24) * HOUR_MS + chance.below(HOUR_MS);
-  const noticeAt = chance.is(0.8) ? at - 1000 - chance.below(HOUR_MS) : undefined;
+  const noticeAt = chance.is(world.shares.notice) ? at - 1000 - chance.below(HOUR_MS) : undefined;
   if (noticeAt !== undefined)
     say(world, asset, "transparency.notice_shown", noticeAt, {
       ...byCorrelation,
@@ -342,7 +359,7 @@ const liveCase = (world: World, asset: Asset, number: number, begin: number): vo
     count(world, asset, law, "notice", noticeAt === undefined ? "open" : "met");
   const explanation = liveExplanation(world, asset, { at, outcome, made, byDecision });
   const review = liveReview(world, asset, { at, correlation: byCorrelation, decisionId });
-  const objected = chance.is(0.4)
+  const objected = chance.is(world.shares.objection)
     ? liveObjection(world, asset, { at, decisionId, number, explanation, review: review.completed })
     : undefined;
   world.decisions.push({
@@ -371,7 +388,7 @@ const liveExplanation = (
 ): Happened | undefined => {
   const { chance } = world;
   const explainedAt = at + HOUR_MS + chance.below(50 * 24) * HOUR_MS;
-  const explanation = chance.is(0.6)
+  const explanation = chance.is(world.shares.explanation)
     ? {
         at: explainedAt,
         id: say(world, asset, "decision.explanation_provided", explainedAt, { ...byDecision }),
@@ -398,7 +415,7 @@ const liveReview = (
   { at, correlation, decisionId }: { at: number; correlation: object; decisionId: string },
 ): { triggered: Happened | undefined; completed: Happened | undefined } => {
   const { chance } = world;
-  if (!chance.is(0.3)) return { triggered: undefined, completed: undefined };
+  if (!chance.is(world.shares.review)) return { triggered: undefined, completed: undefined };
   const triggeredAt = at + 2 * HOUR_MS;
   const triggered = {
     at: triggeredAt,

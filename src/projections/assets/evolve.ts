@@ -101,16 +101,23 @@ const sayings = (facts: EventFacts): readonly (readonly [string, string])[] => {
   const version =
     assetVersion ??
     (isDescription ? metadataText(metadata, "asset_version", "version", "model_version") : undefined);
-  const all: readonly (readonly [string, string | undefined])[] = [
+  const always: readonly (readonly [string, string | undefined])[] = [
     ["risk_tier", tierOf(facts)],
     ["version", version],
+  ];
+  if (!isDescription && !eventType.startsWith("assessment.")) return always.filter(isSaid);
+  const all: readonly (readonly [string, string | undefined])[] = [
+    ...always,
     ["status", STATUS[eventType]],
     [TIMES[eventType] ?? "", TIMES[eventType] && occurred],
     ["processes_personal_data", typeof personal === "boolean" ? String(personal) : undefined],
     ...described,
   ];
-  return all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return all.filter(isSaid);
 };
+
+const isSaid = (saying: readonly [string, string | undefined]): saying is readonly [string, string] =>
+  saying[1] !== undefined;
 
 /** An event that changes the classification says it in its metadata; any other was sent under the tier of its time. */
 const tierOf = ({ eventType, metadata, riskTier }: EventFacts): string | undefined => {

@@ -4,7 +4,7 @@
  */
 import { type Fact, factOf } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/clocks.ts";
-import { keyText, type Row, type Table } from "../../views/tables.ts";
+import { indexedBesideKey, keyText, type Row, type Table } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import type { Projection, StateKey, States } from "../projection.ts";
@@ -18,8 +18,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
     name: "cases",
     version: VERSION * RULES_VERSIONS_MAX + rulesVersion,
     tables: [CASE_NODES, ...REGISTERS.map(({ table }) => table)],
-    stateKeys: ({ tenant, facts, sequence }) =>
-      nodesOf(factOf(facts, sequence)).map((node) => keyOf(tenant, node)),
+    stateKeys: (event) => nodesOf(factIn(event)).map((node) => keyOf(event.tenant, node)),
     furtherKeys,
     evolve: (states, events) => evolve(states, events, rules),
   });
@@ -28,14 +27,23 @@ const VERSION = 1;
 /** Other deadlines make other rows, so they are part of the version. */
 export const RULES_VERSIONS_MAX = 2 ** 32;
 
+const known = new WeakMap<FirstEvent, Fact>();
+
+/** Asked for several times per event. */
+const factIn = (event: FirstEvent): Fact => {
+  const fact = known.get(event) ?? factOf(event.facts, event.sequence);
+  known.set(event, fact);
+  return fact;
+};
+
 const keyOf = (tenant: string, node: string): StateKey => ({ table: CASE_NODES, key: { tenant, node } });
 
 /** The neighbours of what is named already, one step further each time. */
-const furtherKeys = (states: States, { tenant, facts, sequence }: FirstEvent): readonly StateKey[] => {
+const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => {
   const keys: StateKey[] = [];
-  const seen = new Set(nodesOf(factOf(facts, sequence)));
+  const seen = new Set(nodesOf(factIn(event)));
   for (const name of seen) {
-    const { table, key } = keyOf(tenant, name);
+    const { table, key } = keyOf(event.tenant, name);
     if (!states.isNamed(table, key)) {
       keys.push({ table, key });
       continue;
@@ -49,7 +57,7 @@ const furtherKeys = (states: States, { tenant, facts, sequence }: FirstEvent): r
 const evolve = (states: States, events: readonly FirstEvent[], rules: Rules): readonly Write[] => {
   const tenants = new Map<string, TenantNodes>();
   for (const event of events) {
-    const fact = factOf(event.facts, event.sequence);
+    const fact = factIn(event);
     const names = nodesOf(fact);
     if (names.length === 0) continue;
     const nodes = tenants.get(event.tenant) ?? tenantNodes(states, event.tenant);
@@ -111,7 +119,8 @@ const casesOf = (names: readonly string[], node: (name: string) => Node): readon
     if (done.has(name)) continue;
     const component = componentOf(name, node);
     for (const member of component) done.add(member);
-    cases.push(component.flatMap((member) => node(member).facts));
+    const facts = component.flatMap((member) => node(member).facts);
+    if (facts.length > 0) cases.push(facts);
   }
   return cases;
 };
@@ -134,8 +143,11 @@ const differences = (table: Table, before: readonly Row[], now: readonly Row[]):
   const writes: Write[] = [];
   for (const [key, row] of next) {
     const known = old.get(key);
-    if (!known || Object.keys(row).some((name) => row[name] !== known[name]))
-      writes.push({ kind: "upsert", table, row });
+    if (!known) writes.push({ kind: "upsert", table, row });
+    else if (differs(row, known, Object.keys(row))) {
+      const isReordered = differs(row, known, indexedBesideKey(table));
+      writes.push({ kind: "upsert", table, row, ...(!isReordered && { indexed: "same" }) });
+    }
   }
   for (const [key, row] of old) {
     if (next.has(key)) continue;
@@ -144,6 +156,9 @@ const differences = (table: Table, before: readonly Row[], now: readonly Row[]):
   }
   return writes;
 };
+
+const differs = (row: Row, other: Row, names: readonly string[]): boolean =>
+  names.some((name) => row[name] !== other[name]);
 
 /** Rows that count: what a case gave before is taken away, what it gives now is added. */
 const countChanges = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
