@@ -55,6 +55,18 @@ export const RATES_AGE_MS_MAX = 20 * 60 * SECOND_MS;
 export const RATES_BYTES_MAX = 32 * MIB;
 /** A rate counter that does not answer in this time is done without. */
 export const RATE_COUNT_MS_MAX = 500;
+/** How long the counts of acknowledged events are kept: five years, as long as the longest law asks for evidence. */
+export const ACCEPTED_AGE_MS_MAX = 5 * 366 * 24 * 60 * 60 * SECOND_MS;
+/** How often they are handed on, and how long that may take before it is tried again. */
+export const ACCEPTED_FLUSH_MS = 1 * SECOND_MS;
+export const ACCEPTED_COUNT_MS_MAX = 2 * SECOND_MS;
+/** Hours whose counts are read side by side. */
+export const ACCEPTED_READS_AT_ONCE = 32;
+/** Hours in one answer of a reconciliation: a month. */
+export const RECONCILED_HOURS_MAX = 31 * 24;
+/** Events named in one hour that does not balance, and records of the log read to find them. */
+export const RECONCILED_EVENTS_NAMED_MAX = 100;
+export const RECONCILED_RECORDS_READ_MAX = 200_000;
 /** Requests per minute of one client to all sandbox endpoints together (SPEC 8). */
 export const SANDBOX_REQUESTS_PER_MINUTE = 100;
 /** Sandbox events handed to the broker and not yet acknowledged. */

@@ -5,7 +5,7 @@
  * by compose.yaml (a test compares them) and by people who run their own NATS.
  */
 import { KEYS_BUCKET } from "./keys.ts";
-import { AUDIT_SUBJECTS, RATES_SUBJECTS, SANDBOX_SUBJECTS } from "./subjects.ts";
+import { ACCEPTED_SUBJECTS, AUDIT_SUBJECTS, RATES_SUBJECTS, SANDBOX_SUBJECTS } from "./subjects.ts";
 
 export interface BrokerPermissions {
   readonly publish: readonly string[];
@@ -43,10 +43,12 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       AUDIT_SUBJECTS,
       SANDBOX_SUBJECTS,
       RATES_SUBJECTS,
+      ACCEPTED_SUBJECTS,
       `$KV.${KEYS_BUCKET}.>`,
       ...EVERY_CLIENT,
       ...readStream("AUDIT"),
       ...readStream("SANDBOX"),
+      "$JS.API.STREAM.MSG.GET.ACCEPTED",
       ...readStream(`KV_${KEYS_BUCKET}`),
     ],
     subscribe: [INBOX],

@@ -7,6 +7,11 @@ export const AUDIT_SUBJECTS = "audit.>";
 export const SANDBOX_SUBJECTS = "sandbox.>";
 export const RATES_SUBJECTS = "rates.>";
 
+export const ACCEPTED_SUBJECTS = "accepted.>";
+
+/** The counter of one tenant and hour (`2026-11-20T10`). */
+export const acceptedSubject = (tenant: string, hour: string): string => `accepted.${tenant}.${hour}`;
+
 /** The counter of one key or client, unit, and second or minute since 1970. */
 export const rateSubject = (holder: string, unit: string, window: number): string =>
   `rates.${holder}.${unit}.${window}`;

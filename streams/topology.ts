@@ -1,3 +1,4 @@
+import { acceptedStream } from "./accepted.ts";
 import { auditStream } from "./audit.ts";
 import { keysStream } from "./keys.ts";
 import { ratesStream } from "./rates.ts";
@@ -7,6 +8,7 @@ import type { StreamDefinition, TopologyOptions } from "./stream.ts";
 /** Everything the broker holds for Prooftrail, in order of creation. */
 export const topology = (options: TopologyOptions): readonly StreamDefinition[] => [
   auditStream(options),
+  acceptedStream(options),
   keysStream(options),
   ratesStream(options),
   sandboxStream(options),

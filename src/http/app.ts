@@ -9,6 +9,7 @@ import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
+import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -25,6 +26,7 @@ import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { obligationRoutes } from "./routes/obligations.ts";
 import { operationRoutes } from "./routes/operation.ts";
+import { reconciliationRoutes } from "./routes/reconciliation.ts";
 import { registerRoutes } from "./routes/registers.ts";
 import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
@@ -35,6 +37,7 @@ export interface HttpDependencies {
   readonly intake: Intake;
   readonly views: ViewStore;
   readonly rules: Rules;
+  readonly reconciliation: ReconciliationDependencies;
   readonly keys: Keys;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
   readonly vocabulary: EventVocabulary;
@@ -121,6 +124,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
     .use(caseRoutes({ ...dependencies, guard }))
     .use(registerRoutes({ ...dependencies, guard }))
     .use(obligationRoutes({ ...dependencies, guard }))
+    .use(reconciliationRoutes({ ...dependencies, guard }))
     .use(activityRoutes({ ...dependencies, guard }))
     .use(keyRoutes({ ...dependencies, guard }))
     .use(sandboxPageRoutes(dependencies.sandboxPage))

@@ -33,6 +33,8 @@ export const acceptBatch = async (
 
   const outcomes = await dependencies.appender.append(events.records);
   const replays = await readReplays({ reader: dependencies.reader, text: body.text, taken, outcomes });
+  const stored = outcomes.reduce((count, { kind }) => count + Number(kind === "appended"), 0);
+  if (stored > 0) dependencies.onAccepted({ tenant: submission.tenant, receivedAt, events: stored });
   const answer = summarise({ events, outcomes, replays, otherMembers: batch.otherMembers });
   if (events.unknownFields > 0) dependencies.onUnknownFields(events.unknownFields);
   return nothingToAnswerFor(answer) ?? answer;

@@ -49,6 +49,7 @@ export const acceptOne = async (
   if (outcome.kind !== "appended") {
     return answerOther(dependencies, { outcome, judged, slice, idempotencyKey });
   }
+  dependencies.onAccepted({ tenant, receivedAt, events: 1 });
   const { sequence } = outcome;
   return { kind: "accepted", eventId: event.event_id, sequence, receivedAt, duplicate: false, warnings };
 };

@@ -1,6 +1,7 @@
 import type { RateDecision } from "../access/rate-limit.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
 import type { EventValidator } from "../event/validate.ts";
+import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
 
 /** One request's worth of bytes, and whose it is. */
@@ -18,6 +19,8 @@ export interface IntakeDependencies {
   readonly validate: EventValidator;
   readonly subjectOf: (tenant: string, event: AuditEvent) => string;
   readonly now: () => Date;
+  /** Told what was stored now and will be acknowledged. */
+  readonly onAccepted: AcceptedCounts["add"];
   /** Told how many unknown members were kept, for a metric. */
   readonly onUnknownFields: (count: number) => void;
 }

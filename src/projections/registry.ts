@@ -4,6 +4,7 @@ import { assetsProjection } from "./assets/evolve.ts";
 import { casesProjection } from "./cases/evolve.ts";
 import { STANDARD_RULES } from "./cases/rules.ts";
 import { eventsProjection } from "./events/evolve.ts";
+import { ledgerProjection } from "./ledger/evolve.ts";
 import { modelsProjection } from "./models/evolve.ts";
 import type { Projection } from "./projection.ts";
 import { sourcesProjection } from "./sources/evolve.ts";
@@ -17,4 +18,5 @@ export const PROJECTIONS: readonly [Projection, ...Projection[]] = [
   modelsProjection,
   assessmentsProjection,
   sourcesProjection,
+  ledgerProjection,
 ];

@@ -18,6 +18,7 @@ import { createHttpApp, type HttpHandler } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
 import { createIntake } from "../intake/intake.ts";
 import type { IntakeDependencies } from "../intake/submission.ts";
+import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
@@ -86,7 +87,13 @@ export const startService = async (dependencies: {
 
   const metrics = createMetrics();
   const views = stack.use(await openViews(config));
-  const { reader, appender, logKeeper } = await openLog({ connection, broker, metrics, logger, stack });
+  const { reader, appender, logKeeper, accepted } = await openLog({
+    connection,
+    broker,
+    metrics,
+    logger,
+    stack,
+  });
   if (config.roles.includes("projector")) {
     stack.use(startProjecting({ projections: PROJECTIONS, log: reader, views, logger, metrics, now }));
   }
@@ -101,10 +108,12 @@ export const startService = async (dependencies: {
       appender,
       reader,
       subjectOf: (tenant, event) => auditSubject(tenant, event.asset_id, event.event_type),
+      onAccepted: accepted.add,
       ...judging,
     }),
     sandbox: await openSandbox({ connection, rateCounter, judging }),
     views,
+    reconciliation: { views, log: reader, accepted },
     rules: STANDARD_RULES,
     keys: createKeys({ store: keyBucket, now, randomBytes }),
     keyStore: keyBucket,
@@ -192,7 +201,7 @@ const openSandbox = async ({
 }: {
   connection: BrokerConnection;
   rateCounter: RateCounter;
-  judging: Omit<IntakeDependencies, "appender" | "reader" | "subjectOf">;
+  judging: Omit<IntakeDependencies, "appender" | "reader" | "subjectOf" | "onAccepted">;
 }) => {
   const reader = await createLogReader(connection, "SANDBOX");
   const appender = createSandboxAppender(connection, () => performance.now());
@@ -200,6 +209,7 @@ const openSandbox = async ({
     appender,
     reader,
     subjectOf: (_tenant, event) => sandboxSubject(event.asset_id, event.event_type),
+    onAccepted: () => {},
     ...judging,
   });
   const limiter = createClientRateLimiter({
@@ -228,7 +238,9 @@ const openLog = async (options: {
   });
   const { stall } = appender;
   const logKeeper = stack.use(keepLogStoring({ stall, reviveBroker: broker.revive, logger }));
-  return { reader, appender, logKeeper };
+  const accepted = await createAcceptedCounter({ connection, logger });
+  stack.defer(() => accepted.close());
+  return { reader, appender, logKeeper, accepted };
 };
 
 const startListening = (options: {

@@ -193,6 +193,20 @@ export const tenantTotals = <Described extends Table>(parts: TotalsParts<Describ
   };
 };
 
+/** One row with the number of rows, in `count`. */
+export const tenantCount = <Described extends Table>(parts: {
+  readonly tenant: string;
+  readonly table: Described;
+  readonly where: readonly Condition<ColumnOf<Described>>[];
+}): TenantQuery => {
+  const { source, clauses } = tenantRows(parts);
+  return {
+    [BUILT]: true,
+    sql: `SELECT COUNT(*) AS "count" FROM ${sqlName(parts.table.name)} ${source.alias} WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
+    params: clauses.flatMap(({ params }) => params),
+  };
+};
+
 const tenantRows = <Described extends Table>(parts: {
   readonly tenant: string;
   readonly table: Described;

@@ -74,6 +74,7 @@ describe("the OpenAPI document", () => {
       "get /v1/events/{event_id}",
       "get /v1/keys",
       "get /v1/obligations",
+      "get /v1/reconciliation",
       "get /v1/registers/assessments",
       "get /v1/registers/human-reviews",
       "get /v1/registers/incidents",

@@ -1,0 +1,164 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
+import { RECONCILED_EVENTS_NAMED_MAX, RECONCILED_HOURS_MAX } from "../../limits.ts";
+import { hourOf } from "../../log/accepted-counts.ts";
+import { LogUnavailableError } from "../../log/event-log.ts";
+import {
+  type HourBalance,
+  type ReconciliationDependencies,
+  reconcile,
+} from "../../projections/ledger/reconcile.ts";
+import type { Guard } from "../guard.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { problem } from "../problem.ts";
+import type { Query } from "../query.ts";
+import { answerOne, MIN_SEQUENCE, parameter, type ReadDependencies, reading } from "../reading.ts";
+import { dataOf } from "../schemas.ts";
+
+export const reconciliationRoutes = ({
+  guard,
+  views,
+  now,
+  reconciliation,
+}: ReadDependencies & { readonly guard: Guard; readonly reconciliation: ReconciliationDependencies }) => {
+  const read = reading(views, {
+    view: "ledger",
+    ask: (query) => hoursAsked(query, now()),
+    answer: async (hours, call) => {
+      const { context, principal } = call;
+      if (hours.length > RECONCILED_HOURS_MAX) {
+        return problem(context, "invalid_request", {
+          detail: `The time asked for has ${hours.length} hours: ask for at most ${RECONCILED_HOURS_MAX}.`,
+        });
+      }
+      try {
+        const balances = await reconcile(reconciliation, principal.tenant, hours);
+        const position = await views.position("events");
+        const lastSequence = await reconciliation.log.lastSequence();
+        return answerOne(call, {
+          is_balanced: balances.every(({ state }) => state === "balanced" || state === "more_stored"),
+          log_last_sequence: lastSequence,
+          view_position: position,
+          hours: balances.map(hourEntry),
+        });
+      } catch (error) {
+        if (!(error instanceof LogUnavailableError)) throw error;
+        return problem(context, "log_unavailable", { detail: error.message });
+      }
+    },
+  });
+  return new Elysia({ prefix: "/v1" }).get("/reconciliation", guard("events:read", read), {
+    detail: describe(READ),
+  });
+};
+
+const HOUR_MS = 60 * 60 * 1000;
+
+const hoursAsked = (query: Query, now: Date): readonly string[] => {
+  const time = (name: string): number | undefined => {
+    const text = query.checked(
+      name,
+      isUtcTimestamp,
+      "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z",
+    );
+    return text === undefined ? undefined : Date.parse(`${hourOf(timeKey(text))}:00:00Z`);
+  };
+  const end = time("to") ?? now.getTime();
+  const start = time("from") ?? end - 24 * HOUR_MS;
+  const first = Math.floor(start / HOUR_MS);
+  const count = Math.max(0, Math.floor(end / HOUR_MS) - first + 1);
+  // One more than is allowed is enough to know that it is too many.
+  return Array.from({ length: Math.min(count, RECONCILED_HOURS_MAX + 1) }, (_, index) =>
+    hourOf(new Date((first + index) * HOUR_MS).toISOString()),
+  );
+};
+
+const hourEntry = (balance: HourBalance) => ({
+  hour: `${balance.hour}:00:00Z`,
+  accepted: balance.accepted,
+  stored: balance.stored,
+  projected: balance.projected,
+  repeated: balance.repeated,
+  dead_letters: balance.deadLetters,
+  state: balance.state,
+  differing: balance.differing.map(({ eventId, sequence }) => ({ event_id: eventId, sequence })),
+  is_complete: balance.isComplete,
+});
+
+const HourEntry = Type.Object({
+  hour: Type.String({ format: "date-time", description: "The hour that begins then, by `received_at`." }),
+  accepted: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      "Events answered with 202 and stored by that answer, counted by the front ends; null where nobody counted.",
+  }),
+  stored: Type.Integer({ description: "Records in the log." }),
+  projected: Type.Integer({ description: "Events in the view, counted now." }),
+  repeated: Type.Integer({ description: "Records of events that the log held already." }),
+  dead_letters: Type.Integer({ description: "Records that the view could not take." }),
+  state: Type.Union(
+    (["balanced", "more_stored", "missing_in_log", "not_projected"] as const).map((state) =>
+      Type.Literal(state),
+    ),
+    {
+      description:
+        "`more_stored`: stored, but nobody was told, because a front end or its connection ended first. `missing_in_log` and `not_projected` are alarms, or an hour that is still under way.",
+    },
+  ),
+  differing: Type.Array(Type.Object({ event_id: Type.String(), sequence: Type.Integer() }), {
+    maxItems: RECONCILED_EVENTS_NAMED_MAX,
+    description: "Events in the log that the view does not have.",
+  }),
+  is_complete: Type.Boolean({ description: "Whether all that differ are named." }),
+});
+
+const READ: Operation = {
+  id: "reconcile",
+  tag: "Reading",
+  summary: "Accepted = stored = projected",
+  description:
+    "Holds what was acknowledged against what the log holds and what the view shows, hour by hour. Each is counted by somebody else. Hours without events are left out. Counts of the last seconds may still be on their way.",
+  scope: "events:read",
+  parameters: [
+    parameter("from", "From the hour with this time on, RFC 3339 in UTC. Absent: 24 hours before `to`.", {
+      type: "string",
+      format: "date-time",
+    }),
+    parameter("to", "Up to the hour with this time. Absent: now.", { type: "string", format: "date-time" }),
+    MIN_SEQUENCE,
+  ],
+  answer: {
+    status: 200,
+    description: "One row per hour with events.",
+    schema: dataOf(
+      Type.Object({
+        is_balanced: Type.Boolean(),
+        log_last_sequence: Type.Integer(),
+        view_position: Type.Integer(),
+        hours: Type.Array(HourEntry),
+      }),
+    ),
+    example: {
+      data: {
+        is_balanced: true,
+        log_last_sequence: 42,
+        view_position: 42,
+        hours: [
+          {
+            hour: "2026-11-20T10:00:00Z",
+            accepted: 42,
+            stored: 42,
+            projected: 41,
+            repeated: 1,
+            dead_letters: 0,
+            state: "balanced",
+            differing: [],
+            is_complete: true,
+          },
+        ],
+      },
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+  },
+  problems: ["invalid_request", "view_behind", "log_unavailable"],
+};

@@ -1,0 +1,113 @@
+/** The counts of acknowledged events, on the stream ACCEPTED (NATS ADR-49): gathered here, and added together once a second. */
+import { Empty, headers, type JetStreamManager } from "nats";
+import { acceptedSubject } from "../../streams/subjects.ts";
+import { ACCEPTED_COUNT_MS_MAX, ACCEPTED_FLUSH_MS, ACCEPTED_READS_AT_ONCE } from "../limits.ts";
+import { type AcceptedCounts, type Hour, hourOf } from "../log/accepted-counts.ts";
+import { LogUnavailableError } from "../log/event-log.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
+import type { BrokerConnection } from "./connection.ts";
+
+/** What is on its way: with an id of its own, so that the broker takes a second try once. */
+interface Increment {
+  readonly subject: string;
+  readonly events: number;
+  readonly messageId: string;
+}
+
+export const createAcceptedCounter = async ({
+  connection,
+  logger,
+}: {
+  readonly connection: BrokerConnection;
+  readonly logger: Logger;
+}): Promise<AcceptedCounts> => {
+  const manager = await connection.nats.jetstreamManager({ checkAPI: false });
+  const gathered = new Map<string, number>();
+  let sending: Increment[] = [];
+  let running: Promise<void> | undefined;
+
+  const send = async (): Promise<void> => {
+    for (const [subject, events] of gathered) {
+      sending.push({ subject, events, messageId: crypto.randomUUID() });
+    }
+    gathered.clear();
+    const left: Increment[] = [];
+    for (const increment of sending)
+      if (!(await isAdded(connection, increment, logger))) left.push(increment);
+    sending = left;
+  };
+  const flush = (): Promise<void> => {
+    running ??= send().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  const timer = setInterval(() => {
+    if ((gathered.size > 0 || sending.length > 0) && connection.isConnected()) void flush();
+  }, ACCEPTED_FLUSH_MS);
+
+  return {
+    add: ({ tenant, receivedAt, events }) => {
+      const subject = acceptedSubject(tenant, hourOf(receivedAt));
+      gathered.set(subject, (gathered.get(subject) ?? 0) + events);
+    },
+    read: (tenant, hours) => readCounts({ connection, manager, tenant, hours }),
+    close: async () => {
+      clearInterval(timer);
+      await running;
+      if (connection.isConnected()) await flush();
+    },
+  };
+};
+
+const isAdded = async (
+  connection: BrokerConnection,
+  { subject, events, messageId }: Increment,
+  logger: Logger,
+): Promise<boolean> => {
+  const increment = headers();
+  increment.set("Nats-Incr", `+${events}`);
+  increment.set("Nats-Msg-Id", messageId);
+  try {
+    const answer = await connection.untilLost(() =>
+      connection.nats.request(subject, Empty, { headers: increment, timeout: ACCEPTED_COUNT_MS_MAX }),
+    );
+    const { seq, error }: { seq?: number; error?: { description?: string } } = answer.json();
+    if (typeof seq === "number") return true;
+    logger.warn("acknowledged events were not counted", {
+      count: events,
+      detail: error?.description ?? "no reason",
+    });
+  } catch (error) {
+    logger.warn("acknowledged events were not counted yet", { count: events, detail: describeError(error) });
+  }
+  return false;
+};
+
+const readCounts = async (parts: {
+  connection: BrokerConnection;
+  manager: JetStreamManager;
+  tenant: string;
+  hours: readonly Hour[];
+}): Promise<ReadonlyMap<Hour, number>> => {
+  const { connection, manager, tenant, hours } = parts;
+  const counts = new Map<Hour, number>();
+  const readOne = async (hour: Hour): Promise<void> => {
+    try {
+      const subject = acceptedSubject(tenant, hour);
+      const message = await connection.untilLost(() =>
+        manager.streams.getMessage("ACCEPTED", { last_by_subj: subject }),
+      );
+      const { val }: { val?: string } = message.json();
+      counts.set(hour, Number(val));
+    } catch (error) {
+      if (apiErrorCode(error) === API_ERROR.messageNotFound) return;
+      throw new LogUnavailableError(`The counts could not be read: ${describeError(error)}.`);
+    }
+  };
+  for (let start = 0; start < hours.length; start += ACCEPTED_READS_AT_ONCE) {
+    await Promise.all(hours.slice(start, start + ACCEPTED_READS_AT_ONCE).map(readOne));
+  }
+  return counts;
+};

@@ -1,0 +1,20 @@
+import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
+
+/** What the log holds, hour by hour of `received_at`: every record, repeated ones too. */
+export const LEDGER = {
+  name: "ledger",
+  columns: {
+    tenant: TEXT,
+    /** `2026-11-20T10` */
+    hour: TEXT,
+    records: INTEGER,
+    /** Records of events that the log held already. */
+    repeated: INTEGER,
+    /** Records whose event lacks what every event has: no version of the program would have taken them. */
+    malformed: INTEGER,
+    first_sequence: INTEGER,
+    last_sequence: INTEGER,
+  },
+  primaryKey: ["tenant", "hour"],
+  indexes: [],
+} as const satisfies Table;

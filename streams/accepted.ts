@@ -1,0 +1,37 @@
+import { ACCEPTED_AGE_MS_MAX } from "../src/limits.ts";
+import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { ACCEPTED_SUBJECTS } from "./subjects.ts";
+
+const COUNTER_BYTES_MAX = 1024;
+
+/**
+ * How many events of each tenant the front ends have acknowledged, hour by hour, as counters (NATS ADR-49). Counted apart from the log, by whoever
+ * gave the answers: so that `GET /v1/reconciliation` can hold the log against what was promised.
+ */
+export const acceptedStream = (options: TopologyOptions): StreamDefinition => ({
+  name: "ACCEPTED",
+  purpose: "Counters of acknowledged events, one per tenant and hour.",
+  writtenBy: "the front ends (src/jetstream/accepted-counter.ts)",
+  readBy: "the front ends, for GET /v1/reconciliation",
+  settings: {
+    subjects: [ACCEPTED_SUBJECTS],
+    storage: "file",
+    retention: "limits",
+    discard: "old",
+    num_replicas: options.replicas,
+    max_age: nanoseconds(ACCEPTED_AGE_MS_MAX),
+    max_bytes: -1,
+    max_msgs: -1,
+    max_msgs_per_subject: 1,
+    max_msg_size: COUNTER_BYTES_MAX,
+    duplicate_window: nanoseconds(10 * 60 * 1000),
+    deny_delete: false,
+    deny_purge: false,
+    allow_direct: true,
+    allow_atomic: false,
+    allow_msg_counter: true,
+    allow_rollup_hdrs: false,
+    compression: "none",
+  },
+  updatable: ["num_replicas", "max_age", "max_bytes", "max_msg_size", "duplicate_window", "allow_direct"],
+});

@@ -1,0 +1,89 @@
+/** Accepted = stored = projected: and what is said when it is not so. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+let service: TestService;
+let sequence = 0;
+
+beforeAll(async () => {
+  service = await startTestService();
+  const events = Array.from({ length: 20 }, (_, index) => event({ event_id: `evt_${index}` }));
+  await service.call("/v1/events/batch", { body: { events } });
+  // One stored twice under two identities, and one that the log holds already.
+  const twice = { body: event({ event_id: "evt_3" }), headers: { "idempotency-key": "another" } };
+  expect((await service.call("/v1/events", twice)).json.data.duplicate).toBe(false);
+  expect((await service.call("/v1/events", { body: event({ event_id: "evt_4" }) })).json.data.duplicate).toBe(
+    true,
+  );
+  const other = await service.makeKey("other");
+  const sent = await service.call("/v1/events", { key: other, body: event({ event_id: "evt_1" }) });
+  sequence = sent.json.data.sequence;
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const reconcile = async (path = "") => {
+  const answer = await service.call(`/v1/reconciliation?min_sequence=${sequence}${path}`);
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.json.data;
+};
+
+test("the three are counted apart and are equal, as soon as the front end has handed on its count", async () => {
+  await until("the counts are handed on", async () => (await reconcile()).hours[0]?.accepted === 21);
+  const { hours, is_balanced, view_position, log_last_sequence } = await reconcile();
+  expect(hours).toEqual([
+    {
+      hour: expect.stringMatching(/:00:00Z$/),
+      accepted: 21,
+      stored: 21,
+      projected: 20,
+      repeated: 1,
+      dead_letters: 0,
+      state: "balanced",
+      differing: [],
+      is_complete: true,
+    },
+  ]);
+  expect([is_balanced, view_position, log_last_sequence]).toEqual([true, sequence, sequence]);
+});
+
+test("an event that the view has lost is named, and found in the log", async () => {
+  const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+  database.exec("CREATE TEMP TABLE gone AS SELECT * FROM events WHERE event_id IN ('evt_7', 'evt_9')");
+  database.exec("DELETE FROM events WHERE event_id IN ('evt_7', 'evt_9')");
+  const { is_balanced, hours } = await reconcile();
+  expect(is_balanced).toBe(false);
+  expect(hours[0]).toMatchObject({
+    stored: 21,
+    projected: 18,
+    state: "not_projected",
+    is_complete: true,
+    differing: [
+      { event_id: "evt_7", sequence: 8 },
+      { event_id: "evt_9", sequence: 10 },
+    ],
+  });
+  database.exec("INSERT INTO events SELECT * FROM gone");
+  database.close();
+  expect((await reconcile()).is_balanced).toBe(true);
+});
+
+test("what was promised and is not in the log is an alarm", async () => {
+  const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+  database.exec("UPDATE ledger SET records = records - 1, repeated = 0 WHERE tenant = 'default'");
+  const { is_balanced, hours } = await reconcile();
+  expect([is_balanced, hours[0].state]).toEqual([false, "missing_in_log"]);
+  database.exec("UPDATE ledger SET records = records + 1, repeated = 1 WHERE tenant = 'default'");
+  database.close();
+});
+
+test("hours without events are left out, too many are refused, and a tenant sees its own", async () => {
+  expect((await reconcile("&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z")).hours).toEqual([]);
+  const many = await service.call("/v1/reconciliation?from=2026-01-01T00:00:00Z&to=2026-12-31T00:00:00Z");
+  expect([many.status, many.json.detail]).toEqual([400, expect.stringContaining("744")]);
+  const key = await service.makeKey("other");
+  const own = await service.call(`/v1/reconciliation?min_sequence=${sequence}`, { key });
+  expect(own.json.data.hours[0]).toMatchObject({ stored: 1, projected: 1 });
+});
