@@ -16,6 +16,7 @@ import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate
 import { createEventValidator } from "../event/validate.ts";
 import { createHttpApp, type HttpHandler } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
+import { createOpenStreams, type OpenStreams } from "../http/open-streams.ts";
 import { createIntake } from "../intake/intake.ts";
 import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAppender } from "../jetstream/appender.ts";
@@ -29,8 +30,12 @@ import {
   BODY_MS_MAX,
   CONNECTION_BODY_BYTES_MAX,
   CONNECTION_IDLE_MS_MAX,
+  EXPORTS_MAX,
+  EXPORTS_PER_KEY_MAX,
   REQUEST_DRAIN_MS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
+  STREAMS_MAX,
+  STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
@@ -94,6 +99,7 @@ export const startService = async (dependencies: {
     onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
   };
   const rateCounter = createRateCounter({ connection, logger });
+  const openAnswers = createOpenAnswers();
   const handle = createHttpApp({
     intake: createIntake({
       appender,
@@ -103,6 +109,8 @@ export const startService = async (dependencies: {
     }),
     sandbox: await openSandbox({ connection, rateCounter, judging }),
     views,
+    log: reader,
+    ...openAnswers,
     keys: createKeys({ store: keyBucket, now, randomBytes }),
     keyStore: keyBucket,
     vocabulary: config.vocabulary,
@@ -119,18 +127,16 @@ export const startService = async (dependencies: {
     sandboxPage: await loadSandboxPage(),
     version,
     bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
-    limiter: createSharedRateLimiter({
-      counter: rateCounter,
-      fallback: createRateLimiter(() => performance.now()),
-      nowMs: () => Date.now(),
-    }),
+    limiter: createLimiter(rateCounter),
     trustedHops: config.trustedHops,
     metrics,
     logger,
     now,
     newRequestId: uuidV7,
   });
-  const url = config.roles.includes("api") ? startListening({ config, handle, stack }) : undefined;
+  const url = config.roles.includes("api")
+    ? startListening({ config, handle, liveStreams: openAnswers.streams, stack })
+    : undefined;
   const running = stack.move();
   const stop = (): Promise<void> => running.disposeAsync();
   return {
@@ -142,6 +148,19 @@ export const startService = async (dependencies: {
     [Symbol.asyncDispose]: stop,
   };
 };
+
+/** Answers that are written for as long as their readers like. */
+const createOpenAnswers = () => ({
+  streams: createOpenStreams({ perKeyMax: STREAMS_PER_KEY_MAX, allMax: STREAMS_MAX }),
+  exports: createOpenStreams({ perKeyMax: EXPORTS_PER_KEY_MAX, allMax: EXPORTS_MAX }),
+});
+
+const createLimiter = (counter: RateCounter) =>
+  createSharedRateLimiter({
+    counter,
+    fallback: createRateLimiter(() => performance.now()),
+    nowMs: () => Date.now(),
+  });
 
 const connectMachines = async (options: {
   config: Config;
@@ -210,9 +229,10 @@ const openLog = async (options: {
 const startListening = (options: {
   config: Config;
   handle: HttpHandler;
+  liveStreams: OpenStreams;
   stack: AsyncDisposableStack;
 }): string => {
-  const { config, handle, stack } = options;
+  const { config, handle, liveStreams, stack } = options;
   const { host, port } = config;
   const listener = listen({
     host,
@@ -222,6 +242,8 @@ const startListening = (options: {
     idleMsMax: CONNECTION_IDLE_MS_MAX,
   });
   stack.defer(() => listener.stop(REQUEST_DRAIN_MS_MAX));
+  // Before that: they would not end by themselves.
+  stack.defer(() => liveStreams.end());
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const shownHost = isEverywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
   return `http://${shownHost}:${listener.port}`;
