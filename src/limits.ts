@@ -103,6 +103,8 @@ export const PAGE_ROWS_DEFAULT = 50;
 export const PAGE_ROWS_MAX = 200;
 /** Rows that a stream or an export reads at once, at most; less where events are large. */
 export const WALK_ROWS_MAX = 500;
+/** Of the first page: nothing is known yet about how large the tenant's events are, and 16 of the largest are 4 MiB. */
+export const WALK_ROWS_FIRST = 16;
 /** What those rows should come to together, in characters. The next page is made smaller or larger by it. */
 export const WALK_PAGE_CHARACTERS = 1 * MIB;
 /** Stretch of the log that one page looks through, so that a rare filter does not keep the process: some 10 ms (measured). */

@@ -68,10 +68,7 @@ describe("what comes", () => {
   test("is only the tenant's, whatever the others send, and only what the filters say", async () => {
     const [one, other] = [await service.makeKey("one"), await service.makeKey("other")];
     const all = await follow(one, "?after=0");
-    const filtered = await follow(
-      one,
-      "?after=0&event_type=decision.*&asset_id=special&risk_tier=high&tag=x".replace("&tag=x", ""),
-    );
+    const filtered = await follow(one, "?after=0&event_type=decision.*&asset_id=special&risk_tier=high");
     for (let round = 0; round < 5; round++) {
       await Promise.all([
         send(one, [`one${round}`]),
@@ -235,7 +232,7 @@ describe("the end", () => {
   });
 });
 
-test("a reader that takes nothing holds up nobody and costs one page, and can be left", async () => {
+test("a reader that takes nothing holds up nobody and costs one page, and gets everything once it reads", async () => {
   const key = await service.makeKey("slow");
   const padding = "x".repeat(100_000);
   for (let from = 0; from < 300; from += 100)
@@ -245,6 +242,7 @@ test("a reader that takes nothing holds up nobody and costs one page, and can be
   const before = process.memoryUsage().rss;
   const sockets = Array.from({ length: 10 }, () => {
     const socket = connect(Number(new URL(service.url).port), "127.0.0.1").pause();
+    socket.on("error", () => {});
     socket.write(
       `GET /v1/events/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     );
@@ -253,6 +251,19 @@ test("a reader that takes nothing holds up nobody and costs one page, and can be
   const source = await follow(key, "?after=0");
   await source.take(301);
   expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000);
-  for (const socket of sockets) socket.destroy();
   await source.disconnect();
+  const [slow, ...others] = sockets;
+  for (const socket of others) socket.destroy();
+  let text = "";
+  slow?.setEncoding("latin1").on("data", (some) => {
+    text += some;
+  });
+  slow?.resume();
+  await until("the slow one has everything", () => text.includes("evt_last"));
+  // A chunk of the transfer coding may begin anywhere.
+  const ids = [...text.replaceAll(/\r\n[0-9a-f]+\r\n/g, "").matchAll(/"event_id":"evt_(\w+)"/g)].map(
+    ([, id]) => id,
+  );
+  expect(ids).toEqual([...numbers(0, 300), "last"]);
+  slow?.destroy();
 });

@@ -1,5 +1,5 @@
 /** All events of a tenant that match, in the order of the log, page by page: for streams and exports. */
-import { WALK_PAGE_CHARACTERS, WALK_ROWS_MAX, WALK_SEQUENCES_MAX } from "../../limits.ts";
+import { WALK_PAGE_CHARACTERS, WALK_ROWS_FIRST, WALK_ROWS_MAX, WALK_SEQUENCES_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { eventsProjection } from "./evolve.ts";
@@ -49,9 +49,6 @@ export const walkEvents = (walk: {
     },
   };
 };
-
-/** Small, because nothing is known yet about how large the tenant's events are. */
-const WALK_ROWS_FIRST = 50;
 
 /** An event may be a thousand times as large as another: a page is bounded by what the one before it held, and grows slowly. */
 const rowsAfter = (rows: readonly StoredEvent[], rowsMax: number): number => {
