@@ -231,15 +231,13 @@ describe("a large export", () => {
     });
   }, 60_000);
 
-  test("is whole, a cut at its start, and leaves room for other requests and for memory", async () => {
-    Bun.gc(true);
-    const before = process.memoryUsage().rss;
+  test("is whole, a cut at its start, and leaves room for other requests", async () => {
     const response = await fetch(`${service.url}/v1/export`, { headers: { authorization: `Bearer ${key}` } });
     const end = Number(response.headers.get("x-prooftrail-last-sequence"));
     const later = await service.call("/v1/events", { key, body: event({ event_id: "evt_later" }) });
     expect(later.json.data.sequence).toBeGreaterThan(end);
     const decoder = new TextDecoder();
-    let [rest, count, previous, memory, others] = ["", 0, 0, 0, 0];
+    let [rest, count, previous, others] = ["", 0, 0, 0];
     let isDone = false;
     const asking = (async () => {
       for (; !isDone; others++) expect((await service.call("/health/live")).status).toBe(200);
@@ -252,13 +250,11 @@ describe("a large export", () => {
         expect([sequence > previous, sent.event_id]).toEqual([true, `evt_${count++}`]);
         previous = sequence;
       }
-      memory = Math.max(memory, process.memoryUsage().rss - before);
     }
     isDone = true;
     await asking;
     expect([rest, count, previous]).toEqual(["", COUNT, end]);
     expect(others).toBeGreaterThan(20);
-    expect(memory).toBeLessThan(200_000_000);
   }, 60_000);
 
   test("waits for its reader, and goes on to the end when that takes it", async () => {
