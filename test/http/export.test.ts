@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { EVENT_CSV_COLUMNS } from "../../src/http/event-csv.ts";
 import { EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
+import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
 import { readCsv } from "./csv-reader.ts";
 
@@ -54,23 +54,8 @@ const listed = async (key: string, query: string): Promise<Listed[]> => {
   return found;
 };
 
-/** A request whose answer is taken only when it is told to. */
-const openExport = (key: string, at = service): { readonly socket: Socket; text(): string } => {
-  const socket = connect(Number(new URL(at.url).port), "127.0.0.1").pause();
-  let text = "";
-  socket.setEncoding("latin1").on("data", (some) => {
-    text += some;
-  });
-  socket.on("error", () => {});
-  socket.pause();
-  socket.write(`GET /v1/export HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-  return { socket, text: () => text };
-};
-/** Requests for exports that were answered so far: their bodies have begun. */
-const begun = (at = service): number =>
-  at.lines.filter(({ route, status }) => route === "/v1/export" && status === 200).length;
-/** The last chunk of a body that ends properly (RFC 9112 §7.1). */
-const LAST_CHUNK = "\r\n0\r\n\r\n";
+const untaken = (key: string, at = service) =>
+  openUntaken(`${at.url}/v1/export`, { authorization: `Bearer ${key}` });
 
 describe("what is exported", () => {
   test("equals what is listed, for every filter", async () => {
@@ -258,38 +243,28 @@ describe("a large export", () => {
   }, 60_000);
 
   test("waits for its reader, and goes on to the end when that takes it", async () => {
-    const before = begun();
-    const { socket, text } = openExport(key);
-    await until("it is running", () => begun() > before);
+    const answer = await untaken(key);
     expect(await exported(key, "asset_id=nothing")).toEqual([]);
-    socket.resume();
-    await until("it has come", () => text().endsWith(LAST_CHUNK));
-    expect(text().match(/"sequence":/g)?.length).toBe(COUNT + 1);
-    socket.destroy();
+    const text = await answer.text((some) => some.endsWith(LAST_CHUNK));
+    expect(text.match(/"sequence":/g)?.length).toBe(COUNT + 1);
   }, 30_000);
 
   test("is broken off when the key is revoked", async () => {
     const made = await service.call("/v1/keys", { body: { tenant: "large", scopes: ["events:read"] } });
     const { id, api_key } = made.json.data;
-    const before = begun();
-    const { socket, text } = openExport(api_key);
-    await until("it is running", () => begun() > before);
+    const answer = await untaken(api_key);
     expect((await service.call(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
-    socket.resume();
-    await until("the connection is closed", () => socket.destroyed);
-    expect(text()).not.toEndWith(LAST_CHUNK);
+    expect(await answer.text()).not.toEndWith(LAST_CHUNK);
     await until("it is told", () =>
       service.lines.some(({ detail }) => detail?.includes("the key has ended")),
     );
   }, 30_000);
 
   test("a key may have only so many at once; whoever leaves makes room", async () => {
-    const before = begun();
-    const open = Array.from({ length: EXPORTS_PER_KEY_MAX }, () => openExport(key));
-    await until("all are running", () => begun() === before + EXPORTS_PER_KEY_MAX);
+    const open = await Promise.all(Array.from({ length: EXPORTS_PER_KEY_MAX }, () => untaken(key)));
     const refused = await service.call("/v1/export?asset_id=nothing", { key });
     expect([refused.status, refused.json.code]).toEqual([503, "overloaded"]);
-    for (const { socket } of open) socket.destroy();
+    for (const answer of open) answer.disconnect();
     await until("there is room again", async () => {
       const { status } = await service.call("/v1/export?asset_id=nothing", { key });
       return status === 200;
@@ -312,16 +287,14 @@ test("a database that fails midway breaks the connection off: a part is never ta
     const answer = await at.call(`/v1/events?limit=1&min_sequence=${sequence}`);
     return answer.status === 200;
   });
-  const { socket, text } = openExport(at.adminKey, at);
-  await until("it is running", () => begun(at) > 0);
+  const answer = await untaken(at.adminKey, at);
   const database = new DatabaseSync(join(at.dataDir, "views.sqlite"));
   database.exec("DROP TABLE events");
   database.close();
-  socket.resume();
-  await until("the connection is closed", () => socket.destroyed);
-  expect(text()).toStartWith("HTTP/1.1 200 OK\r\n");
-  expect(text()).toContain('"evt_0"');
-  expect(text()).not.toEndWith(LAST_CHUNK);
+  const text = await answer.text();
+  expect(text).toStartWith("HTTP/1.1 200 OK\r\n");
+  expect(text).toContain('"evt_0"');
+  expect(text).not.toEndWith(LAST_CHUNK);
   expect(at.lines.some(({ message }) => message === "an export was broken off")).toBe(true);
 }, 30_000);
 
@@ -329,12 +302,9 @@ test("an export that is not taken is broken off when the service stops, within i
   const at = await startTestService();
   const padding = "x".repeat(10_000);
   await sendAll(at.adminKey, many(0, 2000, { metadata: { padding } }), at);
-  const { socket, text } = openExport(at.adminKey, at);
-  await until("it is running", () => begun(at) > 0);
+  const answer = await untaken(at.adminKey, at);
   const startedAt = performance.now();
   await at[Symbol.asyncDispose]();
   expect(performance.now() - startedAt).toBeLessThan(10_000);
-  socket.resume();
-  await until("the connection is closed", () => socket.destroyed);
-  expect(text()).not.toEndWith(LAST_CHUNK);
+  expect(await answer.text()).not.toEndWith(LAST_CHUNK);
 }, 30_000);

@@ -1,9 +1,9 @@
 /** What exports and streams cost a service that does nothing else, in a process of its own so that nobody else's memory is counted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { connect } from "node:net";
 import { openEventSource } from "../support/event-source.ts";
 import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
 import { event } from "../support/service.ts";
+import { openUntaken } from "../support/untaken-answer.ts";
 
 const COUNT = 50_000;
 const MB = 1_000_000;
@@ -61,17 +61,11 @@ test.each([
 
 test("thirty streams whose readers take nothing cost a page each, not all that there is", async () => {
   const before = await residentBytes();
-  const sockets = Array.from({ length: 30 }, () => {
-    const socket = connect(Number(new URL(service.url).port), "127.0.0.1").pause();
-    socket.on("error", () => {});
-    socket.write(
-      `GET /v1/events/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${headers.authorization}\r\n\r\n`,
-    );
-    return socket;
-  });
+  const url = `${service.url}/v1/events/stream?after=0`;
+  const answers = await Promise.all(Array.from({ length: 30 }, () => openUntaken(url, headers)));
   const source = await openEventSource(`${service.url}/v1/events/stream?after=${COUNT - 20_000}`, headers);
   await source.take(20_000);
   expect((await residentBytes()) - before).toBeLessThan(300 * MB);
-  for (const socket of sockets) socket.destroy();
+  for (const answer of answers) answer.disconnect();
   await source.disconnect();
 }, 60_000);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { STREAMS_PER_KEY_MAX } from "../../src/limits.ts";
 import { type EventSource, openEventSource } from "../support/event-source.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
+import { openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
 
 let service: TestService;
@@ -238,23 +238,16 @@ test("a reader that takes nothing holds up nobody, and gets everything once it r
   for (let from = 0; from < 300; from += 100)
     await send(key, numbers(from, from + 100), { metadata: { padding } });
   await send(key, ["last"]);
-  const slow = connect(Number(new URL(service.url).port), "127.0.0.1").pause();
-  slow.write(
-    `GET /v1/events/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`,
-  );
+  const slow = await openUntaken(`${service.url}/v1/events/stream?after=0`, {
+    authorization: `Bearer ${key}`,
+  });
   const source = await follow(key, "?after=0");
   await source.take(301);
   await source.disconnect();
-  let text = "";
-  slow.setEncoding("latin1").on("data", (some) => {
-    text += some;
-  });
-  slow.resume();
-  await until("the slow one has everything", () => text.includes("evt_last"));
+  const text = await slow.text((some) => some.includes("evt_last"));
   // A chunk of the transfer coding may begin anywhere.
   const ids = [...text.replaceAll(/\r\n[0-9a-f]+\r\n/g, "").matchAll(/"event_id":"evt_(\w+)"/g)].map(
     ([, id]) => id,
   );
   expect(ids).toEqual([...numbers(0, 300), "last"]);
-  slow.destroy();
 });
