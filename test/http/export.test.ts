@@ -99,6 +99,14 @@ describe("what is exported", () => {
     expect(await exported(key, `min_sequence=${sequence}`)).toHaveLength(700);
   });
 
+  test("has what was written just before, when it is told to wait for it", async () => {
+    const key = await service.makeKey("own");
+    for (let index = 0; index < 50; index++) {
+      const sequence = await sendAll(key, many(index, index + 1));
+      expect(await exported(key, `min_sequence=${sequence}`)).toHaveLength(index + 1);
+    }
+  });
+
   test("is the event as it was sent; raw line breaks become spaces in NDJSON alone", async () => {
     const key = await service.makeKey("exact");
     const text = `{ "n":12345678901234567890,\r\n"tags":{ "k" : 1.50 },\n"metadata":{"s":"\\u0000\\n\\ud800😀"}, ${JSON.stringify(event({ event_id: "evt_exact" })).slice(1)}`;
@@ -272,8 +280,10 @@ describe("a large export", () => {
   });
 
   test("HEAD makes none", async () => {
-    for (let index = 0; index <= EXPORTS_PER_KEY_MAX; index++) {
-      const answer = await service.call("/v1/export?format=csv", { key, method: "HEAD" });
+    const asked = Array.from({ length: EXPORTS_PER_KEY_MAX + 1 }, () =>
+      service.call("/v1/export?format=csv", { key, method: "HEAD" }),
+    );
+    for (const answer of await Promise.all(asked)) {
       expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
     }
   });
