@@ -125,6 +125,20 @@ export const STREAM_POSITION_POLL_MS = 25;
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 /** Records a projection takes in one transaction: large enough to spread the cost of a commit, small enough for a short lag. */
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 1000;
+/** Records that are evolved before requests have a turn: a few milliseconds. */
+export const EVOLVE_RECORDS_PER_TURN = 64;
+/** A duty that falls due within so many days is due soon. */
+export const DUE_SOON_DAYS = 7;
+/** Rows of one answer of activity; more are refused with the advice to ask for less. */
+export const ACTIVITY_ROWS_MAX = 10_000;
+/** Notices to one person that are looked through for the last one before a decision. */
+export const NOTICES_LOOKED_AT_MAX = 50;
+/** Legal bases that the register of assets shows of one asset. */
+export const ASSET_LEGAL_BASES_MAX = 64;
+/** Events that a case keeps per name they refer to, the earliest ones. Far above a case; it bounds one name used for everything. */
+export const CASE_FACTS_MAX = 256;
+/** Names that one name may stand beside before it counts as used for everything and connects nothing. */
+export const CASE_NEIGHBOURS_MAX = 64;
 /** A view further behind than this makes the instance not ready. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 
@@ -155,6 +169,8 @@ export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Wait before a projection reads on after a fault: doubles from the first to the second. */
 export const PROJECTION_RETRY_MS_MIN = 100;
 export const PROJECTION_RETRY_MS_MAX = 5 * SECOND_MS;
+/** A view that catches up reads this long before the others have a turn. */
+export const PROJECTION_CATCH_UP_MS = 1 * SECOND_MS;
 /** How often a runner that stands by looks whether the other writer of its view still moves. */
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
 /** How often a waiting read looks at the position of a view. One look costs microseconds. */
@@ -163,6 +179,13 @@ export const VIEW_POSITION_POLL_MS = 10;
 export const VIEW_WRITE_SLICE_MS_MAX = 4;
 /** How long a commit waits for the transaction of another process on the same database file. */
 export const VIEW_BUSY_MS_MAX = 10 * SECOND_MS;
+/** A database on the network that does not answer a query for this long is taken for lost. */
+export const VIEW_QUERY_MS_MAX = 30 * SECOND_MS;
+/** Connections for reading, per process: a slow search keeps one of them. */
+export const VIEW_READ_CONNECTIONS_MAX = 4;
+/** Rows and text that go to a database in one statement. */
+export const VIEW_STATEMENT_ROWS_MAX = 10_000;
+export const VIEW_STATEMENT_CHARACTERS_MAX = 4 * MIB;
 /** Prepared statements kept per connection. Their number grows with the combinations of filters that clients use. */
 export const VIEW_STATEMENTS_CACHED_MAX = 256;
 

@@ -122,6 +122,7 @@ test("no file is dead: each is reached from the program", () => {
   reach("src/service/main.ts");
   // Runs in the browser: src/service/sandbox-page.ts has it bundled.
   reach("src/sandbox-page/page.ts");
+  // Chosen by a setting that does not exist yet; the suite of the view stores runs on it.
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);
 });
 
@@ -149,7 +150,7 @@ describe("finer rules", () => {
           const target = specifier.startsWith(".") ? targetOf(path, specifier) : "";
           return (
             target.startsWith("src/jetstream/") ||
-            (target === "src/views/sqlite.ts" && !path.startsWith("src/views/"))
+            (/^src\/views\/(sqlite|postgres)\.ts$/.test(target) && !path.startsWith("src/views/"))
           );
         }),
       );

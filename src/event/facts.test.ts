@@ -14,7 +14,9 @@ const nothingElse = {
   correlationId: null,
   subjectHash: null,
   traceId: null,
+  assetVersion: null,
   tags: [],
+  metadata: {},
 };
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
@@ -87,6 +89,7 @@ test("values of a wrong type count as absent, whatever JSON stands there", () =>
     "correlation_id",
     "subject_hash",
     "trace_id",
+    "asset_version",
     "tags",
     "metadata",
   ];
@@ -99,7 +102,8 @@ test("values of a wrong type count as absent, whatever JSON stands there", () =>
     }),
   );
   const metadata = { legal_bases: "pipa_37_2_kr", user_id_hash: 7, recipient_hash: "01012345678" };
-  expect(eventFacts({ ...minimal, metadata, risk_tier: 3, tags: ["a"], correlation_id: {} })).toMatchObject(
-    nothingElse,
-  );
+  expect(eventFacts({ ...minimal, metadata, risk_tier: 3, tags: ["a"], correlation_id: {} })).toMatchObject({
+    ...nothingElse,
+    metadata,
+  });
 });

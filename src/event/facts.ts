@@ -22,7 +22,10 @@ export interface EventFacts {
   /** In lower case. */
   readonly subjectHash: string | null;
   readonly traceId: string | null;
+  readonly assetVersion: string | null;
   readonly tags: readonly Tag[];
+  /** Empty where there is none. */
+  readonly metadata: JsonObject;
 }
 
 export interface Tag {
@@ -47,8 +50,20 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     correlationId: textOrNull(event.correlation_id),
     subjectHash: firstHash(event.subject_hash, metadata.user_id_hash, metadata.recipient_hash),
     traceId: textOrNull(event.trace_id),
+    assetVersion: textOrNull(event.asset_version),
     tags: tagsOf(event.tags),
+    metadata,
   };
+};
+
+/** A text, or a number as text, under the first of these names that has one. */
+export const metadataText = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
+  for (const name of names) {
+    const value = metadata[name];
+    if (isText(value) && value !== "") return value;
+    if (typeof value === "number") return String(value);
+  }
+  return undefined;
 };
 
 const isText = (value: unknown): value is string => typeof value === "string";

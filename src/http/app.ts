@@ -8,6 +8,7 @@ import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { LogReader } from "../log/event-log.ts";
+import type { Rules } from "../obligations/clocks.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -17,11 +18,16 @@ import { createMethodTable, type MethodTable } from "./method-table.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { problem } from "./problem.ts";
 import { contextOf, openRequest, type RequestContext } from "./request-context.ts";
+import { activityRoutes } from "./routes/activity.ts";
+import { assetRoutes } from "./routes/assets.ts";
+import { caseRoutes } from "./routes/cases.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { exportRoutes } from "./routes/export.ts";
 import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
+import { obligationRoutes } from "./routes/obligations.ts";
 import { operationRoutes } from "./routes/operation.ts";
+import { registerRoutes } from "./routes/registers.ts";
 import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
@@ -35,6 +41,7 @@ export interface HttpDependencies {
   /** Ended by who stops the service, before the listener waits for running requests. */
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
+  readonly rules: Rules;
   readonly keys: Keys;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
   readonly vocabulary: EventVocabulary;
@@ -119,6 +126,11 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
     .use(streamRoutes({ ...dependencies, guard }))
     .use(exportRoutes({ ...dependencies, guard }))
     .use(searchRoutes({ ...dependencies, guard }))
+    .use(assetRoutes({ ...dependencies, guard }))
+    .use(caseRoutes({ ...dependencies, guard }))
+    .use(registerRoutes({ ...dependencies, guard }))
+    .use(obligationRoutes({ ...dependencies, guard }))
+    .use(activityRoutes({ ...dependencies, guard }))
     .use(keyRoutes({ ...dependencies, guard }))
     .use(sandboxPageRoutes(dependencies.sandboxPage))
     .use(sandboxRoutes({ ...dependencies.sandbox, bodies, vocabulary }))

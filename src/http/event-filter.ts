@@ -4,6 +4,7 @@ import { isSha256, isUtcTimestamp } from "../event/formats.ts";
 import type { EventConditions } from "../projections/events/queries.ts";
 import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
+import { parameter } from "./reading.ts";
 
 const GROUP = /^[a-z][a-z0-9_]*\.\*$/;
 
@@ -43,12 +44,6 @@ export const readEventFilter = (query: Query): EventConditions => {
     timeField: query.choice("time_field", ["timestamp", "received_at"], "timestamp"),
   };
 };
-
-export const parameter = (
-  name: string,
-  description: string,
-  schema: Parameter["schema"] = { type: "string" },
-): Parameter => ({ name, in: "query", description, schema });
 
 export const STREAM_FILTER_PARAMETERS: readonly Parameter[] = [
   parameter("asset_id", "Exactly this asset."),

@@ -7,6 +7,7 @@ import { ProblemBody } from "./schemas.ts";
 export const TAGS = {
   Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
   Reading: "Asking for what was stored.",
+  Registers: "What an auditor asks for: lists that are made of the events, by the time of the events.",
   Keys: "Who may do what, in which tenant.",
   Sandbox:
     "To try it without a key. Events are kept in memory for an hour; every answer carries a watermark.",

@@ -16,8 +16,8 @@ const Sequence = Type.Integer({
 });
 const Time = Type.String({ format: "date-time" });
 
-const dataOf = (data: TSchema) => Type.Object({ data, request_id: RequestId });
-const listOf = (row: TSchema) =>
+export const dataOf = (data: TSchema) => Type.Object({ data, request_id: RequestId });
+export const listOf = (row: TSchema) =>
   Type.Object({
     data: Type.Array(row),
     next_cursor: Type.Union([Type.String(), Type.Null()], {

@@ -2,7 +2,7 @@
  * What a projection is: a rule that turns records into rows, without I/O and without a clock, so that the same records
  * give the same rows wherever and however often it runs. runner.ts applies it, registry.ts lists them.
  */
-import type { JsonObject } from "../event/facts.ts";
+import type { EventFacts, JsonObject } from "../event/facts.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { LogRecord } from "../log/record.ts";
 import type { Row, Table } from "../views/tables.ts";
@@ -14,6 +14,8 @@ export interface StoredRecord {
   readonly record: LogRecord;
   /** The event's text, parsed. Numbers may have lost precision: store `record.eventText`, not this. */
   readonly event: JsonObject;
+  /** Undefined where a required member is missing or malformed: only what no version of the program would have taken. */
+  readonly facts: EventFacts | undefined;
 }
 
 /** A row by its primary key. */
@@ -22,18 +24,30 @@ export interface StateKey {
   readonly key: Row;
 }
 
-/** The rows that a record's `stateKeys` named, as all earlier records left them. */
+/** The rows that `stateKeys` and `furtherKeys` named, as all earlier records left them. */
 export interface States {
   get(table: Table, key: Row): Row | undefined;
+  /** Whether the row was named, so that it may be asked for. */
+  isNamed(table: Table, key: Row): boolean;
 }
 
-export type Evolution =
-  | { readonly kind: "rows"; readonly writes: readonly Write[] }
-  /** A dead letter: the reason as a code, and a text that does not repeat what the customer sent. */
-  | { readonly kind: "rejected"; readonly code: string; readonly detail: string };
+/** A dead letter: the reason as a code, and a text that does not repeat what the customer sent. */
+export interface Rejection {
+  readonly sequence: Sequence;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface Evolution {
+  readonly writes: readonly Write[];
+  readonly rejected?: readonly Rejection[];
+}
 
 /** Raise `version` with every change of the tables or of what the rows hold: the view is then made again from the log. */
 export interface Projection extends ViewDefinition {
   stateKeys(record: StoredRecord): readonly StateKey[];
-  evolve(states: States, record: StoredRecord): Evolution;
+  /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
+  furtherKeys?(states: States, record: StoredRecord): readonly StateKey[];
+  /** Some records in the order of the log. How they are cut into groups must not show in the rows. */
+  evolve(states: States, records: readonly StoredRecord[]): Evolution;
 }

@@ -1,29 +1,28 @@
 /**
- * Keeps one view level with the log: reads from the view's own position (never from what a broker remembers about a
+ * Keeps the views level with the log: reads from their own position (never from what a broker remembers about a
  * consumer, which could disagree with the rows), evolves, and commits rows and position together. It goes on
  * through every fault; what stops it is the signal. It never steps over a record: what cannot be taken is kept as a
  * dead letter, and a sequence that does not come is an alarm.
+ *
+ * Views that stand at one position move together, in a lane: a record is read and decoded once for all of them. A view that is behind,
+ * because it is new, catches up by turns and then joins. The first projection leads: others may ask its rows, so none is moved beyond it.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import {
-  PROJECTION_RECORDS_PER_COMMIT_MAX,
+  PROJECTION_CATCH_UP_MS,
   PROJECTION_RETRY_MS_MAX,
   PROJECTION_RETRY_MS_MIN,
   PROJECTION_STANDBY_MS,
 } from "../limits.ts";
-import { type LogReader, LogUnavailableError, type StoredMessage } from "../log/event-log.ts";
+import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { CommitResult, DeadLetter, ViewStore } from "../views/view-store.ts";
-import { evolveGroup, type GroupOutcome, refusedLetter } from "./evolve-group.ts";
+import type { DeadLetter, ViewStore } from "../views/view-store.ts";
+import { createLaneReading, type Lane, type Progress, type Stopped } from "./lane.ts";
 import type { Projection } from "./projection.ts";
 
 /** Why reading stopped before the signal did. */
-export type RunnerAlarm =
-  /** A sequence is missing in what the log gave. */
-  | "hole"
-  /** The view has seen more than the log holds: the log was replaced, or restored from an older copy. */
-  | "ahead_of_log";
+export type RunnerAlarm = Extract<Stopped, { kind: "alarm" }>["alarm"];
 
 export interface RunnerMetrics {
   /** Once per commit, and with no records whenever the position was read. */
@@ -37,7 +36,8 @@ export interface RunnerMetrics {
 }
 
 export interface RunnerDependencies {
-  readonly projection: Projection;
+  /** The first one leads; it is never behind another for longer than it takes to read what is between them. */
+  readonly projections: readonly [Projection, ...Projection[]];
   readonly log: LogReader;
   readonly views: ViewStore;
   readonly logger: Logger;
@@ -48,15 +48,11 @@ export interface RunnerDependencies {
 export interface Runner {
   /** Resolves after `signal` is aborted and the running commit is finished. Never rejects. Call it once. */
   run(signal: AbortSignal): Promise<void>;
-  /** As this runner knows it; another process may have moved it since. */
-  position(): Sequence;
-  lag(lastSequence: Sequence): number;
 }
 
 export const createRunner = (dependencies: RunnerDependencies): Runner => {
-  const { projection, views } = dependencies;
+  const { projections, views } = dependencies;
   const report = createReport(dependencies);
-  const reading = createReading(dependencies, report);
 
   const run = async (signal: AbortSignal): Promise<void> => {
     let isOpen = false;
@@ -66,128 +62,130 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
       let stopped: Stopped;
       try {
         // Once per run: a view that a newer version of the program has made since must not be made again by this one.
-        if (!isOpen) report.opened(await views.open(projection));
+        if (!isOpen)
+          for (const projection of projections) report.opened(projection.name, await views.open(projection));
         isOpen = true;
-        stopped = await reading.follow(signal);
+        stopped = await follow(dependencies, report, signal);
       } catch (error) {
         stopped = { kind: "failed", error };
       }
       if (signal.aborted) return;
-      report.stopped(stopped, reading.position());
+      report.stopped(stopped);
       if (report.commits() > commitsBefore) retryMs = PROJECTION_RETRY_MS_MIN;
       await pause(stopped.kind === "superseded" ? PROJECTION_STANDBY_MS : retryMs, signal);
       retryMs = Math.min(retryMs * 2, PROJECTION_RETRY_MS_MAX);
     }
   };
 
-  return {
-    run,
-    position: reading.position,
-    lag: (lastSequence) => Math.max(0, lastSequence - reading.position()),
-  };
+  return { run };
 };
 
-type Stopped =
-  /** The log gave no more, as it does when the signal is aborted. */
-  | { readonly kind: "ended" }
-  | { readonly kind: "superseded" }
-  | { readonly kind: "alarm"; readonly alarm: RunnerAlarm; readonly sequence: Sequence }
-  | { readonly kind: "failed"; readonly error: unknown };
-
-/** One pass over the log from the stored position, until something stops it. */
-const createReading = (dependencies: RunnerDependencies, report: Report) => {
-  const { projection, log, views, clock } = dependencies;
-  let position: Sequence = 0;
-
-  const follow = async (signal: AbortSignal): Promise<Stopped> => {
-    position = await views.position(projection.name);
-    report.positionRead(position);
-    const lastSequence = await log.lastSequence();
-    if (lastSequence < position) return { kind: "alarm", alarm: "ahead_of_log", sequence: lastSequence };
-    const messagesMax = PROJECTION_RECORDS_PER_COMMIT_MAX;
-    for await (const messages of log.follow({ from: position + 1, messagesMax, signal })) {
-      const gap = messages.findIndex((message, index) => message.sequence !== position + 1 + index);
-      const whole = gap < 0 ? messages : messages.slice(0, gap);
-      if (whole.length > 0 && (await take(whole)) === "superseded") return { kind: "superseded" };
-      const unexpected = messages[gap];
-      if (unexpected) return { kind: "alarm", alarm: "hole", sequence: unexpected.sequence };
-      if (signal.aborted) break;
+/** From the stored positions on, until something stops it. */
+const follow = async (
+  dependencies: RunnerDependencies,
+  report: Report,
+  signal: AbortSignal,
+): Promise<Stopped> => {
+  const { projections, log, views } = dependencies;
+  const read = createLaneReading({ ...dependencies, onProgress: report.committed });
+  for (;;) {
+    const commitsBefore = report.commits();
+    const lanes = await readLanes(projections, views);
+    const end = await log.lastSequence();
+    for (const { projections: moving, position } of lanes) {
+      const [first] = moving;
+      report.positionRead(moving, position);
+      if (end < position)
+        return { kind: "alarm", alarm: "ahead_of_log", projection: first.name, sequence: end, position };
     }
-    return { kind: "ended" };
-  };
+    const [leading, ...others] = lanes;
+    const stopped =
+      others.length === 0
+        ? await read(leading, { to: Number.POSITIVE_INFINITY, msMax: Number.POSITIVE_INFINITY, signal })
+        : await catchUp({ leading, others, end, signal, read });
+    // A log that gives nothing is asked again after a pause.
+    if (stopped.kind !== "reached" || signal.aborted || report.commits() === commitsBefore) return stopped;
+  }
+};
 
-  const take = async (messages: readonly StoredMessage[]): Promise<"committed" | "superseded"> => {
-    const now = clock().toISOString();
-    const outcome = await evolveGroup({ projection, messages, load: views.load, now });
-    const result = await commit(messages, outcome);
-    if (result.kind !== "unwritable") return result.kind;
-    const [message, ...others] = messages;
-    if (message && others.length === 0) {
-      const deadLetters = [refusedLetter(message, result.detail, now)];
-      const second = await commit(messages, { writes: [], deadLetters });
-      if (second.kind === "unwritable") throw new Error(`a dead letter cannot be written: ${second.detail}`);
-      return second.kind;
-    }
-    // One record of the group breaks a table, and the database does not say which: one by one it shows.
-    for (const single of messages) if ((await take([single])) === "superseded") return "superseded";
-    return "committed";
-  };
+/** The leading lane first, up to where another waits for it or to the end of the log; then the lane that is furthest behind has a turn. */
+const catchUp = async (turn: {
+  leading: Lane;
+  others: readonly Lane[];
+  end: Sequence;
+  signal: AbortSignal;
+  read: ReturnType<typeof createLaneReading>;
+}): Promise<Stopped> => {
+  const { leading, others, end, signal, read } = turn;
+  const ahead = others.map(({ position }) => position).filter((position) => position > leading.position);
+  if (ahead.length > 0 || leading.position < end) {
+    return read(leading, { to: Math.min(end, ...ahead), msMax: PROJECTION_CATCH_UP_MS, signal });
+  }
+  const inOrder = [leading, ...others].sort((one, other) => one.position - other.position);
+  const [last = leading, next = leading] = inOrder;
+  return read(last, { to: next.position, msMax: PROJECTION_CATCH_UP_MS, signal });
+};
 
-  const commit = async (
-    messages: readonly StoredMessage[],
-    { writes, deadLetters }: GroupOutcome,
-  ): Promise<CommitResult> => {
-    const to = messages.at(-1)?.sequence ?? position;
-    const result = await views.commit({ view: projection, from: position, to, writes, deadLetters });
-    if (result.kind === "committed") {
-      position = to;
-      report.committed({ position, records: messages.length, deadLetters });
-    }
-    return result;
-  };
-
-  return { follow, position: (): Sequence => position };
+/** Lanes by position, the leader's first. */
+const readLanes = async (
+  [leader, ...followers]: RunnerDependencies["projections"],
+  views: ViewStore,
+): Promise<readonly [Lane, ...Lane[]]> => {
+  const leading: Lane = { projections: [leader], position: await views.position(leader.name) };
+  const lanes: [Lane, ...Lane[]] = [leading];
+  for (const projection of followers) {
+    const position = await views.position(projection.name);
+    const index = lanes.findIndex((lane) => lane.position === position);
+    const lane = lanes[index];
+    if (lane) lanes[index] = { position, projections: [...lane.projections, projection] };
+    else lanes.push({ position, projections: [projection] });
+  }
+  return lanes;
 };
 
 type Report = ReturnType<typeof createReport>;
 
 /** What the runner tells the logger and the metrics: sequences and reasons, never what a record holds. */
-const createReport = ({ projection: { name: projection }, logger, metrics }: RunnerDependencies) => {
+const createReport = ({ logger, metrics }: RunnerDependencies) => {
   let commits = 0;
   let saidStandingBy = false;
   return {
     commits: (): number => commits,
-    opened: (code: string) => logger[code === "kept" ? "debug" : "info"]("view opened", { projection, code }),
-    positionRead: (position: Sequence) =>
-      metrics.progressed({ projection, position, records: 0, deadLetters: 0 }),
-    committed: (done: {
-      readonly position: Sequence;
-      readonly records: number;
-      readonly deadLetters: readonly DeadLetter[];
-    }) => {
-      commits++;
-      for (const { sequence, code, detail } of done.deadLetters) {
-        logger.warn("record became a dead letter", { projection, sequence, code, detail });
-      }
-      metrics.progressed({ projection, ...done, deadLetters: done.deadLetters.length });
+    opened: (projection: string, code: string) =>
+      logger[code === "kept" ? "debug" : "info"]("view opened", { projection, code }),
+    positionRead: (projections: Lane["projections"], position: Sequence) => {
+      for (const { name } of projections)
+        metrics.progressed({ projection: name, position, records: 0, deadLetters: 0 });
     },
-    stopped: (stopped: Stopped, position: Sequence) => {
+    committed: ({ lane, position, records, deadLetters }: Progress) => {
+      commits++;
+      for (const letter of deadLetters) warnOf(logger, letter);
+      for (const { name: projection } of lane.projections) {
+        const own = deadLetters.filter((letter) => letter.projection === projection);
+        metrics.progressed({ projection, position, records, deadLetters: own.length });
+      }
+    },
+    stopped: (stopped: Stopped) => {
       if (stopped.kind === "superseded" && !saidStandingBy) {
+        const { projection } = stopped;
         logger.info("another writer moves this view, standing by", { projection });
         saidStandingBy = true;
       }
       if (stopped.kind === "alarm") {
-        metrics.alarmed({ projection, alarm: stopped.alarm });
-        const { alarm: code, sequence } = stopped;
+        const { alarm: code, projection, sequence, position } = stopped;
+        metrics.alarmed({ projection, alarm: code });
         logger.error(ALARM_TEXT[code], { projection, code, sequence, detail: `position ${position}` });
       }
       if (stopped.kind === "failed") {
         const level = stopped.error instanceof LogUnavailableError ? "warn" : "error";
-        logger[level]("projection stopped, trying again", { projection, detail: String(stopped.error) });
+        logger[level]("projecting stopped, trying again", { detail: String(stopped.error) });
       }
     },
   };
 };
+
+const warnOf = (logger: Logger, { projection, sequence, code, detail }: DeadLetter): void =>
+  logger.warn("record became a dead letter", { projection, sequence, code, detail });
 
 const ALARM_TEXT: Readonly<Record<RunnerAlarm, string>> = {
   hole: "the log did not give the next sequence, reading again",

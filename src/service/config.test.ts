@@ -31,7 +31,7 @@ test("every malformed value is named at once, with what to set instead, and no s
     CHECKPOINT_INTERVAL: "1",
     EXTRA_EVENT_TYPES: "sdk.heartbeat,Bad",
     EXTRA_EVENT_ID_PREFIXES: "obj",
-    DATABASE_URL: "postgres://user:hunter2@host/db",
+    DATABASE_URL: "mysql://user:hunter2@host/db",
   });
   const errors = result.kind === "invalid" ? result.errors : [];
   expect(errors.map((error) => error.split(" ")[0])).toEqual([

@@ -17,6 +17,8 @@ export interface Config {
   readonly natsUrl: string | undefined;
   readonly natsProvisionUrl: string | undefined;
   readonly natsServerBinary: string | undefined;
+  /** Absent: SQLite in dataDir. */
+  readonly databaseUrl: string | undefined;
   readonly adminApiKey: string | undefined;
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
@@ -84,11 +86,11 @@ export const Environment = Type.Object({
     expects: "a path",
   }),
   DATABASE_URL: setting({
-    pattern: "^(?!)",
+    pattern: "^postgres(ql)?://[^\\s]+$",
     description:
-      "Reserved for PostgreSQL views, which this version does not have: leave it unset. Unset: SQLite in DATA_DIR.",
+      "PostgreSQL database for the views (encoding UTF8, its own). Unset: SQLite in DATA_DIR, for one machine.",
     default: "unset",
-    expects: "nothing: PostgreSQL views are not in this version, leave it unset for SQLite in DATA_DIR",
+    expects: "postgres://user:password@host:port/database",
   }),
   ADMIN_API_KEY: setting({
     pattern: "^[!-~]{16,256}$",
@@ -178,6 +180,7 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     natsUrl: given.NATS_URL,
     natsProvisionUrl: given.NATS_PROVISION_URL ?? given.NATS_URL,
     natsServerBinary: given.NATS_SERVER_BIN,
+    databaseUrl: given.DATABASE_URL,
     adminApiKey: given.ADMIN_API_KEY,
     roles: ROLES.filter((role) => asked.length === 0 || asked.includes(role)),
     logLevel: LOG_LEVELS.find((level) => level === given.LOG_LEVEL) ?? "info",

@@ -8,7 +8,7 @@ import { PortInUseError } from "../runtime/listen.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { banner } from "./banner.ts";
 import { type Config, readConfig } from "./config.ts";
-import { type Service, startService } from "./service.ts";
+import { type Service, startService, ViewsRefusedError } from "./service.ts";
 
 const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
 
@@ -63,7 +63,8 @@ const reasonFor = (error: unknown): string => {
   const isExpected =
     error instanceof BrokerRefusedError ||
     error instanceof BrokerStartError ||
-    error instanceof PortInUseError;
+    error instanceof PortInUseError ||
+    error instanceof ViewsRefusedError;
   if (isExpected) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };

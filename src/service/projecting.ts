@@ -7,24 +7,21 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
 export const startProjecting = (dependencies: {
-  readonly projections: readonly Projection[];
+  readonly projections: readonly [Projection, ...Projection[]];
   readonly log: LogReader;
   readonly views: ViewStore;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly now: () => Date;
 }): AsyncDisposable => {
-  const { projections, metrics, now, ...shared } = dependencies;
+  const { metrics, now, ...shared } = dependencies;
   const stopping = new AbortController();
-  const runs = projections.map((projection) =>
-    createRunner({ ...shared, projection, metrics: toRunnerMetrics(metrics), clock: now }).run(
-      stopping.signal,
-    ),
-  );
+  const runner = createRunner({ ...shared, metrics: toRunnerMetrics(metrics), clock: now });
+  const running = runner.run(stopping.signal);
   return {
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      await Promise.all(runs);
+      await running;
     },
   };
 };

@@ -37,12 +37,15 @@ import {
   STREAMS_MAX,
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
+import { STANDARD_RULES } from "../projections/cases/rules.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { createPostgresViews } from "../views/postgres.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
+import type { ViewStore } from "../views/view-store.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { loadDocsAssets } from "./docs-assets.ts";
@@ -87,8 +90,7 @@ export const startService = async (dependencies: {
     throw new BrokerRefusedError(`The admin key could not be set up: ${adminKey.detail}.`);
 
   const metrics = createMetrics();
-  const views = stack.use(createSqliteViews({ path: join(config.dataDir, "views.sqlite") }));
-  for (const projection of PROJECTIONS) await views.open(projection);
+  const views = stack.use(await openViews(config));
   const { reader, appender, logKeeper } = await openLog({ connection, broker, metrics, logger, stack });
   if (config.roles.includes("projector")) {
     stack.use(startProjecting({ projections: PROJECTIONS, log: reader, views, logger, metrics, now }));
@@ -111,6 +113,7 @@ export const startService = async (dependencies: {
     views,
     log: reader,
     ...openAnswers,
+    rules: STANDARD_RULES,
     keys: createKeys({ store: keyBucket, now, randomBytes }),
     keyStore: keyBucket,
     vocabulary: config.vocabulary,
@@ -161,6 +164,27 @@ const createLimiter = (counter: RateCounter) =>
     fallback: createRateLimiter(() => performance.now()),
     nowMs: () => Date.now(),
   });
+
+/** The tables are there before the first question is asked of them. */
+const openViews = async ({ databaseUrl, dataDir }: Config): Promise<ViewStore> => {
+  const views =
+    databaseUrl === undefined
+      ? createSqliteViews({ path: join(dataDir, "views.sqlite") })
+      : createPostgresViews({ url: databaseUrl });
+  try {
+    for (const projection of PROJECTIONS) await views.open(projection);
+  } catch (error) {
+    await views.close();
+    const detail = error instanceof Error ? error.message : "no reason given";
+    throw new ViewsRefusedError(`The views cannot be opened: ${detail}.`);
+  }
+  return views;
+};
+
+/** The start cannot go on without views. The message is for the operator. */
+export class ViewsRefusedError extends Error {
+  override readonly name = "ViewsRefusedError";
+}
 
 const connectMachines = async (options: {
   config: Config;

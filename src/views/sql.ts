@@ -7,6 +7,7 @@ export interface RowSql {
   /** Take every column, in the order of the description. */
   readonly insert: string;
   readonly upsert: string;
+  readonly add: string;
   /** Takes the primary key. */
   readonly delete: string;
 }
@@ -27,14 +28,18 @@ const makeRowSql = (table: Table): RowSql => {
   const name = sqlName(table.name);
   const keyMatches = table.primaryKey.map((key) => `${columnName(table, key)} = ?`).join(" AND ");
   const insert = `INSERT INTO ${name} (${columnList(table, names)}) VALUES (${names.map(() => "?").join(", ")})`;
-  const changed = names
+  const others = names
     .filter((column) => !table.primaryKey.includes(column))
-    .map((column) => `${columnName(table, column)} = excluded.${columnName(table, column)}`);
-  const onConflict = changed.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${changed.join(", ")}`;
+    .map((column) => columnName(table, column));
+  const onConflict = (change: (column: string) => string): string => {
+    const action = others.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${others.map(change).join(", ")}`;
+    return `${insert} ON CONFLICT (${columnList(table, table.primaryKey)}) ${action}`;
+  };
   return {
     select: `SELECT ${columnList(table, names)} FROM ${name} WHERE ${keyMatches}`,
     insert,
-    upsert: `${insert} ON CONFLICT (${columnList(table, table.primaryKey)}) ${onConflict}`,
+    upsert: onConflict((column) => `${column} = excluded.${column}`),
+    add: onConflict((column) => `${column} = ${name}.${column} + excluded.${column}`),
     delete: `DELETE FROM ${name} WHERE ${keyMatches}`,
   };
 };

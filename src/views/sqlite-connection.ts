@@ -2,6 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { VIEW_BUSY_MS_MAX, VIEW_STATEMENTS_CACHED_MAX } from "../limits.ts";
+import { createTurns, type Done } from "./turns.ts";
 
 export type Statements = (sql: string) => StatementSync;
 
@@ -18,12 +19,6 @@ export const createStatements = (database: DatabaseSync): Statements => {
     return statement;
   };
 };
-
-/** What the work of a transaction gives, and whether its writes are to stay. */
-export interface Done<Result> {
-  readonly result: Result;
-  readonly keep: boolean;
-}
 
 export interface Transactions {
   /** They run one after another, even where their work awaits. Undone where the work throws. */
@@ -49,15 +44,6 @@ export const createTransactions = (statements: Statements): Transactions => {
         }
       }),
     ended: () => inTurn(async () => undefined),
-  };
-};
-
-const createTurns = () => {
-  let last: Promise<unknown> = Promise.resolve();
-  return <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const turn = last.then(work, work);
-    last = turn;
-    return turn;
   };
 };
 

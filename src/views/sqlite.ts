@@ -17,6 +17,7 @@ import {
   createTransactions,
   type Statements,
 } from "./sqlite-connection.ts";
+import { deadLetterWrite, fromStored, newViewRow, OWN_TABLES, toStored } from "./stored-rows.ts";
 import {
   checkKey,
   checkRow,
@@ -28,11 +29,8 @@ import {
   tableDdl,
   type Value,
 } from "./tables.ts";
-import { fromStoredText, toStoredText } from "./text.ts";
 import {
   type CommitResult,
-  DEAD_LETTERS,
-  type DeadLetter,
   VIEWS,
   type ViewCommit,
   type ViewDefinition,
@@ -61,13 +59,16 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     return known ? rowInteger(known, "position") : 0;
   };
 
-  const commit = async ({ view, from, to, writes, deadLetters }: ViewCommit): Promise<CommitResult> => {
-    const letters = deadLetters.map((letter) => deadLetterWrite(view.name, letter));
+  const commit = async ({ views, from, to, writes, deadLetters }: ViewCommit): Promise<CommitResult> => {
+    const letters = deadLetters.map(deadLetterWrite);
     try {
       return await transactions.run<CommitResult>(async () => {
-        const { changes } = write(MOVE_POSITION).run(to, view.name, view.version, from);
-        if (Number(changes) !== 1) {
-          return { result: { kind: "superseded", position: await position(view.name) }, keep: false };
+        for (const { name, version } of views) {
+          const { changes } = write(MOVE_POSITION).run(to, name, version, from);
+          if (Number(changes) !== 1) {
+            const result = { kind: "superseded", view: name, position: await position(name) } as const;
+            return { result, keep: false };
+          }
         }
         await inSlices([...writes, ...letters], (each) => runWrite(write, each));
         return { result: { kind: "committed" }, keep: true };
@@ -123,8 +124,6 @@ const connect = (path: string) => {
   return { writer, reader };
 };
 
-const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS];
-
 /** Looks again inside the transaction: another process may have made them meanwhile. */
 const makeOwnTables = (writer: DatabaseSync): void => {
   writer.exec("BEGIN IMMEDIATE");
@@ -149,29 +148,8 @@ const dropView = (database: DatabaseSync, view: Row): void => {
   database.prepare("DELETE FROM dead_letters WHERE projection = ?").run(rowText(view, "name"));
 };
 
-const newViewRow = ({ name, version, tables }: ViewDefinition): Row => ({
-  name,
-  version,
-  position: 0,
-  tables: JSON.stringify(tables.map((table) => table.name)),
-});
-
 /** Moves only from where the writer believes the view to be, and only a view of its own version. */
 const MOVE_POSITION = "UPDATE views SET position = ? WHERE name = ? AND version = ? AND position = ?";
-
-const deadLetterWrite = (viewName: string, letter: DeadLetter): Write => ({
-  kind: "upsert",
-  table: DEAD_LETTERS,
-  row: {
-    projection: viewName,
-    sequence: letter.sequence,
-    tenant: letter.tenant,
-    event_id: letter.eventId,
-    code: letter.code,
-    detail: letter.detail,
-    recorded_at: letter.recordedAt,
-  },
-});
 
 const runWrite = (statements: Statements, write: Write): void => {
   const { table } = write;
@@ -192,15 +170,4 @@ const getRow = (statements: Statements, table: Table, key: Row): Row | undefined
 const keyParams = (table: Table, key: Row): Value[] => {
   checkKey(table, key);
   return table.primaryKey.map((name) => toStored(key[name] ?? null));
-};
-
-const toStored = (value: Value): Value => (typeof value === "string" ? toStoredText(value) : value);
-
-const fromStored = (stored: Readonly<Record<string, unknown>>): Row =>
-  Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, valueFromStored(name, value)]));
-
-const valueFromStored = (name: string, value: unknown): Value => {
-  if (typeof value === "string") return fromStoredText(value);
-  if (typeof value === "number" || value === null) return value;
-  throw new Error(`column ${name} holds something that was not written here`);
 };

@@ -14,6 +14,8 @@ export const NULLABLE_TEXT = { type: "text", nullable: true } as const satisfies
 /** Below 2^53, so that it is a number everywhere. */
 export const INTEGER = { type: "integer" } as const satisfies Column;
 
+export const NULLABLE_INTEGER = { type: "integer", nullable: true } as const satisfies Column;
+
 export interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
@@ -36,8 +38,8 @@ type ValueOf<Described extends Column | undefined> =
   | (Described extends { nullable: true } ? null : never);
 
 /** The statements that make a table and its indexes. */
-export const tableDdl = (table: Table): readonly string[] => {
-  const columns = Object.entries(table.columns).map(([name, column]) => columnDdl(name, column));
+export const tableDdl = (table: Table, types: SqlTypes = SQL_TYPES): readonly string[] => {
+  const columns = Object.entries(table.columns).map(([name, column]) => columnDdl(name, column, types));
   const primaryKey = `PRIMARY KEY (${columnList(table, table.primaryKey)})`;
   return [
     `CREATE TABLE ${sqlName(table.name)} (${[...columns, primaryKey].join(", ")})`,
@@ -45,11 +47,13 @@ export const tableDdl = (table: Table): readonly string[] => {
   ];
 };
 
-/** Both databases know `bigint`: 8 bytes in PostgreSQL, integer affinity in SQLite. */
-const SQL_TYPE = { text: "text", integer: "bigint" } as const;
+export type SqlTypes = Readonly<Record<Column["type"], string>>;
 
-const columnDdl = (name: string, column: Column): string =>
-  `${sqlName(name)} ${SQL_TYPE[column.type]}${column.nullable ? "" : " NOT NULL"}`;
+/** Both databases know `bigint`: 8 bytes in PostgreSQL, integer affinity in SQLite. */
+export const SQL_TYPES: SqlTypes = { text: "text", integer: "bigint" };
+
+const columnDdl = (name: string, column: Column, types: SqlTypes): string =>
+  `${sqlName(name)} ${types[column.type]}${column.nullable ? "" : " NOT NULL"}`;
 
 /** Nobody asks for rows without a value, so rows without one need no place in the index. */
 const indexDdl = (table: Table, names: readonly string[]): string => {

@@ -29,7 +29,9 @@ export type Condition<Name extends string = string> =
    * The row has a companion with these values: a row of `table` with the same tenant and sequence. The values and the
    * sequence are its whole primary key, so that no row is found twice.
    */
-  | { readonly kind: "has"; readonly table: Table; readonly values: Readonly<Record<string, string>> };
+  | { readonly kind: "has"; readonly table: Table; readonly values: Readonly<Record<string, string>> }
+  /** The column has no value. */
+  | { readonly kind: "absent"; readonly column: Name };
 
 export interface QueryParts<Described extends Table> {
   readonly tenant: string;
@@ -122,6 +124,96 @@ const companionsOf = (where: readonly Condition[]): readonly Companion[] =>
       return { source, clauses: Object.entries(values).map(([name, value]) => equals(source, name, value)) };
     });
 
+export interface ListParts<Described extends Table> {
+  readonly tenant: string;
+  readonly table: Described;
+  readonly columns: readonly ColumnOf<Described>[];
+  readonly where: readonly Condition<ColumnOf<Described>>[];
+  /** Never null, the last of them unique in the tenant: so every row has its place. */
+  readonly orderBy: readonly ColumnOf<Described>[];
+  readonly order: "asc" | "desc";
+  /** Values of `orderBy` in the last row of the page before. */
+  readonly after?: readonly (string | number)[] | undefined;
+  readonly rowsMax: number;
+}
+
+/** Rows of one table in the order of some columns, from where the page before ended. */
+export const tenantList = <Described extends Table>(parts: ListParts<Described>): TenantQuery => {
+  const { table, order, orderBy, after, rowsMax } = parts;
+  const { source, clauses } = tenantRows(parts);
+  assert(Number.isSafeInteger(rowsMax) && rowsMax > 0, "a query asks for at least one row");
+  assert(
+    orderBy.length > 0 && orderBy.every((name) => table.columns[name]?.nullable !== true),
+    "rows have a place",
+  );
+  const placed = orderBy.map((name) => columnIn(source, name));
+  if (after !== undefined) {
+    assert(after.length === orderBy.length, "a cursor has a value for each column of the order");
+    const marks = after.map(() => "?").join(", ");
+    clauses.push({ text: `(${placed.join(", ")}) ${order === "asc" ? ">" : "<"} (${marks})`, params: after });
+  }
+  const direction = order === "asc" ? "ASC" : "DESC";
+  return {
+    [BUILT]: true,
+    sql: [
+      `SELECT ${parts.columns.map((name) => columnIn(source, name)).join(", ")}`,
+      `FROM ${sqlName(table.name)} ${source.alias}`,
+      `WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
+      `ORDER BY ${placed.map((name) => `${name} ${direction}`).join(", ")} LIMIT ?`,
+    ].join(" "),
+    params: [...clauses.flatMap(({ params }) => params), rowsMax],
+  };
+};
+
+export interface TotalsParts<Described extends Table> {
+  readonly tenant: string;
+  readonly table: Described;
+  readonly where: readonly Condition<ColumnOf<Described>>[];
+  readonly groupBy: readonly ColumnOf<Described>[];
+  /** Each is a column of the answer, under its own name. */
+  readonly sums: readonly ColumnOf<Described>[];
+  readonly rowsMax: number;
+}
+
+/** Sums per group, in the order of the groups. */
+export const tenantTotals = <Described extends Table>(parts: TotalsParts<Described>): TenantQuery => {
+  const { table, groupBy, sums, rowsMax } = parts;
+  const { source, clauses } = tenantRows(parts);
+  const groups = groupBy.map((name) => columnIn(source, name));
+  // As an integer of 8 bytes: PostgreSQL's sum of these is a decimal.
+  const totals = sums.map(
+    (name) => `CAST(SUM(${columnIn(source, name)}) AS bigint) AS ${columnName(table, name)}`,
+  );
+  return {
+    [BUILT]: true,
+    sql: [
+      `SELECT ${[...groups, ...totals].join(", ")}`,
+      `FROM ${sqlName(table.name)} ${source.alias}`,
+      `WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
+      `GROUP BY ${groups.join(", ")} ORDER BY ${groups.join(", ")} LIMIT ?`,
+    ].join(" "),
+    params: [...clauses.flatMap(({ params }) => params), rowsMax],
+  };
+};
+
+const tenantRows = <Described extends Table>(parts: {
+  readonly tenant: string;
+  readonly table: Described;
+  readonly where: readonly Condition<ColumnOf<Described>>[];
+}): { readonly source: Source; readonly clauses: Clause[] } => {
+  const { tenant, table, where } = parts;
+  assert(typeof tenant === "string" && tenant !== "", "a query has a tenant");
+  assert(
+    where.every(({ kind }) => kind !== "has"),
+    "companions are for searches by sequence",
+  );
+  const source = { alias: "main", table };
+  return {
+    source,
+    clauses: [equals(source, "tenant", tenant), ...where.flatMap((each) => mainClauses(each, source))],
+  };
+};
+
 const mainClauses = (condition: Condition, source: Source): readonly Clause[] => {
   switch (condition.kind) {
     case "equals":
@@ -134,6 +226,8 @@ const mainClauses = (condition: Condition, source: Source): readonly Clause[] =>
         ...(to === undefined ? [] : [{ text: `${column} < ?`, params: [to] }]),
       ];
     }
+    case "absent":
+      return [{ text: `${columnIn(source, condition.column)} IS NULL`, params: [] }];
     case "has":
       return [];
   }

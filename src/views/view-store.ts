@@ -17,10 +17,13 @@ export type Write =
   /** The key is new. Where it is not, the whole commit is `unwritable`. */
   | { readonly kind: "insert"; readonly table: Table; readonly row: Row }
   | { readonly kind: "upsert"; readonly table: Table; readonly row: Row }
+  /** The integers beside the key are added to those that stand there; to nothing where there is no such row. Needs nothing but integers there. */
+  | { readonly kind: "add"; readonly table: Table; readonly row: Row }
   | { readonly kind: "delete"; readonly table: Table; readonly key: Row };
 
 /** A record that a projection could not take. */
 export interface DeadLetter {
+  readonly projection: string;
   readonly sequence: number;
   /** Null where the record could not be read so far. */
   readonly tenant: string | null;
@@ -32,7 +35,8 @@ export interface DeadLetter {
 }
 
 export interface ViewCommit {
-  readonly view: ViewDefinition;
+  /** Those that move; all of them stand at `from`. */
+  readonly views: readonly ViewDefinition[];
   /** The position that the writes were computed at. */
   readonly from: number;
   /** Sequence of the last record that they cover. */
@@ -43,8 +47,8 @@ export interface ViewCommit {
 
 export type CommitResult =
   | { readonly kind: "committed" }
-  /** Nothing was written: the view stands elsewhere, or has another version. Somebody else writes it. */
-  | { readonly kind: "superseded"; readonly position: number }
+  /** Nothing was written: a view stands elsewhere, or has another version. Somebody else writes it. */
+  | { readonly kind: "superseded"; readonly view: string; readonly position: number }
   /** Nothing was written: the database says that a row breaks its table, now and at every retry. */
   | { readonly kind: "unwritable"; readonly detail: string };
 

@@ -1,4 +1,4 @@
-/** What a projection makes of messages, without a database: given, when, then. */
+/** What projections make of messages, without a database: given, when, then. */
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import type { Projection } from "../../src/projections/projection.ts";
@@ -12,19 +12,27 @@ export interface InMemoryView {
   rows(table: Table): readonly Row[];
 }
 
-export const createInMemoryView = (projection: Projection): InMemoryView => {
+export const createInMemoryView = (...projections: readonly Projection[]): InMemoryView => {
   const stored = new Map<string, { readonly table: Table; readonly row: Row }>();
 
   const apply = (write: Write): void => {
     const { table } = write;
-    if (write.kind === "delete") stored.delete(keyText(table, write.key));
-    else stored.set(keyText(table, write.row), { table, row: write.row });
+    if (write.kind === "delete") {
+      stored.delete(keyText(table, write.key));
+      return;
+    }
+    const text = keyText(table, write.row);
+    const before = write.kind === "add" ? stored.get(text)?.row : undefined;
+    const added = Object.entries(before ?? {}).map(([name, value]) =>
+      table.primaryKey.includes(name) ? [name, value] : [name, Number(value) + Number(write.row[name])],
+    );
+    stored.set(text, { table, row: before ? Object.fromEntries(added) : write.row });
   };
 
   return {
     take: async (messages) => {
       const { writes, deadLetters } = await evolveGroup({
-        projection,
+        projections,
         messages,
         load: async (table, keys) =>
           keys.map((key) => stored.get(keyText(table, key))?.row).filter((row) => row !== undefined),

@@ -3,12 +3,14 @@ import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/limits.ts";
 import type { LogReader, StoredMessage } from "../../src/log/event-log.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
+import { type FirstEvent, onFirstEvents } from "../../src/projections/first-events.ts";
 import type { Projection } from "../../src/projections/projection.ts";
 import { createRunner, type RunnerAlarm } from "../../src/projections/runner.ts";
 import { waitForPosition } from "../../src/projections/wait-for-position.ts";
 import type { LogFields } from "../../src/telemetry/logger.ts";
+import { INTEGER, rowInteger, type Table, TEXT } from "../../src/views/tables.ts";
 import { tenantQuery } from "../../src/views/tenant-query.ts";
-import { DEAD_LETTERS, type ViewStore } from "../../src/views/view-store.ts";
+import { DEAD_LETTERS, type ViewStore, type Write } from "../../src/views/view-store.ts";
 import { until } from "../support/until.ts";
 import { createArrayLog } from "./array-log.ts";
 import { messageOf, poisonMessage, simpleEvent } from "./records.ts";
@@ -20,7 +22,12 @@ const events = (from: number, to: number): StoredMessage[] =>
   );
 
 /** A runner at work, and everything it told the logger and the metrics. */
-const startRunner = (parts: { log: LogReader; views: ViewStore; projection?: Projection }) => {
+const startRunner = (parts: {
+  log: LogReader;
+  views: ViewStore;
+  projection?: Projection;
+  projections?: readonly [Projection, ...Projection[]];
+}) => {
   const stop = new AbortController();
   const lines: { level: string; message: string; fields: LogFields }[] = [];
   const alarms: RunnerAlarm[] = [];
@@ -33,7 +40,7 @@ const startRunner = (parts: { log: LogReader; views: ViewStore; projection?: Pro
   const runner = createRunner({
     log: parts.log,
     views: parts.views,
-    projection: parts.projection ?? eventsProjection,
+    projections: parts.projections ?? [parts.projection ?? eventsProjection],
     logger: {
       isEnabled: () => true,
       request: () => {},
@@ -43,7 +50,8 @@ const startRunner = (parts: { log: LogReader; views: ViewStore; projection?: Pro
       error: line("error"),
     },
     metrics: {
-      progressed: ({ records, deadLetters, position }) => {
+      progressed: ({ projection, records, deadLetters, position }) => {
+        if (projection !== "events") return;
         counted.records += records;
         counted.deadLetters += deadLetters;
         counted.commits += records > 0 ? 1 : 0;
@@ -96,9 +104,8 @@ test("records become rows in order, and new records follow", async () => {
   log.append(...events(6, 8));
   await reached(at.views, 8);
   expect(await sequencesIn(at.views)).toEqual(range(1, 8));
-  await until("the runner knows it too", () => runner.position() === 8);
-  expect([runner.lag(8), runner.lag(10), runner.lag(7)]).toEqual([0, 2, 0]);
-  expect(runner.counted).toMatchObject({ records: 8, deadLetters: 0, position: 8 });
+  await until("it is counted", () => runner.counted.position === 8);
+  expect(runner.counted).toMatchObject({ records: 8, deadLetters: 0 });
 });
 
 test("a new runner goes on at the view's own position", async () => {
@@ -157,19 +164,17 @@ test("a rule that throws, or that makes rows nobody can store, costs only the re
       if (record.sequence === 2) throw new Error("quotes a secret");
       return eventsProjection.stateKeys(record);
     },
-    evolve: (states, record) => {
-      if (record.sequence === 3) throw new TypeError("quotes a secret");
-      const evolution = eventsProjection.evolve(states, record);
-      if (record.sequence === 4)
-        return { kind: "rows", writes: [{ kind: "upsert", table: EVENTS, row: { tenant: "acme" } }] };
-      if (record.sequence !== 6 || evolution.kind !== "rows") return evolution;
-      // The database refuses this one: the row of sequence 5, which is not among the rows asked for.
-      return {
-        kind: "rows",
-        writes: evolution.writes.map((write) =>
-          write.kind === "insert" ? { ...write, row: { ...write.row, event_id: "evt_1" } } : write,
-        ),
-      };
+    evolve: (states, records) => {
+      const has = (sequence: number) => records.some((record) => record.sequence === sequence);
+      if (has(3)) throw new TypeError("quotes a secret");
+      if (has(4)) return { writes: [{ kind: "upsert", table: EVENTS, row: { tenant: "acme" } }] };
+      const { writes } = eventsProjection.evolve(states, records);
+      // The database refuses this one: the row of sequence 1, which is not among the rows asked for.
+      const clash = (write: Write): Write =>
+        write.kind === "insert" && write.row.sequence === 6
+          ? { ...write, row: { ...write.row, event_id: "evt_1" } }
+          : write;
+      return { writes: writes.map(clash) };
     },
   };
   const log = createArrayLog(events(1, 1));
@@ -345,4 +350,86 @@ test("a read that waits for a sequence gets it when another process has projecte
   const waiting = waitForPosition({ ...wait, sequence: 4, timeoutMs: 10_000 });
   log.append(...events(4, 4));
   expect(await waiting).toBe(true);
+});
+
+/** Counts the events of the one asset there is. */
+const COUNTS = {
+  name: "counts",
+  columns: { tenant: TEXT, asset_id: TEXT, count: INTEGER },
+  primaryKey: ["tenant", "asset_id"],
+  indexes: [],
+} as const satisfies Table;
+const counting = (name: string, version = 1): Projection => {
+  const table = { ...COUNTS, name };
+  const key = ({ tenant, facts }: FirstEvent) => ({ tenant, asset_id: facts.assetId });
+  return onFirstEvents({
+    name,
+    version,
+    tables: [table],
+    stateKeys: (event) => [{ table, key: key(event) }],
+    evolve: (states, found) => {
+      const [first] = found;
+      if (!first) return [];
+      const known = states.get(table, key(first));
+      const count = (known ? rowInteger(known, "count") : 0) + found.length;
+      return [{ kind: "upsert", table, row: { ...key(first), count } }];
+    },
+  });
+};
+const countIn = async (views: ViewStore, name: string) =>
+  (await views.load({ ...COUNTS, name }, [{ tenant: "acme", asset_id: "credit_model" }]))[0]?.count;
+
+test("a repeated event counts once, in the group of the first one and long after it", async () => {
+  await using at = await setUp();
+  const again = (sequence: number, id: string) => messageOf(sequence, { event: simpleEvent(id) });
+  const log = createArrayLog([...events(1, 3), again(4, "evt_2")]);
+  await using _runner = startRunner({
+    log,
+    views: at.views,
+    projections: [eventsProjection, counting("counts")],
+  });
+  await reached(at.views, 4);
+  expect(await countIn(at.views, "counts")).toBe(3);
+  log.append(again(5, "evt_1"), again(6, "evt_9"));
+  await reached(at.views, 6);
+  expect(await countIn(at.views, "counts")).toBe(4);
+});
+
+test("a new view catches up while the others go on, and then moves with them", async () => {
+  await using at = await setUp();
+  const log = createArrayLog(events(1, 2500));
+  const first = startRunner({ log, views: at.views });
+  await reached(at.views, 2500);
+  await first.end();
+  log.append(...events(2501, 2600));
+  const projections = [eventsProjection, counting("early"), counting("late")] as const;
+  // One of them has seen something already: three positions at once.
+  await at.views.open(projections[1]);
+  await at.views.commit({ views: [projections[1]], from: 0, to: 700, writes: [], deadLetters: [] });
+  await using second = startRunner({ log, views: at.views, projections });
+  await until("all stand at the end", async () => {
+    const positions = await Promise.all(projections.map(({ name }) => at.views.position(name)));
+    return positions.every((position) => position === 2600);
+  });
+  expect(await countIn(at.views, "early")).toBe(1900);
+  expect(await countIn(at.views, "late")).toBe(2600);
+  log.append(...events(2601, 2610));
+  await until("they move together", async () => (await countIn(at.views, "late")) === 2610);
+  expect(await countIn(at.views, "early")).toBe(1910);
+  expect(second.alarms).toEqual([]);
+});
+
+test("no view is moved beyond the leading one, which is made again", async () => {
+  await using at = await setUp();
+  const log = createArrayLog(events(1, 2500));
+  const counts = counting("counts");
+  const first = startRunner({ log, views: at.views, projections: [eventsProjection, counts] });
+  await reached(at.views, 2500);
+  await first.end();
+  const newer = { ...eventsProjection, version: eventsProjection.version + 1 };
+  log.append(...events(2501, 2520));
+  await using _second = startRunner({ log, views: at.views, projections: [newer, counts] });
+  await until("both stand at the end", async () => (await at.views.position("counts")) === 2520);
+  expect(await at.views.position("events")).toBe(2520);
+  expect(await countIn(at.views, "counts")).toBe(2520);
 });

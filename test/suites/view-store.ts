@@ -1,5 +1,6 @@
 /** What every view store promises. Each database runs it (test/projections/view-store.test.ts). */
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import { tenantQuery } from "../../src/views/tenant-query.ts";
 import {
@@ -31,6 +32,7 @@ const MARKS = {
   primaryKey: ["tenant", "mark", "sequence"],
   indexes: [],
 } as const satisfies Table;
+const COUNTS = { ...MARKS, name: "counts", primaryKey: ["tenant", "mark"] } as const satisfies Table;
 const OTHERS = { ...MARKS, name: "others" } as const satisfies Table;
 
 const VIEW = { name: "things", version: 1, tables: [THINGS, MARKS] };
@@ -49,7 +51,7 @@ const mark = (sequence: number, text: string, tenant = "acme"): Write =>
   insert({ tenant, mark: text, sequence }, MARKS);
 
 const commitOf = (from: number, to: number, change: Partial<ViewCommit> = {}): ViewCommit => ({
-  view: VIEW,
+  views: [VIEW],
   from,
   to,
   writes: [],
@@ -58,6 +60,7 @@ const commitOf = (from: number, to: number, change: Partial<ViewCommit> = {}): V
 });
 
 const letter = (sequence: number, change: Partial<DeadLetter> = {}): DeadLetter => ({
+  projection: "things",
   sequence,
   tenant: "acme",
   eventId: "evt_1",
@@ -85,10 +88,13 @@ const lettersOf = (store: ViewStore, tenant = "acme"): Promise<readonly Row[]> =
     }),
   );
 
-export const viewStoreSuite = (database: string, create: () => ViewDatabase): void => {
+export const viewStoreSuite = (
+  database: string,
+  create: () => Promise<ViewDatabase> | ViewDatabase,
+): void => {
   /** A database with the view open in one store. */
   const setUp = async () => {
-    const made = create();
+    const made = await create();
     const store = made.connect();
     await store.open(VIEW);
     return {
@@ -103,7 +109,7 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
 
   describe(`opening a view in ${database}`, () => {
     test("a new view is empty and stands at 0; opening it again changes nothing", async () => {
-      await using made = create();
+      await using made = await create();
       await using store = made.connect();
       expect(await store.position("things")).toBe(0);
       expect(await store.open(VIEW)).toBe("made");
@@ -116,7 +122,7 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
     });
 
     test("rows, position and dead letters are there after closing and connecting again", async () => {
-      await using made = create();
+      await using made = await create();
       const first = made.connect();
       await first.open(VIEW);
       await first.commit(commitOf(0, 3, { writes: [insert(thing(2))], deadLetters: [letter(3)] }));
@@ -133,10 +139,10 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
       const { store } = at;
       await store.open(OTHER_VIEW);
       const others = {
-        view: OTHER_VIEW,
+        views: [OTHER_VIEW],
         writes: [insert({ tenant: "acme", mark: "m", sequence: 1 }, OTHERS)],
       };
-      await store.commit(commitOf(0, 9, { ...others, deadLetters: [letter(8)] }));
+      await store.commit(commitOf(0, 9, { ...others, deadLetters: [letter(8, { projection: "others" })] }));
       await store.commit(commitOf(0, 5, { writes: [insert(thing(5))], deadLetters: [letter(4)] }));
 
       const { note: _, ...columns } = THINGS.columns;
@@ -222,7 +228,7 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
       await store.commit(commitOf(0, 5, { writes: [insert(thing(5))] }));
       for (const from of [0, 4, 6]) {
         const late = commitOf(from, 9, { writes: [insert(thing(9))], deadLetters: [letter(9)] });
-        expect(await store.commit(late)).toEqual({ kind: "superseded", position: 5 });
+        expect(await store.commit(late)).toEqual({ kind: "superseded", view: "things", position: 5 });
       }
       expect(await keysOf(store)).toEqual(["k5"]);
       expect(await lettersOf(store)).toEqual([]);
@@ -235,9 +241,49 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
       await newer.open({ ...VIEW, version: 2 });
       expect(await at.store.commit(commitOf(0, 1, { writes: [insert(thing(1))] }))).toEqual({
         kind: "superseded",
+        view: "things",
         position: 0,
       });
       expect(await keysOf(newer)).toEqual([]);
+    });
+
+    test("what is added is added to what stands there, in one commit and over several", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const count = (mark: string, sequence: number): Write => ({
+        kind: "add",
+        table: COUNTS,
+        row: { tenant: "acme", mark, sequence },
+      });
+      const view = { name: "counts", version: 1, tables: [COUNTS] };
+      await store.open(view);
+      await store.commit(commitOf(0, 1, { views: [view], writes: [count("a", 2), count("b", 5)] }));
+      await store.commit(
+        commitOf(1, 2, { views: [view], writes: [count("a", 10), count("b", -5), count("a", 30)] }),
+      );
+      const rows = await store.load(COUNTS, [
+        { tenant: "acme", mark: "a" },
+        { tenant: "acme", mark: "b" },
+      ]);
+      expect(rows.map(({ sequence }) => sequence).sort()).toEqual([0, 42]);
+    });
+
+    test("views that move together all move or none does", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      await store.open(OTHER_VIEW);
+      const both = { views: [VIEW, OTHER_VIEW], writes: [insert(thing(1)), insert(thing(2))] };
+      expect(await store.commit(commitOf(0, 2, both))).toEqual({ kind: "committed" });
+      expect([await store.position("things"), await store.position("others")]).toEqual([2, 2]);
+      await store.commit(commitOf(2, 3, { views: [OTHER_VIEW] }));
+      const late = { ...both, writes: [insert(thing(3))] };
+      expect(await store.commit(commitOf(2, 4, late))).toEqual({
+        kind: "superseded",
+        view: "others",
+        position: 3,
+      });
+      expect([await store.position("things"), await store.position("others")]).toEqual([2, 3]);
+      expect(await keysOf(store)).toEqual(["k1", "k2"]);
     });
 
     test("of several writers at the same position one wins, every time", async () => {
@@ -303,13 +349,43 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
         writes: [...Array.from({ length: 2000 }, (_, index) => insert(thing(index))), insert(thing(7))],
       });
       const good = commitOf(0, 1, {
-        view: OTHER_VIEW,
+        views: [OTHER_VIEW],
         writes: [insert({ tenant: "acme", mark: "m", sequence: 1 }, OTHERS)],
       });
       const results = await Promise.all([store.commit(broken), store.commit(good)]);
       expect(results.map(({ kind }) => kind)).toEqual(["unwritable", "committed"]);
       expect([await store.position("things"), await store.position("others")]).toEqual([0, 1]);
       expect(await keysOf(store)).toEqual([]);
+    });
+
+    test("writes of any kinds in any order leave what they would leave one by one", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const keys = ["a", "b", "c", "d"];
+      const rows = new Map<string, Row>();
+      let position = 0;
+      const step = fc.record({ key: fc.constantFrom(...keys), kind: fc.constantFrom("put", "delete") });
+      const check = async (steps: readonly { readonly key: string; readonly kind: string }[]) => {
+        const writes = steps.map(({ key, kind }, index): Write => {
+          const row = thing(position + index, { key });
+          const isNew = !rows.has(key);
+          if (kind === "delete") {
+            rows.delete(key);
+            return { kind: "delete", table: THINGS, key: { tenant: "acme", key } };
+          }
+          rows.set(key, row);
+          return { kind: isNew ? "insert" : "upsert", table: THINGS, row };
+        });
+        const moved = await store.commit(commitOf(position, position + steps.length, { writes }));
+        expect(moved).toEqual({ kind: "committed" });
+        position += steps.length;
+        const found = await store.load(
+          THINGS,
+          keys.map((key) => ({ tenant: "acme", key })),
+        );
+        expect(new Map(found.map((row) => [String(row.key), row]))).toEqual(rows);
+      };
+      await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 12 }), check), { endOnFailure: true });
     });
 
     test("a dead letter is read by its tenant, and the same record again replaces it", async () => {
@@ -399,6 +475,27 @@ export const viewStoreSuite = (database: string, create: () => ViewDatabase): vo
         );
       }
       expect(await keysOf(store, "nobody")).toEqual([]);
+    });
+
+    test("texts stand in the order of their bytes", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const colours = ["", "-1", "2", "10", "B", "Z", "a", "b", "é", "\uffff", "😀"];
+      const inOrder = colours.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      const writes = inOrder.map((colour, index) => insert(thing(index + 1, { colour })));
+      await store.commit(commitOf(0, 1, { writes }));
+      for (const [index, from] of inOrder.entries()) {
+        const where = [{ kind: "range", column: "colour", from }] as const;
+        const parts = {
+          tenant: "acme",
+          table: THINGS,
+          columns: ["colour"],
+          order: "asc",
+          rowsMax: 99,
+        } as const;
+        const found = await store.select(tenantQuery({ ...parts, where }));
+        expect(found.map(({ colour }) => colour)).toEqual(inOrder.slice(index));
+      }
     });
 
     test("conditions, order, cursor and size of the page together give what a filter over an array gives", async () => {

@@ -7,14 +7,14 @@ import { walkEvents } from "../../projections/events/walk.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { EVENT_CSV_COLUMNS, eventCsvRow, eventCsvStart } from "../event-csv.ts";
-import { EVENT_FILTER_PARAMETERS, parameter, readEventFilter } from "../event-filter.ts";
+import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
 import type { Call, Guard } from "../guard.ts";
-import { hasReached, MIN_SEQUENCE, readMinSequence } from "../min-sequence.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
 import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { problem } from "../problem.ts";
-import { readQuery } from "../query.ts";
+import type { Query } from "../query.ts";
+import { MIN_SEQUENCE, parameter, reading } from "../reading.ts";
 import { STORED_EVENT_EXAMPLE, storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 
@@ -29,7 +29,14 @@ interface Dependencies {
 export const exportRoutes = (dependencies: Dependencies) =>
   new Elysia({ prefix: "/v1" }).get(
     "/export",
-    dependencies.guard("events:read", (call) => getExport(dependencies, call)),
+    dependencies.guard(
+      "events:read",
+      reading(dependencies.views, {
+        view: eventsProjection.name,
+        ask: readExport,
+        answer: (asked, call) => getExport(dependencies, asked, call),
+      }),
+    ),
     { detail: describe(EXPORT) },
   );
 
@@ -46,16 +53,17 @@ const FORMATS: Readonly<Record<"ndjson" | "csv", Format>> = {
 
 const LAST_SEQUENCE_HEADER = "x-prooftrail-last-sequence";
 
-const getExport = async (dependencies: Dependencies, call: Call): Promise<Response> => {
-  const { views, exports, now } = dependencies;
+const readExport = (query: Query) => ({
+  name: query.choice("format", ["ndjson", "csv"], "ndjson"),
+  conditions: readEventFilter(query),
+});
+
+const getExport = async (
+  { views, exports, now, logger }: Dependencies,
+  { name, conditions }: ReturnType<typeof readExport>,
+  call: Call,
+): Promise<Response> => {
   const { request, context, principal } = call;
-  const query = readQuery(request.url);
-  const name = query.choice("format", ["ndjson", "csv"], "ndjson");
-  const conditions = readEventFilter(query);
-  const minSequence = readMinSequence(query);
-  const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  if (!(await hasReached(views, minSequence))) return problem(context, "view_behind");
   const end = await views.position(eventsProjection.name);
   const format = FORMATS[name];
   const answer = {
@@ -74,7 +82,7 @@ const getExport = async (dependencies: Dependencies, call: Call): Promise<Respon
   }
   return successStream({
     ...answer,
-    body: exportBody(dependencies, { call, conditions, end, format, open }),
+    body: exportBody({ views, logger }, { call, conditions, end, format, open }),
   });
 };
 
@@ -83,7 +91,7 @@ const fileTime = (time: Date): string => `${time.toISOString().slice(0, 19).repl
 
 /** Whatever keeps it from being whole breaks it off: who has it to its end has all of it. */
 const exportBody = (
-  { views, logger }: Dependencies,
+  { views, logger }: Pick<Dependencies, "views" | "logger">,
   parts: {
     readonly call: Call;
     readonly conditions: EventConditions;

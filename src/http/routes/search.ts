@@ -1,71 +1,66 @@
 import { Elysia } from "elysia";
-import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../../limits.ts";
+import { eventsProjection } from "../../projections/events/evolve.ts";
 import { findEvent, searchEvents } from "../../projections/events/queries.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { EVENT_FILTER_PARAMETERS, parameter, readEventFilter } from "../event-filter.ts";
+import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
 import type { Call, Guard } from "../guard.ts";
-import { hasReached, MIN_SEQUENCE, readMinSequence } from "../min-sequence.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
-import { problem } from "../problem.ts";
-import { type Query, readQuery } from "../query.ts";
+import type { Query } from "../query.ts";
+import {
+  invalidCursor,
+  MIN_SEQUENCE,
+  notFound,
+  PAGE_PARAMETERS,
+  pathParameter,
+  reading,
+  readPage,
+} from "../reading.ts";
 import { StoredEventAnswer, StoredEventList } from "../schemas.ts";
 import { STORED_EVENT_EXAMPLE, storedEventText } from "../stored-event.ts";
 import { successList, successText } from "../success.ts";
 
-export const searchRoutes = ({ guard, views }: { readonly guard: Guard; readonly views: ViewStore }) =>
-  new Elysia({ prefix: "/v1" })
+export const searchRoutes = ({ guard, views }: { readonly guard: Guard; readonly views: ViewStore }) => {
+  const view = eventsProjection.name;
+  return new Elysia({ prefix: "/v1" })
     .get(
       "/events",
-      guard("events:read", (call) => getEvents(views, call)),
+      guard(
+        "events:read",
+        reading(views, { view, ask: readSearch, answer: (asked, call) => getEvents(views, asked, call) }),
+      ),
       { detail: describe(LIST) },
     )
     .get(
       "/events/:event_id",
-      guard("events:read", (call) => getEvent(views, call)),
+      guard(
+        "events:read",
+        reading(views, { view, ask: () => undefined, answer: (_, call) => getEvent(views, call) }),
+      ),
       { detail: describe(ONE) },
     );
+};
 
-const getEvents = async (views: ViewStore, call: Call): Promise<Response> => {
-  const { request, context, principal } = call;
-  const query = readQuery(request.url);
-  const filter = readSearch(query);
-  const minSequence = readMinSequence(query);
-  const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  if (!(await hasReached(views, minSequence))) return problem(context, "view_behind");
-  const found = await searchEvents(views, principal.tenant, filter);
-  if (found.kind === "invalid_cursor") {
-    const message = "Send the next_cursor of the page before, with the same filters, or none.";
-    return problem(context, "invalid_request", {
-      errors: [{ path: "query:cursor", code: "invalid_value", message }],
-    });
-  }
+const readSearch = (query: Query) => ({ ...readEventFilter(query), ...readPage(query) });
+
+const getEvents = async (
+  views: ViewStore,
+  asked: ReturnType<typeof readSearch>,
+  call: Call,
+): Promise<Response> => {
+  const { context, principal } = call;
+  const found = await searchEvents(views, principal.tenant, asked);
+  if (found.kind === "invalid_cursor") return invalidCursor(call);
   const { rows, nextCursor } = found;
   return successList({ requestId: context.requestId, rowTexts: rows.map(storedEventText), nextCursor });
 };
 
-const getEvent = async (
-  views: ViewStore,
-  { request, context, principal, params }: Call,
-): Promise<Response> => {
-  const query = readQuery(request.url);
-  const minSequence = readMinSequence(query);
-  const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  if (!(await hasReached(views, minSequence))) return problem(context, "view_behind");
+const getEvent = async (views: ViewStore, call: Call): Promise<Response> => {
+  const { context, principal, params } = call;
   const eventId = params.event_id;
   const event = eventId ? await findEvent(views, principal.tenant, eventId) : undefined;
-  if (!event)
-    return problem(context, "not_found", { detail: "There is no such event in the tenant of this key." });
+  if (!event) return notFound(call, "event");
   return successText({ requestId: context.requestId, dataText: storedEventText(event) });
 };
-
-const readSearch = (query: Query) => ({
-  ...readEventFilter(query),
-  order: query.choice("order", ["desc", "asc"], "desc"),
-  limit: query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT,
-  cursor: query.text("cursor"),
-});
 
 const LIST: Operation = {
   id: "searchEvents",
@@ -74,18 +69,7 @@ const LIST: Operation = {
   description:
     "The tenant's events in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
   scope: "events:read",
-  parameters: [
-    ...EVENT_FILTER_PARAMETERS,
-    parameter("order", "By sequence.", { type: "string", enum: ["desc", "asc"], default: "desc" }),
-    parameter("limit", "Rows in one answer.", {
-      type: "integer",
-      minimum: 1,
-      maximum: PAGE_ROWS_MAX,
-      default: PAGE_ROWS_DEFAULT,
-    }),
-    parameter("cursor", "`next_cursor` of the page before, with the same filters."),
-    MIN_SEQUENCE,
-  ],
+  parameters: [...EVENT_FILTER_PARAMETERS, ...PAGE_PARAMETERS],
   answer: {
     status: 200,
     description: "One page.",
@@ -101,17 +85,7 @@ const ONE: Operation = {
   summary: "Read one event",
   description: "The event as it was sent, byte for byte, with what the log added.",
   scope: "events:read",
-  parameters: [
-    {
-      name: "event_id",
-      in: "path",
-      required: true,
-      description: "Percent-encoded.",
-      schema: { type: "string" },
-      example: "evt_sample_001",
-    },
-    MIN_SEQUENCE,
-  ],
+  parameters: [pathParameter("event_id", "evt_sample_001"), MIN_SEQUENCE],
   answer: {
     status: 200,
     description: "The stored event.",

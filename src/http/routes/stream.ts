@@ -8,7 +8,7 @@ import { walkEvents } from "../../projections/events/walk.ts";
 import { createPositionWatch, type PositionWatch } from "../../projections/position-watch.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { parameter, readStreamFilter, STREAM_FILTER_PARAMETERS } from "../event-filter.ts";
+import { readStreamFilter, STREAM_FILTER_PARAMETERS } from "../event-filter.ts";
 import { readSequence, streamMessage, streamOpening } from "../event-stream.ts";
 import type { Call, Guard } from "../guard.ts";
 import { createLiveTail } from "../live-tail.ts";
@@ -17,6 +17,7 @@ import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { problem, type RequestError } from "../problem.ts";
 import { readQuery } from "../query.ts";
+import { parameter } from "../reading.ts";
 import { STORED_EVENT_EXAMPLE } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 

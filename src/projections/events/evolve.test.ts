@@ -81,6 +81,7 @@ test("another content under the same event_id is a conflict: the first stays, th
   expect(after).toEqual(before);
   expect(deadLetters).toEqual([
     {
+      projection: "events",
       sequence: 2,
       tenant: "acme",
       eventId: "evt_1",

@@ -4,33 +4,53 @@
  * same event_id becomes a dead letter, `event_id_conflict`.
  */
 import { splitEventType } from "../../../streams/subjects.ts";
-import { type EventFacts, eventFacts } from "../../event/facts.ts";
-import { canonicalEventId, timeKey } from "../../event/formats.ts";
+import type { EventFacts } from "../../event/facts.ts";
+import { timeKey } from "../../event/formats.ts";
+import type { Sequence } from "../../log/outcome.ts";
 import { sameContent } from "../../log/same-content.ts";
-import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
+import { type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
-import type { Evolution, Projection, StateKey, States, StoredRecord } from "../projection.ts";
+import type { Evolution, Projection, Rejection, StateKey, States, StoredRecord } from "../projection.ts";
 import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENTS } from "./tables.ts";
 
-const evolve = (states: States, stored: StoredRecord): Evolution => {
-  const facts = eventFacts(stored.event);
-  if (facts === undefined) {
-    const detail = "event_id, timestamp, asset_id or event_type is missing or malformed";
-    return { kind: "rejected", code: "invalid_event", detail };
+const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
+  const writes: Write[] = [];
+  const rejected: Rejection[] = [];
+  /** First records of this group, by tenant and event_id. */
+  const firsts = new Map<string, First>();
+  for (const stored of records) {
+    const { facts, sequence } = stored;
+    if (facts === undefined) {
+      const detail = "event_id, timestamp, asset_id or event_type is missing or malformed";
+      rejected.push({ sequence, code: "invalid_event", detail });
+      continue;
+    }
+    const { tenant, eventText } = stored.record;
+    const name = `${tenant} ${facts.eventId}`;
+    const first = firsts.get(name) ?? storedFirst(states, tenant, facts.eventId);
+    if (first === undefined) {
+      firsts.set(name, stored);
+      for (const write of newRows(stored, facts)) writes.push(write);
+    } else if (!sameContent(first.record.eventText, eventText)) {
+      const detail = `the event at sequence ${first.sequence} has the same event_id and other content`;
+      rejected.push({ sequence, code: "event_id_conflict", detail });
+    }
   }
-  const { tenant, eventText } = stored.record;
-  const first = states.get(EVENTS, { tenant, event_id: facts.eventId });
-  if (first === undefined) return { kind: "rows", writes: newRows(stored, facts) };
-  if (sameContent(rowText(first, "event"), eventText)) return { kind: "rows", writes: [] };
-  const detail = `the event at sequence ${rowInteger(first, "sequence")} has the same event_id and other content`;
-  return { kind: "rejected", code: "event_id_conflict", detail };
+  return { writes, rejected };
 };
 
-const stateKeys = ({ record, event }: StoredRecord): readonly StateKey[] => {
-  if (typeof event.event_id !== "string") return [];
-  const key: Row = { tenant: record.tenant, event_id: canonicalEventId(event.event_id) };
-  return [{ table: EVENTS, key }];
+interface First {
+  readonly sequence: Sequence;
+  readonly record: { readonly eventText: string };
+}
+
+const storedFirst = (states: States, tenant: string, eventId: string): First | undefined => {
+  const row = states.get(EVENTS, { tenant, event_id: eventId });
+  return row && { sequence: rowInteger(row, "sequence"), record: { eventText: rowText(row, "event") } };
 };
+
+const stateKeys = ({ record, facts }: StoredRecord): readonly StateKey[] =>
+  facts ? [{ table: EVENTS, key: { tenant: record.tenant, event_id: facts.eventId } }] : [];
 
 const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonly Write[] => {
   const { tenant } = record;

@@ -63,12 +63,14 @@ export const searchEvents = async (
   const scope = JSON.stringify([question.sql, question.params]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor") return start;
+  const [after] = start?.place ?? [];
+  if (after !== undefined && typeof after !== "number") return { kind: "invalid_cursor" };
   // One more row than asked for tells whether there is a next page.
-  const query = searchQuery(tenant, filter, { after: start?.sequence, rowsMax: limit + 1 });
+  const query = searchQuery(tenant, filter, { after, rowsMax: limit + 1 });
   const found = (await views.select(query)).map(storedEvent);
   const rows = found.slice(0, limit);
   const last = found.length > limit ? rows.at(-1) : undefined;
-  return { kind: "page", rows, nextCursor: last ? writeCursor({ sequence: last.sequence, scope }) : null };
+  return { kind: "page", rows, nextCursor: last ? writeCursor({ place: [last.sequence], scope }) : null };
 };
 
 export const findEvent = async (

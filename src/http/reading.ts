@@ -1,0 +1,123 @@
+/** What every read of a view shares: waiting for a sequence, pages, and what the document says about both. */
+
+import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
+import type { List } from "../projections/list.ts";
+import { entryOf, type Page, readList } from "../projections/list.ts";
+import { waitForPosition } from "../projections/wait-for-position.ts";
+import type { Row } from "../views/tables.ts";
+import type { Condition } from "../views/tenant-query.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import type { Call } from "./guard.ts";
+import type { Parameter } from "./openapi.ts";
+import { problem } from "./problem.ts";
+import { type Query, readQuery } from "./query.ts";
+import { success, successList } from "./success.ts";
+
+export const parameter = (
+  name: string,
+  description: string,
+  schema: Parameter["schema"] = { type: "string" },
+): Parameter => ({ name, in: "query", description, schema });
+
+export const pathParameter = (name: string, example: string): Parameter => ({
+  name,
+  in: "path",
+  required: true,
+  description: "Percent-encoded.",
+  schema: { type: "string" },
+  example,
+});
+
+export const MIN_SEQUENCE = parameter(
+  "min_sequence",
+  `Wait until the view has seen this sequence, up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s: so a writer reads its own write.`,
+  { type: "integer", minimum: 0 },
+);
+
+export const PAGE_PARAMETERS: readonly Parameter[] = [
+  parameter("order", "From the newest or from the oldest.", {
+    type: "string",
+    enum: ["desc", "asc"],
+    default: "desc",
+  }),
+  parameter("limit", "Rows in one answer.", {
+    type: "integer",
+    minimum: 1,
+    maximum: PAGE_ROWS_MAX,
+    default: PAGE_ROWS_DEFAULT,
+  }),
+  parameter("cursor", "`next_cursor` of the page before, with the same filters."),
+  MIN_SEQUENCE,
+];
+
+export const readPage = (query: Query): Page => ({
+  order: query.choice("order", ["desc", "asc"], "desc"),
+  limit: query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT,
+  cursor: query.text("cursor"),
+});
+
+export interface ReadDependencies {
+  readonly views: ViewStore;
+  readonly now: () => Date;
+}
+
+/** The projection to wait for, what the parameters say, and the answer. */
+export interface Read<Asked> {
+  readonly view: string;
+  ask(query: Query): Asked;
+  answer(asked: Asked, call: Call): Promise<Response>;
+}
+
+/** Reads the parameters strictly, waits for `min_sequence`, and answers. */
+export const reading =
+  <Asked>(views: ViewStore, { view, ask, answer }: Read<Asked>) =>
+  async (call: Call): Promise<Response> => {
+    const { request, context } = call;
+    const query = readQuery(request.url);
+    const asked = ask(query);
+    const sequence = query.integer("min_sequence", { min: 0, max: Number.MAX_SAFE_INTEGER });
+    const errors = query.errors();
+    if (errors.length > 0) return problem(context, "invalid_request", { errors });
+    const hasSeen =
+      sequence === undefined ||
+      (await waitForPosition({ views, projection: view, sequence, timeoutMs: MIN_SEQUENCE_WAIT_MS_MAX }));
+    return hasSeen ? answer(asked, call) : problem(context, "view_behind");
+  };
+
+/** One page of a list. */
+export const answerList = async (
+  views: ViewStore,
+  call: Call,
+  list: List,
+  question: Page & { readonly where: readonly Condition[]; readonly entry?: (row: Row) => unknown },
+): Promise<Response> => {
+  const { context, principal } = call;
+  const { entry = (row: Row) => entryOf(list, row), ...asked } = question;
+  const found = await readList(views, principal.tenant, list, asked);
+  if (found.kind === "invalid_cursor") return invalidCursor(call);
+  return successList({
+    requestId: context.requestId,
+    rowTexts: found.rows.map((row) => JSON.stringify(entry(row))),
+    nextCursor: found.nextCursor,
+  });
+};
+
+export const invalidCursor = ({ context }: Call): Response =>
+  problem(context, "invalid_request", {
+    errors: [
+      {
+        path: "query:cursor",
+        code: "invalid_value",
+        message: "Send the next_cursor of the page before, with the same filters, or none.",
+      },
+    ],
+  });
+
+export const equalTo = (column: string, value: string | undefined): readonly Condition[] =>
+  value === undefined ? [] : [{ kind: "equals", column, value }];
+
+export const answerOne = ({ context }: Call, data: unknown): Response =>
+  success({ requestId: context.requestId, data });
+
+export const notFound = ({ context }: Call, what: string): Response =>
+  problem(context, "not_found", { detail: `There is no such ${what} in the tenant of this key.` });

@@ -1,0 +1,122 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
+import { ACTIVITY_ROWS_MAX } from "../../limits.ts";
+import { instantOf } from "../../obligations/calendar.ts";
+import { ACTIVITY_GROUPS, type ActivityGroup, readActivity } from "../../projections/activity/queries.ts";
+import type { Guard } from "../guard.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { problem } from "../problem.ts";
+import type { Query } from "../query.ts";
+import { answerOne, MIN_SEQUENCE, parameter, type ReadDependencies, reading } from "../reading.ts";
+import { dataOf } from "../schemas.ts";
+
+export const activityRoutes = ({ guard, views, now }: ReadDependencies & { readonly guard: Guard }) => {
+  const read = reading(views, {
+    view: "activity",
+    ask: (query) => ask(query, now()),
+    answer: async (asked, call) => {
+      const rowsMax = ACTIVITY_ROWS_MAX + 1;
+      const rows = await readActivity(views, call.principal.tenant, { ...asked, rowsMax });
+      if (rows.length === rowsMax) {
+        return problem(call.context, "invalid_request", {
+          detail: `The answer has more than ${ACTIVITY_ROWS_MAX} rows: ask for a shorter time, days, or fewer groups.`,
+        });
+      }
+      return answerOne(
+        call,
+        rows.map(({ start, ...row }) =>
+          start === undefined ? row : { start: startTime(String(start)), ...row },
+        ),
+      );
+    },
+  });
+  return new Elysia({ prefix: "/v1" }).get("/activity", guard("events:read", read), {
+    detail: describe(READ),
+  });
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DAYS_DEFAULT = 30;
+
+const ask = (query: Query, now: Date) => {
+  const bucket = query.choice("bucket", ["hour", "day"], "day");
+  const time = (name: string): string | undefined => {
+    const text = query.checked(
+      name,
+      isUtcTimestamp,
+      "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z",
+    );
+    return text === undefined ? undefined : timeKey(text);
+  };
+  const type = query.text("event_type");
+  const isGroup = type !== undefined && /^[a-z][a-z0-9_]*\.\*$/.test(type);
+  const to = time("to") ?? timeKey(new Date(now.getTime() + DAY_MS).toISOString());
+  const from = time("from") ?? timeKey(new Date(instantOf(`${to}Z`) - DAYS_DEFAULT * DAY_MS).toISOString());
+  const characters = bucket === "hour" ? "2026-11-20T10".length : "2026-11-20".length;
+  const groups = query.checked(
+    "group_by",
+    (text) => text.split(",").every((name) => ACTIVITY_GROUPS.some((known) => known === name)),
+    `some of ${ACTIVITY_GROUPS.join(", ")}, separated by commas`,
+  );
+  return {
+    bucket,
+    groupBy: groupsIn(groups ?? "start"),
+    from: from.slice(0, characters),
+    to: isWhole(to, bucket) ? to.slice(0, characters) : `${to.slice(0, characters)}~`,
+    assetId: query.text("asset_id"),
+    eventType: isGroup ? undefined : type,
+    eventGroup: isGroup ? type.slice(0, -2) : undefined,
+  };
+};
+
+const groupsIn = (text: string): readonly ActivityGroup[] =>
+  ACTIVITY_GROUPS.filter((name) => text.split(",").includes(name));
+
+/** A bucket that `to` cuts is counted whole: its end is not before `to`. */
+const isWhole = (to: string, bucket: "hour" | "day"): boolean =>
+  to.endsWith(bucket === "day" ? "T00:00:00" : ":00:00");
+
+const startTime = (start: string): string => (start.length > 10 ? `${start}:00:00Z` : `${start}T00:00:00Z`);
+
+const READ: Operation = {
+  id: "readActivity",
+  tag: "Reading",
+  summary: "How many events there were",
+  description:
+    "Counts by hour or day of the events' own time (UTC), grouped as asked. Buckets that `from` or `to` cuts are counted whole. Without `from` the 30 days before `to`.",
+  scope: "events:read",
+  parameters: [
+    parameter("bucket", "Length of a bucket.", { type: "string", enum: ["hour", "day"], default: "day" }),
+    parameter("group_by", `Some of ${ACTIVITY_GROUPS.join(", ")}, separated by commas.`, {
+      type: "string",
+      default: "start",
+    }),
+    parameter("from", "From the bucket with this time on, RFC 3339 in UTC.", {
+      type: "string",
+      format: "date-time",
+    }),
+    parameter("to", "Up to this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
+    parameter("asset_id", "Exactly this asset."),
+    parameter("event_type", "Exactly this type, or a group: `decision.*`."),
+    MIN_SEQUENCE,
+  ],
+  answer: {
+    status: 200,
+    description: "One row per group, in their order.",
+    schema: dataOf(
+      Type.Array(
+        Type.Object({
+          start: Type.Optional(Type.String({ format: "date-time" })),
+          asset_id: Type.Optional(Type.String()),
+          event_group: Type.Optional(Type.String()),
+          event_type: Type.Optional(Type.String()),
+          risk_tier: Type.Optional(Type.String({ description: "Empty for events without one." })),
+          events: Type.Integer({ minimum: 1 }),
+        }),
+      ),
+    ),
+    example: { data: [{ start: "2026-11-20T00:00:00Z", events: 42 }], request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: ["invalid_request", "view_behind"],
+};

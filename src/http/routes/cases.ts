@@ -1,0 +1,342 @@
+/** One case and one decision, from the first notice to the last word, with what is missing named. */
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Decision } from "../../cases/case.ts";
+import { type Fact, timeOf } from "../../cases/fact.ts";
+import { timeKey } from "../../event/formats.ts";
+import { CASE_FACTS_MAX, NOTICES_LOOKED_AT_MAX } from "../../limits.ts";
+import type { Rules } from "../../obligations/clocks.ts";
+import type { CaseView } from "../../projections/cases/case-view.ts";
+import { eventsOfFacts, type FoundCase, findCase } from "../../projections/cases/queries.ts";
+import { decisionList, decisionsRegister } from "../../projections/cases/registers/decisions.ts";
+import { humanReviewList, humanReviewsRegister } from "../../projections/cases/registers/human-reviews.ts";
+import { incidentList, incidentsRegister } from "../../projections/cases/registers/incidents.ts";
+import { objectionList, objectionsRegister } from "../../projections/cases/registers/objections.ts";
+import { obligationsRegister } from "../../projections/cases/registers/obligations.ts";
+import type { Register } from "../../projections/cases/registers/register.ts";
+import { searchEvents } from "../../projections/events/queries.ts";
+import { entryMembers, entryOf, entrySchema, type List } from "../../projections/list.ts";
+import { type Row, rowText } from "../../views/tables.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import type { Call, Guard } from "../guard.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { MIN_SEQUENCE, notFound, pathParameter, type ReadDependencies, reading } from "../reading.ts";
+import { dataOf } from "../schemas.ts";
+import { successText } from "../success.ts";
+import { obligationEntry, obligationSchema } from "./obligations.ts";
+
+export const caseRoutes = ({
+  guard,
+  ...dependencies
+}: ReadDependencies & { readonly guard: Guard; readonly rules: Rules }) =>
+  new Elysia({ prefix: "/v1" })
+    .get("/cases/:correlation_id", guard("events:read", readCase(dependencies)), {
+      detail: describe(CASE),
+    })
+    .get("/decisions/:decision_id", guard("events:read", readDecision(dependencies)), {
+      detail: describe(DECISION),
+    });
+
+type Dependencies = ReadDependencies & { readonly rules: Rules };
+
+const VIEW = "cases";
+
+const readCase = ({ views, now, rules }: Dependencies) =>
+  reading(views, {
+    view: VIEW,
+    ask: () => timeKey(now().toISOString()),
+    answer: async (at, call) => {
+      const { tenant } = call.principal;
+      const value = call.params.correlation_id;
+      const found = value ? await findCase(views, tenant, { kind: "correlation", value, rules }) : undefined;
+      if (!found) return notFound(call, "case");
+      const { facts } = found.is;
+      return answerWithTimeline(views, call, facts, {
+        ...caseEntry(found, rules, at),
+        correlation_id: value,
+      });
+    },
+  });
+
+const entriesOf = (found: CaseView, register: Register, entry: (row: Row) => unknown) =>
+  register.rowsOf(found).map(entry);
+
+const listed = (list: List) => (row: Row) => entryOf(list, row);
+
+const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
+  const { is, obligations } = found;
+  const { decisions, objections, reviews, incidents, facts } = is;
+  const isOpen =
+    obligations.some(({ status }) => status === "open") ||
+    objections.some(({ resolved }) => resolved === undefined) ||
+    reviews.some(({ completed }) => completed === undefined) ||
+    incidents.some(({ mitigated }) => mitigated === undefined);
+  return {
+    state: isOpen ? "open" : "closed",
+    started_at: facts[0] ? timeOf(facts[0]) : null,
+    last_at: timeOrNull(facts.at(-1)),
+    asset_ids: [...new Set(facts.map(({ asset }) => asset))],
+    events: found.events,
+    notice_shown: decisions.length > 0 && decisions.every(({ notices }) => notices.length > 0),
+    explanation_given: decisions.some(({ explanations }) => explanations.length > 0),
+    human_review_triggered: reviews.some(({ triggered }) => triggered !== undefined),
+    human_review_completed: reviews.some(({ completed }) => completed !== undefined),
+    objection_received: objections.some(({ received }) => received !== undefined),
+    objection_resolved: objections.length > 0 && objections.every(({ resolved }) => resolved !== undefined),
+    decision_reversed: decisions.some(({ reversals }) => reversals.length > 0),
+    decisions: entriesOf(found, decisionsRegister, listed(decisionList)),
+    objections: entriesOf(found, objectionsRegister, listed(objectionList)),
+    human_reviews: entriesOf(found, humanReviewsRegister, listed(humanReviewList)),
+    incidents: entriesOf(found, incidentsRegister, listed(incidentList)),
+    obligations: entriesOf(found, obligationsRegister, (row) => obligationEntry(row, rules, at)),
+  };
+};
+
+const timeOrNull = (fact: Fact | undefined): string | null => (fact ? timeOf(fact) : null);
+
+const readDecision = ({ views, now, rules }: Dependencies) =>
+  reading(views, {
+    view: VIEW,
+    ask: () => timeKey(now().toISOString()),
+    answer: async (at, call) => {
+      const { tenant } = call.principal;
+      const value = call.params.decision_id;
+      const found = value ? await findCase(views, tenant, { kind: "decision", value, rules }) : undefined;
+      const decision = found?.is.decisions.find(({ id }) => id === value);
+      if (!found || !decision) return notFound(call, "decision");
+      const noticeToPerson = await findNoticeToPerson(views, tenant, decision);
+      return answerWithTimeline(
+        views,
+        call,
+        decision.facts,
+        decisionEntry({ found, decision, rules, at, noticeToPerson }),
+      );
+    },
+  });
+
+const decisionEntry = (parts: {
+  found: FoundCase;
+  decision: Decision;
+  rules: Rules;
+  at: string;
+  noticeToPerson: unknown;
+}) => {
+  const { found, decision, rules, at, noticeToPerson } = parts;
+  const isOfDecision = (row: Row): boolean => row.decision_id === decision.id;
+  const own = (register: Register) => register.rowsOf(found).filter(isOfDecision);
+  const [row] = own(decisionsRegister);
+  if (!row) throw new Error("a decision has a row");
+  const { missing, ...entry } = entryOf(decisionList, row);
+  const lacking = Array.isArray(missing) ? missing : [];
+  return {
+    ...entry,
+    missing: noticeToPerson === null ? lacking : lacking.filter((step) => step !== "notice"),
+    notice_to_person: noticeToPerson,
+    objections: own(objectionsRegister).map(listed(objectionList)),
+    human_reviews: own(humanReviewsRegister).map(listed(humanReviewList)),
+    obligations: own(obligationsRegister).map((each) => obligationEntry(each, rules, at)),
+  };
+};
+
+/**
+ * A notice that names neither decision nor correlation still tells the person: the last one about this asset to the same person until the
+ * decision. It is shown apart, because nothing in it says that it is about this decision.
+ */
+const findNoticeToPerson = async (views: ViewStore, tenant: string, { made, facts }: Decision) => {
+  const subject = made?.subject ?? facts.find(({ subject: known }) => known !== undefined)?.subject;
+  if (!made || subject === undefined) return null;
+  const found = await searchEvents(views, tenant, {
+    assetId: made.asset,
+    subjectHash: subject,
+    eventType: "transparency.notice_shown",
+    timeField: "timestamp",
+    to: `${made.at.slice(0, SECONDS_CHARACTERS)}.999999999Z`,
+    order: "desc",
+    limit: NOTICES_LOOKED_AT_MAX,
+  });
+  const notices = found.kind === "page" ? found.rows : [];
+  const own = notices
+    .map(({ sequence, eventText }) => ({ sequence, event: JSON.parse(eventText) }))
+    .map(({ sequence, event }) => ({ sequence, event_id: event.event_id, at: timeKey(event.timestamp) }))
+    .filter(({ at }) => at <= made.at)
+    .sort((one, other) => (one.at < other.at ? 1 : -1));
+  const [last] = own;
+  return last ? { ...last, at: `${last.at}Z` } : null;
+};
+
+const SECONDS_CHARACTERS = "2026-11-20T10:00:00".length;
+
+/** The events themselves stand in the answer as they were sent. */
+const answerWithTimeline = async (
+  views: ViewStore,
+  call: Call,
+  facts: readonly Fact[],
+  entry: object,
+): Promise<Response> => {
+  const rows = await eventsOfFacts(views, call.principal.tenant, facts);
+  const timeline = facts.map((fact) => {
+    const row = rows.get(fact.id);
+    const head = `{"at":"${timeOf(fact)}","sequence":${fact.sequence}`;
+    // An event may be gone from the views by retention; its fact and its place in the log are not.
+    return row
+      ? `${head},"received_at":"${rowText(row, "received_at")}","event":${rowText(row, "event")}}`
+      : `${head},"received_at":null,"event":null}`;
+  });
+  const text = JSON.stringify(entry);
+  return successText({
+    requestId: call.context.requestId,
+    dataText: `${text.slice(0, -1)},"timeline":[${timeline.join(",")}]}`,
+  });
+};
+
+const Timeline = Type.Array(
+  Type.Object({
+    at: Type.String({ format: "date-time" }),
+    sequence: Type.Integer(),
+    received_at: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
+    event: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  }),
+  {
+    description: `The events in the order of their own times, up to ${CASE_FACTS_MAX} per name they refer to.`,
+  },
+);
+
+const parts = {
+  objections: Type.Array(entrySchema(objectionList)),
+  human_reviews: Type.Array(entrySchema(humanReviewList)),
+  obligations: Type.Array(obligationSchema),
+  timeline: Timeline,
+};
+
+const time = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
+
+const CaseAnswer = dataOf(
+  Type.Object({
+    correlation_id: Type.String(),
+    state: Type.Union([Type.Literal("open"), Type.Literal("closed")]),
+    started_at: time,
+    last_at: time,
+    asset_ids: Type.Array(Type.String()),
+    events: Type.Integer(),
+    notice_shown: Type.Boolean(),
+    explanation_given: Type.Boolean(),
+    human_review_triggered: Type.Boolean(),
+    human_review_completed: Type.Boolean(),
+    objection_received: Type.Boolean(),
+    objection_resolved: Type.Boolean(),
+    decision_reversed: Type.Boolean(),
+    decisions: Type.Array(entrySchema(decisionList)),
+    incidents: Type.Array(entrySchema(incidentList)),
+    ...parts,
+  }),
+);
+
+const DecisionAnswer = dataOf(
+  Type.Object({
+    ...entryMembers(decisionList),
+    notice_to_person: Type.Union([
+      Type.Object({
+        event_id: Type.String(),
+        sequence: Type.Integer(),
+        at: Type.String({ format: "date-time" }),
+      }),
+      Type.Null(),
+    ]),
+    ...parts,
+  }),
+);
+
+const TIMELINE_EXAMPLE = [
+  {
+    at: "2026-11-20T10:00:00Z",
+    sequence: 1,
+    received_at: "2026-11-20T10:00:00.512Z",
+    event: {
+      event_id: "evt_sample_001",
+      timestamp: "2026-11-20T10:00:00Z",
+      asset_id: "credit_model",
+      event_type: "decision.automated_decision_made",
+      correlation_id: "case-17",
+      metadata: { decision_id: "dec_42", outcome: "approved" },
+    },
+  },
+];
+
+const DECISION_ENTRY_EXAMPLE = {
+  decision_id: "dec_42",
+  asset_id: "credit_model",
+  asset_version: null,
+  correlation_id: "case-17",
+  subject_hash: null,
+  risk_tier: null,
+  made_at: "2026-11-20T10:00:00Z",
+  outcome: "approved",
+  notice_at: null,
+  explanation_at: null,
+  review_triggered_at: null,
+  review_completed_at: null,
+  reversed_at: null,
+  obligations_open: 0,
+  missing: ["notice"],
+};
+
+const CASE_EXAMPLE = {
+  data: {
+    correlation_id: "case-17",
+    state: "closed",
+    started_at: "2026-11-20T10:00:00Z",
+    last_at: "2026-11-20T10:00:00Z",
+    asset_ids: ["credit_model"],
+    events: 1,
+    notice_shown: false,
+    explanation_given: false,
+    human_review_triggered: false,
+    human_review_completed: false,
+    objection_received: false,
+    objection_resolved: false,
+    decision_reversed: false,
+    decisions: [{ ...DECISION_ENTRY_EXAMPLE, objections: 0 }],
+    objections: [],
+    human_reviews: [],
+    incidents: [],
+    obligations: [],
+    timeline: TIMELINE_EXAMPLE,
+  },
+  request_id: EXAMPLE_REQUEST_ID,
+};
+
+const DECISION_EXAMPLE = {
+  data: {
+    ...DECISION_ENTRY_EXAMPLE,
+    notice_to_person: null,
+    objections: [],
+    human_reviews: [],
+    obligations: [],
+    timeline: TIMELINE_EXAMPLE,
+  },
+  request_id: EXAMPLE_REQUEST_ID,
+};
+
+const CASE: Operation = {
+  id: "readCase",
+  tag: "Reading",
+  summary: "One case",
+  description:
+    "All events with this correlation_id and all that hang together with them, by decision, objection or incident: what was decided, and whether notice, explanation, review, objection and resolution are in the log. Open while anything is unanswered.",
+  scope: "events:read",
+  parameters: [pathParameter("correlation_id", "case-17"), MIN_SEQUENCE],
+  answer: { status: 200, description: "The case.", schema: CaseAnswer, example: CASE_EXAMPLE },
+  problems: ["invalid_request", "not_found", "view_behind"],
+};
+
+const DECISION: Operation = {
+  id: "readDecision",
+  tag: "Reading",
+  summary: "The dossier of one decision",
+  description:
+    "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps named, the duties and their clocks, and every event as it was sent. `notice_to_person` is a notice about the asset to the same person that names no decision.",
+  scope: "events:read",
+  parameters: [pathParameter("decision_id", "dec_42"), MIN_SEQUENCE],
+  answer: { status: 200, description: "The dossier.", schema: DecisionAnswer, example: DECISION_EXAMPLE },
+  problems: ["invalid_request", "not_found", "view_behind"],
+};

@@ -1,0 +1,156 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
+import type { Rules } from "../../obligations/clocks.ts";
+import { DEADLINE_IDS } from "../../obligations/deadlines.ts";
+import { OBLIGATION_STATES, type ObligationState, soonAfter, stateAt } from "../../obligations/state.ts";
+import { obligationList } from "../../projections/cases/registers/obligations.ts";
+import { entryMembers, entryOf } from "../../projections/list.ts";
+import { type Row, rowInteger, rowText } from "../../views/tables.ts";
+import type { Condition } from "../../views/tenant-query.ts";
+import type { Guard } from "../guard.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import {
+  answerList,
+  equalTo,
+  PAGE_PARAMETERS,
+  parameter,
+  type ReadDependencies,
+  reading,
+  readPage,
+} from "../reading.ts";
+import { listOf } from "../schemas.ts";
+import { filterParameter } from "./registers.ts";
+
+export const obligationRoutes = ({
+  guard,
+  views,
+  now,
+  rules,
+}: ReadDependencies & { readonly guard: Guard; readonly rules: Rules }) => {
+  const list = reading(views, {
+    view: obligationList.view,
+    ask: (query) => {
+      const time = (name: string): string | undefined => {
+        const text = query.checked(
+          name,
+          isUtcTimestamp,
+          "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z",
+        );
+        return text === undefined ? undefined : timeKey(text);
+      };
+      const state = query.checked(
+        "state",
+        (text) => OBLIGATION_STATES.some((known) => known === text),
+        `one of ${OBLIGATION_STATES.join(", ")}`,
+      );
+      const at = timeKey(now().toISOString());
+      const from = time("due_from");
+      const to = time("due_to");
+      return {
+        ...readPage(query),
+        at,
+        where: [
+          ...conditionsOf(
+            OBLIGATION_STATES.find((known) => known === state),
+            at,
+          ),
+          ...obligationList.filters.flatMap((name) => equalTo(name, query.text(name))),
+          ...(from === undefined && to === undefined
+            ? []
+            : [{ kind: "range", column: "due_at", from, to } as const]),
+        ],
+      };
+    },
+    answer: ({ at, ...asked }, call) =>
+      answerList(views, call, obligationList, { ...asked, entry: (row) => obligationEntry(row, rules, at) }),
+  });
+  return new Elysia({ prefix: "/v1" }).get("/obligations", guard("events:read", list), {
+    detail: describe(LIST),
+  });
+};
+
+/** The rows that are in this state at a time: the state itself is not stored, because it changes without an event. */
+const conditionsOf = (state: ObligationState | undefined, now: string): readonly Condition[] => {
+  const due = (from: string | undefined, to: string | undefined): Condition => ({
+    kind: "range",
+    column: "due_at",
+    from,
+    to,
+  });
+  const open: Condition = { kind: "equals", column: "status", value: "open" };
+  const soon = soonAfter(now);
+  switch (state) {
+    case undefined:
+      return [];
+    case "met":
+    case "met_late":
+      return [{ kind: "equals", column: "status", value: state }];
+    case "overdue":
+      return [open, due(undefined, now)];
+    case "due_soon":
+      return [open, due(now, soon)];
+    case "extended":
+      return [open, due(soon, undefined), { kind: "range", column: "extensions", from: 1 }];
+    case "open":
+      return [open, due(soon, undefined), { kind: "equals", column: "extensions", value: 0 }];
+  }
+};
+
+/** With what the table of deadlines says of it. */
+export const obligationEntry = (row: Row, { deadlines }: Rules, now: string) => {
+  const deadline = deadlines.find(({ id }) => id === row.deadline);
+  const status = rowText(row, "status");
+  return {
+    ...entryOf(obligationList, row),
+    duty: deadline?.duty ?? null,
+    law: deadline?.law ?? null,
+    clause: deadline?.clause ?? null,
+    state: stateAt(
+      {
+        status: status === "met" || status === "met_late" ? status : "open",
+        dueAt: rowText(row, "due_at"),
+        extensions: rowInteger(row, "extensions"),
+      },
+      now,
+    ),
+  };
+};
+
+export const obligationSchema = Type.Object({
+  ...entryMembers(obligationList),
+  duty: Type.Union([Type.String({ description: "What must be done." }), Type.Null()]),
+  law: Type.Union([Type.String(), Type.Null()]),
+  clause: Type.Union([Type.String({ description: "Where the law says so." }), Type.Null()]),
+  state: Type.Union(
+    OBLIGATION_STATES.map((state) => Type.Literal(state)),
+    { description: "At the time of the answer." },
+  ),
+});
+
+const LIST: Operation = {
+  id: "listObligations",
+  tag: "Registers",
+  summary: "Duties and when they fall due",
+  description:
+    "Computed from the events by their own times. Each names the events that started and stopped its clock. Not legal advice: `clause` is where to check.",
+  scope: "events:read",
+  parameters: [
+    parameter("state", "At the time of the question.", { type: "string", enum: [...OBLIGATION_STATES] }),
+    parameter("deadline", "Exactly this one.", { type: "string", enum: [...DEADLINE_IDS] }),
+    ...obligationList.filters.filter((name) => name !== "deadline").map(filterParameter),
+    parameter("due_from", "Due at or after this time, RFC 3339 in UTC.", {
+      type: "string",
+      format: "date-time",
+    }),
+    parameter("due_to", "Due before this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
+    ...PAGE_PARAMETERS,
+  ],
+  answer: {
+    status: 200,
+    description: "One page, in the order in which they fall due.",
+    schema: listOf(obligationSchema),
+    example: { data: [], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: ["invalid_request", "view_behind"],
+};

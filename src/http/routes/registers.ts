@@ -1,0 +1,142 @@
+/** Lists that read a table as it is: the registers, and what else is a list of rows. */
+import { Elysia } from "elysia";
+import { RISK_TIERS } from "../../event/audit-event.ts";
+import { assessmentList, riskChangeList } from "../../projections/assessments/queries.ts";
+import { coverageList } from "../../projections/cases/registers/coverage.ts";
+import { decisionList } from "../../projections/cases/registers/decisions.ts";
+import { humanReviewList } from "../../projections/cases/registers/human-reviews.ts";
+import { incidentList } from "../../projections/cases/registers/incidents.ts";
+import { objectionList } from "../../projections/cases/registers/objections.ts";
+import { entrySchema, type List } from "../../projections/list.ts";
+import { modelList } from "../../projections/models/queries.ts";
+import { sourceGapList, sourceList } from "../../projections/sources/queries.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import type { Guard } from "../guard.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { answerList, equalTo, PAGE_PARAMETERS, parameter, reading, readPage } from "../reading.ts";
+import { listOf } from "../schemas.ts";
+
+interface ListRoute {
+  readonly path: string;
+  readonly id: string;
+  readonly list: List;
+  readonly summary: string;
+  readonly description: string;
+}
+
+const LISTS: readonly ListRoute[] = [
+  {
+    path: "/decisions",
+    id: "listDecisions",
+    list: decisionList,
+    summary: "The register of decisions",
+    description:
+      "Each automated decision with its notice, explanation, review, reversal and objections, and what the log does not hold. A decision that others refer to and nobody sent has no `made_at`.",
+  },
+  {
+    path: "/registers/objections",
+    id: "listObjections",
+    list: objectionList,
+    summary: "The register of objections",
+    description:
+      "Received, acknowledged, escalated, resolved, and when the answer is due. An objection that was never received, but is spoken of, is an `orphan`.",
+  },
+  {
+    path: "/registers/human-reviews",
+    id: "listHumanReviews",
+    list: humanReviewList,
+    summary: "The register of human oversight",
+    description:
+      "Who looked at which decision, and whether the outcome was changed. A review that nothing triggered is an `orphan`.",
+  },
+  {
+    path: "/registers/incidents",
+    id: "listIncidents",
+    list: incidentList,
+    summary: "The register of incidents",
+    description:
+      "From detection over the initial and the complete report to mitigation. `complete_report_at` is null as long as only an initial report is in the log.",
+  },
+  {
+    path: "/registers/assessments",
+    id: "listAssessments",
+    list: assessmentList,
+    summary: "The register of impact assessments",
+    description: "Impact assessments and bias audits, and until when they are valid.",
+  },
+  {
+    path: "/registers/risk-changes",
+    id: "listRiskChanges",
+    list: riskChangeList,
+    summary: "The history of risk classifications",
+    description: "Every change of the risk tier of an asset, with its reason.",
+  },
+  {
+    path: "/registers/models",
+    id: "listModels",
+    list: modelList,
+    summary: "The register of models",
+    description: "Versions of the models behind each asset: deployed, degraded, retired.",
+  },
+  {
+    path: "/coverage",
+    id: "listCoverage",
+    list: coverageList,
+    summary: "Which duties have evidence",
+    description:
+      "Per asset, law and duty: how often it fell due (`required`) and how often the log holds evidence that it was met in time, late, or not so far (`unmet`). What is not sent to the log cannot be shown by it.",
+  },
+  {
+    path: "/sources",
+    id: "listSources",
+    list: sourceList,
+    summary: "Senders that number their events",
+    description:
+      "A sender that puts `source_id` and a `source_sequence` from 1 into `metadata` shows what has not come: `missing` counts it.",
+  },
+  {
+    path: "/sources/gaps",
+    id: "listSourceGaps",
+    list: sourceGapList,
+    summary: "Numbers that have not come",
+    description: "Each gap stands here until the events with its numbers arrive.",
+  },
+];
+
+export const registerRoutes = ({ guard, views }: { readonly guard: Guard; readonly views: ViewStore }) => {
+  const app = new Elysia({ prefix: "/v1" });
+  for (const route of LISTS) {
+    const { list } = route;
+    const read = reading(views, {
+      view: list.view,
+      ask: (query) => ({
+        ...readPage(query),
+        where: list.filters.flatMap((name) => equalTo(name, query.text(name))),
+      }),
+      answer: (asked, call) => answerList(views, call, list, asked),
+    });
+    app.get(route.path, guard("events:read", read), { detail: describe(operation(route)) });
+  }
+  return app;
+};
+
+const operation = ({ id, list, summary, description }: ListRoute): Operation => ({
+  id,
+  tag: "Registers",
+  summary,
+  description,
+  scope: "events:read",
+  parameters: [...list.filters.map((name) => filterParameter(name)), ...PAGE_PARAMETERS],
+  answer: {
+    status: 200,
+    description: "One page.",
+    schema: listOf(entrySchema(list)),
+    example: { data: [], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: ["invalid_request", "view_behind"],
+});
+
+export const filterParameter = (name: string) =>
+  name === "risk_tier"
+    ? parameter(name, "Exactly this tier.", { type: "string", enum: [...RISK_TIERS] })
+    : parameter(name, `Exactly this ${name}.`);

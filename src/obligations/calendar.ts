@@ -1,0 +1,152 @@
+/**
+ * When a limit of days, business days or months ends. The first day is not counted, and the limit ends with the last day in the zone of the
+ * authority (Korean Civil Act 157 and 161; Regulation (EEC, Euratom) 1182/71 art. 3). Ends that fall on a weekend or a holiday are not moved:
+ * that would be later, so not moving them is the careful reading. Pure: no clock.
+ */
+
+export interface Limit {
+  readonly count: number;
+  /** `days` of 0 end with the day on which they begin. */
+  readonly unit: "days" | "business_days" | "months";
+}
+
+export interface Calendar {
+  /** A name of the IANA time zone database. */
+  readonly zone: string;
+  /** Dates as `2026-12-25` that are no business days, beside Saturdays and Sundays. */
+  readonly holidays: ReadonlySet<string>;
+}
+
+/** A date of the calendar, without a zone. Months from 1. */
+interface Day {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+}
+
+/** The last second of the limit, in RFC 3339 and UTC. `start` likewise, with any precision; a leap second counts as the second before. */
+export const limitEnd = (start: string, limit: Limit, calendar: Calendar): string => {
+  const first = dayIn(calendar.zone, instantOf(start));
+  return endOfDay(lastDay(first, limit, calendar), calendar.zone);
+};
+
+/** Milliseconds since 1970 of a time in RFC 3339. */
+export const instantOf = (time: string): number =>
+  Date.parse(time.replace(/:60(?=[.Z+-]|$)/, ":59").replace(/(\.\d{3})\d+/, "$1"));
+
+const lastDay = (first: Day, { count, unit }: Limit, { holidays }: Calendar): Day => {
+  switch (unit) {
+    case "days":
+      return addDays(first, count);
+    case "months":
+      return addMonths(first, count);
+    case "business_days": {
+      let day = first;
+      for (let left = count; left > 0; ) {
+        day = addDays(day, 1);
+        if (!isFree(day, holidays)) left--;
+      }
+      return day;
+    }
+  }
+};
+
+const utc = ({ year, month, day }: Day): Date => new Date(Date.UTC(year, month - 1, day));
+
+const fromUtc = (date: Date): Day => ({
+  year: date.getUTCFullYear(),
+  month: date.getUTCMonth() + 1,
+  day: date.getUTCDate(),
+});
+
+const addDays = ({ year, month, day }: Day, days: number): Day =>
+  fromUtc(new Date(Date.UTC(year, month - 1, day + days)));
+
+/** The same day of a later month, or that month's last day where it has no such day (1182/71 art. 3(2)(c)). */
+const addMonths = ({ year, month, day }: Day, months: number): Day => {
+  const target = new Date(Date.UTC(year, month - 1 + months, 1));
+  const last = new Date(Date.UTC(target.getUTCFullYear(), target.getUTCMonth() + 1, 0)).getUTCDate();
+  return { year: target.getUTCFullYear(), month: target.getUTCMonth() + 1, day: Math.min(day, last) };
+};
+
+const isFree = (day: Day, holidays: ReadonlySet<string>): boolean => {
+  const date = utc(day);
+  return date.getUTCDay() === 0 || date.getUTCDay() === 6 || holidays.has(date.toISOString().slice(0, 10));
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const dayIn = (zone: string, instant: number): Day => fromUtc(new Date(instant + offsetMs(zone, instant)));
+
+/** The day is over one second after; where clocks are put back in its last hour, the later of the two. */
+const endOfDay = (day: Day, zone: string): string => {
+  const local = utc(day).getTime() + DAY_MS - 1000;
+  const before = local - offsetMs(zone, local - DAY_MS / 2);
+  const after = local - offsetMs(zone, local + DAY_MS / 2);
+  const end = [Math.max(before, after), Math.min(before, after)].find(
+    (instant) => instant + offsetMs(zone, instant) === local,
+  );
+  return new Date(end ?? after).toISOString().replace(".000Z", "Z");
+};
+
+/** Local time minus UTC. */
+const offsetMs = (zone: string, instant: number): number => {
+  const hour = Math.floor(instant / HOUR_MS) * HOUR_MS;
+  const known = offsets.get(zone)?.get(hour);
+  if (known !== undefined) return known;
+  const offset = askOffsetMs(zone, hour);
+  const ofZone = offsets.get(zone) ?? new Map<number, number>();
+  if (ofZone.size >= OFFSETS_KEPT_MAX) ofZone.clear();
+  offsets.set(zone, ofZone.set(hour, offset));
+  return offset;
+};
+
+const HOUR_MS = 60 * 60 * 1000;
+/** Asking the platform takes microseconds; zones change their offset at full hours of UTC, so one answer serves an hour. */
+const offsets = new Map<string, Map<number, number>>();
+const OFFSETS_KEPT_MAX = 10_000;
+
+const askOffsetMs = (zone: string, instant: number): number => {
+  const parts = formatOf(zone).formatToParts(instant);
+  const part = (type: Intl.DateTimeFormatPartTypes): number =>
+    Number(parts.find((candidate) => candidate.type === type)?.value);
+  const local = Date.UTC(
+    part("year"),
+    part("month") - 1,
+    part("day"),
+    part("hour"),
+    part("minute"),
+    part("second"),
+  );
+  return local - instant;
+};
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Throws RangeError where there is no such zone. */
+const formatOf = (zone: string): Intl.DateTimeFormat => {
+  const known = formats.get(zone);
+  if (known) return known;
+  const numeric = "numeric";
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: numeric,
+    month: numeric,
+    day: numeric,
+    hour: numeric,
+    minute: numeric,
+    second: numeric,
+  });
+  formats.set(zone, format);
+  return format;
+};
+
+export const isZone = (zone: string): boolean => {
+  try {
+    formatOf(zone);
+    return true;
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,210 @@
+import { describe, expect, test } from "bun:test";
+import { caseOf } from "../cases/case.ts";
+import { type Fact, factOf } from "../cases/fact.ts";
+import { eventFacts } from "../event/facts.ts";
+import { type Obligation, obligationsOf } from "./clocks.ts";
+import { DEADLINES } from "./deadlines.ts";
+import { stateAt } from "./state.ts";
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** `id type timestamp`, and what else it says. */
+const fact = (line: string, metadata: Metadata = {}, members: Metadata = {}): Fact => {
+  const [event_id, event_type, timestamp] = line.split(" ");
+  const facts = eventFacts({ event_id, event_type, timestamp, asset_id: "a", metadata, ...members });
+  if (!facts) throw new Error(line);
+  return factOf(facts, 1);
+};
+
+const duties = (...facts: readonly Fact[]): Readonly<Record<string, Obligation>> =>
+  Object.fromEntries(
+    obligationsOf(caseOf(facts), { deadlines: DEADLINES, holidays: new Set() }).map((duty) => [
+      duty.deadline,
+      duty,
+    ]),
+  );
+
+const request = (at: string, type: string, members: Metadata = {}) =>
+  fact(`o objection.received ${at}`, { objection_type: type, objection_id: "o1" }, members);
+
+describe("worked dates", () => {
+  test.each([
+    ["D1", "2026-04-18T09:00:00Z", "2026-05-18T14:59:59"],
+    ["D2: it is the next day in Seoul", "2026-04-18T15:30:00Z", "2026-05-19T14:59:59"],
+  ])("%s PIPA-EXPL", (_, at, due) => {
+    expect(duties(request(at, "explanation_request"))["PIPA-EXPL"]?.dueAt).toBe(due);
+  });
+
+  test.each([
+    ["D4", "property", "EU73-GEN", "2026-09-16"],
+    ["D5", "death", "EU73-DEATH", "2026-09-11"],
+    ["D6", "critical_infrastructure", "EU73-CRIT", "2026-09-03"],
+    ["D6, the other kind", "widespread_infringement", "EU73-CRIT", "2026-09-03"],
+  ])("%s an incident of the class %s: %s", (_, kind, deadline, day) => {
+    const found = duties(fact("i incident.detected 2026-09-01T10:00:00Z", { incident_class: kind }));
+    // The day ends in Brussels, at summer time.
+    expect(found[deadline]?.dueAt).toBe(`${day}T21:59:59`);
+  });
+
+  test("D9 CO-ADVERSE", () => {
+    const made = fact(
+      "d decision.automated_decision_made 2027-02-01T12:00:00Z",
+      { outcome: "denied" },
+      { legal_bases: ["colorado_sb26_189"] },
+    );
+    expect(duties(made)["CO-ADVERSE"]?.dueAt).toBe("2027-03-04T06:59:59");
+  });
+
+  test("D10 GDPR: a month that has no 31st", () => {
+    const found = duties(request("2026-01-31T12:00:00Z", "appeal", { legal_bases: ["gdpr_art_22"] }));
+    expect(found["GDPR-12-3"]?.dueAt).toBe("2026-02-28T22:59:59");
+    expect(found["PIPA-REVIEW"]).toBeUndefined();
+  });
+
+  test("3 business days for the acknowledgement, over a weekend", () => {
+    expect(duties(request("2026-11-19T12:00:00Z", "appeal"))["OBJ-ACK"]?.dueAt).toBe("2026-11-24T23:59:59");
+  });
+});
+
+describe("extensions", () => {
+  const received = request("2026-04-18T09:00:00Z", "explanation_request");
+  const told = (id: string, at: string, extension_days: unknown, reason?: string) =>
+    fact(`${id} objection.acknowledged ${at}`, { objection_id: "o1", extension_days, reason });
+  const dueWith = (...facts: readonly Fact[]) => {
+    const duty = duties(received, ...facts)["PIPA-EXPL"];
+    return [duty?.dueAt.slice(0, 10), duty?.extensions];
+  };
+
+  test("by as many days as told, at most 30 each and twice", () => {
+    expect(dueWith(told("a", "2026-05-01T00:00:00Z", 10, "many"))).toEqual(["2026-05-28", 1]);
+    expect(dueWith(told("a", "2026-05-01T00:00:00Z", 90, "many"))).toEqual(["2026-06-17", 1]);
+    expect(
+      dueWith(
+        told("a", "2026-05-01T00:00:00Z", 30, "many"),
+        told("b", "2026-06-01T00:00:00Z", 30, "more"),
+        told("c", "2026-07-01T00:00:00Z", 30, "still more"),
+      ),
+    ).toEqual(["2026-07-17", 2]);
+  });
+
+  test("not without a reason, not after the limit, not by nonsense", () => {
+    expect(dueWith(told("a", "2026-05-01T00:00:00Z", 30))).toEqual(["2026-05-18", 0]);
+    expect(dueWith(told("a", "2026-05-19T00:00:00Z", 30, "late"))).toEqual(["2026-05-18", 0]);
+    for (const nonsense of [-5, 0, "soon", null]) {
+      expect(dueWith(told("a", "2026-05-01T00:00:00Z", nonsense, "x"))).toEqual(["2026-05-18", 0]);
+    }
+  });
+});
+
+describe("what starts and stops a clock", () => {
+  const at = (day: number) => `2026-09-${String(day).padStart(2, "0")}T10:00:00Z`;
+  const decision = fact(`d decision.automated_decision_made ${at(1)}`, {
+    decision_id: "d1",
+    outcome: "denied",
+  });
+  const objection = (type: string) =>
+    fact(`o objection.received ${at(2)}`, { objection_type: type, objection_id: "o1", decision_id: "d1" });
+  const resolved = (day: number, says: Metadata) =>
+    fact(`r objection.resolved ${at(day)}`, { objection_id: "o1", ...says });
+
+  test("an explanation is given to the person, or the reason why not", () => {
+    const explanation = fact(`e decision.explanation_provided ${at(3)}`, { decision_id: "d1" });
+    const asked = objection("explanation_request");
+    expect(duties(decision, asked)["PIPA-EXPL"]?.status).toBe("open");
+    expect(duties(decision, asked, explanation)["PIPA-EXPL"]).toMatchObject({
+      status: "met",
+      startedBy: { id: "o" },
+      stoppedBy: { id: "e" },
+    });
+    expect(
+      duties(decision, asked, resolved(4, { resolution: "denied", reason: "x" }))["PIPA-EXPL"]?.status,
+    ).toBe("met");
+    expect(duties(decision, asked, resolved(4, { resolution: "denied" }))["PIPA-EXPL"]?.status).toBe("open");
+    // An explanation from before the request is not the answer to it.
+    const before = fact(`e decision.explanation_provided ${at(1)}`, { decision_id: "d1" });
+    expect(duties(decision, asked, before)["PIPA-EXPL"]?.status).toBe("open");
+  });
+
+  test("a refusal needs the decision undone or made again by a person, and the result told", () => {
+    const asked = objection("automated_decision_refusal");
+    const told = resolved(5, { resolution: "upheld" });
+    const reversed = fact(`v decision.decision_reversed ${at(4)}`, { decision_id: "d1" });
+    expect(duties(decision, asked, told)["PIPA-REFUSE"]?.status).toBe("open");
+    expect(duties(decision, asked, reversed)["PIPA-REFUSE"]?.status).toBe("open");
+    expect(duties(decision, asked, reversed, told)["PIPA-REFUSE"]).toMatchObject({
+      status: "met",
+      stoppedBy: { id: "r" },
+    });
+  });
+
+  test("a denial tells its reason, at once or with a later event", () => {
+    expect(duties(objection("appeal"), resolved(4, { resolution: "denied" }))["PIPA-DENY"]?.status).toBe(
+      "open",
+    );
+    const later = fact(`x objection.escalated ${at(6)}`, { objection_id: "o1", reason: "see letter" });
+    expect(
+      duties(objection("appeal"), resolved(4, { resolution: "denied" }), later)["PIPA-DENY"],
+    ).toMatchObject({
+      status: "met_late",
+      stoppedBy: { id: "x" },
+    });
+    expect(duties(objection("appeal"), resolved(4, { resolution: "upheld" }))["PIPA-DENY"]).toBeUndefined();
+  });
+
+  test("an incident is counted from when it was known of, and its first report stops the clock", () => {
+    const detected = fact(`i incident.detected ${at(10)}`, {
+      incident_id: "i1",
+      aware_at: "2026-09-01T10:00:00Z",
+    });
+    const report = (day: number, type: string) =>
+      fact(`p${day} incident.reported_to_authority ${at(day)}`, { incident_id: "i1", report_type: type });
+    const duty = duties(detected, report(16, "complete"), report(12, "initial"))["EU73-GEN"];
+    expect(duty).toMatchObject({ startedAt: "2026-09-01T10:00:00", status: "met", stoppedBy: { id: "p12" } });
+    expect(duty?.dueAt).toBe("2026-09-16T21:59:59");
+  });
+
+  test("a deployer tells the provider on the same day", () => {
+    const detected = fact(`i incident.detected ${at(10)}`, { incident_id: "i1", role: "deployer" });
+    const told = fact(`p incident.mitigated ${at(11)}`, { incident_id: "i1", notified: "provider" });
+    expect(duties(detected)["EU26-5"]?.status).toBe("open");
+    expect(duties(detected, told)["EU26-5"]?.status).toBe("met_late");
+    expect(duties(fact(`i incident.detected ${at(10)}`))["EU26-5"]).toBeUndefined();
+  });
+
+  test("an employer gives notice 10 business days before the tool is used", () => {
+    const bases = { legal_bases: ["nyc_ll144"] };
+    const used = (day: string) =>
+      fact(`d decision.automated_decision_made ${day}T15:00:00Z`, { decision_id: "d1" }, bases);
+    const notice = fact("n transparency.notice_shown 2026-11-02T15:00:00Z", { decision_id: "d1" });
+    expect(duties(notice, used("2026-11-16"))["LL144-NOTICE"]?.status).toBe("met");
+    expect(duties(notice, used("2026-11-15"))["LL144-NOTICE"]?.status).toBe("open");
+    expect(duties(used("2026-11-16"))["LL144-NOTICE"]).toMatchObject({
+      status: "open",
+      startedBy: { id: "d" },
+    });
+  });
+
+  test("a law that does not apply yet, or not here, starts nothing", () => {
+    const early = fact(
+      "d decision.automated_decision_made 2026-12-31T12:00:00Z",
+      { outcome: "denied" },
+      { legal_bases: ["colorado_sb26_189"] },
+    );
+    expect(duties(early)["CO-ADVERSE"]).toBeUndefined();
+    const korean = { legal_bases: ["pipa_37_2_kr"] };
+    expect(duties(request(at(2), "appeal", korean))["GDPR-12-3"]).toBeUndefined();
+    expect(duties(request(at(2), "appeal", korean))["PIPA-REVIEW"]).toBeDefined();
+    const incident = fact(`i incident.detected ${at(3)}`, {}, korean);
+    expect(duties(incident)["EU73-GEN"]).toBeUndefined();
+  });
+});
+
+test("what is overdue or due soon depends on when one looks", () => {
+  const duty = { status: "open", dueAt: "2026-11-20T14:59:59", extensions: 0 } as const;
+  expect(stateAt(duty, "2026-11-01T00:00:00")).toBe("open");
+  expect(stateAt({ ...duty, extensions: 1 }, "2026-11-01T00:00:00")).toBe("extended");
+  expect(stateAt(duty, "2026-11-14T00:00:00")).toBe("due_soon");
+  expect(stateAt(duty, "2026-11-20T14:59:59")).toBe("due_soon");
+  expect(stateAt(duty, "2026-11-20T15:00:00")).toBe("overdue");
+  expect(stateAt({ ...duty, status: "met_late" }, "2026-11-30T00:00:00")).toBe("met_late");
+});

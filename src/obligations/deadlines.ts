@@ -1,0 +1,197 @@
+/**
+ * The clocks that events start, as data: what must be done, in which time, and where the law says so. An article must be checked before it is
+ * cited; where a row is wrong the row is to be corrected. What starts and stops each clock is in clocks.ts.
+ */
+import type { Limit } from "./calendar.ts";
+
+export interface Deadline {
+  readonly id: DeadlineId;
+  /** What must be done. */
+  readonly duty: string;
+  /** The article, or whose policy it is. */
+  readonly clause: string;
+  /** The legal basis under which it is shown; `policy` for a rule of the operator. */
+  readonly law: string;
+  /** Names in `legal_bases` under which it applies; a name that ends in * stands for all that begin so. None: for everybody. */
+  readonly bases: readonly string[];
+  /** Also where nothing in the case names a legal basis: a clock that is shown and not needed does less harm than one that is missing. */
+  readonly withoutBasis: boolean;
+  readonly limit: Limit;
+  /** The authority's zone. */
+  readonly zone: string;
+  /** How often the limit may be made longer, if the reasons are told, and by how much at most each time. */
+  readonly extension?: { readonly times: number; readonly limit: Limit };
+  /** Date from which the law applies; what began before starts no clock. */
+  readonly appliesFrom?: string;
+}
+
+export const DEADLINE_IDS = [
+  "PIPA-EXPL",
+  "PIPA-REFUSE",
+  "PIPA-REVIEW",
+  "PIPA-DENY",
+  "CIA-EXPL",
+  "GDPR-12-3",
+  "CO-ADVERSE",
+  "LL144-NOTICE",
+  "EU73-GEN",
+  "EU73-DEATH",
+  "EU73-CRIT",
+  "EU26-5",
+  "HR-CLOSE",
+  "OBJ-ACK",
+] as const;
+
+export type DeadlineId = (typeof DEADLINE_IDS)[number];
+
+const days = (count: number): Limit => ({ count, unit: "days" });
+const businessDays = (count: number): Limit => ({ count, unit: "business_days" });
+const months = (count: number): Limit => ({ count, unit: "months" });
+
+const SEOUL = "Asia/Seoul";
+/** The authority of a Member State decides; all but the westernmost are at Brussels time or ahead of it. */
+const BRUSSELS = "Europe/Brussels";
+
+const PIPA = {
+  law: "pipa_37_2_kr",
+  bases: ["pipa_37_2_kr"],
+  withoutBasis: true,
+  limit: days(30),
+  zone: SEOUL,
+  extension: { times: 2, limit: days(30) },
+  appliesFrom: "2024-03-15",
+} as const;
+
+const EU_INCIDENT = {
+  law: "eu_ai_act_art_73",
+  bases: ["eu_ai_act_*"],
+  withoutBasis: true,
+  zone: BRUSSELS,
+  appliesFrom: "2026-08-02",
+} as const;
+
+/** An operator's own rule, which the configuration may change like any other. */
+const POLICY = {
+  law: "policy",
+  clause: "Policy of the operator",
+  bases: [],
+  withoutBasis: true,
+  zone: "UTC",
+} as const;
+
+export const DEADLINES: readonly Deadline[] = [
+  {
+    ...PIPA,
+    id: "PIPA-EXPL",
+    duty: "Explain the decision, or say why not",
+    clause: "PIPA Enforcement Decree art. 44-3(2), (5)",
+  },
+  {
+    ...PIPA,
+    id: "PIPA-REFUSE",
+    duty: "Undo the decision or have a person decide again, and tell the result",
+    clause: "PIPA Enforcement Decree art. 44-3(1), (5)",
+  },
+  {
+    ...PIPA,
+    id: "PIPA-REVIEW",
+    duty: "Look at what the person brought forward, and tell the result",
+    clause: "PIPA Enforcement Decree art. 44-3(3), (5)",
+  },
+  {
+    id: "PIPA-DENY",
+    duty: "Tell the reason of a denial without delay",
+    clause: "PIPA Enforcement Decree art. 44-3(4)",
+    law: "pipa_37_2_kr",
+    bases: ["pipa_37_2_kr"],
+    withoutBasis: true,
+    limit: days(0),
+    zone: SEOUL,
+    appliesFrom: "2024-03-15",
+  },
+  {
+    id: "CIA-EXPL",
+    duty: "Explain the automated evaluation",
+    clause: "Credit Information Act art. 36-2; the days are policy of the operator, the law names none",
+    law: "credit_info_36_2_kr",
+    bases: ["credit_info_36_2_kr"],
+    withoutBasis: false,
+    limit: days(30),
+    zone: SEOUL,
+  },
+  {
+    id: "GDPR-12-3",
+    duty: "Answer the request",
+    clause: "GDPR art. 12(3)",
+    law: "gdpr_art_22",
+    bases: ["gdpr_art_22"],
+    withoutBasis: false,
+    limit: months(1),
+    zone: BRUSSELS,
+    extension: { times: 1, limit: months(2) },
+    appliesFrom: "2018-05-25",
+  },
+  {
+    id: "CO-ADVERSE",
+    duty: "Explain an adverse outcome in plain language",
+    clause: "Colorado SB 26-189",
+    law: "colorado_sb26_189",
+    bases: ["colorado_sb26_189"],
+    withoutBasis: false,
+    limit: days(30),
+    zone: "America/Denver",
+    appliesFrom: "2027-01-01",
+  },
+  {
+    id: "LL144-NOTICE",
+    duty: "Give notice at least 10 business days before the tool is used",
+    clause: "NYC Administrative Code § 20-871(b) (Local Law 144)",
+    law: "nyc_ll144",
+    bases: ["nyc_ll144"],
+    withoutBasis: false,
+    limit: businessDays(10),
+    zone: "America/New_York",
+    appliesFrom: "2023-07-05",
+  },
+  {
+    ...EU_INCIDENT,
+    id: "EU73-GEN",
+    duty: "Report the serious incident",
+    clause: "EU AI Act art. 73(2)",
+    limit: days(15),
+  },
+  {
+    ...EU_INCIDENT,
+    id: "EU73-DEATH",
+    duty: "Report the death of a person",
+    clause: "EU AI Act art. 73(4)",
+    limit: days(10),
+  },
+  {
+    ...EU_INCIDENT,
+    id: "EU73-CRIT",
+    duty: "Report the widespread infringement or the disruption of critical infrastructure",
+    clause: "EU AI Act art. 73(3)",
+    limit: days(2),
+  },
+  {
+    ...EU_INCIDENT,
+    id: "EU26-5",
+    duty: "Inform the provider immediately",
+    clause: "EU AI Act art. 26(5)",
+    law: "eu_ai_act_art_26",
+    limit: days(0),
+  },
+  { ...POLICY, id: "HR-CLOSE", duty: "Complete the human review", limit: days(10) },
+  { ...POLICY, id: "OBJ-ACK", duty: "Acknowledge the objection", limit: businessDays(3) },
+];
+
+export const appliesTo = (
+  { bases, withoutBasis }: Pick<Deadline, "bases" | "withoutBasis">,
+  named: ReadonlySet<string>,
+): boolean => {
+  if (bases.length === 0 || (withoutBasis && named.size === 0)) return true;
+  return bases.some((basis) =>
+    basis.endsWith("*") ? [...named].some((name) => name.startsWith(basis.slice(0, -1))) : named.has(basis),
+  );
+};

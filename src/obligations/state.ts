@@ -1,0 +1,23 @@
+/** What a duty is called at a time (DOMAIN words): from what the events say and what the clock says. */
+import { timeKey } from "../event/formats.ts";
+import { DUE_SOON_DAYS } from "../limits.ts";
+import type { Obligation } from "./clocks.ts";
+
+export const OBLIGATION_STATES = ["open", "extended", "due_soon", "overdue", "met", "met_late"] as const;
+export type ObligationState = (typeof OBLIGATION_STATES)[number];
+
+/** Times as text that sorts, without the zone, which is UTC. */
+export const stateAt = (
+  { status, dueAt, extensions }: Pick<Obligation, "status" | "dueAt" | "extensions">,
+  now: string,
+): ObligationState => {
+  if (status !== "open") return status;
+  if (dueAt < now) return "overdue";
+  if (dueAt < soonAfter(now)) return "due_soon";
+  return extensions > 0 ? "extended" : "open";
+};
+
+export const soonAfter = (now: string): string =>
+  timeKey(new Date(Date.parse(`${now}Z`) + DUE_SOON_DAYS * DAY_MS).toISOString());
+
+const DAY_MS = 24 * 60 * 60 * 1000;

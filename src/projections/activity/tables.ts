@@ -1,0 +1,21 @@
+import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
+
+/** How many events there were: by hour and by day of the event's own time, in UTC. */
+export const ACTIVITY = {
+  name: "activity",
+  columns: {
+    tenant: TEXT,
+    /** `hour` or `day`. */
+    bucket: TEXT,
+    /** `2026-11-20T10` or `2026-11-20`. */
+    start: TEXT,
+    asset_id: TEXT,
+    event_group: TEXT,
+    event_type: TEXT,
+    /** Empty where the event has none. */
+    risk_tier: TEXT,
+    events: INTEGER,
+  },
+  primaryKey: ["tenant", "bucket", "start", "asset_id", "event_group", "event_type", "risk_tier"],
+  indexes: [["tenant", "bucket", "asset_id", "start"]],
+} as const satisfies Table;

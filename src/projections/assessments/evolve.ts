@@ -1,0 +1,106 @@
+import { metadataText } from "../../event/facts.ts";
+import { type Row, type RowOf, rowText } from "../../views/tables.ts";
+import type { Write } from "../../views/view-store.ts";
+import { type FirstEvent, onFirstEvents } from "../first-events.ts";
+import { earlierOf, type Latest, latestText, type Said, withSaid } from "../latest.ts";
+import type { States } from "../projection.ts";
+import { ASSESSMENTS, RISK_CHANGES } from "./tables.ts";
+
+const STARTED = "assessment.impact_assessment_started";
+const UPDATED = "assessment.impact_assessment_updated";
+const COMPLETED = "assessment.impact_assessment_completed";
+const RISK_CHANGED = "assessment.risk_classification_changed";
+
+const isAssessment = ({ facts }: FirstEvent): boolean =>
+  facts.eventType.startsWith("assessment.impact_assessment_");
+
+const keyOf = ({ tenant, facts }: FirstEvent) => ({
+  tenant,
+  assessment_id: metadataText(facts.metadata, "assessment_id") ?? facts.assetId,
+});
+
+const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
+  const rows = new Map<string, RowOf<typeof ASSESSMENTS>>();
+  for (const event of events.filter(isAssessment)) {
+    const key = keyOf(event);
+    const name = JSON.stringify(Object.values(key));
+    rows.set(name, grown(key, rows.get(name) ?? states.get(ASSESSMENTS, key), event));
+  }
+  return [
+    ...[...rows.values()].map((row): Write => ({ kind: "upsert", table: ASSESSMENTS, row })),
+    ...events
+      .filter(({ facts }) => facts.eventType === RISK_CHANGED)
+      .map((event): Write => ({ kind: "insert", table: RISK_CHANGES, row: riskChange(event) })),
+  ];
+};
+
+/** Names of things said of an assessment, and the keys of `metadata` that carry them. */
+const DESCRIBED = {
+  assessment_type: ["assessment_type", "type"],
+  version: ["assessment_version", "version"],
+  valid_until: ["valid_until"],
+} as const;
+
+const grown = (
+  key: ReturnType<typeof keyOf>,
+  before: Row | undefined,
+  { facts }: FirstEvent,
+): RowOf<typeof ASSESSMENTS> => {
+  const { occurred, eventId, eventType, metadata, assetId } = facts;
+  const say = (latest: Latest, name: string, value: string | undefined): Latest => {
+    const said: Said = [value ?? "", occurred, eventId];
+    return value === undefined ? latest : withSaid(latest, name, said);
+  };
+  let said: Latest = before ? JSON.parse(rowText(before, "said")) : {};
+  for (const [name, keys] of Object.entries(DESCRIBED))
+    said = say(said, name, metadataText(metadata, ...keys));
+  said = say(say(said, eventType, occurred), "asset_id", assetId);
+  const at = before ? rowText(before, "at") : occurred;
+  const of = (name: string): string | null => said[name]?.[0] ?? null;
+  const completedAt = of(COMPLETED);
+  return {
+    ...key,
+    asset_id: of("asset_id") ?? assetId,
+    assessment_type: of("assessment_type"),
+    version: of("version"),
+    at: earlierOf(occurred, at),
+    state: completedAt !== null ? "completed" : of(STARTED) !== null ? "started" : "orphan",
+    started_at: of(STARTED),
+    updated_at: of(UPDATED),
+    completed_at: completedAt,
+    valid_until:
+      of("valid_until") ?? (of("assessment_type") === "bias_audit" ? aYearAfter(completedAt) : null),
+    said: latestText(said),
+  };
+};
+
+/** The 29th of February has its year on the 28th. */
+const aYearAfter = (time: string | null): string | null => {
+  if (time === null) return null;
+  const next = `${Number(time.slice(0, 4)) + 1}${time.slice(4)}`;
+  return `${next.slice(4, 10) === "-02-29" ? `${next.slice(0, 8)}28${next.slice(10)}` : next}Z`;
+};
+
+const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> => {
+  const { metadata } = facts;
+  const said = (...names: readonly string[]): string | null => metadataText(metadata, ...names) ?? null;
+  return {
+    tenant,
+    event_id: facts.eventId,
+    asset_id: facts.assetId,
+    at: facts.occurred,
+    from_tier: said("from", "from_tier", "old_tier", "previous_tier"),
+    to_tier: said("to", "to_tier", "new_tier", "risk_tier") ?? facts.riskTier,
+    reason: said("reason"),
+    ruleset_version: said("ruleset_version"),
+    actor: said("actor", "changed_by"),
+  };
+};
+
+export const assessmentsProjection = onFirstEvents({
+  name: "assessments",
+  version: 1,
+  tables: [ASSESSMENTS, RISK_CHANGES],
+  stateKeys: (event) => (isAssessment(event) ? [{ table: ASSESSMENTS, key: keyOf(event) }] : []),
+  evolve,
+});

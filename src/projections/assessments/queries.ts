@@ -1,0 +1,17 @@
+import type { List } from "../list.ts";
+import { ASSESSMENTS, RISK_CHANGES } from "./tables.ts";
+
+export const assessmentList: List = {
+  view: "assessments",
+  table: ASSESSMENTS,
+  orderBy: ["at", "assessment_id"],
+  filters: ["asset_id", "state"],
+  hidden: ["said"],
+};
+
+export const riskChangeList: List = {
+  view: "assessments",
+  table: RISK_CHANGES,
+  orderBy: ["at", "event_id"],
+  filters: ["asset_id"],
+};

@@ -1,0 +1,52 @@
+import { NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
+
+/** Impact assessments and bias audits. */
+export const ASSESSMENTS = {
+  name: "assessments",
+  columns: {
+    tenant: TEXT,
+    /** `metadata.assessment_id`, else the asset. */
+    assessment_id: TEXT,
+    asset_id: TEXT,
+    assessment_type: NULLABLE_TEXT,
+    version: NULLABLE_TEXT,
+    /** When it is first spoken of. */
+    at: TEXT,
+    /** `started`, `completed`, or `orphan` where only updates are in the log. */
+    state: TEXT,
+    started_at: NULLABLE_TEXT,
+    updated_at: NULLABLE_TEXT,
+    completed_at: NULLABLE_TEXT,
+    /** As it was said; for a bias audit without one, a year after it was completed (NYC Administrative Code § 20-871(a)). */
+    valid_until: NULLABLE_TEXT,
+    /** JSON object: what was said last (latest.ts). */
+    said: TEXT,
+  },
+  primaryKey: ["tenant", "assessment_id"],
+  indexes: [
+    ["tenant", "at", "assessment_id"],
+    ["tenant", "state", "at", "assessment_id"],
+    ["tenant", "asset_id", "at", "assessment_id"],
+  ],
+} as const satisfies Table;
+
+/** Every change of a risk classification, with its reason. */
+export const RISK_CHANGES = {
+  name: "risk_changes",
+  columns: {
+    tenant: TEXT,
+    event_id: TEXT,
+    asset_id: TEXT,
+    at: TEXT,
+    from_tier: NULLABLE_TEXT,
+    to_tier: NULLABLE_TEXT,
+    reason: NULLABLE_TEXT,
+    ruleset_version: NULLABLE_TEXT,
+    actor: NULLABLE_TEXT,
+  },
+  primaryKey: ["tenant", "event_id"],
+  indexes: [
+    ["tenant", "at", "event_id"],
+    ["tenant", "asset_id", "at", "event_id"],
+  ],
+} as const satisfies Table;

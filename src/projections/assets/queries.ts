@@ -1,0 +1,62 @@
+/** The questions that the view `assets` answers. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { type Row, rowText } from "../../views/tables.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { entryMembers, entryOf, type List } from "../list.ts";
+import { ASSETS } from "./tables.ts";
+
+export const assetList: List = {
+  view: "assets",
+  table: ASSETS,
+  orderBy: ["last_at", "asset_id"],
+  filters: ["risk_tier", "status"],
+  hidden: ["said"],
+  json: { legal_bases: Type.Array(Type.String()) },
+};
+
+/** What events say of an asset, when they do (evolve.ts). */
+const SAID: Readonly<Record<string, TSchema>> = {
+  name: Type.String(),
+  owner: Type.String(),
+  role: Type.String(),
+  ai_type: Type.String(),
+  domain: Type.String(),
+  decision_autonomy: Type.String(),
+  user_impact: Type.String(),
+  processes_personal_data: Type.Boolean(),
+  oversight_person: Type.String(),
+  retention: Type.String(),
+  created_at: Type.String({ format: "date-time" }),
+  deployed_at: Type.String({ format: "date-time" }),
+  retired_at: Type.String({ format: "date-time" }),
+  archived_at: Type.String({ format: "date-time" }),
+  assessed_at: Type.String({ format: "date-time", description: "The last completed impact assessment." }),
+};
+
+export const assetMembers: Readonly<Record<string, TSchema>> = {
+  ...entryMembers(assetList),
+  ...Object.fromEntries(Object.entries(SAID).map(([name, schema]) => [name, Type.Optional(schema)])),
+};
+
+export const assetEntry = (row: Row): Readonly<Record<string, unknown>> => {
+  const said: Readonly<Record<string, readonly [string, string, string]>> = JSON.parse(rowText(row, "said"));
+  const shown = Object.keys(SAID).flatMap((name) => {
+    const value = said[name]?.[0];
+    return value === undefined ? [] : [[name, saidValue(name, value)]];
+  });
+  return { ...entryOf(assetList, row), ...Object.fromEntries(shown) };
+};
+
+const saidValue = (name: string, value: string): string | boolean => {
+  if (name === "processes_personal_data") return value === "true";
+  return name.endsWith("_at") ? `${value}Z` : value;
+};
+
+export const findAsset = async (
+  views: ViewStore,
+  tenant: string,
+  assetId: string,
+): Promise<Row | undefined> => {
+  const [row] = await views.load(ASSETS, [{ tenant, asset_id: assetId }]);
+  return row;
+};

@@ -1,0 +1,28 @@
+import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
+
+/** The register of AI systems: one row per asset, whatever its events are about. */
+export const ASSETS = {
+  name: "assets",
+  columns: {
+    tenant: TEXT,
+    asset_id: TEXT,
+    events: INTEGER,
+    /** Times of its first and last event. */
+    first_at: TEXT,
+    last_at: TEXT,
+    /** `active`, `archived`, `retired`; `seen` where no event says. */
+    status: TEXT,
+    risk_tier: NULLABLE_TEXT,
+    version: NULLABLE_TEXT,
+    /** JSON array of the legal bases that its events named, in order. */
+    legal_bases: TEXT,
+    /** JSON object: what was said last (latest.ts). */
+    said: TEXT,
+  },
+  primaryKey: ["tenant", "asset_id"],
+  indexes: [
+    ["tenant", "last_at", "asset_id"],
+    ["tenant", "risk_tier", "asset_id"],
+    ["tenant", "status", "asset_id"],
+  ],
+} as const satisfies Table;

@@ -1,0 +1,88 @@
+/** A row of CASE_NODES as the rules see it, and how it grows. All of it depends on the set of events only, also where a limit is reached. */
+import { type Fact, inOrder, type LinkKind } from "../../cases/fact.ts";
+import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
+import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
+import type { CASE_NODES } from "./tables.ts";
+
+export interface Node {
+  readonly facts: readonly Fact[];
+  readonly events: number;
+  readonly neighbours: readonly string[];
+}
+
+export const EMPTY: Node = { facts: [], events: 0, neighbours: [] };
+
+export const nodeName = (kind: LinkKind, value: string): string => `${kind}:${value}`;
+
+/** From what says most about the place of an event to what says least. */
+const KINDS: readonly LinkKind[] = ["decision", "objection", "incident", "correlation"];
+
+/** The names an event refers to, the most specific first; that one keeps its fact. */
+export const nodesOf = ({ links }: Fact): readonly string[] =>
+  KINDS.flatMap((kind) => {
+    const value = links[kind];
+    return value === undefined ? [] : [nodeName(kind, value)];
+  });
+
+const parsed = new WeakMap<Row, Node>();
+
+export const nodeFrom = (row: Row | undefined): Node => {
+  if (!row) return EMPTY;
+  const known = parsed.get(row);
+  if (known) return known;
+  const node: Node = {
+    facts: JSON.parse(rowText(row, "facts")),
+    events: rowInteger(row, "events"),
+    neighbours: JSON.parse(rowText(row, "neighbours")),
+  };
+  parsed.set(row, node);
+  return node;
+};
+
+export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CASE_NODES> => {
+  const row = {
+    tenant,
+    node: name,
+    facts: JSON.stringify(node.facts),
+    events: node.events,
+    neighbours: JSON.stringify(node.neighbours),
+  };
+  parsed.set(row, node);
+  return row;
+};
+
+/** The earliest facts stay, whatever came first. */
+export const withFact = (node: Node, fact: Fact): Node => {
+  const events = node.events + 1;
+  const last = node.facts.at(-1);
+  if (last === undefined || inOrder(last, fact) < 0) {
+    const isFull = node.facts.length >= CASE_FACTS_MAX;
+    return { ...node, events, facts: isFull ? node.facts : [...node.facts, fact] };
+  }
+  const facts = [...node.facts, fact].sort(inOrder).slice(0, CASE_FACTS_MAX);
+  return { ...node, events, facts };
+};
+
+export const withNeighbour = (node: Node, neighbour: string): Node => {
+  if (node.neighbours.includes(neighbour)) return node;
+  const neighbours = [...node.neighbours, neighbour].sort();
+  if (neighbours.length > CASE_NEIGHBOURS_MAX + 1) neighbours.pop();
+  return neighbours.length === node.neighbours.length &&
+    neighbours.every((name, index) => name === node.neighbours[index])
+    ? node
+    : { ...node, neighbours };
+};
+
+/** A name that stands beside too many others says nothing: a run of a batch job, a constant. */
+export const isHub = ({ neighbours }: Node): boolean => neighbours.length > CASE_NEIGHBOURS_MAX;
+
+/** What hangs together with the node: over every name that is no hub. */
+export const componentOf = (start: string, node: (name: string) => Node): readonly string[] => {
+  const found = new Set([start]);
+  for (const name of found) {
+    const here = node(name);
+    if (isHub(here)) continue;
+    for (const neighbour of here.neighbours) if (!isHub(node(neighbour))) found.add(neighbour);
+  }
+  return [...found].sort();
+};

@@ -1,0 +1,80 @@
+/** How often a duty fell due and how often the log holds evidence that it was met: asset × law × duty. The ratio is made when it is read. */
+import type { DeadlineId } from "../../../obligations/deadlines.ts";
+import { INTEGER, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
+import type { CaseView } from "../case-view.ts";
+import type { Register } from "./register.ts";
+
+export const COVERAGE = {
+  name: "coverage",
+  columns: {
+    tenant: TEXT,
+    asset_id: TEXT,
+    /** A legal basis; `any` for what every decision needs, `policy` for rules of the operator. */
+    law: TEXT,
+    duty: TEXT,
+    required: INTEGER,
+    in_time: INTEGER,
+    late: INTEGER,
+    /** Not met so far; whether that is overdue depends on the time of reading. */
+    unmet: INTEGER,
+  },
+  primaryKey: ["tenant", "asset_id", "law", "duty"],
+  indexes: [["tenant", "law", "asset_id", "duty"]],
+} as const satisfies Table;
+
+const DUTIES: Readonly<Record<DeadlineId, string>> = {
+  "PIPA-EXPL": "explanation",
+  "CIA-EXPL": "explanation",
+  "CO-ADVERSE": "explanation",
+  "PIPA-REFUSE": "objection",
+  "PIPA-REVIEW": "objection",
+  "GDPR-12-3": "objection",
+  "PIPA-DENY": "denial_reason",
+  "LL144-NOTICE": "notice",
+  "EU73-GEN": "incident_report",
+  "EU73-DEATH": "incident_report",
+  "EU73-CRIT": "incident_report",
+  "EU26-5": "provider_informed",
+  "HR-CLOSE": "human_review",
+  "OBJ-ACK": "objection_acknowledgement",
+};
+
+const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly RowOf<typeof COVERAGE>[] => {
+  const notices = is.decisions.flatMap(({ made, notices: shown }) => {
+    if (!made) return [];
+    const isShown = shown.some(({ at }) => at <= made.at);
+    const laws = ["any", ...(made.bases ?? [])];
+    return laws.map((law) => ({
+      asset_id: made.asset,
+      law,
+      duty: "notice",
+      in_time: Number(isShown),
+      late: 0,
+    }));
+  });
+  const clocks = obligations.map(({ deadline, startedBy, status }) => ({
+    asset_id: startedBy.asset,
+    law: deadlines.find(({ id }) => id === deadline)?.law ?? "policy",
+    duty: DUTIES[deadline],
+    in_time: Number(status === "met"),
+    late: Number(status === "met_late"),
+  }));
+  return [...notices, ...clocks].map((row) => ({
+    tenant,
+    ...row,
+    required: 1,
+    unmet: 1 - row.in_time - row.late,
+  }));
+};
+
+export const coverageRegister: Register = { table: COVERAGE, kind: "counts", rowsOf };
+
+export const coverageList: List = {
+  view: "cases",
+  table: COVERAGE,
+  orderBy: ["asset_id", "law", "duty"],
+  filters: ["asset_id", "law", "duty"],
+  // A late event may take away what an earlier one gave.
+  always: [{ kind: "range", column: "required", from: 1 }],
+};

@@ -1,0 +1,106 @@
+import { Type } from "@sinclair/typebox";
+import type { Decision } from "../../../cases/case.ts";
+import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
+import type { CaseView } from "../case-view.ts";
+import type { Register } from "./register.ts";
+
+export const DECISIONS = {
+  name: "decisions",
+  columns: {
+    tenant: TEXT,
+    decision_id: TEXT,
+    asset_id: TEXT,
+    asset_version: NULLABLE_TEXT,
+    correlation_id: NULLABLE_TEXT,
+    subject_hash: NULLABLE_TEXT,
+    risk_tier: NULLABLE_TEXT,
+    /** When it was made; for one that was never seen, when it was first referred to. */
+    at: TEXT,
+    made_at: NULLABLE_TEXT,
+    outcome: NULLABLE_TEXT,
+    /** The first notice until the decision. */
+    notice_at: NULLABLE_TEXT,
+    explanation_at: NULLABLE_TEXT,
+    review_triggered_at: NULLABLE_TEXT,
+    review_completed_at: NULLABLE_TEXT,
+    reversed_at: NULLABLE_TEXT,
+    objections: INTEGER,
+    obligations_open: INTEGER,
+    /** JSON array of steps that are not in the log. */
+    missing: TEXT,
+  },
+  primaryKey: ["tenant", "decision_id"],
+  indexes: [
+    ["tenant", "at", "decision_id"],
+    ["tenant", "outcome", "at", "decision_id"],
+    ["tenant", "asset_id", "at", "decision_id"],
+    ["tenant", "subject_hash", "at", "decision_id"],
+  ],
+} as const satisfies Table;
+
+/** Steps of a decision that the log should hold and does not. */
+export const missingSteps = (
+  decision: Decision,
+  { obligations }: Pick<CaseView, "obligations">,
+): readonly string[] => {
+  const { made, notices, objections, reviews } = decision;
+  const unmet = obligations.filter(
+    ({ decisionId, status }) => decisionId === decision.id && status === "open",
+  );
+  const isUnmet = (...deadlines: readonly string[]): boolean =>
+    unmet.some(({ deadline }) => deadlines.includes(deadline));
+  const steps = {
+    decision: made === undefined,
+    notice: made !== undefined && !notices.some(({ at }) => at <= made.at),
+    explanation: isUnmet("PIPA-EXPL", "CIA-EXPL", "CO-ADVERSE"),
+    objection: objections.some(({ received }) => received === undefined),
+    objection_resolution: objections.some(({ resolved }) => resolved === undefined),
+    human_review: reviews.some(({ completed }) => completed === undefined),
+    human_review_trigger: reviews.some(({ triggered }) => triggered === undefined),
+  };
+  return Object.entries(steps).flatMap(([step, isMissing]) => (isMissing ? [step] : []));
+};
+
+const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | undefined => {
+  const { id, made, notices, explanations, reviews, reversals, objections, facts } = decision;
+  const first = made ?? facts[0];
+  if (!first) return undefined;
+  const subject = made?.subject ?? facts.find((fact) => fact.subject !== undefined)?.subject;
+  return {
+    tenant: view.tenant,
+    decision_id: id,
+    asset_id: first.asset,
+    asset_version: first.version ?? null,
+    correlation_id: facts.find(({ links }) => links.correlation !== undefined)?.links.correlation ?? null,
+    subject_hash: subject ?? null,
+    risk_tier: made?.tier ?? null,
+    at: first.at,
+    made_at: made?.at ?? null,
+    outcome: made?.says.outcome ?? null,
+    notice_at: notices.find(({ at }) => made === undefined || at <= made.at)?.at ?? null,
+    explanation_at: explanations[0]?.at ?? null,
+    review_triggered_at: reviews.find(({ triggered }) => triggered)?.triggered?.at ?? null,
+    review_completed_at: reviews.findLast(({ completed }) => completed)?.completed?.at ?? null,
+    reversed_at: reversals[0]?.at ?? null,
+    objections: objections.length,
+    obligations_open: view.obligations.filter(
+      ({ decisionId, status }) => decisionId === id && status === "open",
+    ).length,
+    missing: JSON.stringify(missingSteps(decision, view)),
+  };
+};
+
+export const decisionsRegister: Register = {
+  table: DECISIONS,
+  kind: "rows",
+  rowsOf: (view) => view.is.decisions.flatMap((decision) => rowOf(view, decision) ?? []),
+};
+
+export const decisionList: List = {
+  view: "cases",
+  table: DECISIONS,
+  orderBy: ["at", "decision_id"],
+  filters: ["asset_id", "subject_hash", "outcome"],
+  json: { missing: Type.Array(Type.String(), { description: "Steps that the log does not hold." }) },
+};

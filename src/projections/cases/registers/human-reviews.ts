@@ -1,0 +1,75 @@
+import type { Review } from "../../../cases/case.ts";
+import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
+import type { CaseView } from "../case-view.ts";
+import type { Register } from "./register.ts";
+
+export const HUMAN_REVIEWS = {
+  name: "human_reviews",
+  columns: {
+    tenant: TEXT,
+    /** The event that triggered it; of one that nothing triggered, the event that completed it. */
+    review_id: TEXT,
+    decision_id: NULLABLE_TEXT,
+    asset_id: TEXT,
+    subject_hash: NULLABLE_TEXT,
+    at: TEXT,
+    /** `open`, `completed`, or `orphan` where nothing triggered it. */
+    state: TEXT,
+    triggered_at: NULLABLE_TEXT,
+    triggered_by: NULLABLE_TEXT,
+    reason: NULLABLE_TEXT,
+    completed_at: NULLABLE_TEXT,
+    reviewer_id: NULLABLE_TEXT,
+    decision_outcome: NULLABLE_TEXT,
+    final_outcome: NULLABLE_TEXT,
+    /** 1 where the person decided otherwise than the system, 0 where not; null where one of both outcomes is not known. */
+    changed: NULLABLE_INTEGER,
+  },
+  primaryKey: ["tenant", "review_id"],
+  indexes: [
+    ["tenant", "at", "review_id"],
+    ["tenant", "state", "at", "review_id"],
+    ["tenant", "asset_id", "at", "review_id"],
+    ["tenant", "decision_id", "at", "review_id"],
+  ],
+} as const satisfies Table;
+
+const rowOf = ({ tenant, is }: CaseView, review: Review): RowOf<typeof HUMAN_REVIEWS> | undefined => {
+  const { triggered, completed, decisionId } = review;
+  const first = triggered ?? completed;
+  if (!first) return undefined;
+  const decided = is.decisions.find(({ id }) => id === decisionId)?.made?.says.outcome ?? null;
+  const final = completed?.says.final_outcome ?? completed?.says.outcome ?? null;
+  return {
+    tenant,
+    review_id: review.id,
+    decision_id: decisionId ?? null,
+    asset_id: first.asset,
+    subject_hash: triggered?.subject ?? completed?.subject ?? null,
+    at: first.at,
+    state: !triggered ? "orphan" : completed ? "completed" : "open",
+    triggered_at: triggered?.at ?? null,
+    triggered_by: triggered?.says.triggered_by ?? null,
+    reason: triggered?.says.reason ?? null,
+    completed_at: completed?.at ?? null,
+    reviewer_id: completed?.says.reviewer_id ?? triggered?.says.reviewer_id ?? null,
+    decision_outcome: decided,
+    final_outcome: final,
+    changed: decided === null || final === null ? null : Number(decided !== final),
+  };
+};
+
+export const humanReviewsRegister: Register = {
+  table: HUMAN_REVIEWS,
+  kind: "rows",
+  rowsOf: (view) => view.is.reviews.flatMap((review) => rowOf(view, review) ?? []),
+};
+
+export const humanReviewList: List = {
+  view: "cases",
+  table: HUMAN_REVIEWS,
+  orderBy: ["at", "review_id"],
+  filters: ["asset_id", "decision_id", "state"],
+  flags: ["changed"],
+};

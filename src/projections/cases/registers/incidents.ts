@@ -1,0 +1,83 @@
+import type { Incident } from "../../../cases/case.ts";
+import { isUtcTimestamp, timeKey } from "../../../event/formats.ts";
+import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
+import type { CaseView } from "../case-view.ts";
+import type { Register } from "./register.ts";
+
+export const INCIDENTS = {
+  name: "incidents",
+  columns: {
+    tenant: TEXT,
+    incident_id: TEXT,
+    asset_id: TEXT,
+    incident_class: NULLABLE_TEXT,
+    severity: NULLABLE_TEXT,
+    at: TEXT,
+    /** `detected`, `reported`, `mitigated`, or `orphan` where it was never detected. */
+    state: TEXT,
+    detected_at: NULLABLE_TEXT,
+    aware_at: NULLABLE_TEXT,
+    authority: NULLABLE_TEXT,
+    report_due_at: NULLABLE_TEXT,
+    initial_report_at: NULLABLE_TEXT,
+    /** A report that was not called initial is complete (EU AI Act art. 73(5)). */
+    complete_report_at: NULLABLE_TEXT,
+    mitigated_at: NULLABLE_TEXT,
+    root_cause: NULLABLE_TEXT,
+    affected_count: NULLABLE_TEXT,
+  },
+  primaryKey: ["tenant", "incident_id"],
+  indexes: [
+    ["tenant", "at", "incident_id"],
+    ["tenant", "state", "at", "incident_id"],
+    ["tenant", "asset_id", "at", "incident_id"],
+  ],
+} as const satisfies Table;
+
+const rowOf = (
+  { tenant, obligations }: CaseView,
+  incident: Incident,
+): RowOf<typeof INCIDENTS> | undefined => {
+  const { id, detected, reports, mitigated, facts } = incident;
+  const first = detected ?? facts[0];
+  if (!first) return undefined;
+  /** The last word counts: what is known of an incident grows. */
+  const said = (name: "severity" | "authority" | "root_cause" | "affected_count" | "incident_class") =>
+    facts.findLast(({ says }) => says[name] !== undefined)?.says[name] ?? null;
+  const aware = detected?.says.aware_at;
+  const complete = reports.find(({ says }) => says.report_type !== "initial");
+  return {
+    tenant,
+    incident_id: id,
+    asset_id: first.asset,
+    incident_class: detected?.says.incident_class ?? said("incident_class"),
+    severity: said("severity"),
+    at: first.at,
+    state: !detected ? "orphan" : mitigated ? "mitigated" : reports.length > 0 ? "reported" : "detected",
+    detected_at: detected?.at ?? null,
+    aware_at: aware !== undefined && isUtcTimestamp(aware) ? timeKey(aware) : null,
+    authority: said("authority"),
+    report_due_at:
+      obligations.find(({ incidentId, deadline }) => incidentId === id && deadline !== "EU26-5")?.dueAt ??
+      null,
+    initial_report_at: reports[0]?.at ?? null,
+    complete_report_at: complete?.at ?? null,
+    mitigated_at: mitigated?.at ?? null,
+    root_cause: said("root_cause"),
+    affected_count: said("affected_count"),
+  };
+};
+
+export const incidentsRegister: Register = {
+  table: INCIDENTS,
+  kind: "rows",
+  rowsOf: (view) => view.is.incidents.flatMap((incident) => rowOf(view, incident) ?? []),
+};
+
+export const incidentList: List = {
+  view: "cases",
+  table: INCIDENTS,
+  orderBy: ["at", "incident_id"],
+  filters: ["asset_id", "state"],
+};

@@ -1,0 +1,80 @@
+import type { Obligation } from "../../../obligations/clocks.ts";
+import {
+  INTEGER,
+  NULLABLE_INTEGER,
+  NULLABLE_TEXT,
+  type RowOf,
+  type Table,
+  TEXT,
+} from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
+import type { Register } from "./register.ts";
+
+/** What is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
+export const OBLIGATIONS = {
+  name: "obligations",
+  columns: {
+    tenant: TEXT,
+    obligation_id: TEXT,
+    deadline: TEXT,
+    asset_id: TEXT,
+    subject_hash: NULLABLE_TEXT,
+    decision_id: NULLABLE_TEXT,
+    objection_id: NULLABLE_TEXT,
+    incident_id: NULLABLE_TEXT,
+    started_at: TEXT,
+    started_by: TEXT,
+    started_sequence: INTEGER,
+    due_at: TEXT,
+    extensions: INTEGER,
+    stopped_at: NULLABLE_TEXT,
+    stopped_by: NULLABLE_TEXT,
+    stopped_sequence: NULLABLE_INTEGER,
+    status: TEXT,
+  },
+  primaryKey: ["tenant", "obligation_id"],
+  indexes: [
+    ["tenant", "due_at", "obligation_id"],
+    ["tenant", "status", "due_at", "obligation_id"],
+    ["tenant", "deadline", "due_at", "obligation_id"],
+    ["tenant", "asset_id", "due_at", "obligation_id"],
+    ["tenant", "decision_id", "due_at", "obligation_id"],
+  ],
+} as const satisfies Table;
+
+const rowOf = (tenant: string, obligation: Obligation): RowOf<typeof OBLIGATIONS> => {
+  const { startedBy, stoppedBy } = obligation;
+  return {
+    tenant,
+    obligation_id: obligation.id,
+    deadline: obligation.deadline,
+    asset_id: startedBy.asset,
+    subject_hash: startedBy.subject ?? null,
+    decision_id: obligation.decisionId ?? null,
+    objection_id: obligation.objectionId ?? null,
+    incident_id: obligation.incidentId ?? null,
+    started_at: obligation.startedAt,
+    started_by: startedBy.id,
+    started_sequence: startedBy.sequence,
+    due_at: obligation.dueAt,
+    extensions: obligation.extensions,
+    stopped_at: stoppedBy?.at ?? null,
+    stopped_by: stoppedBy?.id ?? null,
+    stopped_sequence: stoppedBy?.sequence ?? null,
+    status: obligation.status,
+  };
+};
+
+export const obligationsRegister: Register = {
+  table: OBLIGATIONS,
+  kind: "rows",
+  rowsOf: ({ tenant, obligations }) => obligations.map((obligation) => rowOf(tenant, obligation)),
+};
+
+export const obligationList: List = {
+  view: "cases",
+  table: OBLIGATIONS,
+  orderBy: ["due_at", "obligation_id"],
+  filters: ["deadline", "asset_id", "decision_id"],
+  hidden: ["status"],
+};

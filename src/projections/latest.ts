@@ -1,0 +1,29 @@
+/** What was said last about each of some things, by the time of the events: a set of events gives the same in any order of arrival. */
+
+/** A value, the event's time as text that sorts, and the event's id, which decides between equal times. */
+export type Said = readonly [value: string, at: string, eventId: string];
+export type Latest = Readonly<Record<string, Said>>;
+
+export const isLater = (
+  [, at, eventId]: readonly [unknown, string, string],
+  [, otherAt, otherId]: readonly [unknown, string, string],
+): boolean => at > otherAt || (at === otherAt && eventId > otherId);
+
+export const withSaid = (latest: Latest, name: string, said: Said): Latest => {
+  const known = latest[name];
+  return known && !isLater(said, known) ? latest : { ...latest, [name]: said };
+};
+
+/** Equal knowledge is equal text, whatever came first. */
+export const latestText = (latest: Latest): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(latest).sort(([one], [other]) => (one < other ? -1 : 1))));
+
+/** Of two times as text that sorts. */
+export const earlierOf = (one: string, other: string): string => {
+  if (one < other) return one;
+  return other;
+};
+export const laterOf = (one: string, other: string): string => {
+  if (one > other) return one;
+  return other;
+};

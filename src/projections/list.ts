@@ -1,0 +1,123 @@
+/** Lists over a table of a view: in one order, page by page, filtered by columns; and how a row reads as an entry of an answer. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { type Place, readCursor, writeCursor } from "../views/cursor.ts";
+import type { Row, Table, Value } from "../views/tables.ts";
+import { type Condition, type TenantQuery, tenantList } from "../views/tenant-query.ts";
+import type { ViewStore } from "../views/view-store.ts";
+
+export interface List {
+  /** The projection whose table it is. */
+  readonly view: string;
+  readonly table: Table;
+  /** Columns by which it is ordered; the last one is unique in the tenant. */
+  readonly orderBy: readonly string[];
+  /** Columns that may be asked for, under their own names. */
+  readonly filters: readonly string[];
+  /** What holds for every row that is shown. */
+  readonly always?: readonly Condition[];
+  /** Columns that are not shown, beside `tenant`. */
+  readonly hidden?: readonly string[];
+  /** Columns that hold JSON, and what it is. */
+  readonly json?: Readonly<Record<string, TSchema>>;
+  /** Columns that hold a time as text that sorts, beside those that end in `_at`. */
+  readonly times?: readonly string[];
+  /** Columns that hold 1 for yes and 0 for no. */
+  readonly flags?: readonly string[];
+}
+
+export interface Page {
+  readonly order: "asc" | "desc";
+  readonly limit: number;
+  /** `nextCursor` of the page before, used with the same question. */
+  readonly cursor?: string | undefined;
+}
+
+export type ListAnswer =
+  | { readonly kind: "page"; readonly rows: readonly Row[]; readonly nextCursor: string | null }
+  | { readonly kind: "invalid_cursor" };
+
+export const readList = async (
+  views: ViewStore,
+  tenant: string,
+  list: List,
+  { where, order, limit, cursor }: Page & { readonly where: readonly Condition[] },
+): Promise<ListAnswer> => {
+  const scope = JSON.stringify([tenant, list.table.name, where, order]);
+  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
+  if (start?.kind === "invalid_cursor" || !isPlaceIn(list, start?.place)) return { kind: "invalid_cursor" };
+  // One more row than asked for tells whether there is a next page.
+  const query = listQuery(tenant, list, { where, order, after: start?.place, rowsMax: limit + 1 });
+  const found = await views.select(query);
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  const place = last && list.orderBy.map((name) => placed(last[name]));
+  return { kind: "page", rows, nextCursor: place ? writeCursor({ place, scope }) : null };
+};
+
+/** A cursor is not secret, so anybody may make one that has a text where a number stands. */
+const isPlaceIn = ({ table, orderBy }: List, place: Place | undefined): boolean =>
+  place === undefined ||
+  (place.length === orderBy.length &&
+    orderBy.every((name, index) => typeof place[index] === (isText(table, name) ? "string" : "number")));
+
+const isText = (table: Table, name: string): boolean => table.columns[name]?.type === "text";
+
+/** Apart from readList so that a test can ask the database for its plan. */
+export const listQuery = (
+  tenant: string,
+  { table, orderBy, always = [] }: List,
+  parts: {
+    readonly where: readonly Condition[];
+    readonly order: "asc" | "desc";
+    readonly after?: readonly (string | number)[] | undefined;
+    readonly rowsMax: number;
+  },
+): TenantQuery =>
+  tenantList({
+    ...parts,
+    tenant,
+    table,
+    columns: Object.keys(table.columns),
+    where: [...parts.where, ...always],
+    orderBy,
+  });
+
+const placed = (value: Value | undefined): string | number => {
+  if (value === null || value === undefined)
+    throw new Error("a list is ordered by columns that have a value");
+  return value;
+};
+
+/** A row as it is answered. */
+export const entryOf = (list: List, row: Row): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(shownColumns(list).map((name) => [name, shown(list, name, row[name] ?? null)]));
+
+const shownColumns = ({ table, hidden = [] }: List): readonly string[] =>
+  Object.keys(table.columns).filter((name) => name !== "tenant" && name !== "at" && !hidden.includes(name));
+
+const isTime = ({ times = [] }: List, name: string): boolean => name.endsWith("_at") || times.includes(name);
+
+const shown = (list: List, name: string, value: Value): unknown => {
+  if (value === null) return null;
+  if (list.json?.[name]) return JSON.parse(String(value));
+  if (list.flags?.includes(name)) return value === 1;
+  return isTime(list, name) ? `${value}Z` : value;
+};
+
+/** The schema of what entryOf gives. */
+export const entrySchema = (list: List): TSchema => Type.Object(entryMembers(list));
+
+export const entryMembers = (list: List): Readonly<Record<string, TSchema>> =>
+  Object.fromEntries(
+    shownColumns(list).map((name) => {
+      const column = list.table.columns[name];
+      const plain = list.json?.[name] ?? columnSchema(list, name);
+      return [name, column?.nullable ? Type.Union([plain, Type.Null()]) : plain];
+    }),
+  );
+
+const columnSchema = (list: List, name: string): TSchema => {
+  if (list.flags?.includes(name)) return Type.Boolean();
+  if (isTime(list, name)) return Type.String({ format: "date-time" });
+  return list.table.columns[name]?.type === "integer" ? Type.Integer() : Type.String();
+};

@@ -1,0 +1,38 @@
+import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
+
+/** Senders that number their events: `metadata.source_id` and `metadata.source_sequence`, from 1. */
+export const SOURCES = {
+  name: "sources",
+  columns: {
+    tenant: TEXT,
+    source_id: TEXT,
+    /** The highest number seen; 0 where it sent heartbeats only. */
+    last_number: INTEGER,
+    /** Different numbers seen. */
+    received: INTEGER,
+    missing: INTEGER,
+    last_at: TEXT,
+    heartbeat_at: NULLABLE_TEXT,
+    /** JSON object: what was said last (latest.ts). */
+    said: TEXT,
+    /** JSON array of [first, last, time of first]: numbers seen without a gap. */
+    ranges: TEXT,
+  },
+  primaryKey: ["tenant", "source_id"],
+  indexes: [["tenant", "last_at", "source_id"]],
+} as const satisfies Table;
+
+/** Numbers that have not come, until they do. */
+export const SOURCE_GAPS = {
+  name: "source_gaps",
+  columns: {
+    tenant: TEXT,
+    source_id: TEXT,
+    first_number: INTEGER,
+    last_number: INTEGER,
+    /** Time of the event after the gap, which showed it. */
+    since: TEXT,
+  },
+  primaryKey: ["tenant", "source_id", "first_number"],
+  indexes: [["tenant", "since", "source_id", "first_number"]],
+} as const satisfies Table;

@@ -1,0 +1,205 @@
+/**
+ * One connection to PostgreSQL that is made again when it was lost, and transactions that neither overlap nor outlive it.
+ *
+ * The package has a pool and transactions of its own. They are not used: where a connection breaks inside one, version
+ * 3.4 writes to it on, which ends the process (its issue 1208) or, after it has reconnected, goes on outside the
+ * transaction (1155). Here each client of the package has one connection, and is given up when that is lost.
+ */
+import postgres from "postgres";
+import { VIEW_BUSY_MS_MAX, VIEW_QUERY_MS_MAX, VIEW_STATEMENTS_CACHED_MAX } from "../limits.ts";
+import { createTurns, type Done } from "./turns.ts";
+
+/** What came back: rows, and `INSERT` or `COMMIT`, which PostgreSQL calls the command. */
+export interface Answer {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly command: string;
+}
+
+export type RunSql = (sql: string, params?: readonly (string | number | null)[]) => Promise<Answer>;
+
+export interface Connection {
+  /** Queries that have no answer yet. */
+  readonly waiting: number;
+  readonly run: RunSql;
+  /** They run one after another. Undone where the work throws. */
+  transaction<Result>(work: (run: RunSql) => Promise<Done<Result>>): Promise<Result>;
+  /** After what was asked for so far. */
+  close(): Promise<void>;
+}
+
+export const createConnection = (url: string): Connection => {
+  const inTurn = createTurns();
+  let session: Session | undefined;
+  let isClosed = false;
+  const current = (): Session => {
+    if (isClosed) throw new DatabaseError("the connection is closed");
+    if (session === undefined || session.isLost) session = openSession(url);
+    return session;
+  };
+  return {
+    get waiting() {
+      return session?.waiting ?? 0;
+    },
+    run: async (sql, params) => current().run(sql, params),
+    transaction: (work) => inTurn(() => inTransaction(current(), work)),
+    close: () =>
+      inTurn(async () => {
+        isClosed = true;
+        await session?.end();
+      }),
+  };
+};
+
+/** An error of the database, without the values that the driver's own errors carry. */
+export class DatabaseError extends Error {
+  /** SQLSTATE, where the server said it. */
+  readonly sqlState: string | undefined;
+  constructor(message: string, sqlState?: string) {
+    super(message);
+    this.name = "DatabaseError";
+    this.sqlState = sqlState;
+  }
+}
+
+/** PostgreSQL's message where a row breaks its table, which names table and constraint and no value; else undefined. */
+export const constraintMessage = (error: unknown): string | undefined =>
+  error instanceof DatabaseError && error.sqlState !== undefined && BREAKS_TABLE.test(error.sqlState)
+    ? error.message
+    : undefined;
+
+/** Integrity constraint violations, and what is too large for an index. */
+const BREAKS_TABLE = /^(23|54000$)/;
+
+const inTransaction = async <Result>(
+  session: Session,
+  work: (run: RunSql) => Promise<Done<Result>>,
+): Promise<Result> => {
+  let isEnded = false;
+  try {
+    await session.run("BEGIN");
+    const { result, keep } = await work(session.run);
+    const { command } = await session.run(keep ? "COMMIT" : "ROLLBACK");
+    isEnded = true;
+    // What PostgreSQL answers to COMMIT where a statement had failed.
+    if (keep && command !== "COMMIT") throw new DatabaseError("the transaction was not committed");
+    return result;
+  } finally {
+    // A connection that cannot even undo is in nobody knows what state.
+    if (!isEnded && !session.isLost) await session.run("ROLLBACK").catch(() => session.lose());
+  }
+};
+
+/** The life of one connection. What was lost stays lost: it takes no more queries. */
+interface Session {
+  readonly isLost: boolean;
+  readonly waiting: number;
+  readonly run: RunSql;
+  lose(): void;
+  end(): Promise<void>;
+}
+
+const openSession = (url: string): Session => {
+  const client = connect(url, () => lose());
+  const waiting = new Set<(error: DatabaseError) => void>();
+  const mayPrepare = createPreparing();
+  let isLost = false;
+  const lose = (reason = new DatabaseError(LOST)): void => {
+    if (isLost) return;
+    isLost = true;
+    for (const reject of waiting) reject(reason);
+    waiting.clear();
+    client.end({ timeout: 0 }).catch(() => undefined);
+  };
+  const loseAfter = (ms: number) => setTimeout(() => lose(new DatabaseError(TOO_LATE)), ms);
+  // Asked first, because the package tries for ever where a connection is taken and closed at once.
+  const opening = loseAfter(CONNECT_SECONDS_MAX * 1000);
+  client
+    .unsafe("SELECT 1")
+    .catch((error: unknown) => lose(withoutValues(error)))
+    .finally(() => clearTimeout(opening));
+  const run: RunSql = (sql, params = []) =>
+    new Promise((resolve, reject) => {
+      // No event of the connection comes between this check and the handing over.
+      if (isLost) throw new DatabaseError(LOST);
+      const timer = loseAfter(VIEW_QUERY_MS_MAX);
+      const settled = (): void => {
+        clearTimeout(timer);
+        waiting.delete(reject);
+      };
+      waiting.add(reject);
+      client.unsafe(sql, [...params], { prepare: mayPrepare(sql) }).then(
+        (rows) => {
+          settled();
+          resolve({ rows, command: rows.command });
+        },
+        (error: unknown) => {
+          settled();
+          reject(withoutValues(error));
+        },
+      );
+    });
+  return {
+    get isLost() {
+      return isLost;
+    },
+    get waiting() {
+      return waiting.size;
+    },
+    run,
+    lose,
+    end: () => client.end({ timeout: CLOSE_SECONDS_MAX }),
+  };
+};
+
+const LOST = "the connection to the database was lost";
+const TOO_LATE = "the database did not answer in time";
+const CONNECT_SECONDS_MAX = 5;
+const CLOSE_SECONDS_MAX = 5;
+
+/** A URL may say otherwise: its parameters are settings too, and come last. */
+const SETTINGS = {
+  application_name: "prooftrail",
+  // Tenants differ by orders of magnitude: one plan for all of them would be wrong for most.
+  plan_cache_mode: "force_custom_plan",
+  lock_timeout: VIEW_BUSY_MS_MAX,
+  statement_timeout: VIEW_QUERY_MS_MAX,
+  // A writer that has stopped must not hold its view against the others.
+  idle_in_transaction_session_timeout: VIEW_QUERY_MS_MAX,
+};
+
+const connect = (url: string, onclose: () => void) => {
+  try {
+    return postgres(url, {
+      max: 1,
+      onclose,
+      connection: SETTINGS,
+      connect_timeout: CONNECT_SECONDS_MAX,
+      // Renewed only when lost, or a transaction could lose it between two statements.
+      max_lifetime: null,
+      fetch_types: false,
+      types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+      onnotice: () => undefined,
+    });
+  } catch {
+    // The error quotes the URL, password included.
+    throw new DatabaseError("the URL of the database cannot be read");
+  }
+};
+
+/** Whether a statement is prepared: the first ones of a session, because the package never forgets one. */
+const createPreparing = () => {
+  const prepared = new Set<string>();
+  return (sql: string): boolean => {
+    if (prepared.size < VIEW_STATEMENTS_CACHED_MAX) prepared.add(sql);
+    return prepared.has(sql);
+  };
+};
+
+/** The package puts text and parameters of the query into its errors, and PostgreSQL the values of a row into `detail`. */
+const withoutValues = (error: unknown): DatabaseError => {
+  if (!(error instanceof Error)) return new DatabaseError("the database failed");
+  const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
+  if (!(error instanceof postgres.PostgresError)) return new DatabaseError(error.message || `${code}`);
+  // The messages of class 22 quote what could not be converted.
+  return new DatabaseError(code?.startsWith("22") ? `data exception ${code}` : error.message, code);
+};

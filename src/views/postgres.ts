@@ -1,0 +1,175 @@
+/**
+ * Views in a PostgreSQL database of their own.
+ *
+ * One connection writes, others read: each statement sees whole commits only, also while one is being written. The database is
+ * asked when it is needed: where it is away, calls reject, and they work again when it is back.
+ */
+import { VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
+import {
+  type Connection,
+  constraintMessage,
+  createConnection,
+  DatabaseError,
+  type RunSql,
+} from "./postgres-connection.ts";
+import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
+import { deadLetterWrite, fromStored, newViewRow, OWN_TABLES, toStored } from "./stored-rows.ts";
+import { type Row, rowInteger, rowText, SQL_TYPES, sqlName, type Table, tableDdl } from "./tables.ts";
+import {
+  type CommitResult,
+  VIEWS,
+  type ViewCommit,
+  type ViewDefinition,
+  type ViewStore,
+  type Write,
+} from "./view-store.ts";
+
+export const createPostgresViews = ({ url }: { readonly url: string }): ViewStore => {
+  const writer = createConnection(url);
+  const readers = Array.from({ length: VIEW_READ_CONNECTIONS_MAX }, () => createConnection(url));
+  const whenReady = untilDone(() => writer.transaction(prepareDatabase));
+
+  const read: RunSql = async (sql, params) => {
+    await whenReady();
+    return leastBusy(readers).run(sql, params);
+  };
+
+  const open = async (view: ViewDefinition) => {
+    await whenReady();
+    return writer.transaction((run) => openView(run, view));
+  };
+
+  const position = async (name: string): Promise<number> => {
+    const [known] = await loadRows(read, VIEWS, [{ name }]);
+    return known ? rowInteger(known, "position") : 0;
+  };
+
+  const commit = async (moving: ViewCommit): Promise<CommitResult> => {
+    await whenReady();
+    const letters = moving.deadLetters.map(deadLetterWrite);
+    const statements = await writeStatements([...moving.writes, ...letters]);
+    try {
+      return await writer.transaction<CommitResult>(async (run) => {
+        const result = await moveViews(run, moving);
+        if (result.kind !== "committed") return { result, keep: false };
+        for (const { sql, params } of statements) await run(sql, params);
+        return { result, keep: true };
+      });
+    } catch (error) {
+      const detail = constraintMessage(error);
+      if (detail === undefined) throw error;
+      return { kind: "unwritable", detail };
+    }
+  };
+
+  const close = async (): Promise<void> => {
+    await Promise.all([writer, ...readers].map((connection) => connection.close()));
+  };
+
+  return {
+    open,
+    position,
+    load: (table, keys) => loadRows(read, table, keys),
+    commit,
+    select: async ({ sql, params }) => {
+      const { rows } = await read(numbered(sql), params.map(toStored));
+      return rows.map(fromStored);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};
+
+/** Does it once it has worked, and for all who wait at once. */
+const untilDone = (work: () => Promise<unknown>): (() => Promise<unknown>) => {
+  let done: Promise<unknown> | undefined;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+};
+
+const leastBusy = (connections: readonly Connection[]): Connection =>
+  connections.reduce((least, each) => (each.waiting < least.waiting ? each : least));
+
+/** `?` stands for a parameter and for nothing else in a TenantQuery. */
+const numbered = (sql: string): string => {
+  let count = 0;
+  return sql.replaceAll("?", () => `$${++count}`);
+};
+
+/** Any number that no other program on the same database uses: who holds it alone may make and drop tables. */
+const SCHEMA_LOCK = 7_266_834_901;
+
+const prepareDatabase = async (run: RunSql) => {
+  const { rows } = await run(
+    "SELECT pg_encoding_to_char(encoding) AS name FROM pg_database WHERE datname = current_database()",
+  );
+  if (rows[0]?.name !== "UTF8") throw new DatabaseError("the database must have the encoding UTF8");
+  await lockSchema(run);
+  for (const table of OWN_TABLES) if (!(await hasTable(run, table))) await makeTable(run, table);
+  return { result: undefined, keep: true };
+};
+
+const lockSchema = (run: RunSql) => run("SELECT pg_advisory_xact_lock($1::bigint)", [SCHEMA_LOCK]);
+
+const hasTable = async (run: RunSql, { name }: Table): Promise<boolean> =>
+  (await run("SELECT to_regclass($1::text)::text AS found", [sqlName(name)])).rows[0]?.found !== null;
+
+/** Texts in the order of their bytes, as in SQLite: ranges of time and pages depend on it. */
+const BYTE_ORDERED = { ...SQL_TYPES, text: 'text COLLATE "C"' };
+
+const makeTable = async (run: RunSql, table: Table): Promise<void> => {
+  for (const sql of tableDdl(table, BYTE_ORDERED)) await run(sql);
+};
+
+const openView = async (run: RunSql, view: ViewDefinition) => {
+  await lockSchema(run);
+  const [known] = await lockViews(run, [view.name]);
+  if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false } as const;
+  if (known) await dropView(run, known);
+  for (const table of view.tables) await makeTable(run, table);
+  await runWrites(run, [{ kind: "upsert", table: VIEWS, row: newViewRow(view) }]);
+  return { result: known ? "made_again" : "made", keep: true } as const;
+};
+
+const dropView = async (run: RunSql, view: Row): Promise<void> => {
+  const tables: readonly string[] = JSON.parse(rowText(view, "tables"));
+  for (const name of tables) await run(`DROP TABLE ${sqlName(name)}`);
+  await run("DELETE FROM dead_letters WHERE projection = $1", [rowText(view, "name")]);
+};
+
+/** The rows of these views, held until the transaction ends. Always in one order, so that two writers cannot wait for each other. */
+const lockViews = async (run: RunSql, names: readonly string[]): Promise<readonly Row[]> => {
+  const { rows } = await run(
+    "SELECT name, version, position, tables FROM views WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE",
+    [textArray(names)],
+  );
+  return rows.map(fromStored);
+};
+
+/** Moves only from where the writer believes the views to be, and only views of its own versions. */
+const moveViews = async (run: RunSql, { views, from, to }: ViewCommit): Promise<CommitResult> => {
+  const names = views.map(({ name }) => name);
+  const standing = new Map((await lockViews(run, names)).map((row) => [rowText(row, "name"), row]));
+  for (const { name, version } of views) {
+    const row = standing.get(name);
+    const position = row ? rowInteger(row, "position") : 0;
+    if (!row || rowInteger(row, "version") !== version || position !== from)
+      return { kind: "superseded", view: name, position };
+  }
+  await run("UPDATE views SET position = $1 WHERE name = ANY ($2::text[])", [to, textArray(names)]);
+  return { kind: "committed" };
+};
+
+const runWrites = async (run: RunSql, writes: readonly Write[]): Promise<void> => {
+  for (const { sql, params } of await writeStatements(writes)) await run(sql, params);
+};
+
+const loadRows = async (run: RunSql, table: Table, keys: readonly Row[]): Promise<readonly Row[]> => {
+  const { sql, params } = loadStatement(table, keys);
+  return (await run(sql, params)).rows.map(fromStored);
+};

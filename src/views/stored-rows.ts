@@ -1,0 +1,38 @@
+/** What every database does alike: values as they are stored, and the rows of the store's own two tables. */
+import type { Row, Table, Value } from "./tables.ts";
+import { fromStoredText, toStoredText } from "./text.ts";
+import { DEAD_LETTERS, type DeadLetter, VIEWS, type ViewDefinition, type Write } from "./view-store.ts";
+
+export const toStored = (value: Value): Value => (typeof value === "string" ? toStoredText(value) : value);
+
+export const fromStored = (stored: Readonly<Record<string, unknown>>): Row =>
+  Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, valueFromStored(name, value)]));
+
+const valueFromStored = (name: string, value: unknown): Value => {
+  if (typeof value === "string") return fromStoredText(value);
+  if (typeof value === "number" || value === null) return value;
+  throw new Error(`column ${name} holds something that was not written here`);
+};
+
+export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS];
+
+export const newViewRow = ({ name, version, tables }: ViewDefinition): Row => ({
+  name,
+  version,
+  position: 0,
+  tables: JSON.stringify(tables.map((table) => table.name)),
+});
+
+export const deadLetterWrite = (letter: DeadLetter): Write => ({
+  kind: "upsert",
+  table: DEAD_LETTERS,
+  row: {
+    projection: letter.projection,
+    sequence: letter.sequence,
+    tenant: letter.tenant,
+    event_id: letter.eventId,
+    code: letter.code,
+    detail: letter.detail,
+    recorded_at: letter.recordedAt,
+  },
+});

@@ -1,0 +1,17 @@
+/** Work that awaits and must not overlap: each begins when the one before it has ended, however that ended. */
+export type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+export const createTurns = (): Turns => {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work, work);
+    last = turn;
+    return turn;
+  };
+};
+
+/** What the work of a transaction gives, and whether its writes are to stay. */
+export interface Done<Result> {
+  readonly result: Result;
+  readonly keep: boolean;
+}

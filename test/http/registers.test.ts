@@ -1,0 +1,3 @@
+import { registersSuite } from "../suites/registers.ts";
+
+registersSuite(async () => ({}));

@@ -1,0 +1,311 @@
+/** What a search over events finds. Each database runs it (test/projections/events-search.test.ts). */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import {
+  type EventFilter,
+  type EventPage,
+  findEvent,
+  searchEvents,
+} from "../../src/projections/events/queries.ts";
+import { evolveGroup } from "../../src/projections/evolve-group.ts";
+import type { ViewStore } from "../../src/views/view-store.ts";
+import { messageOf, type RecordParts } from "../projections/records.ts";
+import type { ViewDatabase } from "./view-store.ts";
+
+/** The view of these records, in sequence from 1. */
+export const projectEvents = async (views: ViewStore, records: readonly RecordParts[]): Promise<void> => {
+  await views.open(eventsProjection);
+  const messages = records.map((record, index) => messageOf(index + 1, record));
+  const outcome = await evolveGroup({ projections: [eventsProjection], messages, load: views.load, now: "" });
+  expect(outcome.deadLetters).toEqual([]);
+  await views.commit({ views: [eventsProjection], from: 0, to: records.length, ...outcome });
+};
+
+export const all: EventFilter = { timeField: "timestamp", order: "asc" };
+
+const search = async (views: ViewStore, filter: Partial<EventFilter & EventPage>, tenant = "acme") => {
+  const found = await searchEvents(views, tenant, { ...all, limit: 100, ...filter });
+  if (found.kind !== "page") throw new Error(found.kind);
+  return found;
+};
+
+const sequences = async (views: ViewStore, filter: Partial<EventFilter>, tenant?: string) =>
+  (await search(views, filter, tenant)).rows.map(({ sequence }) => sequence);
+
+export const base = {
+  timestamp: "2026-11-20T10:00:00Z",
+  asset_id: "credit_model",
+  event_type: "decision.automated_decision_made",
+};
+export const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+const assets = ["a", "b"];
+export const manyRecords = Array.from({ length: 57 }, (_, index) => ({
+  event: {
+    ...base,
+    event_id: `evt_${index}`,
+    asset_id: assets[index % 2],
+    tags: { third: index % 3 === 0 },
+    legal_bases: index % 5 === 0 ? ["x"] : [],
+  },
+}));
+
+export const eventsSearchSuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
+  const viewOf = async (records: readonly RecordParts[]) => {
+    const database = await create();
+    const views = database.connect();
+    await projectEvents(views, records);
+    return {
+      views,
+      [Symbol.asyncDispose]: async () => {
+        await views.close();
+        await database[Symbol.asyncDispose]();
+      },
+    };
+  };
+
+  describe(`searching events in ${name}`, () => {
+    test("each filter finds the events that have the value, and no others", async () => {
+      await using at = await viewOf([
+        {
+          event: {
+            ...base,
+            event_id: "evt_1",
+            asset_id: "a.b c",
+            risk_tier: "high",
+            correlation_id: "case-1",
+          },
+        },
+        {
+          event: {
+            ...base,
+            event_id: "evt_2",
+            event_type: "decision.decision_reversed",
+            correlation_id: "case-2",
+          },
+        },
+        {
+          event: {
+            ...base,
+            event_id: "evt_3",
+            event_type: "objection",
+            trace_id: "T1",
+            legal_bases: ["x", "y"],
+          },
+        },
+        {
+          event: {
+            ...base,
+            event_id: "evt_4",
+            subject_hash: hash("A"),
+            tags: { team: "credit", n: 1, on: true },
+          },
+        },
+        {
+          event: {
+            ...base,
+            event_id: "evt_5",
+            metadata: { user_id_hash: hash("a"), legal_bases: ["y"] },
+            tags: { team: "risk" },
+          },
+        },
+        { tenant: "globex", event: { ...base, event_id: "evt_1", asset_id: "a.b c", risk_tier: "high" } },
+      ]);
+      const cases: readonly (readonly [Partial<EventFilter>, number[]])[] = [
+        [{}, [1, 2, 3, 4, 5]],
+        [{ assetId: "a.b c" }, [1]],
+        [{ assetId: "A.B C" }, []],
+        [{ eventType: "decision.automated_decision_made" }, [1, 4, 5]],
+        [{ eventGroup: "decision" }, [1, 2, 4, 5]],
+        [{ eventGroup: "legacy" }, [3]],
+        [{ riskTier: "high" }, [1]],
+        [{ correlationId: "case-2" }, [2]],
+        [{ traceId: "T1" }, [3]],
+        [{ legalBasis: "x" }, [3]],
+        [{ legalBasis: "y" }, [3, 5]],
+        [{ subjectHash: hash("a") }, [4, 5]],
+        [{ subjectHash: hash("A") }, [4, 5]],
+        [{ tags: [{ key: "team", value: "credit" }] }, [4]],
+        [{ tags: [{ key: "n", value: "1" }] }, [4]],
+        [
+          {
+            tags: [
+              { key: "on", value: "true" },
+              { key: "team", value: "credit" },
+            ],
+          },
+          [4],
+        ],
+        [
+          {
+            tags: [
+              { key: "on", value: "true" },
+              { key: "on", value: "true" },
+            ],
+          },
+          [4],
+        ],
+        [
+          {
+            tags: [
+              { key: "team", value: "credit" },
+              { key: "team", value: "risk" },
+            ],
+          },
+          [],
+        ],
+        [{ legalBasis: "y", tags: [{ key: "team", value: "risk" }], subjectHash: hash("a") }, [5]],
+        [{ eventGroup: "decision", riskTier: "high", correlationId: "case-1" }, [1]],
+        [{ eventGroup: "decision", riskTier: "high", correlationId: "case-2" }, []],
+        [{ tags: Array.from({ length: 100 }, (_, index) => ({ key: `k${index}`, value: "" })) }, []],
+      ];
+      for (const [filter, expected] of cases) {
+        expect({ filter, found: await sequences(at.views, filter) }).toEqual({ filter, found: expected });
+        const backwards = await sequences(at.views, { ...filter, order: "desc" });
+        expect({ filter, backwards }).toEqual({ filter, backwards: expected.toReversed() });
+      }
+      expect(await sequences(at.views, { assetId: "a.b c" }, "globex")).toEqual([6]);
+      expect(await sequences(at.views, {}, "nobody")).toEqual([]);
+    });
+
+    test("a time range takes its beginning in and leaves its end out, to the last digit of any precision", async () => {
+      const times = ["00:00Z", "00:00.1Z", "00:00.120Z", "00:00.1200001Z", "00:00.12000010+00:00", "00:01Z"];
+      await using at = await viewOf(
+        times.map((time, index) => ({
+          event: { ...base, event_id: `evt_${index}`, timestamp: `2026-11-20T10:${time}` },
+          receivedAt: `2026-11-20T11:00:00.${index}00Z`,
+        })),
+      );
+      const on = (time: string): string => `2026-11-20T10:${time}`;
+      expect(await sequences(at.views, { from: on("00:00.12Z") })).toEqual([3, 4, 5, 6]);
+      expect(await sequences(at.views, { to: on("00:00.12Z") })).toEqual([1, 2]);
+      expect(await sequences(at.views, { from: on("00:00.12000005Z"), to: on("00:00.120000100Z") })).toEqual(
+        [],
+      );
+      expect(await sequences(at.views, { from: on("00:00.1200001Z"), to: on("00:00.12000011Z") })).toEqual([
+        4, 5,
+      ]);
+      const received: Partial<EventFilter> = { timeField: "received_at" };
+      expect(
+        await sequences(at.views, {
+          ...received,
+          from: "2026-11-20T11:00:00.2Z",
+          to: "2026-11-20T11:00:00.4Z",
+        }),
+      ).toEqual([3, 4]);
+      expect(await sequences(at.views, { ...received, from: "2026-11-20T11:00:00.2001Z" })).toEqual([
+        4, 5, 6,
+      ]);
+    });
+
+    test("an event reads back exactly as it was sent", async () => {
+      const sent =
+        '{ "event_id" : "evt_1", "timestamp":"2026-11-20T10:00:00Z","asset_id":"a","event_type":"objection",\t"n":1.0e2,"big":12345678901234567890,"s":"\\u0000\\ud800é😀\\u001b" }';
+      await using at = await viewOf([{ event: sent, receivedAt: "2026-11-20T10:00:00.120Z" }]);
+      const expected = {
+        sequence: 1,
+        tenant: "acme",
+        receivedAt: "2026-11-20T10:00:00.120Z",
+        eventText: sent,
+      };
+      expect((await search(at.views, {})).rows).toEqual([expected]);
+      expect(await findEvent(at.views, "acme", "evt_1")).toEqual(expected);
+    });
+
+    test("an event is found by its id in the tenant that sent it, a UUID in any case", async () => {
+      const id = "0198C0DE-1111-7111-8111-11111111111A";
+      await using at = await viewOf([
+        { event: { ...base, event_id: id } },
+        { event: { ...base, event_id: "evt_1" } },
+      ]);
+      expect((await findEvent(at.views, "acme", id))?.sequence).toBe(1);
+      expect((await findEvent(at.views, "acme", id.toLowerCase()))?.sequence).toBe(1);
+      expect((await findEvent(at.views, "acme", "evt_1"))?.sequence).toBe(2);
+      expect(await findEvent(at.views, "acme", "EVT_1")).toBeUndefined();
+      expect(await findEvent(at.views, "globex", id)).toBeUndefined();
+    });
+
+    test("values that no database text can hold are still told apart", async () => {
+      await using at = await viewOf(
+        ["\0", "a\0b", "a", "\ud800", "\ud801", "\ufffd"].map((odd, index) => ({
+          event: { ...base, event_id: `evt_${index}`, correlation_id: odd, tags: { [odd]: odd } },
+        })),
+      );
+      for (const [index, odd] of ["\0", "a\0b", "a", "\ud800", "\ud801", "\ufffd"].entries()) {
+        expect(await sequences(at.views, { correlationId: odd })).toEqual([index + 1]);
+        expect(await sequences(at.views, { tags: [{ key: odd, value: odd }] })).toEqual([index + 1]);
+      }
+    });
+
+    test("pages of any size, in both orders, hold every event once and end with no cursor", async () => {
+      await using at = await viewOf(manyRecords);
+      const filters: Partial<EventFilter>[] = [
+        {},
+        { assetId: "a" },
+        { tags: [{ key: "third", value: "true" }], legalBasis: "x" },
+      ];
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...filters),
+          fc.constantFrom("asc", "desc"),
+          fc.integer({ min: 1, max: 60 }),
+          async (filter, order, limit) => {
+            const whole = await sequences(at.views, { ...filter, order });
+            const paged: number[] = [];
+            let cursor: string | null | undefined;
+            while (cursor !== null) {
+              const page = await search(at.views, { ...filter, order, limit, cursor });
+              expect(page.rows.length).toBeLessThanOrEqual(limit);
+              paged.push(...page.rows.map(({ sequence }) => sequence));
+              cursor = page.nextCursor;
+            }
+            expect(paged).toEqual(whole);
+          },
+        ),
+      );
+    });
+
+    test("a cursor works with another page size, and is refused with another filter, order or tenant", async () => {
+      await using at = await viewOf(manyRecords);
+      const tags = [
+        { key: "third", value: "true" },
+        { key: "x", value: "y" },
+      ];
+      const filter = { ...all, assetId: "a", limit: 5 };
+      const { nextCursor } = await search(at.views, filter);
+      const cursor = nextCursor ?? "";
+      expect((await search(at.views, { ...filter, limit: 7, cursor })).rows[0]?.sequence).toBe(11);
+      for (const other of [
+        { assetId: "b" },
+        { order: "desc" },
+        { tags },
+        { from: base.timestamp },
+        { assetId: undefined },
+      ] as const) {
+        expect(await searchEvents(at.views, "acme", { ...filter, ...other, cursor })).toEqual({
+          kind: "invalid_cursor",
+        });
+      }
+      expect(await searchEvents(at.views, "globex", { ...filter, cursor })).toEqual({
+        kind: "invalid_cursor",
+      });
+      expect(await searchEvents(at.views, "acme", { ...filter, cursor: "nonsense" })).toEqual({
+        kind: "invalid_cursor",
+      });
+    });
+
+    test("the order in which tags are named does not make a cursor another one", async () => {
+      await using at = await viewOf(
+        manyRecords.map(({ event }) => ({ event: { ...event, tags: { p: 1, q: 2 } } })),
+      );
+      const tags = [
+        { key: "q", value: "2" },
+        { key: "p", value: "1" },
+      ];
+      const { nextCursor } = await search(at.views, { tags, limit: 2 });
+      const next = await search(at.views, { tags: tags.toReversed(), limit: 2, cursor: nextCursor ?? "" });
+      expect(next.rows.map(({ sequence }) => sequence)).toEqual([3, 4]);
+    });
+  });
+};

@@ -1,0 +1,330 @@
+/** The questions of an auditor, asked over HTTP of a history whose answers are known. Each database runs it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { asTheyArrive, makeHistory } from "../support/histories.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+export const registersSuite = (environment: () => Promise<Environment>): void => {
+  let service: TestService;
+  let sequence = 0;
+  const history = makeHistory({ seed: 7, assets: 4, cases: 25 });
+
+  beforeAll(async () => {
+    service = await startTestService(await environment());
+    const events = asTheyArrive(history.events, 7);
+    for (let start = 0; start < events.length; start += 200) {
+      const answer = await service.call("/v1/events/batch", {
+        body: { events: events.slice(start, start + 200) },
+      });
+      expect(answer.json.data).toMatchObject({ rejected: 0 });
+      sequence = answer.json.data.sequence;
+    }
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  type Entry = Readonly<Record<string, unknown>>;
+
+  const ask = async (path: string) => {
+    const answer = await service.call(`${path}${path.includes("?") ? "&" : "?"}min_sequence=${sequence}`);
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`);
+    return answer.json;
+  };
+
+  /** Every page of a list. */
+  const all = async (path: string, limit = 37): Promise<readonly Entry[]> => {
+    const rows: Entry[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page = await ask(
+        `${path}${path.includes("?") ? "&" : "?"}limit=${limit}${cursor && `&cursor=${cursor}`}`,
+      );
+      expect(page.data.length).toBeLessThanOrEqual(limit);
+      rows.push(...page.data);
+      cursor = page.next_cursor;
+    }
+    return rows;
+  };
+
+  const expectSame = (rows: readonly Entry[], known: readonly object[], key: string): void => {
+    const byKey = new Map(rows.map((row) => [row[key], row]));
+    expect([rows.length, byKey.size]).toEqual([known.length, known.length]);
+    for (const entry of known) {
+      const name: unknown = Object.entries(entry).find(([member]) => member === key)?.[1];
+      expect(byKey.get(name)).toMatchObject(entry);
+    }
+  };
+
+  describe("registers", () => {
+    test.each(["asc", "desc"])("decisions, page by page, %s", async (order) => {
+      const rows = await all(`/v1/decisions?order=${order}`);
+      expectSame(rows, history.decisions, "decision_id");
+      const times = rows.map(({ made_at }) => Date.parse(String(made_at)));
+      expect(times).toEqual([...times].sort((one, other) => (order === "asc" ? one - other : other - one)));
+    });
+    test("objections", async () =>
+      expectSame(await all("/v1/registers/objections"), history.objections, "objection_id"));
+    test("objections in one state, of one asset", async () => {
+      const known = history.objections.filter(
+        ({ state, objection_id }) => state === "resolved" && objection_id.startsWith("obj_asset_7_0_"),
+      );
+      expect(known.length).toBeGreaterThan(1);
+      const path = "/v1/registers/objections?state=resolved&asset_id=asset_7_0";
+      expectSame(await all(path, 2), known, "objection_id");
+    });
+    test("incidents", async () =>
+      expectSame(await all("/v1/registers/incidents"), history.incidents, "incident_id"));
+    test("human reviews", async () => {
+      const known = history.decisions.filter(({ review_triggered_at }) => review_triggered_at !== null);
+      const reviews = await all("/v1/registers/human-reviews");
+      expectSame(
+        reviews,
+        known.map(({ decision_id, review_triggered_at, review_completed_at }) => ({
+          decision_id,
+          triggered_at: review_triggered_at,
+          completed_at: review_completed_at,
+          state: review_completed_at === null ? "open" : "completed",
+        })),
+        "decision_id",
+      );
+      const changed = reviews.filter((review) => review.changed === true).length;
+      const denied = known.filter(
+        ({ outcome, review_completed_at }) => review_completed_at && outcome === "denied",
+      );
+      expect(changed).toBe(denied.length);
+    });
+    test("models and the history of risk", async () => {
+      const models = await all("/v1/registers/models");
+      expect(new Set(models.map(({ asset_id }) => asset_id)).size).toBe(history.assets.length);
+      const changes = await all("/v1/registers/risk-changes");
+      const high = history.assets.filter(({ risk_tier }) => risk_tier === "high");
+      expect(changes).toHaveLength(high.length);
+      for (const change of changes)
+        expect(change).toMatchObject({ from_tier: "limited", to_tier: "high", reason: "new use" });
+    });
+    test("gaps of sources, until they are filled", async () => {
+      const gaps = await all("/v1/sources/gaps");
+      expect(gaps).toHaveLength(history.gaps.length);
+      const [gap] = gaps;
+      const filling = { source_id: gap?.source_id, source_sequence: gap?.first_number };
+      const sent = await service.call("/v1/events", {
+        body: event({ event_id: "evt_late", event_type: "ai_inference", metadata: filling }),
+      });
+      sequence = sent.json.data.sequence;
+      const after = await all("/v1/sources/gaps");
+      const isOneLong = gap?.first_number === gap?.last_number;
+      expect(after).toHaveLength(history.gaps.length - Number(isOneLong));
+      expect(after).not.toContainEqual(gap);
+    });
+  });
+
+  describe("duties", () => {
+    test("all of them, in the order in which they fall due, with law and clause", async () => {
+      const rows = await all("/v1/obligations?order=asc");
+      expectSame(
+        rows,
+        history.duties.map(({ status: _, ...duty }) => duty),
+        "obligation_id",
+      );
+      const dues = rows.map(({ due_at }) => String(due_at));
+      expect(dues).toEqual([...dues].sort());
+      for (const row of rows)
+        expect(row).toMatchObject({ duty: expect.any(String), clause: expect.any(String) });
+    });
+
+    test("each state finds what says that it is in that state, and all together are all", async () => {
+      const states = ["open", "extended", "due_soon", "overdue", "met", "met_late"];
+      const counts = await Promise.all(
+        states.map(async (state) => {
+          const rows = await all(`/v1/obligations?state=${state}`);
+          for (const row of rows) expect(row.state).toBe(state);
+          return rows.length;
+        }),
+      );
+      expect(counts.reduce((sum, count) => sum + count)).toBe(history.duties.length);
+      expect(counts[5]).toBe(history.duties.filter(({ status }) => status === "met_late").length);
+    });
+
+    test("a range of due times", async () => {
+      const [from, to] = ["2026-10-01T00:00:00Z", "2026-12-01T00:00:00Z"];
+      const known = history.duties.filter(({ due_at }) => due_at >= from && due_at < to);
+      expect(await all(`/v1/obligations?due_from=${from}&due_to=${to}`)).toHaveLength(known.length);
+    });
+
+    test("a state that there is not is refused with what there is", async () => {
+      const answer = await service.call("/v1/obligations?state=late");
+      expect(answer.status).toBe(400);
+      expect(answer.json.errors[0]).toMatchObject({
+        path: "query:state",
+        message: expect.stringContaining("overdue"),
+      });
+    });
+  });
+
+  describe("one decision", () => {
+    test("has everything in order, and names what is missing", async () => {
+      for (const known of history.decisions.slice(0, 20)) {
+        const { data } = await ask(`/v1/decisions/${known.decision_id}`);
+        const { objections, ...decision } = known;
+        expect(data).toMatchObject(decision);
+        expect(data.objections).toHaveLength(objections);
+        expect(data.missing.includes("notice")).toBe(
+          known.notice_at === null && data.notice_to_person === null,
+        );
+        const times = data.timeline.map(({ at }: { at: string }) => Date.parse(at));
+        expect(times).toEqual([...times].sort((one, other) => one - other));
+        const sent = history.events.filter((each) => JSON.stringify(each).includes(`"${known.decision_id}"`));
+        const ids = data.timeline.map(({ event: { event_id } }: { event: { event_id: string } }) => event_id);
+        expect(ids).toEqual(expect.arrayContaining(sent.map(({ event_id }) => event_id)));
+      }
+    });
+
+    test("the events stand in it byte for byte", async () => {
+      const body =
+        '{ "event_id":"evt_exact", "timestamp":"2026-11-20T10:00:00Z","asset_id":"exact","event_type":"decision.automated_decision_made","metadata":{"decision_id":"dec_exact","score":0.10000000000000000555} }';
+      const sent = await service.call("/v1/events", { body });
+      const answer = await service.call(`/v1/decisions/dec_exact?min_sequence=${sent.json.data.sequence}`);
+      expect(answer.text).toContain(`"event":${body}}`);
+    });
+
+    test("a notice to the same person about the same asset counts, and is shown apart", async () => {
+      const subject_hash = `sha256:${"a".repeat(64)}`;
+      const about = { asset_id: "shop", subject_hash };
+      await service.call("/v1/events", {
+        body: event({
+          ...about,
+          event_id: "evt_notice",
+          event_type: "transparency.notice_shown",
+          timestamp: "2026-11-19T10:00:00Z",
+        }),
+      });
+      const sent = await service.call("/v1/events", {
+        body: event({ ...about, event_id: "evt_shop", metadata: { decision_id: "dec_shop" } }),
+      });
+      const answer = await service.call(`/v1/decisions/dec_shop?min_sequence=${sent.json.data.sequence}`);
+      expect(answer.json.data).toMatchObject({
+        notice_at: null,
+        missing: [],
+        notice_to_person: { event_id: "evt_notice", at: "2026-11-19T10:00:00Z" },
+      });
+    });
+
+    test("a decision that others refer to and nobody sent is there, as missing", async () => {
+      const sent = await service.call("/v1/events", {
+        body: event({
+          event_id: "evt_orphan",
+          event_type: "decision.explanation_provided",
+          metadata: { decision_id: "dec_never" },
+        }),
+      });
+      const answer = await service.call(`/v1/decisions/dec_never?min_sequence=${sent.json.data.sequence}`);
+      expect(answer.json.data).toMatchObject({ made_at: null, missing: ["decision"] });
+    });
+
+    test("is not found in another tenant, nor is its case", async () => {
+      const key = await service.makeKey("other");
+      const [known] = history.decisions;
+      for (const path of [
+        `/v1/decisions/${known?.decision_id}`,
+        "/v1/cases/case_asset_7_0_0",
+        "/v1/assets/asset_7_0",
+      ]) {
+        expect((await service.call(path, { key })).status).toBe(404);
+        expect((await service.call(path)).status).toBe(200);
+      }
+      for (const path of [
+        "/v1/decisions",
+        "/v1/obligations",
+        "/v1/registers/objections",
+        "/v1/assets",
+        "/v1/coverage",
+      ])
+        expect((await service.call(path, { key })).json.data).toEqual([]);
+    });
+  });
+
+  test("a case holds what its correlation and what hangs together with it say", async () => {
+    for (const [index, known] of history.decisions.slice(0, 10).entries()) {
+      const { data } = await ask(`/v1/cases/case_asset_7_0_${index}`);
+      expect(data.decisions).toHaveLength(1);
+      expect(data).toMatchObject({
+        notice_shown: known.notice_at !== null,
+        explanation_given: known.explanation_at !== null,
+        human_review_triggered: known.review_triggered_at !== null,
+        human_review_completed: known.review_completed_at !== null,
+        decision_reversed: known.reversed_at !== null,
+        objection_received: known.objections > 0,
+      });
+      const isAnswered =
+        data.objections.every((objection: Entry) => objection.state === "resolved") &&
+        data.human_reviews.every((review: Entry) => review.state === "completed") &&
+        data.obligations.every(({ state }: Entry) => state === "met" || state === "met_late");
+      expect(data.state).toBe(isAnswered ? "closed" : "open");
+    }
+  });
+
+  describe("assets", () => {
+    test("the register holds what was said last, by the time of the events", async () => {
+      const rows = (await all("/v1/assets", 2)).filter(({ asset_id }) =>
+        String(asset_id).startsWith("asset_7_"),
+      );
+      expectSame(rows, history.assets, "asset_id");
+      expect(rows[0]).toMatchObject({ owner: "Risk team", domain: "finance_credit_evaluation" });
+    });
+    test("filters", async () => {
+      const high = history.assets.filter(({ risk_tier }) => risk_tier === "high");
+      expect(await all("/v1/assets?risk_tier=high")).toHaveLength(high.length);
+      expect((await service.call("/v1/assets?risk_tier=huge")).status).toBe(400);
+    });
+    test("one asset has its models, its history of risk and its coverage", async () => {
+      for (const { asset_id, risk_tier } of history.assets) {
+        const { data } = await ask(`/v1/assets/${asset_id}`);
+        expect(data).toMatchObject({ asset_id, risk_tier });
+        expect(data.models.length).toBeGreaterThan(0);
+        expect(data.risk_changes).toHaveLength(risk_tier === "high" ? 1 : 0);
+        expect(data.coverage.length).toBeGreaterThan(0);
+      }
+    });
+    test("coverage", async () => {
+      const rows = (await all("/v1/coverage")).filter(({ asset_id }) =>
+        String(asset_id).startsWith("asset_7_"),
+      );
+      const figures = rows.map(({ asset_id, law, duty, required, in_time, late }) => [
+        `${asset_id} ${law} ${duty}`,
+        { required, in_time, late },
+      ]);
+      expect(Object.fromEntries(figures)).toEqual(Object.fromEntries(history.coverage));
+    });
+  });
+
+  describe("activity", () => {
+    test("counts by day, asset and type", async () => {
+      const { data } = await ask(
+        "/v1/activity?group_by=start,asset_id,event_type&from=2026-01-01T00:00:00Z&to=2028-01-01T00:00:00Z",
+      );
+      const counts = data
+        .filter(({ asset_id }: Entry) => String(asset_id).startsWith("asset_7_"))
+        .map(({ start, asset_id, event_type, events }: Entry) => [
+          `${String(start).slice(0, 10)} ${asset_id} ${event_type}`,
+          events,
+        ]);
+      expect(Object.fromEntries(counts)).toEqual(Object.fromEntries(history.activity));
+    });
+    test("a bucket that the range cuts is counted whole, one that it only touches is not", async () => {
+      const asset = history.assets[0]?.asset_id;
+      const sum = async (range: string) => {
+        const { data } = await ask(`/v1/activity?bucket=hour&asset_id=${asset}&${range}`);
+        return data.map(({ start }: Entry) => start);
+      };
+      expect(await sum("from=2026-08-10T00:30:00Z&to=2026-08-10T01:00:00Z")).toEqual([
+        "2026-08-10T00:00:00Z",
+      ]);
+      expect(await sum("from=2026-08-10T00:30:00Z&to=2026-08-10T01:00:01Z")).toEqual([
+        "2026-08-10T00:00:00Z",
+        "2026-08-10T01:00:00Z",
+      ]);
+    });
+    test("an unknown group is refused", async () => {
+      expect((await service.call("/v1/activity?group_by=person")).status).toBe(400);
+    });
+  });
+};

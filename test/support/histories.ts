@@ -1,0 +1,615 @@
+/**
+ * Realistic histories of AI systems, with the answers that follow from them. Deterministic: a seed gives the same history everywhere. The answers
+ * come from what the generator itself decided to let happen and from arithmetic of its own, never from the code under test.
+ */
+
+export interface HistoryEvent {
+  readonly event_id: string;
+  readonly timestamp: string;
+  readonly asset_id: string;
+  readonly event_type: string;
+  readonly [member: string]: unknown;
+}
+
+export interface KnownDecision {
+  readonly decision_id: string;
+  readonly asset_id: string;
+  readonly made_at: string;
+  readonly outcome: string;
+  readonly notice_at: string | null;
+  readonly explanation_at: string | null;
+  readonly review_triggered_at: string | null;
+  readonly review_completed_at: string | null;
+  readonly reversed_at: string | null;
+  readonly objections: number;
+}
+
+export interface KnownObjection {
+  readonly objection_id: string;
+  readonly decision_id: string;
+  readonly objection_type: string;
+  readonly state: string;
+  readonly received_at: string;
+  readonly acknowledged_at: string | null;
+  readonly resolved_at: string | null;
+  readonly resolution: string | null;
+  readonly due_at: string;
+  readonly extensions: number;
+}
+
+export interface KnownDuty {
+  readonly obligation_id: string;
+  readonly due_at: string;
+  readonly status: "open" | "met" | "met_late";
+  readonly started_by: string;
+  readonly stopped_by: string | null;
+}
+
+export interface KnownIncident {
+  readonly incident_id: string;
+  readonly state: string;
+  readonly report_due_at: string;
+  readonly initial_report_at: string | null;
+  readonly complete_report_at: string | null;
+}
+
+export interface KnownAsset {
+  readonly asset_id: string;
+  readonly events: number;
+  readonly risk_tier: string;
+  readonly version: string;
+  readonly status: string;
+}
+
+export interface KnownCoverage {
+  readonly required: number;
+  readonly in_time: number;
+  readonly late: number;
+}
+
+export interface History {
+  /** In the order of their times. */
+  readonly events: readonly HistoryEvent[];
+  readonly decisions: readonly KnownDecision[];
+  readonly objections: readonly KnownObjection[];
+  readonly duties: readonly KnownDuty[];
+  readonly incidents: readonly KnownIncident[];
+  readonly assets: readonly KnownAsset[];
+  /** `asset law duty` → counts. */
+  readonly coverage: ReadonlyMap<string, KnownCoverage>;
+  /** Numbers that a source never sent. */
+  readonly gaps: readonly { readonly source_id: string; readonly first: number; readonly last: number }[];
+  /** `day asset type` → events. */
+  readonly activity: ReadonlyMap<string, number>;
+}
+
+export interface HistoryOptions {
+  readonly seed: number;
+  readonly assets: number;
+  /** Cases per asset. */
+  readonly cases: number;
+  /** First day, UTC. */
+  readonly start?: string;
+}
+
+/** mulberry32: 32 bits of state are enough for a history. */
+export const createChance = (seed: number) => {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    next,
+    below: (end: number): number => Math.floor(next() * end),
+    is: (share: number): boolean => next() < share,
+    one: <Value>(values: readonly [Value, ...Value[]]): Value =>
+      values[Math.floor(next() * values.length)] ?? values[0],
+  };
+};
+
+export type Chance = ReturnType<typeof createChance>;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Clock changes of 2026 and 2027, from the published tables. */
+const SUMMER: Readonly<
+  Record<string, { offsets: readonly [winter: number, summer: number]; from: string[]; to: string[] }>
+> = {
+  brussels: {
+    offsets: [1, 2],
+    from: ["2026-03-29T01:00:00Z", "2027-03-28T01:00:00Z"],
+    to: ["2026-10-25T01:00:00Z", "2027-10-31T01:00:00Z"],
+  },
+  denver: {
+    offsets: [-7, -6],
+    from: ["2026-03-08T09:00:00Z", "2027-03-14T09:00:00Z"],
+    to: ["2026-11-01T08:00:00Z", "2027-11-07T08:00:00Z"],
+  },
+  seoul: { offsets: [9, 9], from: [], to: [] },
+  utc: { offsets: [0, 0], from: [], to: [] },
+};
+
+const offsetHours = (zone: string, instant: number): number => {
+  const { offsets, from, to } = SUMMER[zone] ?? { offsets: [0, 0] as const, from: [], to: [] };
+  const isSummer = from.some(
+    (start, year) => instant >= Date.parse(start) && instant < Date.parse(to[year] ?? ""),
+  );
+  return isSummer ? offsets[1] : offsets[0];
+};
+
+/** The end of the day, so many days or business days after the day of `start`, all in the zone. */
+const dueAfter = (start: number, count: number, zone: string, unit: "days" | "business" = "days"): string => {
+  const local = start + offsetHours(zone, start) * HOUR_MS;
+  let day = Math.floor(local / DAY_MS);
+  for (let left = count; left > 0; ) {
+    day++;
+    // 1970-01-01 was a Thursday.
+    const weekday = (day + 4) % 7;
+    if (unit === "days" || (weekday !== 0 && weekday !== 6)) left--;
+  }
+  const end = (day + 1) * DAY_MS - 1000;
+  const guess = end - offsetHours(zone, end) * HOUR_MS;
+  return text(end - offsetHours(zone, guess) * HOUR_MS);
+};
+
+const text = (instant: number): string => new Date(instant).toISOString().replace(/\.?0*Z$/, "Z");
+const isLate = (instant: number, due: string): boolean => Math.floor(instant / 1000) > Date.parse(due) / 1000;
+
+interface World {
+  readonly chance: Chance;
+  readonly prefix: string;
+  readonly events: { readonly at: number; readonly event: HistoryEvent }[];
+  readonly decisions: KnownDecision[];
+  readonly objections: KnownObjection[];
+  readonly duties: KnownDuty[];
+  readonly incidents: KnownIncident[];
+  readonly coverage: Map<string, KnownCoverage>;
+  readonly gaps: { source_id: string; first: number; last: number }[];
+}
+
+interface Asset {
+  readonly id: string;
+  readonly bases: readonly string[];
+  tier: string;
+  version: string;
+  status: string;
+  events: number;
+}
+
+export const makeHistory = ({
+  seed,
+  assets: assetCount,
+  cases,
+  start = "2026-08-10T00:00:00Z",
+}: HistoryOptions): History => {
+  const world: World = {
+    chance: createChance(seed),
+    prefix: `${seed}`,
+    events: [],
+    decisions: [],
+    objections: [],
+    duties: [],
+    incidents: [],
+    coverage: new Map(),
+    gaps: [],
+  };
+  const begin = Date.parse(start);
+  const assets = Array.from({ length: assetCount }, (_, index) => {
+    const asset: Asset = {
+      id: `asset_${seed}_${index}`,
+      bases: index % 2 === 0 ? ["pipa_37_2_kr"] : ["colorado_sb26_189", "pipa_37_2_kr"],
+      tier: "limited",
+      version: "1.0",
+      status: "active",
+      events: 0,
+    };
+    liveAsset(world, asset, begin);
+    for (let number = 0; number < cases; number++) liveCase(world, asset, number, begin);
+    if (index % 3 === 0) liveIncident(world, asset, begin);
+    liveSource(world, asset, begin);
+    return asset;
+  });
+  const ordered = [...world.events].sort((one, other) => one.at - other.at).map(({ event }) => event);
+  const activity = new Map<string, number>();
+  for (const { timestamp, asset_id, event_type } of ordered) {
+    const name = `${timestamp.slice(0, 10)} ${asset_id} ${event_type}`;
+    activity.set(name, (activity.get(name) ?? 0) + 1);
+  }
+  return {
+    ...world,
+    events: ordered,
+    activity,
+    assets: assets.map(({ id, events, tier, version, status }) => ({
+      asset_id: id,
+      events,
+      risk_tier: tier,
+      version,
+      status,
+    })),
+  };
+};
+
+const say = (
+  world: World,
+  asset: Asset,
+  type: string,
+  at: number,
+  members: Readonly<Record<string, unknown>> = {},
+): string => {
+  const id = `evt_${world.prefix}_${world.events.length}`;
+  asset.events++;
+  world.events.push({
+    at,
+    event: { event_id: id, timestamp: text(at), asset_id: asset.id, event_type: type, ...members },
+  });
+  return id;
+};
+
+const liveAsset = (world: World, asset: Asset, begin: number): void => {
+  say(world, asset, "asset.created", begin, {
+    risk_tier: "limited",
+    asset_version: "1.0",
+    metadata: { name: `System ${asset.id}`, owner: "Risk team", domain: "finance_credit_evaluation" },
+  });
+  say(world, asset, "model.model_deployed", begin + HOUR_MS, {
+    asset_version: "1.0",
+    metadata: { model: "scorer" },
+  });
+  if (world.chance.is(0.5)) {
+    const at = begin + 200 * DAY_MS;
+    say(world, asset, "assessment.risk_classification_changed", at, {
+      metadata: { from: "limited", to: "high", reason: "new use" },
+    });
+    asset.tier = "high";
+  }
+  if (world.chance.is(0.4)) {
+    say(world, asset, "model.model_deployed", begin + 210 * DAY_MS, { asset_version: "2.0" });
+    asset.version = "2.0";
+  }
+  if (world.chance.is(0.2)) {
+    say(world, asset, "asset.archived", begin + 400 * DAY_MS);
+    asset.status = "archived";
+  }
+};
+
+const count = (
+  world: World,
+  asset: Asset,
+  law: string,
+  duty: string,
+  status: "open" | "met" | "met_late",
+): void => {
+  const name = `${asset.id} ${law} ${duty}`;
+  const { required, in_time, late } = world.coverage.get(name) ?? { required: 0, in_time: 0, late: 0 };
+  world.coverage.set(name, {
+    required: required + 1,
+    in_time: in_time + Number(status === "met"),
+    late: late + Number(status === "met_late"),
+  });
+};
+
+const duty = (
+  world: World,
+  asset: Asset,
+  known: {
+    deadline: string;
+    law: string;
+    duty: string;
+    startedBy: string;
+    due: string;
+    stop: { readonly id: string; readonly at: number } | undefined;
+  },
+): void => {
+  const { deadline, law, startedBy, due, stop } = known;
+  const status = stop === undefined ? "open" : isLate(stop.at, due) ? "met_late" : "met";
+  world.duties.push({
+    obligation_id: `${deadline}:${startedBy}`,
+    due_at: due,
+    status,
+    started_by: startedBy,
+    stopped_by: stop?.id ?? null,
+  });
+  count(world, asset, law, known.duty, status);
+};
+
+/** One person, one decision, and what follows from it. */
+const liveCase = (world: World, asset: Asset, number: number, begin: number): void => {
+  const { chance } = world;
+  const decisionId = `dec_${asset.id}_${number}`;
+  const correlation = `case_${asset.id}_${number}`;
+  const subject = `sha256:${(number % 10).toString().repeat(64)}`;
+  const byCorrelation = { correlation_id: correlation, subject_hash: subject };
+  const byDecision = { subject_hash: subject, metadata: { decision_id: decisionId } };
+  const at = begin + 2 * DAY_MS + chance.below(180 * 24) * HOUR_MS + chance.below(HOUR_MS);
+  const noticeAt = chance.is(0.8) ? at - 1000 - chance.below(HOUR_MS) : undefined;
+  if (noticeAt !== undefined)
+    say(world, asset, "transparency.notice_shown", noticeAt, {
+      ...byCorrelation,
+      metadata: { notice_channel: "in_app" },
+    });
+  const outcome = chance.one(["approved", "denied"]);
+  const made = say(world, asset, "decision.automated_decision_made", at, {
+    ...byCorrelation,
+    legal_bases: asset.bases,
+    risk_tier: "limited",
+    metadata: { decision_id: decisionId, outcome, model: "scorer" },
+  });
+  for (const law of ["any", ...asset.bases])
+    count(world, asset, law, "notice", noticeAt === undefined ? "open" : "met");
+  const explanation = liveExplanation(world, asset, { at, outcome, made, byDecision });
+  const review = liveReview(world, asset, { at, correlation: byCorrelation, decisionId });
+  const objected = chance.is(0.4)
+    ? liveObjection(world, asset, { at, decisionId, number, explanation, review: review.completed })
+    : undefined;
+  world.decisions.push({
+    decision_id: decisionId,
+    asset_id: asset.id,
+    made_at: text(at),
+    outcome,
+    notice_at: noticeAt === undefined ? null : text(noticeAt),
+    explanation_at: explanation ? text(explanation.at) : null,
+    review_triggered_at: review.triggered ? text(review.triggered.at) : null,
+    review_completed_at: review.completed ? text(review.completed.at) : null,
+    reversed_at: objected?.reversedAt ?? null,
+    objections: objected ? 1 : 0,
+  });
+};
+
+interface Happened {
+  readonly id: string;
+  readonly at: number;
+}
+
+const liveExplanation = (
+  world: World,
+  asset: Asset,
+  { at, outcome, made, byDecision }: { at: number; outcome: string; made: string; byDecision: object },
+): Happened | undefined => {
+  const { chance } = world;
+  const explainedAt = at + HOUR_MS + chance.below(50 * 24) * HOUR_MS;
+  const explanation = chance.is(0.6)
+    ? {
+        at: explainedAt,
+        id: say(world, asset, "decision.explanation_provided", explainedAt, { ...byDecision }),
+      }
+    : undefined;
+  // Colorado's act applies from 1 January 2027.
+  if (outcome === "denied" && asset.bases.includes("colorado_sb26_189") && text(at) >= "2027-01-01") {
+    const due = dueAfter(at, 30, "denver");
+    duty(world, asset, {
+      deadline: "CO-ADVERSE",
+      law: "colorado_sb26_189",
+      duty: "explanation",
+      startedBy: made,
+      due,
+      stop: explanation,
+    });
+  }
+  return explanation;
+};
+
+const liveReview = (
+  world: World,
+  asset: Asset,
+  { at, correlation, decisionId }: { at: number; correlation: object; decisionId: string },
+): { triggered: Happened | undefined; completed: Happened | undefined } => {
+  const { chance } = world;
+  if (!chance.is(0.3)) return { triggered: undefined, completed: undefined };
+  const triggeredAt = at + 2 * HOUR_MS;
+  const triggered = {
+    at: triggeredAt,
+    id: say(world, asset, "decision.human_review_triggered", triggeredAt, {
+      ...correlation,
+      metadata: { triggered_by: "user_refusal" },
+    }),
+  };
+  const completedAt = triggeredAt + (1 + chance.below(14 * 24)) * HOUR_MS;
+  const completed = chance.is(0.8)
+    ? {
+        at: completedAt,
+        id: say(world, asset, "decision.human_review_completed", completedAt, {
+          metadata: { original_decision_id: decisionId, reviewer_id: "r1", final_outcome: "approved" },
+        }),
+      }
+    : undefined;
+  const due = dueAfter(triggeredAt, 10, "utc");
+  duty(world, asset, {
+    deadline: "HR-CLOSE",
+    law: "policy",
+    duty: "human_review",
+    startedBy: triggered.id,
+    due,
+    stop: completed,
+  });
+  return { triggered, completed };
+};
+
+const first = (...happened: readonly (Happened | undefined)[]): Happened | undefined =>
+  happened.filter((each) => each !== undefined).sort((one, other) => one.at - other.at)[0];
+
+const liveObjection = (
+  world: World,
+  asset: Asset,
+  parts: {
+    at: number;
+    decisionId: string;
+    number: number;
+    explanation: Happened | undefined;
+    review: Happened | undefined;
+  },
+): { reversedAt: string | null } => {
+  const { chance } = world;
+  const { at, decisionId, number } = parts;
+  const objectionId = `obj_${asset.id}_${number}`;
+  const type = chance.one(["explanation_request", "automated_decision_refusal", "appeal"]);
+  const receivedAt = at + DAY_MS + chance.below(5 * 24) * HOUR_MS;
+  const named = { metadata: { objection_id: objectionId } };
+  const received = say(world, asset, "objection.received", receivedAt, {
+    legal_bases: ["pipa_37_2_kr"],
+    metadata: { objection_id: objectionId, decision_id: decisionId, objection_type: type },
+  });
+  const acknowledgedAt = receivedAt + chance.below(7 * 24) * HOUR_MS;
+  const isExtended = chance.is(0.25);
+  const acknowledged: Happened | undefined = chance.is(0.7)
+    ? {
+        at: acknowledgedAt,
+        id: say(world, asset, "objection.acknowledged", acknowledgedAt, {
+          metadata: { ...named.metadata, ...(isExtended && { extension_days: 20, reason: "many at once" }) },
+        }),
+      }
+    : undefined;
+  const extensions = acknowledged && isExtended ? 1 : 0;
+  const isReversed = chance.is(0.3);
+  const reversedAt = receivedAt + 8 * DAY_MS;
+  const reversed = isReversed
+    ? {
+        at: reversedAt,
+        id: say(world, asset, "decision.decision_reversed", reversedAt, {
+          metadata: { decision_id: decisionId },
+        }),
+      }
+    : undefined;
+  const resolution = isReversed ? "upheld" : chance.one(["upheld", "denied"]);
+  const resolvedAt = receivedAt + 9 * DAY_MS + chance.below(60 * 24) * HOUR_MS;
+  const hasReason = chance.is(0.7);
+  const resolved: Happened | undefined = chance.is(0.75)
+    ? {
+        at: resolvedAt,
+        id: say(world, asset, "objection.resolved", resolvedAt, {
+          metadata: { ...named.metadata, resolution, ...(hasReason && { reason: "checked by a person" }) },
+        }),
+      }
+    : undefined;
+  const due = dueAfter(receivedAt, 30 + (extensions === 1 ? 20 : 0), "seoul");
+  const after = (each: Happened | undefined) => (each && each.at >= receivedAt ? each : undefined);
+  const deniedWithReason = resolved && resolution === "denied" && hasReason ? resolved : undefined;
+  const redone = first(after(reversed), after(parts.review));
+  const bothDone = redone && resolved ? (redone.at > resolved.at ? redone : resolved) : undefined;
+  const answers = {
+    explanation_request: {
+      deadline: "PIPA-EXPL",
+      duty: "explanation",
+      stop: first(after(parts.explanation), deniedWithReason),
+    },
+    automated_decision_refusal: {
+      deadline: "PIPA-REFUSE",
+      duty: "objection",
+      stop: deniedWithReason ?? bothDone,
+    },
+    appeal: { deadline: "PIPA-REVIEW", duty: "objection", stop: resolved },
+  };
+  const law = "pipa_37_2_kr";
+  duty(world, asset, { ...answers[type as keyof typeof answers], law, startedBy: received, due });
+  duty(world, asset, {
+    deadline: "OBJ-ACK",
+    law: "policy",
+    duty: "objection_acknowledgement",
+    startedBy: received,
+    due: dueAfter(receivedAt, 3, "utc", "business"),
+    stop: first(acknowledged, resolved),
+  });
+  if (resolved && resolution === "denied")
+    duty(world, asset, {
+      deadline: "PIPA-DENY",
+      law,
+      duty: "denial_reason",
+      startedBy: resolved.id,
+      due: dueAfter(resolved.at, 0, "seoul"),
+      stop: hasReason ? resolved : undefined,
+    });
+  world.objections.push({
+    objection_id: objectionId,
+    decision_id: decisionId,
+    objection_type: type,
+    state: resolved ? "resolved" : acknowledged ? "acknowledged" : "received",
+    received_at: text(receivedAt),
+    acknowledged_at: acknowledged ? text(acknowledged.at) : null,
+    resolved_at: resolved ? text(resolved.at) : null,
+    resolution: resolved ? resolution : null,
+    due_at: due,
+    extensions,
+  });
+  return { reversedAt: reversed ? text(reversed.at) : null };
+};
+
+const CLASSES = {
+  death: ["EU73-DEATH", 10],
+  critical_infrastructure: ["EU73-CRIT", 2],
+  property: ["EU73-GEN", 15],
+} as const;
+
+const liveIncident = (world: World, asset: Asset, begin: number): void => {
+  const { chance } = world;
+  const at = begin + (10 + chance.below(100)) * DAY_MS + chance.below(DAY_MS / 1000) * 1000;
+  const kind = chance.one<keyof typeof CLASSES>(["death", "critical_infrastructure", "property"]);
+  const [deadline, days] = CLASSES[kind];
+  const incidentId = `inc_${asset.id}`;
+  const detected = say(world, asset, "incident.detected", at, {
+    legal_bases: ["eu_ai_act_art_73"],
+    metadata: { incident_id: incidentId, incident_class: kind, severity: "serious" },
+  });
+  const reportedAt = at + (1 + chance.below(20 * 24)) * HOUR_MS;
+  const isInitial = chance.is(0.5);
+  const report: Happened | undefined = chance.is(0.8)
+    ? {
+        at: reportedAt,
+        id: say(world, asset, "incident.reported_to_authority", reportedAt, {
+          metadata: { incident_id: incidentId, report_type: isInitial ? "initial" : "complete" },
+        }),
+      }
+    : undefined;
+  const isMitigated = report !== undefined && chance.is(0.5);
+  if (isMitigated)
+    say(world, asset, "incident.mitigated", reportedAt + DAY_MS, { metadata: { incident_id: incidentId } });
+  const due = dueAfter(at, days, "brussels");
+  duty(world, asset, {
+    deadline,
+    law: "eu_ai_act_art_73",
+    duty: "incident_report",
+    startedBy: detected,
+    due,
+    stop: report,
+  });
+  world.incidents.push({
+    incident_id: incidentId,
+    state: isMitigated ? "mitigated" : report ? "reported" : "detected",
+    report_due_at: due,
+    initial_report_at: report ? text(report.at) : null,
+    complete_report_at: report && !isInitial ? text(report.at) : null,
+  });
+};
+
+/** A sender that numbers its events and loses some. */
+const liveSource = (world: World, asset: Asset, begin: number): void => {
+  const { chance } = world;
+  const sourceId = `src_${asset.id}`;
+  let gapStart: number | undefined;
+  const last = 12;
+  for (let number = 1; number <= last; number++) {
+    const isLost = number < last && chance.is(0.25);
+    if (isLost) gapStart ??= number;
+    else {
+      if (gapStart !== undefined) world.gaps.push({ source_id: sourceId, first: gapStart, last: number - 1 });
+      gapStart = undefined;
+      say(world, asset, "ai_inference", begin + DAY_MS + number * 60_000, {
+        metadata: { source_id: sourceId, source_sequence: number },
+      });
+    }
+  }
+};
+
+/** The same events as they might arrive: mostly in order, some late, some very late. */
+export const asTheyArrive = <Item>(events: readonly Item[], seed: number): readonly Item[] => {
+  const chance = createChance(seed);
+  return events
+    .map((event, index) => {
+      const delay = chance.is(0.1) ? chance.below(events.length) : chance.below(20);
+      return { event, place: index + delay };
+    })
+    .sort((one, other) => one.place - other.place)
+    .map(({ event }) => event);
+};

