@@ -113,6 +113,26 @@ export const CLASSIFICATION_TEXT_CHARACTERS_MAX = 256;
 /** Page size of lists: what is used when `limit` is absent, and the most it may say. */
 export const PAGE_ROWS_DEFAULT = 50;
 export const PAGE_ROWS_MAX = 200;
+/** Rows that a stream or an export reads at once, at most; less where events are large. */
+export const WALK_ROWS_MAX = 500;
+/** Of the first page: nothing is known yet about how large the tenant's events are, and 16 of the largest are 4 MiB. */
+export const WALK_ROWS_FIRST = 16;
+/** What those rows should come to together, in characters. The next page is made smaller or larger by it. */
+export const WALK_PAGE_CHARACTERS = 1 * MIB;
+/** Stretch of the log that one page looks through, so that a rare filter does not keep the process: some 10 ms (measured). */
+export const WALK_SEQUENCES_MAX = 50_000;
+/** Live streams of one key, and of this process. */
+export const STREAMS_PER_KEY_MAX = 32;
+export const STREAMS_MAX = 512;
+/** The same for exports, which read as fast as they are taken. */
+export const EXPORTS_PER_KEY_MAX = 4;
+export const EXPORTS_MAX = 32;
+/** A stream without an event says this often that it is there, and its key is looked at again. */
+export const STREAM_KEEP_ALIVE_MS = 15 * SECOND_MS;
+/** Time after which a client connects again, as it is told at the start of a stream. */
+export const STREAM_RETRY_MS = 2 * SECOND_MS;
+/** How often the position of the view is looked at for all streams together. */
+export const STREAM_POSITION_POLL_MS = 25;
 /** How long a read waits for the view to reach `min_sequence` (DESIGN 3). */
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 /** Records a projection takes in one transaction: large enough to spread the cost of a commit, small enough for a short lag. */
@@ -209,3 +229,4 @@ assert(
 assert(REQUEST_DRAIN_MS_MAX < STOP_MS_MAX, "after the last request there is more to stop");
 assert(BODY_BYTES_HELD_MAX >= BATCH_BODY_BYTES_MAX, "one batch must fit");
 assert(RATES_AGE_MS_MAX > BATCH_EVENTS_MAX * SECOND_MS, "the debt of the largest batch must be kept");
+assert(STREAM_KEEP_ALIVE_MS < CONNECTION_IDLE_MS_MAX, "a quiet stream must not look like a dead connection");

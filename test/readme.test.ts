@@ -30,7 +30,10 @@ const blocks: readonly Block[] = [
 const shell = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
 const [startCommand = "", ...others] = shell;
 const followCommand = others.find((text) => text.includes("follow.ts")) ?? "";
-const calls = others.filter((text) => text !== TEST_COMMAND && text !== followCommand);
+const streamCommand = others.find((text) => text.includes("/v1/events/stream")) ?? "";
+const exportCommand = others.find((text) => text.includes("/v1/export")) ?? "";
+const notCalls = [TEST_COMMAND, followCommand, streamCommand, exportCommand];
+const calls = others.filter((text) => !notCalls.includes(text));
 
 let folder = "";
 let environment: Record<string, string> = {};
@@ -95,24 +98,40 @@ test("every call works as printed, in order, with the answers printed under it",
 test("the consumer printed there follows the decisions", async () => {
   const program = blocks.find(({ language }) => language === "ts")?.text ?? "";
   await writeFile(join(folder, "prooftrail", "follow.ts"), program);
-  const following = spawn("sh", ["-c", followCommand], {
-    cwd: join(folder, "prooftrail"),
-    env: environment,
-    detached: true,
-  });
-  let output = "";
-  following.stdout.setEncoding("utf8").on("data", (text) => {
-    output += text;
-  });
-  await until("the consumer has printed both decisions", () => output.split("\n").length > 2, {
-    timeoutMs: 20_000,
-  });
-  if (following.pid !== undefined) process.kill(-following.pid, "SIGTERM");
+  const output = await runUntil(followCommand, (text) => text.split("\n").length > 2);
   expect(output.split("\n").slice(0, 2)).toEqual([
     "1 default decision.automated_decision_made evt_first",
     "2 default decision.explanation_provided evt_second",
   ]);
 }, 30_000);
+
+test("the live stream printed there shows the decisions", async () => {
+  const output = await runUntil(streamCommand, (text) => text.includes("evt_second"));
+  expect(output).toStartWith("retry: 2000\n");
+  expect([...output.matchAll(/^id: (\d+)\nevent: audit$/gm)].map(([, id]) => id)).toEqual(["1", "2"]);
+}, 30_000);
+
+test("the export printed there has both events", async () => {
+  await run(exportCommand);
+  const table = readFileSync(join(folder, "prooftrail", "events.csv"), "utf8");
+  expect(table.match(/^\d+,/gm)).toEqual(["1,", "2,"]);
+});
+
+/** What a command that does not end has printed when that is enough. */
+const runUntil = async (command: string, isEnough: (output: string) => boolean): Promise<string> => {
+  const child = spawn("sh", ["-c", command], {
+    cwd: join(folder, "prooftrail"),
+    env: environment,
+    detached: true,
+  });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    output += text;
+  });
+  await until(`enough has come of ${command}`, () => isEnough(output), { timeoutMs: 20_000 });
+  if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+  return output;
+};
 
 /** Times and request ids differ from run to run; all else must not. */
 const withoutIdentity = (text: string): string =>

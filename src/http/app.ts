@@ -16,12 +16,14 @@ import type { ViewStore } from "../views/view-store.ts";
 import type { BodyReader } from "./body.ts";
 import { createGuard } from "./guard.ts";
 import { createMethodTable, type MethodTable } from "./method-table.ts";
+import type { OpenStreams } from "./open-streams.ts";
 import { problem } from "./problem.ts";
 import { contextOf, openRequest, type RequestContext } from "./request-context.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { caseRoutes } from "./routes/cases.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
+import { exportRoutes } from "./routes/export.ts";
 import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { obligationRoutes } from "./routes/obligations.ts";
@@ -31,11 +33,16 @@ import { registerRoutes } from "./routes/registers.ts";
 import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
+import { streamRoutes } from "./routes/stream.ts";
 import { isSandboxPath, watermarked } from "./watermark.ts";
 
 export interface HttpDependencies {
   readonly intake: Intake;
   readonly views: ViewStore;
+  readonly log: Pick<LogReader, "lastSequence">;
+  /** Ended by who stops the service, before the listener waits for running requests. */
+  readonly streams: OpenStreams;
+  readonly exports: OpenStreams;
   readonly rules: Rules;
   readonly reconciliation: ReconciliationDependencies;
   readonly keys: Keys;
@@ -119,6 +126,8 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
     })
     .use(docsRoutes({ assets: docsAssets, version }))
     .use(ingestionRoutes({ ...dependencies, guard }))
+    .use(streamRoutes({ ...dependencies, guard }))
+    .use(exportRoutes({ ...dependencies, guard }))
     .use(searchRoutes({ ...dependencies, guard }))
     .use(assetRoutes({ ...dependencies, guard }))
     .use(caseRoutes({ ...dependencies, guard }))

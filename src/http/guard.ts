@@ -14,6 +14,8 @@ export interface Call {
   readonly principal: Principal;
   /** Path parameters, decoded; null where the encoding is broken. */
   readonly params: Readonly<Record<string, string | null>>;
+  /** Whether the key would still open this, for answers that take long: it may be revoked or expire meanwhile. */
+  readonly isStillAllowed: () => boolean;
 }
 
 export type Guard = (
@@ -34,7 +36,8 @@ export const createGuard = (dependencies: {
   return (scope, handle) =>
     ({ request, params }) => {
       const context = contextOf(request);
-      const authentication = authenticate(request.headers.get("authorization"), now());
+      const authorization = request.headers.get("authorization");
+      const authentication = authenticate(authorization, now());
       if (authentication.kind !== "principal") {
         return problem(context, authentication.kind === "missing" ? "missing_api_key" : "invalid_api_key", {
           headers: CHALLENGE,
@@ -44,6 +47,10 @@ export const createGuard = (dependencies: {
       context.principal = principal;
       const permission = authorize(principal, scope);
       if (permission.kind !== "ok") return insufficientScope(context, permission.scope);
+      const isStillAllowed = (): boolean => {
+        const again = authenticate(authorization, now());
+        return again.kind === "principal" && authorize(again.principal, scope).kind === "ok";
+      };
       const { keyId, rateLimit } = principal;
       const rate = limiter.take({
         keyId,
@@ -54,7 +61,7 @@ export const createGuard = (dependencies: {
       const goOn = (decision: RateDecision): Promise<Response> | Response =>
         decision.kind === "limited"
           ? rateLimited(context, decision)
-          : handle({ request, context, principal, params });
+          : handle({ request, context, principal, params, isStillAllowed });
       return rate instanceof Promise ? rate.then(goOn) : goOn(rate);
     };
 };

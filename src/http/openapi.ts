@@ -39,6 +39,9 @@ export interface Operation {
     readonly schema: TSchema;
     readonly example: unknown;
     readonly mediaType?: string;
+    /** Another form of the same, as text. */
+    readonly other?: { readonly mediaType: string; readonly example: string };
+    readonly headers?: Readonly<Record<string, { readonly schema: object; readonly description: string }>>;
   };
   readonly problems: readonly ProblemCode[];
 }
@@ -105,10 +108,15 @@ const describeAnswer = ({
   schema,
   example,
   mediaType = "application/json",
+  other,
+  headers,
 }: Operation["answer"]) => ({
   description,
-  headers: REQUEST_ID_HEADER,
-  content: { [mediaType]: { schema: toOpenApi(schema), example } },
+  headers: { ...REQUEST_ID_HEADER, ...headers },
+  content: {
+    [mediaType]: { schema: toOpenApi(schema), example },
+    ...(other && { [other.mediaType]: { schema: { type: "string" }, example: other.example } }),
+  },
 });
 
 export const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";

@@ -38,3 +38,23 @@ export const successList = (options: {
   const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)},"request_id":"${requestId}"}`;
   return new Response(body, { headers: jsonHeaders(requestId) });
 };
+
+/** A body that is still being made when it is sent; null for `HEAD`, of which the framework would read a body to its end. */
+export const successStream = (options: {
+  readonly requestId: string;
+  readonly mediaType: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
+}): Response => {
+  const { requestId, mediaType, headers, body } = options;
+  return new Response(body, {
+    headers: {
+      "content-type": mediaType,
+      "cache-control": "no-store",
+      "x-request-id": requestId,
+      // nginx would gather a part of it before it passes it on.
+      "x-accel-buffering": "no",
+      ...headers,
+    },
+  });
+};

@@ -11,6 +11,6 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly port: number;
-  /** Takes no new connections, lets running requests finish for at most `waitMs`, then closes what is left. */
+  /** Takes no new connections, lets running requests finish for at most `waitMs`, then closes what is left, or leaves that to the end of the process. */
   stop(waitMs: number): Promise<void>;
 }

@@ -10,12 +10,14 @@ import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
 import { createAdminKeyFile } from "../access/admin-key-file.ts";
 import { createClientRateLimiter } from "../access/client-rate-limit.ts";
+import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
 import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate-limit.ts";
 import { createEventValidator } from "../event/validate.ts";
 import { createHttpApp, type HttpHandler } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
+import { createOpenStreams, type OpenStreams } from "../http/open-streams.ts";
 import { createIntake } from "../intake/intake.ts";
 import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
@@ -30,8 +32,12 @@ import {
   BODY_MS_MAX,
   CONNECTION_BODY_BYTES_MAX,
   CONNECTION_IDLE_MS_MAX,
+  EXPORTS_MAX,
+  EXPORTS_PER_KEY_MAX,
   REQUEST_DRAIN_MS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
+  STREAMS_MAX,
+  STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
 import { STANDARD_RULES } from "../projections/cases/rules.ts";
 import { PROJECTIONS } from "../projections/registry.ts";
@@ -75,16 +81,7 @@ export const startService = async (dependencies: {
   const { connection, streams, keyBucket } = machines;
   const now = (): Date => new Date();
 
-  const adminKey = await setUpAdminKey({
-    store: keyBucket,
-    file: createAdminKeyFile(config.dataDir),
-    now,
-    randomBytes,
-    configured: config.adminApiKey,
-  });
-  if (adminKey.kind === "unavailable")
-    throw new BrokerRefusedError(`The admin key could not be set up: ${adminKey.detail}.`);
-
+  const adminKey = await claimAdminKey({ config, keyBucket, now });
   const metrics = createMetrics();
   const views = stack.use(await openViews(config));
   const { reader, appender, logKeeper, accepted } = await openLog({
@@ -103,6 +100,7 @@ export const startService = async (dependencies: {
     onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
   };
   const rateCounter = createRateCounter({ connection, logger });
+  const openAnswers = createOpenAnswers();
   const handle = createHttpApp({
     intake: createIntake({
       appender,
@@ -114,6 +112,8 @@ export const startService = async (dependencies: {
     sandbox: await openSandbox({ connection, rateCounter, judging }),
     views,
     reconciliation: { views, log: reader, accepted },
+    log: reader,
+    ...openAnswers,
     rules: STANDARD_RULES,
     keys: createKeys({ store: keyBucket, now, randomBytes }),
     keyStore: keyBucket,
@@ -131,18 +131,16 @@ export const startService = async (dependencies: {
     sandboxPage: await loadSandboxPage(),
     version,
     bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
-    limiter: createSharedRateLimiter({
-      counter: rateCounter,
-      fallback: createRateLimiter(() => performance.now()),
-      nowMs: () => Date.now(),
-    }),
+    limiter: createLimiter(rateCounter),
     trustedHops: config.trustedHops,
     metrics,
     logger,
     now,
     newRequestId: uuidV7,
   });
-  const url = config.roles.includes("api") ? startListening({ config, handle, stack }) : undefined;
+  const url = config.roles.includes("api")
+    ? startListening({ config, handle, liveStreams: openAnswers.streams, stack })
+    : undefined;
   const running = stack.move();
   const stop = (): Promise<void> => running.disposeAsync();
   return {
@@ -153,6 +151,40 @@ export const startService = async (dependencies: {
     stop,
     [Symbol.asyncDispose]: stop,
   };
+};
+
+/** Answers that are written for as long as their readers like. */
+const createOpenAnswers = () => ({
+  streams: createOpenStreams({ perKeyMax: STREAMS_PER_KEY_MAX, allMax: STREAMS_MAX }),
+  exports: createOpenStreams({ perKeyMax: EXPORTS_PER_KEY_MAX, allMax: EXPORTS_MAX }),
+});
+
+const createLimiter = (counter: RateCounter) =>
+  createSharedRateLimiter({
+    counter,
+    fallback: createRateLimiter(() => performance.now()),
+    nowMs: () => Date.now(),
+  });
+
+const claimAdminKey = async ({
+  config,
+  keyBucket,
+  now,
+}: {
+  config: Config;
+  keyBucket: KeyStore;
+  now: () => Date;
+}): Promise<AdminKeySetup> => {
+  const adminKey = await setUpAdminKey({
+    store: keyBucket,
+    file: createAdminKeyFile(config.dataDir),
+    now,
+    randomBytes,
+    configured: config.adminApiKey,
+  });
+  if (adminKey.kind === "unavailable")
+    throw new BrokerRefusedError(`The admin key could not be set up: ${adminKey.detail}.`);
+  return adminKey;
 };
 
 /** The tables are there before the first question is asked of them. */
@@ -246,9 +278,10 @@ const openLog = async (options: {
 const startListening = (options: {
   config: Config;
   handle: HttpHandler;
+  liveStreams: OpenStreams;
   stack: AsyncDisposableStack;
 }): string => {
-  const { config, handle, stack } = options;
+  const { config, handle, liveStreams, stack } = options;
   const { host, port } = config;
   const listener = listen({
     host,
@@ -258,6 +291,8 @@ const startListening = (options: {
     idleMsMax: CONNECTION_IDLE_MS_MAX,
   });
   stack.defer(() => listener.stop(REQUEST_DRAIN_MS_MAX));
+  // Before that: they would not end by themselves.
+  stack.defer(() => liveStreams.end());
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const shownHost = isEverywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
   return `http://${shownHost}:${listener.port}`;

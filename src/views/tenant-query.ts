@@ -43,11 +43,13 @@ export interface QueryParts<Described extends Table> {
   readonly order: "asc" | "desc";
   /** Rows behind this sequence, in the given order. */
   readonly after?: number | undefined;
+  /** No row has a greater sequence. */
+  readonly upTo?: number | undefined;
   readonly rowsMax: number;
 }
 
 export const tenantQuery = <Described extends Table>(parts: QueryParts<Described>): TenantQuery => {
-  const { tenant, table, order, after, rowsMax } = parts;
+  const { tenant, table, order, after, upTo, rowsMax } = parts;
   assert(typeof tenant === "string" && tenant !== "", "a query has a tenant");
   assert(order === "asc" || order === "desc", "rows come in ascending or descending order");
   assert(Number.isSafeInteger(rowsMax) && rowsMax > 0, "a query asks for at least one row");
@@ -62,6 +64,7 @@ export const tenantQuery = <Described extends Table>(parts: QueryParts<Described
     ...others.map((source) => sameSequence(source, driver)),
     ...parts.where.flatMap((condition) => mainClauses(condition, main)),
     ...(after === undefined ? [] : [behind(driver, order, after)]),
+    ...(upTo === undefined ? [] : [notBeyond(driver, upTo)]),
   ];
   return {
     [BUILT]: true,
@@ -257,4 +260,9 @@ const sameSequence = (source: Source, driver: Source): Clause => ({
 const behind = (driver: Source, order: "asc" | "desc", after: number): Clause => {
   assert(Number.isSafeInteger(after), "a cursor stands at a sequence");
   return { text: `${columnIn(driver, "sequence")} ${order === "asc" ? ">" : "<"} ?`, params: [after] };
+};
+
+const notBeyond = (driver: Source, upTo: number): Clause => {
+  assert(Number.isSafeInteger(upTo), "a reading ends at a sequence");
+  return { text: `${columnIn(driver, "sequence")} <= ?`, params: [upTo] };
 };

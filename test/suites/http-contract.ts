@@ -1,8 +1,13 @@
 /** What a client may rely on, whatever the service runs on. */
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
+import { openEventSource } from "../support/event-source.ts";
 import { dataFolder, processesNaming, type Runtime, spawnService } from "../support/process.ts";
 import { type Answer, event } from "../support/service.ts";
+import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
+import { until } from "../support/until.ts";
 
 export const testHttpContract = (runtime: Runtime): void => {
   test(`on ${runtime}: events in, stored once, and back out as they were sent`, async () => {
@@ -85,6 +90,15 @@ export const testHttpContract = (runtime: Runtime): void => {
     expect((await service.call(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
     expect(code(await service.call("/v1/events", { key: api_key }))).toEqual([401, "invalid_api_key"]);
 
+    const exported = await service.call("/v1/export");
+    expect(exported.text).toContain(`"event":${text}}\n`);
+    const authorized = {
+      authorization: `Bearer ${readFileSync(join(folder.path, "admin.key"), "utf8").trim()}`,
+    };
+    const stream = await openEventSource(`${service.url}/v1/events/stream?after=0`, authorized);
+    const count = exported.text.trim().split("\n").length;
+    expect((await stream.take(count)).map(({ data }) => data).join("\n")).toBe(exported.text.trim());
+
     for (const path of [
       "/health/live",
       "/health/ready",
@@ -95,8 +109,17 @@ export const testHttpContract = (runtime: Runtime): void => {
     ]) {
       expect([path, (await service.call(path)).status]).toEqual([path, 200]);
     }
+    // Neither a stream that is open nor a reader that takes nothing keeps it from stopping.
+    const large = Array.from({ length: 60 }, (_, index) =>
+      event({ event_id: `evt_large_${index}`, metadata: { padding: "x".repeat(200_000) } }),
+    );
+    const stored = await service.call("/v1/events/batch", { body: { events: large } });
+    await service.call(`/v1/events?limit=1&min_sequence=${stored.json.data.sequence}`);
+    const untaken = await openUntaken(`${service.url}/v1/export`, authorized);
     service.kill("SIGTERM");
     expect(await service.ended()).toBe(0);
+    await until("the stream has ended", () => stream.end === "closed");
+    expect(await untaken.text()).not.toEndWith(LAST_CHUNK);
     expect(processesNaming(folder.path)).toEqual([]);
     const lines = service.output
       .trim()

@@ -95,8 +95,11 @@ export const createCaller =
       },
       ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
     });
-    const text = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
+    const mediaType = response.headers.get("content-type") ?? "";
+    // A live stream has no end to wait for.
+    if (mediaType === "text/event-stream") await response.body?.cancel();
+    const text = mediaType === "text/event-stream" ? "" : await response.text();
+    const isJson = /[/+]json/.test(mediaType) && text !== "";
     return {
       status: response.status,
       headers: response.headers,

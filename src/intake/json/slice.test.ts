@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createPace } from "../pace.ts";
 import { inspect } from "./inspect.ts";
-import { type JsonSlice, sliceBatch, sliceBody } from "./slice.ts";
+import { type JsonSlice, memberTexts, sliceBatch, sliceBody } from "./slice.ts";
 
 const white = fc.stringMatching(/^[ \t\n\r]{0,3}$/);
 
@@ -157,4 +157,21 @@ describe("a batch", () => {
   ] as const)("%s", async (text, expected) =>
     expect((await readBatch(text, 2)).sliced).toEqual(expected as never),
   );
+});
+
+test("the texts of an object's members are those that were written, and mean the same", () => {
+  const members = fc.uniqueArray(fc.tuple(fc.string({ unit: "binary" }), white, jsonText, white), {
+    maxLength: 5,
+    selector: ([name]) => name,
+  });
+  fc.assert(
+    fc.property(members, white, (list, space) => {
+      const written = list.map(
+        ([name, one, value, two]) => `${space}${JSON.stringify(name)}${one}:${two}${value}${one}`,
+      );
+      const texts = memberTexts(`${space}{${written.join(",") || space}}`);
+      expect([...texts]).toEqual(list.map(([name, , value]) => [name, value]));
+    }),
+  );
+  for (const text of ["", "[]", "1", "{", '{"a"', "{]"]) expect(memberTexts(text).size).toBe(0);
 });

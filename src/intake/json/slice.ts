@@ -102,6 +102,20 @@ export const sliceBatch = async (reading: BatchReading): Promise<SlicedBatch> =>
 const notABatch = (text: string, path: string, reason: "type" | "duplicate"): SlicedBatch =>
   sliceBody(text).kind === "slice" ? { kind: "not_a_batch", path, reason } : invalidJson(text);
 
+/** The members of a JSON object by name, each as the text that was written. Empty where the text is no object. */
+export const memberTexts = (text: string): ReadonlyMap<string, string> => {
+  const texts = new Map<string, string>();
+  let position = afterWhitespace(text, 0);
+  while (text[position] === "{" || text[position] === ",") {
+    const member = readMember(text, afterWhitespace(text, position + 1));
+    if (!member) break;
+    const { end } = measure(text, member.valueStart);
+    texts.set(member.name, text.slice(member.valueStart, end));
+    position = afterWhitespace(text, end);
+  }
+  return texts;
+};
+
 const readMember = (text: string, position: number): { name: string; valueStart: number } | undefined => {
   if (text[position] !== '"') return undefined;
   const end = endOfString(text, position);

@@ -9,7 +9,7 @@ import { type Condition, type TenantQuery, tenantQuery } from "../../views/tenan
 import type { ViewStore } from "../../views/view-store.ts";
 import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENTS } from "./tables.ts";
 
-export interface EventFilter {
+export interface EventConditions {
   readonly assetId?: string | undefined;
   readonly eventType?: string | undefined;
   /** `decision` for every `decision.…`. */
@@ -27,6 +27,9 @@ export interface EventFilter {
   readonly to?: string | undefined;
   /** What `from` and `to` speak of. */
   readonly timeField: "timestamp" | "received_at";
+}
+
+export interface EventFilter extends EventConditions {
   /** By sequence: the order in which the log received them. */
   readonly order: "asc" | "desc";
 }
@@ -55,7 +58,7 @@ export const searchEvents = async (
   filter: EventFilter & EventPage,
 ): Promise<EventSearch> => {
   const { limit, cursor } = filter;
-  if (distinctTags(filter).length > TAGS_MAX) return { kind: "page", rows: [], nextCursor: null };
+  if (matchesNone(filter)) return { kind: "page", rows: [], nextCursor: null };
   const question = searchQuery(tenant, filter, { after: undefined, rowsMax: 1 });
   const scope = JSON.stringify([question.sql, question.params]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
@@ -83,7 +86,15 @@ export const findEvent = async (
 export const searchQuery = (
   tenant: string,
   filter: EventFilter,
-  { after, rowsMax }: { readonly after: Sequence | undefined; readonly rowsMax: number },
+  {
+    after,
+    upTo,
+    rowsMax,
+  }: {
+    readonly after: Sequence | undefined;
+    readonly upTo?: Sequence | undefined;
+    readonly rowsMax: number;
+  },
 ): TenantQuery =>
   tenantQuery({
     tenant,
@@ -92,8 +103,12 @@ export const searchQuery = (
     where: conditionsOf(filter),
     order: filter.order,
     after,
+    upTo,
     rowsMax,
   });
+
+/** No event has more tags than TAGS_MAX. */
+export const matchesNone = (filter: EventConditions): boolean => distinctTags(filter).length > TAGS_MAX;
 
 export const findQuery = (tenant: string, eventId: string): TenantQuery =>
   tenantQuery({
@@ -110,7 +125,7 @@ type EventCondition = Condition<EventColumn>;
 
 const STORED_EVENT_COLUMNS = ["sequence", "tenant", "received_at", "event"] as const;
 
-const storedEvent = (row: Row): StoredEvent => ({
+export const storedEvent = (row: Row): StoredEvent => ({
   sequence: rowInteger(row, "sequence"),
   tenant: rowText(row, "tenant"),
   receivedAt: rowText(row, "received_at"),
@@ -118,7 +133,7 @@ const storedEvent = (row: Row): StoredEvent => ({
 });
 
 /** From few events per value to many, as the query wants them. */
-const conditionsOf = (filter: EventFilter): readonly EventCondition[] => [
+const conditionsOf = (filter: EventConditions): readonly EventCondition[] => [
   ...equals("trace_id", filter.traceId),
   ...equals("correlation_id", filter.correlationId),
   ...equals("subject_hash", filter.subjectHash?.toLowerCase()),
@@ -141,14 +156,14 @@ const has = (
 
 const TIME_COLUMNS = { timestamp: "occurred", received_at: "received" } as const;
 
-const range = ({ from, to, timeField }: EventFilter): readonly EventCondition[] => {
+const range = ({ from, to, timeField }: EventConditions): readonly EventCondition[] => {
   if (from === undefined && to === undefined) return [];
   const bound = (time: string | undefined) => (time === undefined ? undefined : timeKey(time));
   return [{ kind: "range", column: TIME_COLUMNS[timeField], from: bound(from), to: bound(to) }];
 };
 
 /** In one order, so that equal questions make equal queries. */
-const distinctTags = ({ tags = [] }: EventFilter): readonly Tag[] => {
+const distinctTags = ({ tags = [] }: EventConditions): readonly Tag[] => {
   const byText = new Map(tags.map((tag) => [JSON.stringify([tag.key, tag.value]), tag]));
   return [...byText.keys()].sort().flatMap((text) => byText.get(text) ?? []);
 };

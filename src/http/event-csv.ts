@@ -1,0 +1,53 @@
+/** A stored event as one row of CSV: what is asked for most in columns of its own, and the whole event in the last. */
+import { eventFacts, type JsonObject } from "../event/facts.ts";
+import { memberTexts } from "../intake/json/slice.ts";
+import type { StoredEvent } from "../projections/events/queries.ts";
+import { CSV_START, csvRow } from "./csv.ts";
+
+/** As the event has them. */
+const BEFORE_BASES = ["event_id", "timestamp", "asset_id", "event_type", "risk_tier"] as const;
+const AFTER_SUBJECT = [
+  "context_hash",
+  "outcome_hash",
+  "correlation_id",
+  "trace_id",
+  "span_id",
+  "asset_version",
+] as const;
+/** JSON text as it was sent: numbers keep all their digits. */
+const JSON_TEXTS = ["tags", "metadata"] as const;
+
+export const EVENT_CSV_COLUMNS = [
+  "sequence",
+  "received_at",
+  ...BEFORE_BASES,
+  "legal_bases",
+  "subject_hash",
+  ...AFTER_SUBJECT,
+  ...JSON_TEXTS,
+  "event",
+] as const;
+
+export const eventCsvStart = (): string => CSV_START + csvRow(EVENT_CSV_COLUMNS);
+
+export const eventCsvRow = ({ sequence, receivedAt, eventText }: StoredEvent): string => {
+  // An object: intake took nothing else.
+  const event: JsonObject = JSON.parse(eventText);
+  const facts = eventFacts(event);
+  const texts = memberTexts(eventText);
+  const member = (name: string): string => {
+    const value = event[name];
+    return typeof value === "string" ? value : "";
+  };
+  return csvRow([
+    String(sequence),
+    receivedAt,
+    ...BEFORE_BASES.map(member),
+    // As the filters of the same names find them.
+    facts?.legalBases.join(" ") ?? "",
+    facts?.subjectHash ?? "",
+    ...AFTER_SUBJECT.map(member),
+    ...JSON_TEXTS.map((name) => texts.get(name) ?? ""),
+    eventText,
+  ]);
+};

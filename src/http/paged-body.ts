@@ -1,0 +1,53 @@
+/**
+ * A body made of pages, of which one is made when the client has taken the one before it: a slow reader costs the memory of one page.
+ * Where a page fails, the connection is broken off, so that nobody takes a part for the whole.
+ */
+import { setImmediate as otherWork } from "node:timers/promises";
+
+export interface Pages {
+  /** The next text; an empty one where there was nothing yet, undefined at the end. */
+  next(): Promise<string | undefined>;
+  /** Once, when nothing more is asked for: at the end, after a failure, or when the client has gone. */
+  closed(): void;
+  failed(error: unknown): void;
+}
+
+export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>> => {
+  const encoder = new TextEncoder();
+  let hasEnded = false;
+  const end = (): void => {
+    if (hasEnded) return;
+    hasEnded = true;
+    pages.closed();
+  };
+  /** Lets others have a turn after each page: SQLite answers without ever waiting. */
+  const nextText = async (): Promise<string | undefined> => {
+    for (;;) {
+      const text = await pages.next();
+      await otherWork();
+      if (text !== "" || hasEnded) return text;
+    }
+  };
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      pull: async (controller) => {
+        try {
+          const text = await nextText();
+          if (hasEnded) return;
+          if (text !== undefined) return controller.enqueue(encoder.encode(text));
+          end();
+          controller.close();
+        } catch (error) {
+          if (hasEnded) return;
+          pages.failed(error);
+          end();
+          // Without a reason: Bun would print it with the code around it, and it was told already.
+          controller.error();
+        }
+      },
+      cancel: end,
+    },
+    // Nothing is made before it is asked for.
+    { highWaterMark: 0 },
+  );
+};

@@ -1,0 +1,161 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { EXPORTS_PER_KEY_MAX } from "../../limits.ts";
+import { eventsProjection } from "../../projections/events/evolve.ts";
+import type { EventConditions, StoredEvent } from "../../projections/events/queries.ts";
+import { walkEvents } from "../../projections/events/walk.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { EVENT_CSV_COLUMNS, eventCsvRow, eventCsvStart } from "../event-csv.ts";
+import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
+import type { Call, Guard } from "../guard.ts";
+import type { OpenStream, OpenStreams } from "../open-streams.ts";
+import { describe, type Operation } from "../openapi.ts";
+import { pagedBody } from "../paged-body.ts";
+import { problem } from "../problem.ts";
+import type { Query } from "../query.ts";
+import { MIN_SEQUENCE, parameter, reading } from "../reading.ts";
+import { STORED_EVENT_EXAMPLE, storedEventLine } from "../stored-event.ts";
+import { successStream } from "../success.ts";
+
+interface Dependencies {
+  readonly guard: Guard;
+  readonly views: ViewStore;
+  readonly exports: OpenStreams;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+export const exportRoutes = (dependencies: Dependencies) =>
+  new Elysia({ prefix: "/v1" }).get(
+    "/export",
+    dependencies.guard(
+      "events:read",
+      reading(dependencies.views, {
+        view: eventsProjection.name,
+        ask: readExport,
+        answer: (asked, call) => getExport(dependencies, asked, call),
+      }),
+    ),
+    { detail: describe(EXPORT) },
+  );
+
+interface Format {
+  readonly mediaType: string;
+  readonly start: () => string;
+  readonly row: (stored: StoredEvent) => string;
+}
+
+const FORMATS: Readonly<Record<"ndjson" | "csv", Format>> = {
+  ndjson: { mediaType: "application/x-ndjson", start: () => "", row: storedEventLine },
+  csv: { mediaType: "text/csv; charset=utf-8", start: eventCsvStart, row: eventCsvRow },
+};
+
+const LAST_SEQUENCE_HEADER = "x-prooftrail-last-sequence";
+
+const readExport = (query: Query) => ({
+  name: query.choice("format", ["ndjson", "csv"], "ndjson"),
+  conditions: readEventFilter(query),
+});
+
+const getExport = async (
+  { views, exports, now, logger }: Dependencies,
+  { name, conditions }: ReturnType<typeof readExport>,
+  call: Call,
+): Promise<Response> => {
+  const { request, context, principal } = call;
+  const end = await views.position(eventsProjection.name);
+  const format = FORMATS[name];
+  const answer = {
+    requestId: context.requestId,
+    mediaType: format.mediaType,
+    headers: {
+      "content-disposition": `attachment; filename="prooftrail-${principal.tenant}-${fileTime(now())}.${name}"`,
+      [LAST_SEQUENCE_HEADER]: String(end),
+    },
+  };
+  if (request.method === "HEAD") return successStream({ ...answer, body: null });
+  const open = exports.open(principal.keyId);
+  if (!open) {
+    const detail = `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, and this instance only so many for all keys.`;
+    return problem(context, "overloaded", { detail });
+  }
+  return successStream({
+    ...answer,
+    body: exportBody({ views, logger }, { call, conditions, end, format, open }),
+  });
+};
+
+/** `20261120T100000Z`: no file system minds it. */
+const fileTime = (time: Date): string => `${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+
+/** Whatever keeps it from being whole breaks it off: who has it to its end has all of it. */
+const exportBody = (
+  { views, logger }: Pick<Dependencies, "views" | "logger">,
+  parts: {
+    readonly call: Call;
+    readonly conditions: EventConditions;
+    readonly end: number;
+    readonly format: Format;
+    readonly open: OpenStream;
+  },
+): ReadableStream<Uint8Array<ArrayBuffer>> => {
+  const { call, conditions, end, format, open } = parts;
+  const { context, principal, isStillAllowed } = call;
+  const walk = walkEvents({ views, tenant: principal.tenant, conditions, after: 0 });
+  let start = format.start();
+  const next = async (): Promise<string | undefined> => {
+    if (walk.position() >= end && start === "") return undefined;
+    if (!isStillAllowed()) throw new Error("the key has ended");
+    const rows = await walk.next(end);
+    const text = start + rows.map(format.row).join("");
+    start = "";
+    return text;
+  };
+  const failed = (error: unknown): void =>
+    logger.warn("an export was broken off", { request_id: context.requestId, detail: String(error) });
+  return pagedBody({ next, closed: open.close, failed });
+};
+
+const EXAMPLE = {
+  sequence: STORED_EVENT_EXAMPLE.sequence,
+  tenant: STORED_EVENT_EXAMPLE.tenant,
+  receivedAt: STORED_EVENT_EXAMPLE.received_at,
+  eventText: JSON.stringify(STORED_EVENT_EXAMPLE.event),
+};
+
+const EXPORT: Operation = {
+  id: "exportEvents",
+  tag: "Reading",
+  summary: "Export events",
+  description: [
+    "All events that match, as a file, in the order of the log: those that the view held at the start, up to the sequence in the header",
+    "`X-Prooftrail-Last-Sequence`. If it cannot be finished, the connection is broken off: what ends properly is whole.",
+    "\n\n`ndjson`: one event per line, in the form that other reads give. The event is as it was sent, byte for byte; only raw line breaks",
+    "between its values, which one line cannot hold, are spaces.",
+    `\n\n\`csv\`: RFC 4180 in UTF-8 with a byte order mark. The columns: ${EVENT_CSV_COLUMNS.map((column) => `\`${column}\``).join(", ")}.`,
+    "`event` is the text as it was sent; `tags` and `metadata` are texts from it. `legal_bases`, separated by spaces, and `subject_hash` are",
+    "what the filters of these names find. A cell that a spreadsheet could take for a formula has an apostrophe in front.",
+  ].join(" "),
+  scope: "events:read",
+  parameters: [
+    parameter("format", "Form of the file.", { type: "string", enum: ["ndjson", "csv"], default: "ndjson" }),
+    ...EVENT_FILTER_PARAMETERS,
+    MIN_SEQUENCE,
+  ],
+  answer: {
+    status: 200,
+    description: "The file.",
+    schema: Type.String(),
+    example: storedEventLine(EXAMPLE),
+    mediaType: "application/x-ndjson",
+    other: { mediaType: "text/csv", example: eventCsvStart() + eventCsvRow(EXAMPLE) },
+    headers: {
+      "X-Prooftrail-Last-Sequence": {
+        schema: { type: "integer", minimum: 0 },
+        description: "Up to which sequence of the log the file goes.",
+      },
+    },
+  },
+  problems: ["invalid_request", "view_behind", "overloaded"],
+};

@@ -1,0 +1,161 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { STREAM_KEEP_ALIVE_MS, STREAM_RETRY_MS, STREAMS_PER_KEY_MAX } from "../../limits.ts";
+import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
+import { eventsProjection } from "../../projections/events/evolve.ts";
+import type { EventConditions } from "../../projections/events/queries.ts";
+import { walkEvents } from "../../projections/events/walk.ts";
+import { createPositionWatch, type PositionWatch } from "../../projections/position-watch.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { readStreamFilter, STREAM_FILTER_PARAMETERS } from "../event-filter.ts";
+import { readSequence, streamMessage, streamOpening } from "../event-stream.ts";
+import type { Call, Guard } from "../guard.ts";
+import { createLiveTail } from "../live-tail.ts";
+import type { OpenStream, OpenStreams } from "../open-streams.ts";
+import { describe, type Operation } from "../openapi.ts";
+import { pagedBody } from "../paged-body.ts";
+import { problem, type RequestError } from "../problem.ts";
+import { readQuery } from "../query.ts";
+import { parameter } from "../reading.ts";
+import { STORED_EVENT_EXAMPLE } from "../stored-event.ts";
+import { successStream } from "../success.ts";
+
+interface Dependencies {
+  readonly guard: Guard;
+  readonly views: ViewStore;
+  readonly log: Pick<LogReader, "lastSequence">;
+  readonly streams: OpenStreams;
+  readonly logger: Logger;
+}
+
+export const streamRoutes = (dependencies: Dependencies) => {
+  const { guard, views } = dependencies;
+  const watch = createPositionWatch({ views, projection: eventsProjection.name });
+  return new Elysia({ prefix: "/v1" }).get(
+    "/events/stream",
+    guard("events:read", (call) => getStream(dependencies, watch, call)),
+    { detail: describe(STREAM) },
+  );
+};
+
+const MEDIA_TYPE = "text/event-stream";
+
+const getStream = async (dependencies: Dependencies, watch: PositionWatch, call: Call): Promise<Response> => {
+  const { request, context, principal } = call;
+  const query = readQuery(request.url);
+  const conditions = readStreamFilter(query);
+  const start = readStart(request, query.text("after"));
+  const errors = [...query.errors(), ...start.errors];
+  if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  const answer = { requestId: context.requestId, mediaType: MEDIA_TYPE };
+  if (request.method === "HEAD") return successStream({ ...answer, body: null });
+  const after = start.after ?? (await lastSequence(dependencies.log));
+  if (after === undefined) {
+    const detail = "The log could not say where it ends. Ask again.";
+    return problem(context, "log_unavailable", { detail });
+  }
+  const open = dependencies.streams.open(principal.keyId);
+  if (!open) {
+    const detail = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, and this instance only so many for all keys.`;
+    return problem(context, "overloaded", { detail });
+  }
+  return successStream({ ...answer, body: liveBody(dependencies, { watch, call, conditions, after, open }) });
+};
+
+const liveBody = (
+  { views, logger }: Dependencies,
+  parts: {
+    readonly watch: PositionWatch;
+    readonly call: Call;
+    readonly conditions: EventConditions;
+    readonly after: number;
+    readonly open: OpenStream;
+  },
+): ReadableStream<Uint8Array<ArrayBuffer>> => {
+  const { watch, call, conditions, after, open } = parts;
+  const { context, principal, isStillAllowed } = call;
+  const walk = walkEvents({ views, tenant: principal.tenant, conditions, after });
+  const { signal, close } = open;
+  const { next } = createLiveTail({ walk, watch, isStillAllowed, signal, keepAliveMs: STREAM_KEEP_ALIVE_MS });
+  const failed = (error: unknown): void =>
+    logger.warn("a stream was broken off", { request_id: context.requestId, detail: String(error) });
+  return pagedBody({ next, closed: close, failed });
+};
+
+interface Start {
+  readonly after: number | undefined;
+  readonly errors: readonly RequestError[];
+}
+
+/** The header wins: a browser that connects again sends it beside the address that it began with. */
+const readStart = (request: Request, parameterText: string | undefined): Start => {
+  const header = request.headers.get("last-event-id") ?? undefined;
+  const sent = [
+    { path: "header:Last-Event-ID", text: header },
+    { path: "query:after", text: parameterText },
+  ];
+  const errors = sent
+    .filter(({ text }) => text !== undefined && readSequence(text) === undefined)
+    .map(({ path }) => ({
+      path,
+      code: "invalid_value",
+      message: "Send the sequence of the last event that you have seen, 0 for none.",
+    }));
+  const text = header ?? parameterText;
+  return { after: text === undefined ? undefined : readSequence(text), errors };
+};
+
+/** Of the log and not of the view, which may be behind: what was stored before is not what comes from now on. */
+const lastSequence = async (log: Dependencies["log"]): Promise<number | undefined> => {
+  try {
+    return await log.lastSequence();
+  } catch (error) {
+    if (error instanceof LogUnavailableError) return undefined;
+    throw error;
+  }
+};
+
+const STREAM: Operation = {
+  id: "streamEvents",
+  tag: "Reading",
+  summary: "Follow events live",
+  description: [
+    "The tenant's events as Server-Sent Events, as soon as they are stored and in the order of the log, each once.",
+    "`id` is the sequence, `event` is `audit`, and `data` has the form that other reads give.",
+    "A client that was cut off goes on with `Last-Event-ID`, as browsers do by themselves, and gets what it missed without gap or repeat.",
+    "Without it, and without `after`, the stream begins with what is stored from now on.",
+    `A comment comes every ${STREAM_KEEP_ALIVE_MS / 1000} s when nothing else does. Clients connect again after ${STREAM_RETRY_MS / 1000} s.`,
+    "The stream ends when the service stops or the key does.",
+    "An event sent with raw line breaks between its values comes in several `data` lines, each break as a line feed.",
+  ].join(" "),
+  scope: "events:read",
+  parameters: [
+    {
+      name: "Last-Event-ID",
+      in: "header",
+      description: "Sequence of the last event seen: the stream begins after it. Goes before `after`.",
+      schema: { type: "integer", minimum: 0 },
+    },
+    parameter("after", "The same as a parameter; 0 begins with the first event.", {
+      type: "integer",
+      minimum: 0,
+    }),
+    ...STREAM_FILTER_PARAMETERS,
+  ],
+  answer: {
+    status: 200,
+    description: "The stream. It does not end by itself.",
+    schema: Type.String(),
+    example:
+      streamOpening(0) +
+      streamMessage({
+        sequence: STORED_EVENT_EXAMPLE.sequence,
+        tenant: STORED_EVENT_EXAMPLE.tenant,
+        receivedAt: STORED_EVENT_EXAMPLE.received_at,
+        eventText: JSON.stringify(STORED_EVENT_EXAMPLE.event),
+      }),
+    mediaType: MEDIA_TYPE,
+  },
+  problems: ["invalid_request", "log_unavailable", "overloaded"],
+};

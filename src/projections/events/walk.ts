@@ -1,0 +1,59 @@
+/** All events of a tenant that match, in the order of the log, page by page: for streams and exports. */
+import { WALK_PAGE_CHARACTERS, WALK_ROWS_FIRST, WALK_ROWS_MAX, WALK_SEQUENCES_MAX } from "../../limits.ts";
+import type { Sequence } from "../../log/outcome.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { eventsProjection } from "./evolve.ts";
+import { type EventConditions, matchesNone, type StoredEvent, searchQuery, storedEvent } from "./queries.ts";
+
+export interface EventWalk {
+  /**
+   * The next events up to `end`, which the view must have reached. None does not mean the end: the page may lie before the next match.
+   * Throws ViewRemadeError.
+   */
+  next(end: Sequence): Promise<readonly StoredEvent[]>;
+  /** Every match up to here was given. */
+  position(): Sequence;
+}
+
+/** The view began again from nothing while it was read: what was read may have had holes. */
+export class ViewRemadeError extends Error {
+  override readonly name = "ViewRemadeError";
+}
+
+export const walkEvents = (walk: {
+  readonly views: Pick<ViewStore, "select" | "position">;
+  readonly tenant: string;
+  readonly conditions: EventConditions;
+  readonly after: Sequence;
+}): EventWalk => {
+  const { views, tenant } = walk;
+  const filter = { ...walk.conditions, order: "asc" } as const;
+  const isEmpty = matchesNone(filter);
+  let position = walk.after;
+  let rowsMax = WALK_ROWS_FIRST;
+  return {
+    position: () => position,
+    next: async (end) => {
+      if (end <= position) return [];
+      const upTo = isEmpty ? end : Math.min(end, position + WALK_SEQUENCES_MAX);
+      const found = isEmpty
+        ? []
+        : await views.select(searchQuery(tenant, filter, { after: position, upTo, rowsMax }));
+      if ((await views.position(eventsProjection.name)) < upTo)
+        throw new ViewRemadeError("the view of events is being made again");
+      const rows = found.map(storedEvent);
+      const last = rows.length < rowsMax ? undefined : rows.at(-1);
+      position = last?.sequence ?? upTo;
+      rowsMax = rowsAfter(rows, rowsMax);
+      return rows;
+    },
+  };
+};
+
+/** An event may be a thousand times as large as another: a page is bounded by what the one before it held, and grows slowly. */
+const rowsAfter = (rows: readonly StoredEvent[], rowsMax: number): number => {
+  if (rows.length === 0) return rowsMax;
+  const characters = rows.reduce((sum, { eventText }) => sum + eventText.length, 0);
+  const fitting = Math.floor((rows.length * WALK_PAGE_CHARACTERS) / Math.max(1, characters));
+  return Math.max(1, Math.min(fitting, 2 * rowsMax, WALK_ROWS_MAX));
+};

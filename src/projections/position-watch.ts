@@ -1,0 +1,73 @@
+/** Tells many readers at once that a view has moved, with one look at its position for all of them. */
+import { setTimeout as delay } from "node:timers/promises";
+import { STREAM_POSITION_POLL_MS } from "../limits.ts";
+import type { Sequence } from "../log/outcome.ts";
+import type { ViewStore } from "../views/view-store.ts";
+
+export interface PositionWatch {
+  /**
+   * The position, once it is beyond `sequence`; undefined when the time is over or the signal is aborted before. Rejects where the
+   * database fails.
+   */
+  beyond(
+    sequence: Sequence,
+    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<Sequence | undefined>;
+}
+
+interface Waiter {
+  readonly sequence: Sequence;
+  readonly settle: (position: Sequence | undefined) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export const createPositionWatch = ({
+  views,
+  projection,
+}: {
+  /** Asked instead of a runner, which may live in another process. */
+  readonly views: Pick<ViewStore, "position">;
+  readonly projection: string;
+}): PositionWatch => {
+  const waiters = new Set<Waiter>();
+  let isLooking = false;
+
+  /** Looks as long as somebody waits. */
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      while (waiters.size > 0) {
+        const position = await views.position(projection);
+        for (const waiter of waiters) if (position > waiter.sequence) waiter.settle(position);
+        if (waiters.size > 0) await delay(STREAM_POSITION_POLL_MS);
+      }
+    } catch (error) {
+      for (const waiter of waiters) waiter.fail(error);
+    } finally {
+      isLooking = false;
+    }
+  };
+
+  return {
+    beyond: async (sequence, { timeoutMs, signal }) => {
+      const position = await views.position(projection);
+      if (position > sequence) return position;
+      if (signal.aborted) return undefined;
+      const { promise, resolve, reject } = Promise.withResolvers<Sequence | undefined>();
+      const giveUp = (): void => resolve(undefined);
+      const waiter: Waiter = { sequence, settle: resolve, fail: reject };
+      const timer = setTimeout(giveUp, timeoutMs);
+      signal.addEventListener("abort", giveUp, { once: true });
+      waiters.add(waiter);
+      void look();
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", giveUp);
+        waiters.delete(waiter);
+      }
+    },
+  };
+};

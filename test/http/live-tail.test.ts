@@ -1,0 +1,130 @@
+/** The live stream's own timing, with a view that is told when to move and when to fail. */
+import { expect, test } from "bun:test";
+import { createLiveTail } from "../../src/http/live-tail.ts";
+import { pagedBody } from "../../src/http/paged-body.ts";
+import { walkEvents } from "../../src/projections/events/walk.ts";
+import { createPositionWatch } from "../../src/projections/position-watch.ts";
+import type { Row } from "../../src/views/tables.ts";
+import { until } from "../support/until.ts";
+
+const createView = () => {
+  const view = { position: 0, rows: [] as Row[], asked: 0, beforePosition: () => {} };
+  return Object.assign(view, {
+    views: {
+      position: async () => {
+        view.asked++;
+        view.beforePosition();
+        return view.position;
+      },
+      // The conditions of the query are the database's matter, but for where it begins: its parameter before the last two.
+      select: async ({ params }: { params: readonly (string | number)[] }) => {
+        const [after = 0, upTo = 0] = params.slice(-3).map(Number);
+        return view.rows.filter(({ sequence }) => Number(sequence) > after && Number(sequence) <= upTo);
+      },
+    },
+    add: (sequence: number) => {
+      view.rows.push({ sequence, tenant: "acme", received_at: "2026-11-20T10:00:00Z", event: "{}" });
+    },
+  });
+};
+
+const openTail = (
+  view: ReturnType<typeof createView>,
+  parts: { after?: number; keepAliveMs?: number } = {},
+) => {
+  const stop = new AbortController();
+  const key = { isActive: true };
+  const conditions = { timeField: "timestamp" } as const;
+  const { next } = createLiveTail({
+    walk: walkEvents({ views: view.views, tenant: "acme", conditions, after: parts.after ?? 0 }),
+    watch: createPositionWatch({ views: view.views, projection: "events" }),
+    keepAliveMs: parts.keepAliveMs ?? 60_000,
+    isStillAllowed: () => key.isActive,
+    signal: stop.signal,
+  });
+  return { next, stop, key };
+};
+
+test("a quiet stream says that it is there, and from where to resume", async () => {
+  const view = createView();
+  const { next } = openTail(view, { after: 7, keepAliveMs: 20 });
+  expect(await next()).toBe("retry: 2000\nid: 7\n\n");
+  expect(await next()).toBe(": keep-alive\nid: 7\n\n");
+  view.position = 9;
+  expect(await next()).toBe("");
+  expect(await next()).toBe(": keep-alive\nid: 9\n\n");
+});
+
+test("a stream whose filter nothing meets does so too, while the log grows all the time", async () => {
+  const view = createView();
+  view.beforePosition = () => {
+    view.position++;
+  };
+  const { next } = openTail(view, { keepAliveMs: 20 });
+  await next();
+  const said = await until("it says so", async () => (await next()) || undefined);
+  expect(said).toMatch(/^: keep-alive\nid: [1-9]\d*\n\n$/);
+});
+
+test("an ended key ends a quiet stream at its next sign of life", async () => {
+  const { next, key } = openTail(createView(), { keepAliveMs: 20 });
+  await next();
+  const waiting = next();
+  key.isActive = false;
+  expect(await waiting).toBeUndefined();
+});
+
+test("a stop ends a waiting stream at once", async () => {
+  const { next, stop } = openTail(createView());
+  await next();
+  const waiting = next();
+  stop.abort();
+  expect(await waiting).toBeUndefined();
+});
+
+test("a view that is made again while it is read breaks the stream off instead of making a gap", async () => {
+  const view = createView();
+  view.position = 5;
+  const { next } = openTail(view);
+  await next();
+  let asked = 0;
+  view.beforePosition = () => {
+    // After the rows were looked for, and were gone.
+    if (++asked === 2) view.position = 0;
+  };
+  await expect(next()).rejects.toThrow("made again");
+});
+
+test("streams that wait look at the position together, and nobody looks when none waits", async () => {
+  const view = createView();
+  const watch = createPositionWatch({ views: view.views, projection: "events" });
+  const { signal } = new AbortController();
+  const waiting = Array.from({ length: 100 }, () => watch.beyond(0, { timeoutMs: 60_000, signal }));
+  const asked = view.asked;
+  await until("it was looked at some times more", () => view.asked >= asked + 3);
+  expect(view.asked).toBeLessThan(asked + 100);
+  view.position = 1;
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([1]));
+  const failing = watch.beyond(1, { timeoutMs: 60_000, signal });
+  view.beforePosition = () => {
+    throw new Error("the database has gone");
+  };
+  await expect(failing).rejects.toThrow("has gone");
+});
+
+test("of two readers the one that takes nothing gets one page, and the end is told once", async () => {
+  const made: [number, number] = [0, 0];
+  const closed: number[] = [];
+  const bodyOf = (reader: 0 | 1) =>
+    pagedBody({
+      next: async () => (made[reader] === 50 ? undefined : `${++made[reader]}`),
+      closed: () => closed.push(reader),
+      failed: () => {},
+    });
+  const [idle, busy] = [bodyOf(0).getReader(), bodyOf(1)];
+  expect(new TextDecoder().decode((await idle.read()).value)).toBe("1");
+  expect(await new Response(busy).text()).toEndWith("4950");
+  expect(made).toEqual([1, 50]);
+  await idle.cancel();
+  expect(closed).toEqual([1, 0]);
+});

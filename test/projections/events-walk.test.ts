@@ -1,0 +1,138 @@
+import { expect, test } from "bun:test";
+import { DatabaseSync } from "node:sqlite";
+import { WALK_SEQUENCES_MAX } from "../../src/limits.ts";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import { type EventConditions, searchQuery } from "../../src/projections/events/queries.ts";
+import { EVENTS } from "../../src/projections/events/tables.ts";
+import { ViewRemadeError, walkEvents } from "../../src/projections/events/walk.ts";
+import type { ViewStore } from "../../src/views/view-store.ts";
+import { createSqliteDatabase } from "./sqlite-database.ts";
+
+const eventRow = (sequence: number, parts: { tenant?: string; text?: string; assetId?: string } = {}) => ({
+  tenant: parts.tenant ?? "acme",
+  event_id: `evt_${sequence}`,
+  sequence,
+  received_at: "2026-11-20T10:00:00Z",
+  received: "a",
+  occurred: "a",
+  asset_id: parts.assetId ?? "credit_model",
+  event_type: "objection",
+  event_group: "legacy",
+  risk_tier: null,
+  correlation_id: null,
+  subject_hash: null,
+  trace_id: null,
+  request_id: "r",
+  event: parts.text ?? "{}",
+});
+
+/** A view that holds these rows and has seen everything up to `position`. */
+const viewAt = async (position: number, rows: readonly ReturnType<typeof eventRow>[]) => {
+  const database = createSqliteDatabase();
+  {
+    await using made = database.connect();
+    await made.open(eventsProjection);
+  }
+  const direct = new DatabaseSync(database.path);
+  const names = Object.keys(EVENTS.columns);
+  const insert = direct.prepare(
+    `INSERT INTO events (${names.join(", ")}) VALUES (${names.map((name) => `:${name}`).join(", ")})`,
+  );
+  for (const row of rows) insert.run(row);
+  direct.prepare("UPDATE views SET position = ?").run(position);
+  const views = database.connect();
+  return {
+    views,
+    direct,
+    [Symbol.asyncDispose]: async () => {
+      direct.close();
+      await views.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const all: EventConditions = { timeField: "timestamp" };
+
+const walkTo = async (views: ViewStore, end: number, conditions = all) => {
+  const walk = walkEvents({ views, tenant: "acme", conditions, after: 0 });
+  const pages: number[][] = [];
+  while (walk.position() < end) pages.push((await walk.next(end)).map(({ sequence }) => sequence));
+  return pages;
+};
+
+test("every match up to the end comes once, in order, and none beyond it", async () => {
+  const rows = Array.from({ length: 3000 }, (_, index) =>
+    eventRow(index + 1, {
+      tenant: index % 3 === 0 ? "acme" : "other",
+      ...(index % 2 === 0 && { assetId: "x" }),
+    }),
+  );
+  await using at = await viewAt(3000, rows);
+  const own = rows.filter(({ tenant }) => tenant === "acme").map(({ sequence }) => sequence);
+  for (const end of [0, 1, 2, 16, 2997, 3000]) {
+    expect((await walkTo(at.views, end)).flat()).toEqual(own.filter((sequence) => sequence <= end));
+  }
+  const few = rows.filter(({ tenant, asset_id }) => tenant === "acme" && asset_id === "x");
+  expect((await walkTo(at.views, 3000, { ...all, assetId: "x" })).flat()).toEqual(
+    few.map(({ sequence }) => sequence),
+  );
+});
+
+test("pages become smaller where events are large, and larger again", async () => {
+  const large = "x".repeat(200_000);
+  const rows = Array.from({ length: 1000 }, (_, index) =>
+    eventRow(index + 1, index < 100 ? { text: large } : {}),
+  );
+  await using at = await viewAt(1000, rows);
+  const sizes = (await walkTo(at.views, 1000)).map((page) => page.length);
+  expect(sizes.slice(0, 4)).toEqual([16, 5, 5, 5]);
+  expect(Math.max(...sizes)).toBeGreaterThan(250);
+});
+
+test("a page looks through a bounded stretch of the log", async () => {
+  const last = 3 * WALK_SEQUENCES_MAX + 10;
+  await using at = await viewAt(last, [eventRow(7), eventRow(last)]);
+  expect(await walkTo(at.views, last)).toEqual([[7], [], [], [last]]);
+});
+
+test("a view that was made again meanwhile is noticed: its missing rows are no end", async () => {
+  await using at = await viewAt(10, [eventRow(7)]);
+  const walk = walkEvents({ views: at.views, tenant: "acme", conditions: all, after: 0 });
+  at.direct.exec("DELETE FROM events; UPDATE views SET position = 0");
+  await expect(walk.next(10)).rejects.toThrow(ViewRemadeError);
+  expect(walk.position()).toBe(0);
+});
+
+test("a page reads the index of its filter, between its two ends", async () => {
+  await using at = await viewAt(0, []);
+  const planOf = (conditions: Partial<EventConditions>) => {
+    const filter = { ...all, ...conditions, order: "asc" } as const;
+    const { sql, params } = searchQuery("acme", filter, { after: 5, upTo: 9, rowsMax: 10 });
+    const plan = at.direct.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params);
+    return plan.map(({ detail }) => String(detail));
+  };
+  const tags = [{ key: "k", value: "v" }];
+  for (const [conditions, searchedBy] of [
+    [{}, "tenant=?"],
+    [{ assetId: "a" }, "tenant=? AND asset_id=?"],
+    [{ eventType: "objection" }, "tenant=? AND event_type=?"],
+    [{ eventGroup: "legacy" }, "tenant=? AND event_group=?"],
+    [{ riskTier: "high" }, "tenant=? AND risk_tier=?"],
+    [{ correlationId: "c" }, "tenant=? AND correlation_id=?"],
+    [{ subjectHash: "s" }, "tenant=? AND subject_hash=?"],
+    [{ traceId: "t" }, "tenant=? AND trace_id=?"],
+    [{ legalBasis: "b" }, "tenant=? AND legal_basis=?"],
+    [{ tags }, "tenant=? AND key=? AND value=?"],
+    [{ from: "2026-01-01T00:00:00Z" }, "tenant=?"],
+  ] as const) {
+    const [first, ...others] = planOf(conditions);
+    expect([conditions, first]).toEqual([
+      conditions,
+      expect.stringMatching(
+        new RegExp(`\\(${RegExp.escape(searchedBy)} AND sequence>\\? AND sequence<\\?\\)$`),
+      ),
+    ]);
+    expect(others.filter((step) => !step.startsWith("SEARCH"))).toEqual([]);
+  }
+});
