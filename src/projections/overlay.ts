@@ -9,7 +9,7 @@ import {
   type Table,
   type Value,
 } from "../views/tables.ts";
-import type { ViewStore, Write } from "../views/view-store.ts";
+import type { RowWrite, TextWrite, ViewStore, Write } from "../views/view-store.ts";
 import type { StateKey, States } from "./projection.ts";
 
 export interface Overlay extends States {
@@ -23,7 +23,8 @@ export interface Overlay extends States {
 
 export const createOverlay = (load: ViewStore["load"]): Overlay => {
   const rows = new Map<string, Row | undefined>();
-  const changed = new Map<string, Write>();
+  const changed = new Map<string, RowWrite>();
+  const texts = new Map<string, TextWrite>();
   return {
     fetch: async (stateKeys) => {
       const wanted = new Map<Table, Row[]>();
@@ -49,20 +50,24 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
       return rows.get(text);
     },
     apply: (writes) => {
-      const changes = writes.map((write) => changeOf(write, rows));
+      const changes = writes.filter(isRowWrite).map((write) => changeOf(write, rows));
       for (const { text, row, write } of changes) {
         if (row !== NOT_KNOWN) rows.set(text, row);
         changed.set(text, merged(changed.get(text), write));
       }
+      for (const write of writes)
+        if (!isRowWrite(write)) texts.set(`${write.index.name} ${write.sequence}`, write);
     },
-    writes: () => [...changed.values()],
+    writes: () => [...changed.values(), ...texts.values()],
   };
 };
 
 /** Rows that are only added to are not loaded, so nobody knows them. */
 const NOT_KNOWN = Symbol("not known");
 
-const merged = (before: Write | undefined, write: Write): Write => {
+const isRowWrite = (write: Write): write is RowWrite => write.kind !== "index" && write.kind !== "unindex";
+
+const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {
   if (before?.kind === "add" && write.kind === "add")
     return { ...write, row: sum(write.table, before.row, write.row) };
   if (write.kind === "upsert" && write.indexed === "same" && before && !isSame(before))
@@ -71,7 +76,7 @@ const merged = (before: Write | undefined, write: Write): Write => {
   return before?.kind === "insert" && write.kind === "upsert" ? { ...write, kind: "insert" } : write;
 };
 
-const isSame = (write: Write): boolean => write.kind === "upsert" && write.indexed === "same";
+const isSame = (write: RowWrite): boolean => write.kind === "upsert" && write.indexed === "same";
 
 const sum = (table: Table, one: Row, other: Row): Row => {
   const row: Record<string, Value> = { ...one };
@@ -82,7 +87,7 @@ const sum = (table: Table, one: Row, other: Row): Row => {
 };
 
 /** What the write leaves under its key. Throws where the store would refuse it. */
-const changeOf = (write: Write, rows: ReadonlyMap<string, Row | undefined>) => {
+const changeOf = (write: RowWrite, rows: ReadonlyMap<string, Row | undefined>) => {
   const { table } = write;
   if (write.kind === "delete") {
     checkKey(table, write.key);

@@ -13,8 +13,10 @@ import {
   type RunSql,
 } from "./postgres-connection.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
-import { deadLetterWrite, fromStored, newViewRow, OWN_TABLES, toStored } from "./stored-rows.ts";
+import { deadLetterWrite, fromStored, newViewRow, OWN_TABLES, storedParameter } from "./stored-rows.ts";
 import { type Row, rowInteger, rowText, SQL_TYPES, sqlName, type Table, tableDdl } from "./tables.ts";
+import type { QueryParameter } from "./tenant-query.ts";
+import { postgresMatchText, postgresTextIndexDdl } from "./text-index.ts";
 import {
   type CommitResult,
   VIEWS,
@@ -72,7 +74,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     load: (table, keys) => loadRows(read, table, keys),
     commit,
     select: async ({ sql, params }) => {
-      const { rows } = await read(numbered(sql), params.map(toStored));
+      const { rows } = await read(inPostgres(sql), params.map(parameterText));
       return rows.map(fromStored);
     },
     close,
@@ -95,11 +97,20 @@ const untilDone = (work: () => Promise<unknown>): (() => Promise<unknown>) => {
 const leastBusy = (connections: readonly Connection[]): Connection =>
   connections.reduce((least, each) => (each.waiting < least.waiting ? each : least));
 
-/** `?` stands for a parameter and for nothing else in a TenantQuery. */
-const numbered = (sql: string): string => {
+/**
+ * `?` stands for a parameter, `MATCH` for a search in a text index, and both for nothing else in a TenantQuery. The plus is for SQLite's planner;
+ * PostgreSQL's must see that two sequences are the same.
+ */
+const inPostgres = (sql: string): string => {
   let count = 0;
-  return sql.replaceAll("?", () => `$${++count}`);
+  return sql
+    .replaceAll(" MATCH ?", " @@ ?::tsquery")
+    .replaceAll(" = +", " = ")
+    .replaceAll("?", () => `$${++count}`);
 };
+
+const parameterText = (parameter: QueryParameter): string | number =>
+  typeof parameter === "object" ? postgresMatchText(parameter) : storedParameter(parameter);
 
 /** Any number that no other program on the same database uses: who holds it alone may make and drop tables. */
 const SCHEMA_LOCK = 7_266_834_901;
@@ -132,6 +143,7 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false } as const;
   if (known) await dropView(run, known);
   for (const table of view.tables) await makeTable(run, table);
+  for (const sql of (view.textIndexes ?? []).flatMap(postgresTextIndexDdl)) await run(sql);
   await runWrites(run, [{ kind: "upsert", table: VIEWS, row: newViewRow(view) }]);
   return { result: known ? "made_again" : "made", keep: true } as const;
 };

@@ -11,7 +11,8 @@ import { sameContent } from "../../log/same-content.ts";
 import { type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import type { Evolution, Projection, Rejection, StateKey, States, StoredRecord } from "../projection.ts";
-import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENTS } from "./tables.ts";
+import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENT_WORDS, EVENTS } from "./tables.ts";
+import { eventWords } from "./words.ts";
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const writes: Write[] = [];
@@ -75,6 +76,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
     { kind: "insert", table: EVENTS, row },
     ...facts.legalBases.map((legalBasis) => legalBasisWrite({ tenant, legal_basis: legalBasis, sequence })),
     ...facts.tags.map(({ key, value }) => tagWrite({ tenant, key, value, sequence })),
+    { kind: "index", index: EVENT_WORDS, tenant, sequence, words: eventWords(facts) },
   ];
 };
 
@@ -88,8 +90,9 @@ const tagWrite = (row: RowOf<typeof EVENT_TAGS>): Write => ({ kind: "insert", ta
 
 export const eventsProjection: Projection = {
   name: "events",
-  version: 1,
+  version: 2,
   tables: [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS],
+  textIndexes: [EVENT_WORDS],
   stateKeys,
   evolve,
 };

@@ -1,4 +1,5 @@
 import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
+import type { TextIndex } from "../../views/text-index.ts";
 
 /**
  * One row per event. Searches come in the order of the log, so each index ends in `sequence`. Later ones win where a
@@ -53,3 +54,6 @@ export const EVENT_TAGS = {
   primaryKey: ["tenant", "key", "value", "sequence"],
   indexes: [],
 } as const satisfies Table;
+
+/** The words of each event (words.ts). */
+export const EVENT_WORDS: TextIndex = { name: "event_words" };

@@ -1,0 +1,81 @@
+/**
+ * A full-text index: which words a row has, by its sequence. It is made for databases that are handed ready words (event/words.ts) and do
+ * nothing but hold and find them. Every word is kept together with its tenant, as one term: a search meets only what its tenant
+ * wrote, however much others did.
+ */
+import { strict as assert } from "node:assert";
+import { sqlName } from "./tables.ts";
+
+export interface TextIndex {
+  readonly name: string;
+}
+
+/** What is looked for: all of the words, and for each prefix a word that begins with it. */
+export interface TextMatch {
+  readonly tenant: string;
+  readonly words: readonly string[];
+  readonly prefixes: readonly string[];
+}
+
+/** Throws where a word could be taken for anything else. Never quotes it. */
+export const checkedTerm = (tenant: string, word: string): string => {
+  assert(WORD.test(word), "a word for a text index has lower-case letters, digits, marks and _ only");
+  return termPrefix(tenant) + word;
+};
+
+/** The terms of a row, separated by spaces. */
+export const termsText = (tenant: string, words: readonly string[]): string => {
+  if (words.length === 0) return "";
+  const plain = words.join(" ");
+  assert(
+    ASCII_WORDS.test(plain) || WORDS.test(plain),
+    "words for a text index have lower-case letters, digits, marks and _ only",
+  );
+  const prefix = termPrefix(tenant);
+  return prefix + words.join(` ${prefix}`);
+};
+
+/** Without A to Z: SQLite's tokenizer would not tell them from a to z, and PostgreSQL would. */
+const WORD = /^[[\p{L}\p{N}\p{M}_]--[A-Z]]+$/v;
+/**
+ * A word with a space in it would pass. What stands behind the space is then a term without a tenant, which no search looks for: what makes a
+ * term one of a tenant is the `/`.
+ */
+const WORDS = /^[[\p{L}\p{N}\p{M}_ ]--[A-Z]]*$/v;
+const ASCII_WORDS = /^[a-z0-9_ ]*$/;
+
+/** No tenant's is the beginning of another's: the first `/` ends it, and a word has none. */
+const termPrefix = (tenant: string): string => {
+  assert(tenant !== "", "a row in a text index has a tenant");
+  return `${PLAIN_TENANT.test(tenant) ? tenant : escaped(tenant)}/`;
+};
+
+const PLAIN_TENANT = /^[a-z0-9-]+$/;
+
+/** SQLite's tokenizer does not tell upper from lower case, and cuts at other characters. */
+const escaped = (tenant: string): string =>
+  Array.from(tenant, (character) =>
+    PLAIN_TENANT.test(character) ? character : `.${character.codePointAt(0)?.toString(16)}.`,
+  ).join("");
+
+export const sqliteTextIndexDdl = ({ name }: TextIndex): string =>
+  // Terms are told apart by the spaces between them: all else in them belongs to them. Texts are not stored, nor where in a text a word stands.
+  `CREATE VIRTUAL TABLE ${sqlName(name)} USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '/_-.'")`;
+
+export const sqliteMatchText = ({ tenant, words, prefixes }: TextMatch): string =>
+  [
+    ...words.map((word) => `"${checkedTerm(tenant, word)}"`),
+    ...prefixes.map((word) => `"${checkedTerm(tenant, word)}" *`),
+  ].join(" AND ");
+
+/** The columns have the names that FTS5 gives them, so that one query asks both. */
+export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
+  `CREATE TABLE ${sqlName(name)} (rowid bigint PRIMARY KEY, ${sqlName(name)} tsvector NOT NULL)`,
+  `CREATE INDEX ${sqlName(`${name}_by_term`)} ON ${sqlName(name)} USING gin (${sqlName(name)})`,
+];
+
+export const postgresMatchText = ({ tenant, words, prefixes }: TextMatch): string =>
+  [
+    ...words.map((word) => `'${checkedTerm(tenant, word)}'`),
+    ...prefixes.map((word) => `'${checkedTerm(tenant, word)}':*`),
+  ].join(" & ");
