@@ -21,51 +21,98 @@ export interface Overlay extends States {
   writes(): readonly Write[];
 }
 
+/** What is known of one key: the row as it is now, and what has to be written for it. */
+interface Slot {
+  /** Whether it was loaded, or written whole: a row that is only added to is not known. */
+  isKnown: boolean;
+  row: Row | undefined;
+  write: RowWrite | undefined;
+}
+
 export const createOverlay = (load: ViewStore["load"]): Overlay => {
-  const rows = new Map<string, Row | undefined>();
-  const changed = new Map<string, RowWrite>();
-  const texts = new Map<string, TextWrite>();
+  const slots = new Map<string, Slot>();
+  const unread: RowWrite[] = [];
+  /** In the order in which they were written: of two for one sequence the store keeps the last. */
+  const texts: TextWrite[] = [];
   return {
     fetch: async (stateKeys) => {
       const wanted = new Map<Table, Row[]>();
       for (const { table, key } of stateKeys) {
         const text = keyText(table, key);
-        if (rows.has(text)) continue;
-        rows.set(text, undefined);
+        if (slots.has(text)) continue;
+        slots.set(text, { isKnown: true, row: undefined, write: undefined });
         const keys = wanted.get(table) ?? [];
         keys.push(key);
         wanted.set(table, keys);
       }
       for (const [table, keys] of wanted) {
-        for (const row of await load(table, keys)) rows.set(keyText(table, row), row);
+        for (const row of await load(table, keys)) {
+          slots.set(keyText(table, row), { isKnown: true, row, write: undefined });
+        }
       }
     },
-    isNamed: (table, key) => rows.has(keyText(table, key)),
+    isNamed: (table, key) => slots.get(keyText(table, key))?.isKnown === true,
     get: (table, key) => {
-      const text = keyText(table, key);
-      assert(
-        rows.has(text),
-        "a projection reads only rows that its stateKeys named or that this group wrote",
-      );
-      return rows.get(text);
+      const slot = slots.get(keyText(table, key));
+      assert(slot?.isKnown, "a projection reads only rows that its stateKeys named or that this group wrote");
+      return slot.row;
     },
     apply: (writes) => {
-      const changes = writes.filter(isRowWrite).map((write) => changeOf(write, rows));
-      for (const { text, row, write } of changes) {
-        if (row !== NOT_KNOWN) rows.set(text, row);
-        changed.set(text, merged(changed.get(text), write));
+      const keys = writes.map((write) => (isTextWrite(write) ? undefined : checked(write, slots)));
+      for (const [index, write] of writes.entries()) {
+        const text = keys[index];
+        if (isTextWrite(write)) texts.push(write);
+        else if (text === undefined) unread.push(write);
+        else put(slots, text, write);
       }
-      for (const write of writes)
-        if (!isRowWrite(write)) texts.set(`${write.index.name} ${write.sequence}`, write);
     },
-    writes: () => [...changed.values(), ...texts.values()],
+    writes: () => [
+      ...inTables([...slots.values()].flatMap(({ write }) => write ?? [])),
+      ...inTables(unread),
+      ...texts,
+    ],
   };
 };
 
-/** Rows that are only added to are not loaded, so nobody knows them. */
-const NOT_KNOWN = Symbol("not known");
+const isTextWrite = (write: Write): write is TextWrite => write.kind === "index" || write.kind === "unindex";
 
-const isRowWrite = (write: Write): write is RowWrite => write.kind !== "index" && write.kind !== "unindex";
+/** The text of the write's key; undefined for a row that nobody asks for. Throws where the store would refuse it. */
+const checked = (write: RowWrite, slots: ReadonlyMap<string, Slot>): string | undefined => {
+  const { table } = write;
+  if (write.kind === "delete") {
+    checkKey(table, write.key);
+    return keyText(table, write.key);
+  }
+  checkRow(table, write.row);
+  if (write.kind === "insert" && table.isReadBack === false) return undefined;
+  const text = keyText(table, write.row);
+  const slot = slots.get(text);
+  if (write.kind === "add")
+    assert(!slot?.isKnown, "a row that is added to is not read by the same projection");
+  if (write.kind === "insert") assert(slot?.row === undefined, "an inserted row is new");
+  return text;
+};
+
+const put = (slots: Map<string, Slot>, text: string, write: RowWrite): void => {
+  const slot = slots.get(text) ?? { isKnown: false, row: undefined, write: undefined };
+  slot.write = merged(slot.write, write);
+  if (write.kind !== "add") {
+    slot.isKnown = true;
+    slot.row = write.kind === "delete" ? undefined : write.row;
+  }
+  slots.set(text, slot);
+};
+
+/** Tables do not depend on each other, and no key stands twice: what goes into one table goes together. */
+const inTables = (writes: readonly RowWrite[]): readonly RowWrite[] => {
+  const tables = new Map<Table, RowWrite[]>();
+  for (const write of writes) {
+    const own = tables.get(write.table);
+    if (own) own.push(write);
+    else tables.set(write.table, [write]);
+  }
+  return [...tables.values()].flat();
+};
 
 const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {
   if (before?.kind === "add" && write.kind === "add")
@@ -84,21 +131,4 @@ const sum = (table: Table, one: Row, other: Row): Row => {
     if (!table.primaryKey.includes(name)) row[name] = rowInteger(one, name) + rowInteger(other, name);
   }
   return row;
-};
-
-/** What the write leaves under its key. Throws where the store would refuse it. */
-const changeOf = (write: RowWrite, rows: ReadonlyMap<string, Row | undefined>) => {
-  const { table } = write;
-  if (write.kind === "delete") {
-    checkKey(table, write.key);
-    return { text: keyText(table, write.key), row: undefined, write } as const;
-  }
-  checkRow(table, write.row);
-  const text = keyText(table, write.row);
-  if (write.kind === "add") {
-    assert(!rows.has(text), "a row that is added to is not read by the same projection");
-    return { text, row: NOT_KNOWN, write } as const;
-  }
-  assert(write.kind === "upsert" || rows.get(text) === undefined, "an inserted row is new");
-  return { text, row: write.row, write };
 };

@@ -24,6 +24,7 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly trustedHops: number;
   readonly replicas: number;
+  readonly deadlinesFile: string | undefined;
   readonly vocabulary: EventVocabulary;
 }
 
@@ -131,6 +132,13 @@ export const Environment = Type.Object({
     default: "1s",
     expects: "a time such as 500ms, 1s or 2m",
   }),
+  DEADLINES_FILE: setting({
+    pattern: "^[^\\u0000]+$",
+    description:
+      "JSON file with your own limits, zones and holidays for the clocks of duties. Unset: the table of deadlines as it is.",
+    default: "unset",
+    expects: "a path",
+  }),
   EXTRA_EVENT_TYPES: setting({
     pattern: list(EXTRA_EVENT_TYPE),
     description:
@@ -186,6 +194,7 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     logLevel: LOG_LEVELS.find((level) => level === given.LOG_LEVEL) ?? "info",
     trustedHops: Number(given.TRUST_PROXY ?? 0),
     replicas: Number(given.STREAM_REPLICAS ?? 1),
+    deadlinesFile: given.DEADLINES_FILE,
     vocabulary: {
       eventTypes: [...new Set([...EVENT_TYPES, ...items(given.EXTRA_EVENT_TYPES)])],
       eventIdPrefixes: [...new Set([EVENT_ID_PREFIX, ...items(given.EXTRA_EVENT_ID_PREFIXES)])],

@@ -8,6 +8,7 @@ import { PortInUseError } from "../runtime/listen.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { banner } from "./banner.ts";
 import { type Config, readConfig } from "./config.ts";
+import { DeadlinesRefusedError } from "./deadlines-file.ts";
 import { type Service, startService, ViewsRefusedError } from "./service.ts";
 
 const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
@@ -64,6 +65,7 @@ const reasonFor = (error: unknown): string => {
     error instanceof BrokerRefusedError ||
     error instanceof BrokerStartError ||
     error instanceof PortInUseError ||
+    error instanceof DeadlinesRefusedError ||
     error instanceof ViewsRefusedError;
   if (isExpected) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

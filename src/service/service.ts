@@ -39,8 +39,7 @@ import {
   STREAMS_MAX,
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
-import { STANDARD_RULES } from "../projections/cases/rules.ts";
-import { PROJECTIONS } from "../projections/registry.ts";
+import { projectionsWith } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -50,6 +49,7 @@ import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
+import { loadRules } from "./deadlines-file.ts";
 import { loadDocsAssets } from "./docs-assets.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
@@ -83,7 +83,7 @@ export const startService = async (dependencies: {
 
   const adminKey = await claimAdminKey({ config, keyBucket, now });
   const metrics = createMetrics();
-  const views = stack.use(await openViews(config));
+  const { views, projections, rules } = await openViews(config, stack);
   const { reader, appender, logKeeper, accepted } = await openLog({
     connection,
     broker,
@@ -92,7 +92,7 @@ export const startService = async (dependencies: {
     stack,
   });
   if (config.roles.includes("projector")) {
-    stack.use(startProjecting({ projections: PROJECTIONS, log: reader, views, logger, metrics, now }));
+    stack.use(startProjecting({ projections, log: reader, views, logger, metrics, now }));
   }
   const judging = {
     validate: createEventValidator(config.vocabulary),
@@ -114,7 +114,7 @@ export const startService = async (dependencies: {
     reconciliation: { views, log: reader, accepted },
     log: reader,
     ...openAnswers,
-    rules: STANDARD_RULES,
+    rules,
     keys: createKeys({ store: keyBucket, now, randomBytes }),
     keyStore: keyBucket,
     vocabulary: config.vocabulary,
@@ -125,7 +125,7 @@ export const startService = async (dependencies: {
       keyBucket,
       reader,
       views,
-      projections: PROJECTIONS,
+      projections,
     }),
     docsAssets: await loadDocsAssets(),
     sandboxPage: await loadSandboxPage(),
@@ -188,19 +188,21 @@ const claimAdminKey = async ({
 };
 
 /** The tables are there before the first question is asked of them. */
-const openViews = async ({ databaseUrl, dataDir }: Config): Promise<ViewStore> => {
-  const views =
+const openViews = async ({ databaseUrl, dataDir, deadlinesFile }: Config, stack: AsyncDisposableStack) => {
+  const { rules, version } = await loadRules(deadlinesFile);
+  const projections = projectionsWith(rules, version);
+  const views: ViewStore = stack.use(
     databaseUrl === undefined
       ? createSqliteViews({ path: join(dataDir, "views.sqlite") })
-      : createPostgresViews({ url: databaseUrl });
+      : createPostgresViews({ url: databaseUrl }),
+  );
   try {
-    for (const projection of PROJECTIONS) await views.open(projection);
+    for (const projection of projections) await views.open(projection);
   } catch (error) {
-    await views.close();
     const detail = error instanceof Error ? error.message : "no reason given";
     throw new ViewsRefusedError(`The views cannot be opened: ${detail}.`);
   }
-  return views;
+  return { views, projections, rules };
 };
 
 /** The start cannot go on without views. The message is for the operator. */

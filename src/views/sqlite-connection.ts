@@ -9,8 +9,12 @@ export type Statements = (sql: string) => StatementSync;
 /** SQL text → prepared statement, the least recently used forgotten first. */
 export const createStatements = (database: DatabaseSync): Statements => {
   const prepared = new Map<string, StatementSync>();
+  let last: { readonly sql: string; readonly statement: StatementSync } | undefined;
   return (sql) => {
+    // Rows of one table follow each other.
+    if (last?.sql === sql) return last.statement;
     const statement = prepared.get(sql) ?? database.prepare(sql);
+    last = { sql, statement };
     // A Map keeps the order of insertion: what is put back last stands last.
     prepared.delete(sql);
     prepared.set(sql, statement);

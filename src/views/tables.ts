@@ -25,6 +25,8 @@ export interface Table {
    * (measured with 3.54), so the more selective one comes later.
    */
   readonly indexes: readonly (readonly string[])[];
+  /** False: while projecting nobody asks for a row by its key, so that inserting one needs no look at it. */
+  readonly isReadBack?: false;
 }
 
 export type Value = string | number | null;

@@ -46,6 +46,7 @@ export const EVENT_LEGAL_BASES = {
   columns: { tenant: TEXT, legal_basis: TEXT, sequence: INTEGER },
   primaryKey: ["tenant", "legal_basis", "sequence"],
   indexes: [],
+  isReadBack: false,
 } as const satisfies Table;
 
 export const EVENT_TAGS = {
@@ -53,6 +54,7 @@ export const EVENT_TAGS = {
   columns: { tenant: TEXT, key: TEXT, value: TEXT, sequence: INTEGER },
   primaryKey: ["tenant", "key", "value", "sequence"],
   indexes: [],
+  isReadBack: false,
 } as const satisfies Table;
 
 /** The words of each event (words.ts). */

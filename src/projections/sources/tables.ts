@@ -34,5 +34,8 @@ export const SOURCE_GAPS = {
     since: TEXT,
   },
   primaryKey: ["tenant", "source_id", "first_number"],
-  indexes: [["tenant", "since", "source_id", "first_number"]],
+  indexes: [
+    ["tenant", "since", "source_id", "first_number"],
+    ["tenant", "source_id", "since", "first_number"],
+  ],
 } as const satisfies Table;

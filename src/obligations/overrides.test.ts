@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { DEADLINES } from "./deadlines.ts";
+import { readRules } from "./overrides.ts";
+
+test("an operator's own limits, zones and holidays take the place of the table's", () => {
+  const read = readRules(
+    JSON.stringify({
+      holidays: ["2026-12-25"],
+      deadlines: {
+        "HR-CLOSE": { limit: { count: 5, unit: "business_days" }, zone: "Asia/Seoul" },
+        "CIA-EXPL": null,
+      },
+    }),
+  );
+  if (read.kind !== "rules") throw new Error(read.errors.join());
+  expect(read.rules.deadlines).toHaveLength(DEADLINES.length - 1);
+  expect(read.rules.deadlines.find(({ id }) => id === "HR-CLOSE")).toMatchObject({
+    limit: { count: 5, unit: "business_days" },
+    zone: "Asia/Seoul",
+  });
+  expect([...read.rules.holidays]).toEqual(["2026-12-25"]);
+  expect(read.version).toBeGreaterThan(0);
+});
+
+test("nothing said is the table as it is; other rules have another version", () => {
+  const plain = readRules("{}");
+  expect(plain).toMatchObject({ kind: "rules", version: 0, rules: { deadlines: DEADLINES } });
+  const versions = ["{}", '{"holidays":["2026-12-25"]}', '{"deadlines":{"OBJ-ACK":null}}'].map(readRules);
+  expect(new Set(versions.map((read) => read.kind === "rules" && read.version)).size).toBe(3);
+});
+
+test.each([
+  ["{", "not JSON"],
+  ["[]", "/"],
+  ['{"holiday":[]}', "/holiday"],
+  ['{"holidays":["25.12.2026"]}', "/holidays/0"],
+  ['{"deadlines":{"NO-SUCH":null}}', "/deadlines/NO-SUCH"],
+  ['{"deadlines":{"OBJ-ACK":{"limit":{"count":-1,"unit":"days"}}}}', "/deadlines/OBJ-ACK"],
+  ['{"deadlines":{"OBJ-ACK":{"zone":"Mars/Olympus"}}}', "/deadlines/OBJ-ACK/zone"],
+])("%s is refused with the place", (text, place) => {
+  const read = readRules(text);
+  expect(read.kind === "invalid" && read.errors.join()).toContain(place);
+});

@@ -1,0 +1,95 @@
+/** What an operator sets otherwise than the table of deadlines says. Pure: from JSON text to rules, or to all that is wrong with it. */
+import { createHash } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { isZone } from "./calendar.ts";
+import type { Rules } from "./clocks.ts";
+import { DEADLINE_IDS, DEADLINES } from "./deadlines.ts";
+
+const LIMIT_COUNT_MAX = 3660;
+
+const LimitSchema = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0, maximum: LIMIT_COUNT_MAX }),
+    unit: Type.Union([Type.Literal("days"), Type.Literal("business_days"), Type.Literal("months")]),
+  },
+  { additionalProperties: false },
+);
+
+const DeadlineOverride = Type.Object(
+  { limit: Type.Optional(LimitSchema), zone: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+);
+
+const Overrides = Type.Object(
+  {
+    /** Dates such as 2026-12-25 that are no business days. */
+    holidays: Type.Optional(Type.Array(Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" }))),
+    /** By id; null switches one off. */
+    deadlines: Type.Optional(
+      Type.Object(
+        Object.fromEntries(
+          DEADLINE_IDS.map((id) => [id, Type.Optional(Type.Union([DeadlineOverride, Type.Null()]))]),
+        ),
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const compiled = TypeCompiler.Compile(Overrides);
+
+export type ReadRules =
+  | { readonly kind: "rules"; readonly rules: Rules; readonly version: number }
+  | { readonly kind: "invalid"; readonly errors: readonly string[] };
+
+export const STANDARD_RULES: Rules = { deadlines: DEADLINES, holidays: new Set() };
+
+export const readRules = (text: string): ReadRules => {
+  const value = parse(text);
+  if (value === undefined) return { kind: "invalid", errors: ["it is not JSON"] };
+  if (!compiled.Check(value)) {
+    const errors = [...compiled.Errors(value)].map(({ path, message }) => `${path || "/"}: ${message}`);
+    return { kind: "invalid", errors: [...new Set(errors)] };
+  }
+  const { holidays = [], deadlines = {} } = value;
+  const zones = Object.entries(deadlines).flatMap(([id, override]) =>
+    override?.zone !== undefined && !isZone(override.zone)
+      ? [`/deadlines/${id}/zone: there is no such zone`]
+      : [],
+  );
+  if (zones.length > 0) return { kind: "invalid", errors: zones };
+  const rules = {
+    holidays: new Set(holidays),
+    deadlines: DEADLINES.flatMap((deadline) => {
+      const override: Static<typeof DeadlineOverride> | null | undefined = deadlines[deadline.id];
+      if (override === null) return [];
+      return [
+        {
+          ...deadline,
+          ...(override?.limit && { limit: override.limit }),
+          ...(override?.zone !== undefined && { zone: override.zone }),
+        },
+      ];
+    }),
+  };
+  return { kind: "rules", rules, version: versionOf(rules) };
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const VERSION_BYTES = 4;
+
+/** Other rules make other rows. 0 is the table as it is. */
+const versionOf = ({ deadlines, holidays }: Rules): number => {
+  const text = JSON.stringify([deadlines, [...holidays].sort()]);
+  const standard = JSON.stringify([DEADLINES, []]);
+  return text === standard ? 0 : createHash("sha256").update(text).digest().readUIntBE(0, VERSION_BYTES);
+};

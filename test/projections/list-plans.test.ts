@@ -1,0 +1,99 @@
+/** How the database answers lists: always from an index, in the order of the answer, with all combinations of filters. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { DatabaseSync } from "node:sqlite";
+import { activityQuery } from "../../src/projections/activity/queries.ts";
+import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
+import { assetList } from "../../src/projections/assets/queries.ts";
+import { coverageList } from "../../src/projections/cases/registers/coverage.ts";
+import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
+import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
+import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
+import { objectionList } from "../../src/projections/cases/registers/objections.ts";
+import { obligationList } from "../../src/projections/cases/registers/obligations.ts";
+import { type List, listQuery } from "../../src/projections/list.ts";
+import { modelList } from "../../src/projections/models/queries.ts";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { sourceGapList, sourceList } from "../../src/projections/sources/queries.ts";
+import type { Condition, TenantQuery } from "../../src/views/tenant-query.ts";
+import { createSqliteDatabase } from "./sqlite-database.ts";
+
+const database = createSqliteDatabase();
+const views = database.connect();
+let sqlite: DatabaseSync;
+
+beforeAll(async () => {
+  for (const projection of PROJECTIONS) await views.open(projection);
+  sqlite = new DatabaseSync(database.path, { readOnly: true });
+});
+afterAll(async () => {
+  sqlite.close();
+  await views.close();
+  await database[Symbol.asyncDispose]();
+});
+
+const planOf = ({ sql, params }: TenantQuery): string =>
+  sqlite
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...params)
+    .map(({ detail }) => String(detail))
+    .join("; ");
+
+const subsets = <Item>(items: readonly Item[]): readonly (readonly Item[])[] => {
+  const found: Item[][] = [[]];
+  for (const item of items) found.push(...found.map((subset) => [...subset, item]));
+  return found;
+};
+
+const LISTS: readonly (readonly [string, List, readonly Condition[]])[] = [
+  ["assets", assetList, []],
+  ["decisions", decisionList, []],
+  ["objections", objectionList, []],
+  ["human reviews", humanReviewList, []],
+  ["incidents", incidentList, []],
+  ["obligations", obligationList, []],
+  [
+    "obligations in a state",
+    obligationList,
+    [
+      { kind: "equals", column: "status", value: "open" },
+      { kind: "range", column: "due_at", from: "2026", to: "2027" },
+    ],
+  ],
+  ["coverage", coverageList, []],
+  ["models", modelList, []],
+  ["assessments", assessmentList, []],
+  ["risk changes", riskChangeList, []],
+  ["sources", sourceList, []],
+  ["gaps of sources", sourceGapList, []],
+];
+
+test.each(LISTS)("%s: no scan of the table and no sorting", (_, list, always) => {
+  for (const filters of subsets(list.filters)) {
+    const where = [...always, ...filters.map((column) => ({ kind: "equals", column, value: "x" }) as const)];
+    for (const order of ["asc", "desc"] as const) {
+      for (const after of [undefined, list.orderBy.map(() => "x")]) {
+        const plan = planOf(listQuery("acme", list, { where, order, after, rowsMax: 51 }));
+        expect([filters, plan]).toEqual([
+          filters,
+          expect.stringMatching(/^SEARCH main USING (INDEX|PRIMARY KEY)/),
+        ]);
+        expect([filters, plan]).toEqual([filters, expect.not.stringContaining("TEMP B-TREE")]);
+      }
+    }
+  }
+});
+
+test("activity is summed from one range of an index", () => {
+  for (const assetId of [undefined, "a"]) {
+    const question = {
+      bucket: "day",
+      groupBy: ["start"],
+      from: "2026",
+      to: "2027",
+      assetId,
+      rowsMax: 10,
+    } as const;
+    const plan = planOf(activityQuery("acme", question));
+    expect(plan).toMatch(/^SEARCH main USING (COVERING )?INDEX .*start>\? AND start<\?/);
+  }
+});
