@@ -62,7 +62,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
       if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false };
       if (known) dropView(writer, known);
       for (const table of view.tables) makeTable(writer, table);
-      for (const index of view.textIndexes ?? []) writer.exec(sqliteTextIndexDdl(index));
+      for (const sql of (view.textIndexes ?? []).flatMap(sqliteTextIndexDdl)) writer.exec(sql);
       runWrite(write, { kind: "upsert", table: VIEWS, row: newViewRow(view) });
       return { result: known ? "made_again" : "made", keep: true };
     });
