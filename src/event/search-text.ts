@@ -1,7 +1,7 @@
 /** What a client asks for in `q`: words separated by white space, all of which must occur; `credit*` stands for every word that begins so. */
 import { SEARCH_CHARACTERS_MAX, SEARCH_PREFIX_CHARACTERS_MIN, SEARCH_WORDS_MAX } from "../limits.ts";
 import { isWithinCharacters } from "./formats.ts";
-import { words, wordsToMatch } from "./words.ts";
+import { PAIR_JOINT, words, wordsToMatch } from "./words.ts";
 
 export interface SearchWords {
   /** Distinct, in the order of their characters, so that equal questions look equal. */
@@ -44,10 +44,13 @@ const readPart = (part: string): SearchWords | "nothing" | "misplaced_star" => {
   if (text.includes("*")) return "misplaced_star";
   const found = wordsToMatch(words(text));
   if (!isPrefix) return found.length === 0 ? "nothing" : { words: found, prefixes: [] };
-  const prefix = found.at(-1) ?? "";
-  const isRightBefore = ENDS_IN_WORD.test(text);
-  if (!isRightBefore || [...prefix].length < SEARCH_PREFIX_CHARACTERS_MIN) return "misplaced_star";
-  return { words: found.slice(0, -1), prefixes: [prefix] };
+  const last = found.at(-1) ?? "";
+  const isWhole = ENDS_IN_WORD.test(text.normalize("NFKC"));
+  // `dec_*`: a pair that begins so, whatever stands behind.
+  const prefix = isWhole ? last : `${last.slice(last.indexOf(PAIR_JOINT) + 1)}${PAIR_JOINT}`;
+  if ([...prefix].length < SEARCH_PREFIX_CHARACTERS_MIN || last === "") return "misplaced_star";
+  const isCovered = isWhole || !last.includes(PAIR_JOINT);
+  return { words: isCovered ? found.slice(0, -1) : found, prefixes: [prefix] };
 };
 
 const ENDS_IN_WORD = /[\p{L}\p{N}\p{M}]$/u;

@@ -25,9 +25,9 @@ export const addWords = (text: string, found: string[], countMax: number): void 
   else addFoldedWords(fold(text), found, countMax);
 };
 
-const isPair = (word: string | undefined): boolean => word?.includes(JOINT) === true;
+const isPair = (word: string | undefined): boolean => word?.includes(PAIR_JOINT) === true;
 
-const JOINT = "_";
+export const PAIR_JOINT = "_";
 /** A mark belongs to the letter before it: without these the words of Hindi would be cut apart. */
 const RUN = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 const WHITE_SPACE = /\s/;
@@ -52,7 +52,7 @@ const addFoldedWords = (folded: string, found: string[], countMax: number): void
 const add = (run: string, before: string, found: string[]): string => {
   const word = run.length <= WORD_CHARACTERS_MAX ? run : [...run].slice(0, WORD_CHARACTERS_MAX).join("");
   found.push(word);
-  if (before !== "") found.push(before + JOINT + word);
+  if (before !== "") found.push(before + PAIR_JOINT + word);
   return word;
 };
 

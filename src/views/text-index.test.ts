@@ -11,14 +11,14 @@ test("each term has its tenant, in rows and in questions", () => {
 });
 
 test("what is no word is refused, in rows and in questions", () => {
-  for (const word of ["a/b", 'a"', "a'", "a*", "a:b", "A", "\0", "\ud800", "-", "(", "\\"]) {
-    expect(() => termsText("acme", ["x", word])).toThrow("letters, digits, marks");
+  for (const word of ["a/b", 'a"', "a'", "a*", "a:b", "A", "\0", "-", "(", "\\"]) {
+    expect(() => termsText("acme", ["x", word])).toThrow("of ASCII");
     for (const match of [
       { words: [word], prefixes: [] },
       { words: [], prefixes: [word] },
     ]) {
       for (const write of [sqliteMatchText, postgresMatchText])
-        expect(() => write({ tenant: "acme", ...match })).toThrow("letters, digits, marks");
+        expect(() => write({ tenant: "acme", ...match })).toThrow("of ASCII");
     }
   }
   for (const word of ["", "a b"]) {

@@ -5,13 +5,17 @@ import { type EventFilter, findQuery, searchQuery } from "../../src/projections/
 import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { TenantQuery } from "../../src/views/tenant-query.ts";
 import { all, base, eventsSearchSuite, hash, manyRecords, projectEvents } from "../suites/events-search.ts";
+import { eventsWordsSuite } from "../suites/events-words.ts";
 import { noPostgresReason } from "../support/postgres.ts";
 import { createPostgresDatabase } from "./postgres-database.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
 eventsSearchSuite("SQLite", createSqliteDatabase);
-if (noPostgresReason === undefined) eventsSearchSuite("PostgreSQL", createPostgresDatabase);
-else test.skip(`searching events in PostgreSQL: ${noPostgresReason}`, () => undefined);
+eventsWordsSuite("SQLite", createSqliteDatabase);
+if (noPostgresReason === undefined) {
+  eventsSearchSuite("PostgreSQL", createPostgresDatabase);
+  eventsWordsSuite("PostgreSQL", createPostgresDatabase);
+} else test.skip(`searching events in PostgreSQL: ${noPostgresReason}`, () => undefined);
 
 /** A file that holds many events. PostgreSQL plans by its statistics, so only SQLite's plans are looked at. */
 const manyEvents = async () => {
