@@ -183,6 +183,20 @@ export const PROJECTION_RETRY_MS_MIN = 100;
 export const PROJECTION_RETRY_MS_MAX = 5 * SECOND_MS;
 /** A view that catches up reads this long before the others have a turn. */
 export const PROJECTION_CATCH_UP_MS = 1 * SECOND_MS;
+/** How long a rebuild reads before it tells how far it is. */
+export const REBUILD_STEP_MS = 250;
+/** A rebuilt view may stand so many records behind the live one when it takes its place: it catches up within a second. */
+export const REPLACE_LAG_MAX = 1000;
+/** How often that is tried, each time after catching up. */
+export const REPLACE_TRIES_MAX = 50;
+/** Differences that are named when a view is held against the log. */
+export const VERIFY_DIFFERENCES_MAX = 20;
+/** Rows of one page when a whole table is read. */
+export const SNAPSHOT_ROWS = 1000;
+/** Dead letters that are read at once. */
+export const DEAD_LETTERS_LISTED_MAX = 1000;
+/** A replay is tried so often while a projector moves the views. */
+export const REPLAY_TRIES_MAX = 200;
 /** How often a runner that stands by looks whether the other writer of its view still moves. */
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
 /** How often a waiting read looks at the position of a view. One look costs microseconds. */
