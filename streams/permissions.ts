@@ -5,7 +5,13 @@
  * by compose.yaml (a test compares them) and by people who run their own NATS.
  */
 import { KEYS_BUCKET } from "./keys.ts";
-import { ACCEPTED_SUBJECTS, AUDIT_SUBJECTS, RATES_SUBJECTS, SANDBOX_SUBJECTS } from "./subjects.ts";
+import {
+  ACCEPTED_SUBJECTS,
+  AUDIT_SUBJECTS,
+  OBLIGATION_SUBJECTS,
+  RATES_SUBJECTS,
+  SANDBOX_SUBJECTS,
+} from "./subjects.ts";
 
 export interface BrokerPermissions {
   readonly publish: readonly string[];
@@ -44,6 +50,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       SANDBOX_SUBJECTS,
       RATES_SUBJECTS,
       ACCEPTED_SUBJECTS,
+      OBLIGATION_SUBJECTS,
       `$KV.${KEYS_BUCKET}.>`,
       ...EVERY_CLIENT,
       ...readStream("AUDIT"),
@@ -60,7 +67,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
   },
   /** Your own services: they follow the log and can change nothing. */
   consumer: {
-    publish: [...EVERY_CLIENT, ...readStream("AUDIT")],
-    subscribe: [INBOX, AUDIT_SUBJECTS],
+    publish: [...EVERY_CLIENT, ...readStream("AUDIT"), ...readStream("OBLIGATIONS")],
+    subscribe: [INBOX, AUDIT_SUBJECTS, OBLIGATION_SUBJECTS],
   },
 };

@@ -1,6 +1,7 @@
 import { acceptedStream } from "./accepted.ts";
 import { auditStream } from "./audit.ts";
 import { keysStream } from "./keys.ts";
+import { obligationsStream } from "./obligations.ts";
 import { ratesStream } from "./rates.ts";
 import { sandboxStream } from "./sandbox.ts";
 import type { StreamDefinition, TopologyOptions } from "./stream.ts";
@@ -10,6 +11,7 @@ export const topology = (options: TopologyOptions): readonly StreamDefinition[] 
   auditStream(options),
   acceptedStream(options),
   keysStream(options),
+  obligationsStream(options),
   ratesStream(options),
   sandboxStream(options),
 ];

@@ -23,6 +23,7 @@ import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
@@ -39,6 +40,7 @@ import {
   STREAMS_MAX,
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
+import { type AnnouncerDependencies, startAnnouncing } from "../projections/announcements/announcer.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import { listen } from "../runtime/listen.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
@@ -78,7 +80,7 @@ export const startService = async (dependencies: {
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await provideBroker({ config, logger }));
   const machines = await connectMachines({ config, logger, broker, stack });
-  const { connection, streams, keyBucket } = machines;
+  const { connection, keyBucket } = machines;
   const now = (): Date => new Date();
 
   const adminKey = await claimAdminKey({ config, keyBucket, now });
@@ -92,7 +94,9 @@ export const startService = async (dependencies: {
     stack,
   });
   if (config.roles.includes("projector")) {
-    stack.use(startProjecting({ projections, log: reader, views, logger, metrics, now }));
+    const shared = { log: reader, views, logger, metrics, now };
+    stack.use(startProjecting({ ...shared, projections }));
+    stack.use(startTelling({ ...shared, rules, connection }));
   }
   const judging = {
     validate: createEventValidator(config.vocabulary),
@@ -118,15 +122,7 @@ export const startService = async (dependencies: {
     keys: createKeys({ store: keyBucket, now, randomBytes }),
     keyStore: keyBucket,
     vocabulary: config.vocabulary,
-    reasonsNotReady: createReadiness({
-      connection,
-      streams,
-      logKeeper,
-      keyBucket,
-      reader,
-      views,
-      projections,
-    }),
+    reasonsNotReady: createReadiness({ ...machines, logKeeper, reader, views, projections }),
     docsAssets: await loadDocsAssets(),
     sandboxPage: await loadSandboxPage(),
     version,
@@ -152,6 +148,20 @@ export const startService = async (dependencies: {
     [Symbol.asyncDispose]: stop,
   };
 };
+
+const startTelling = ({
+  connection,
+  metrics,
+  ...shared
+}: Omit<AnnouncerDependencies, "publish" | "onAnnounced"> & {
+  readonly connection: BrokerConnection;
+  readonly metrics: Metrics;
+}): AsyncDisposable =>
+  startAnnouncing({
+    ...shared,
+    publish: createDutyPublisher(connection),
+    onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
+  });
 
 /** Answers that are written for as long as their readers like. */
 const createOpenAnswers = () => ({

@@ -42,6 +42,12 @@ export const createMetrics = () => {
       labelNames: ["projection"],
       registers,
     }),
+    dutiesAnnounced: new Counter({
+      name: "prooftrail_duties_announced_total",
+      help: "Transitions of duties published, by transition: open, due, met, late.",
+      labelNames: ["transition"],
+      registers,
+    }),
     projectionAlarms: new Counter({
       name: "prooftrail_projection_alarms_total",
       help: "Times a projection stopped because the log had a hole, or ended before what the view has seen.",

@@ -78,6 +78,11 @@ export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => 
   `CREATE INDEX ${sqlName(`${name}_by_term`)} ON ${sqlName(name)} USING gin (${sqlName(name)})`,
 ];
 
+export const postgresTextIndexRename = (from: TextIndex, to: TextIndex): readonly string[] => [
+  `ALTER TABLE ${sqlName(from.name)} RENAME TO ${sqlName(to.name)}`,
+  `ALTER TABLE ${sqlName(to.name)} RENAME COLUMN ${sqlName(from.name)} TO ${sqlName(to.name)}`,
+];
+
 export const postgresMatchText = ({ tenant, words, prefixes }: TextMatch): string =>
   [
     ...words.map((word) => `'${checkedTerm(tenant, word)}'`),
