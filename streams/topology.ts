@@ -2,6 +2,7 @@ import { acceptedStream } from "./accepted.ts";
 import { auditStream } from "./audit.ts";
 import { keysStream } from "./keys.ts";
 import { ratesStream } from "./rates.ts";
+import { retentionStream } from "./retention.ts";
 import { sandboxStream } from "./sandbox.ts";
 import type { StreamDefinition, TopologyOptions } from "./stream.ts";
 
@@ -11,5 +12,6 @@ export const topology = (options: TopologyOptions): readonly StreamDefinition[] 
   acceptedStream(options),
   keysStream(options),
   ratesStream(options),
+  retentionStream(options),
   sandboxStream(options),
 ];

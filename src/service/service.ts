@@ -26,6 +26,7 @@ import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../j
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
+import { createRetentionBucket } from "../jetstream/retention-bucket.ts";
 import { createSandboxAppender } from "../jetstream/sandbox-appender.ts";
 import {
   BODY_BYTES_HELD_MAX,
@@ -40,6 +41,8 @@ import {
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
 import { projectionsWith } from "../projections/registry.ts";
+import { createRetention } from "../retention/retention.ts";
+import type { RetentionStore } from "../retention/retention-store.ts";
 import { listen } from "../runtime/listen.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -79,6 +82,7 @@ export const startService = async (dependencies: {
   const broker = stack.use(await provideBroker({ config, logger }));
   const machines = await connectMachines({ config, logger, broker, stack });
   const { connection, streams, keyBucket } = machines;
+  const retentionStore = createRetentionBucket({ connection, logger });
   const now = (): Date => new Date();
 
   const adminKey = await claimAdminKey({ config, keyBucket, now });
@@ -115,8 +119,7 @@ export const startService = async (dependencies: {
     log: reader,
     ...openAnswers,
     rules,
-    keys: createKeys({ store: keyBucket, now, randomBytes }),
-    keyStore: keyBucket,
+    ...createManagement({ keyBucket, retentionStore, now }),
     vocabulary: config.vocabulary,
     reasonsNotReady: createReadiness({
       connection,
@@ -150,6 +153,20 @@ export const startService = async (dependencies: {
     adminKey,
     stop,
     [Symbol.asyncDispose]: stop,
+  };
+};
+
+/** What `keys:manage` opens. */
+const createManagement = (stores: {
+  keyBucket: KeyStore;
+  retentionStore: RetentionStore;
+  now: () => Date;
+}) => {
+  const { keyBucket, retentionStore, now } = stores;
+  return {
+    keys: createKeys({ store: keyBucket, now, randomBytes }),
+    keyStore: keyBucket,
+    retention: createRetention({ store: retentionStore, now, newId: uuidV7 }),
   };
 };
 
