@@ -13,6 +13,7 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
+import { readRules } from "../src/obligations/overrides.ts";
 import { until } from "./support/until.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -94,6 +95,11 @@ test("every call works as printed, in order, with the answers printed under it",
   const read = await run(calls.find((text) => text.includes("min_sequence")) ?? "");
   expect(read).toContain('"event_id": "evt_first"');
 }, 30_000);
+
+test("the deadlines printed there are understood", () => {
+  const example = blocks.find(({ language }) => language === "jsonc")?.text ?? "";
+  expect(readRules(example)).toMatchObject({ kind: "rules" });
+});
 
 test("the consumer printed there follows the decisions", async () => {
   const program = blocks.find(({ language }) => language === "ts")?.text ?? "";

@@ -9,11 +9,15 @@ import { parameter } from "./reading.ts";
 const GROUP = /^[a-z][a-z0-9_]*\.\*$/;
 
 /** The few that a live stream takes. */
-export const readStreamFilter = (query: Query): EventConditions => {
+export const readStreamFilter = (query: Query): EventConditions => ({
+  ...readKindFilter(query),
+  assetId: query.text("asset_id"),
+});
+
+const readKindFilter = (query: Query): EventConditions => {
   const type = query.text("event_type");
   const isGroup = type !== undefined && GROUP.test(type);
   return {
-    assetId: query.text("asset_id"),
     eventType: isGroup ? undefined : type,
     eventGroup: isGroup ? type.slice(0, -2) : undefined,
     riskTier: query.checked(
@@ -25,11 +29,17 @@ export const readStreamFilter = (query: Query): EventConditions => {
   };
 };
 
-export const readEventFilter = (query: Query): EventConditions => {
+export const readEventFilter = (query: Query): EventConditions => ({
+  ...readTimelineFilter(query),
+  assetId: query.text("asset_id"),
+});
+
+/** All but the asset, which the path names. */
+export const readTimelineFilter = (query: Query): EventConditions => {
   const time = (name: string): string | undefined =>
     query.checked(name, isUtcTimestamp, "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z");
   return {
-    ...readStreamFilter(query),
+    ...readKindFilter(query),
     legalBasis: query.text("legal_basis"),
     correlationId: query.text("correlation_id"),
     subjectHash: query.checked(
@@ -45,8 +55,9 @@ export const readEventFilter = (query: Query): EventConditions => {
   };
 };
 
-export const STREAM_FILTER_PARAMETERS: readonly Parameter[] = [
-  parameter("asset_id", "Exactly this asset."),
+const ASSET = parameter("asset_id", "Exactly this asset.");
+
+const KIND_PARAMETERS: readonly Parameter[] = [
   parameter(
     "event_type",
     "Exactly this type, or a group: `decision.*`. The six legacy types are the group `legacy.*`.",
@@ -54,8 +65,10 @@ export const STREAM_FILTER_PARAMETERS: readonly Parameter[] = [
   parameter("risk_tier", "Exactly this tier.", { type: "string", enum: [...RISK_TIERS] }),
 ];
 
-export const EVENT_FILTER_PARAMETERS: readonly Parameter[] = [
-  ...STREAM_FILTER_PARAMETERS,
+export const STREAM_FILTER_PARAMETERS: readonly Parameter[] = [ASSET, ...KIND_PARAMETERS];
+
+export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
+  ...KIND_PARAMETERS,
   parameter(
     "legal_basis",
     "Events that name this basis, also inside `metadata.legal_bases` where the event has none of its own.",
@@ -75,3 +88,5 @@ export const EVENT_FILTER_PARAMETERS: readonly Parameter[] = [
     default: "timestamp",
   }),
 ];
+
+export const EVENT_FILTER_PARAMETERS: readonly Parameter[] = [ASSET, ...TIMELINE_FILTER_PARAMETERS];

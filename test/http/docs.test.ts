@@ -67,6 +67,7 @@ describe("the OpenAPI document", () => {
       "get /v1/activity",
       "get /v1/assets",
       "get /v1/assets/{asset_id}",
+      "get /v1/assets/{asset_id}/timeline",
       "get /v1/cases/{correlation_id}",
       "get /v1/coverage",
       "get /v1/decisions",

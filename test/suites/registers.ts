@@ -284,6 +284,15 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
         expect(data.coverage.length).toBeGreaterThan(0);
       }
     });
+    test("a timeline has the asset's events, and refuses to speak of another asset", async () => {
+      const [asset] = history.assets;
+      const events = await all(`/v1/assets/${asset?.asset_id}/timeline`);
+      expect(events).toHaveLength(asset?.events ?? 0);
+      const incidents = await all(`/v1/assets/${asset?.asset_id}/timeline?event_type=incident.*&order=asc`);
+      expect(incidents.length).toBeGreaterThan(0);
+      const answer = await service.call(`/v1/assets/${asset?.asset_id}/timeline?asset_id=other`);
+      expect(answer.json.errors[0].path).toBe("query:asset_id");
+    });
     test("coverage", async () => {
       const rows = (await all("/v1/coverage")).filter(({ asset_id }) =>
         String(asset_id).startsWith("asset_7_"),

@@ -1,8 +1,14 @@
 import { Elysia } from "elysia";
+import { findAsset } from "../../projections/assets/queries.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import { findEvent, searchEvents } from "../../projections/events/queries.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
+import {
+  EVENT_FILTER_PARAMETERS,
+  readEventFilter,
+  readTimelineFilter,
+  TIMELINE_FILTER_PARAMETERS,
+} from "../event-filter.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import type { Query } from "../query.ts";
@@ -37,6 +43,22 @@ export const searchRoutes = ({ guard, views }: { readonly guard: Guard; readonly
         reading(views, { view, ask: () => undefined, answer: (_, call) => getEvent(views, call) }),
       ),
       { detail: describe(ONE) },
+    )
+    .get(
+      "/assets/:asset_id/timeline",
+      guard(
+        "events:read",
+        reading(views, {
+          view,
+          ask: (query) => ({ ...readTimelineFilter(query), ...readPage(query) }),
+          answer: async (asked, call) => {
+            const assetId = call.params.asset_id;
+            const asset = assetId ? await findAsset(views, call.principal.tenant, assetId) : undefined;
+            return assetId && asset ? getEvents(views, { ...asked, assetId }, call) : notFound(call, "asset");
+          },
+        }),
+      ),
+      { detail: describe(TIMELINE) },
     );
 };
 
@@ -77,6 +99,16 @@ const LIST: Operation = {
     example: { data: [STORED_EVENT_EXAMPLE], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
   },
   problems: ["invalid_request", "view_behind"],
+};
+
+const TIMELINE: Operation = {
+  ...LIST,
+  id: "readTimeline",
+  summary: "The events of one AI system",
+  description:
+    "All events of the asset in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
+  parameters: [pathParameter("asset_id", "credit_model"), ...TIMELINE_FILTER_PARAMETERS, ...PAGE_PARAMETERS],
+  problems: ["invalid_request", "not_found", "view_behind"],
 };
 
 const ONE: Operation = {
