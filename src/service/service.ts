@@ -54,6 +54,7 @@ import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { loadDocsAssets } from "./docs-assets.ts";
+import { startExpiring } from "./expiring.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
 import { startProjecting } from "./projecting.ts";
@@ -81,8 +82,7 @@ export const startService = async (dependencies: {
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await provideBroker({ config, logger }));
   const machines = await connectMachines({ config, logger, broker, stack });
-  const { connection, streams, keyBucket } = machines;
-  const retentionStore = createRetentionBucket({ connection, logger });
+  const { connection, streams, keyBucket, retentionStore } = machines;
   const now = (): Date => new Date();
 
   const adminKey = await claimAdminKey({ config, keyBucket, now });
@@ -96,7 +96,7 @@ export const startService = async (dependencies: {
     stack,
   });
   if (config.roles.includes("projector")) {
-    stack.use(startProjecting({ projections, log: reader, views, logger, metrics, now }));
+    startProjector(stack, { projections, log: reader, views, retentionStore, logger, metrics, now });
   }
   const judging = {
     validate: createEventValidator(config.vocabulary),
@@ -154,6 +154,16 @@ export const startService = async (dependencies: {
     stop,
     [Symbol.asyncDispose]: stop,
   };
+};
+
+/** What one process does for all: it moves the views on, and lets events in them expire. */
+const startProjector = (
+  stack: AsyncDisposableStack,
+  parts: Parameters<typeof startProjecting>[0] & { readonly retentionStore: RetentionStore },
+): void => {
+  const { projections, retentionStore: retention, ...shared } = parts;
+  stack.use(startProjecting({ ...shared, projections }));
+  stack.use(startExpiring({ ...shared, retention }));
 };
 
 /** What `keys:manage` opens. */
@@ -242,7 +252,8 @@ const connectMachines = async (options: {
   const keyBucket = stack.use(
     await createKeyBucket({ connection: connection.nats, logger, elapsedMs: () => performance.now() }),
   );
-  return { connection, streams, keyBucket };
+  const retentionStore = createRetentionBucket({ connection, logger });
+  return { connection, streams, keyBucket, retentionStore };
 };
 
 const openSandbox = async ({

@@ -42,6 +42,11 @@ export const createMetrics = () => {
       labelNames: ["projection"],
       registers,
     }),
+    expiredEvents: new Counter({
+      name: "prooftrail_expired_events_total",
+      help: "Events that the views no longer show, by the retention of their tenant. The log still has them.",
+      registers,
+    }),
     projectionAlarms: new Counter({
       name: "prooftrail_projection_alarms_total",
       help: "Times a projection stopped because the log had a hole, or ended before what the view has seen.",

@@ -17,7 +17,7 @@ import {
   createTransactions,
   type Statements,
 } from "./sqlite-connection.ts";
-import { deadLetterWrite, fromStored, newViewRow, OWN_TABLES, toStored } from "./stored-rows.ts";
+import { deadLetterWrite, fromStored, isSameRow, newViewRow, OWN_TABLES, toStored } from "./stored-rows.ts";
 import {
   checkKey,
   checkRow,
@@ -33,9 +33,11 @@ import {
 } from "./tables.ts";
 import {
   type CommitResult,
+  type RevisionResult,
   VIEWS,
   type ViewCommit,
   type ViewDefinition,
+  type ViewRevision,
   type ViewStore,
   type Write,
 } from "./view-store.ts";
@@ -82,6 +84,18 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     }
   };
 
+  const revise = ({ view, expected, writes }: ViewRevision): Promise<RevisionResult> =>
+    transactions.run<RevisionResult>(async () => {
+      const known = getRow(write, VIEWS, { name: view.name });
+      const isCurrent =
+        known !== undefined &&
+        rowInteger(known, "version") === view.version &&
+        expected.every(({ table, key, row }) => isSameRow(getRow(write, table, key), row));
+      if (!isCurrent) return { result: { kind: "outdated" }, keep: false };
+      await inSlices(writes, (each) => runWrite(write, each));
+      return { result: { kind: "revised" }, keep: true };
+    });
+
   const close = async (): Promise<void> => {
     await transactions.ended();
     for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
@@ -91,6 +105,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     open,
     position,
     commit,
+    revise,
     load: async (table, keys) =>
       inOneRead(read, () => keys.map((key) => getRow(read, table, key)).filter((row) => row !== undefined)),
     select: async ({ sql, params }) =>
