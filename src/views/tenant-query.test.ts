@@ -52,6 +52,16 @@ test("every table of a query is held to the tenant, in every combination of cond
   }
 });
 
+test("a reading that begins above a sequence has one bound at each end, so that an index begins there", () => {
+  const bounds = (order: "asc" | "desc", after: number | undefined): string => {
+    const { sql, params } = tenantQuery({ ...parts, order, after, above: 0 });
+    const found = [...sql.matchAll(/"sequence" ([<>]) \?/g)].map(([, sign]) => sign);
+    return `${found.join("")} ${params.slice(1, -1).join(" ")}`;
+  };
+  expect([bounds("asc", undefined), bounds("asc", 5), bounds("asc", -5)]).toEqual(["> 0", "> 5", "> 0"]);
+  expect([bounds("desc", undefined), bounds("desc", 5)]).toEqual(["> 0", ">< 0 5"]);
+});
+
 test("what a client sent is a parameter and never part of the SQL text", () => {
   const hostile = `x' OR "tenant" = 'globex'; --`;
   const { sql, params } = tenantQuery({

@@ -520,6 +520,7 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
         );
         expect(await scene.project()).toEqual([]);
         rounds++;
+        await new Promise((resolve) => setImmediate(resolve));
       }
       expect(await done).toEqual({ kind: "finished", expired: count });
       expect(rounds).toBeGreaterThan(1);
