@@ -145,6 +145,14 @@ export const DUE_SOON_DAYS = 7;
 export const ACTIVITY_ROWS_MAX = 10_000;
 /** Notices to one person that are looked through for the last one before a decision. */
 export const NOTICES_LOOKED_AT_MAX = 50;
+/** Transitions of duties are kept this long on their stream, within so many bytes. */
+export const OBLIGATIONS_AGE_MS_MAX = 400 * 24 * 60 * 60 * SECOND_MS;
+export const OBLIGATIONS_BYTES_MAX = 1024 * MIB;
+/** How often duties are looked at, how many records or duties at a time, and how long who was overtaken rests. */
+export const ANNOUNCE_MS = 1 * SECOND_MS;
+export const ANNOUNCE_RECORDS = 500;
+export const ANNOUNCE_STANDBY_MS = 4 * SECOND_MS;
+export const ANNOUNCE_ACK_MS_MAX = 5 * SECOND_MS;
 /** Legal bases that the register of assets shows of one asset. */
 export const ASSET_LEGAL_BASES_MAX = 64;
 /** Events that a case keeps per name they refer to, the earliest ones. Far above a case; it bounds one name used for everything. */
@@ -208,6 +216,20 @@ export const PROJECTION_RETRY_MS_MIN = 100;
 export const PROJECTION_RETRY_MS_MAX = 5 * SECOND_MS;
 /** A view that catches up reads this long before the others have a turn. */
 export const PROJECTION_CATCH_UP_MS = 1 * SECOND_MS;
+/** How long a rebuild reads before it tells how far it is. */
+export const REBUILD_STEP_MS = 250;
+/** A rebuilt view may stand so many records behind the live one when it takes its place: it catches up within a second. */
+export const REPLACE_LAG_MAX = 1000;
+/** How often that is tried, each time after catching up. */
+export const REPLACE_TRIES_MAX = 50;
+/** Differences that are named when a view is held against the log. */
+export const VERIFY_DIFFERENCES_MAX = 20;
+/** Rows of one page when a whole table is read. */
+export const SNAPSHOT_ROWS = 1000;
+/** Dead letters that are read at once. */
+export const DEAD_LETTERS_LISTED_MAX = 1000;
+/** A replay is tried so often while a projector moves the views. */
+export const REPLAY_TRIES_MAX = 200;
 /** How often a runner that stands by looks whether the other writer of its view still moves. */
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
 /** How often a waiting read looks at the position of a view. One look costs microseconds. */

@@ -6,7 +6,13 @@
  */
 import { KEYS_BUCKET } from "./keys.ts";
 import { RETENTION_BUCKET } from "./retention.ts";
-import { ACCEPTED_SUBJECTS, AUDIT_SUBJECTS, RATES_SUBJECTS, SANDBOX_SUBJECTS } from "./subjects.ts";
+import {
+  ACCEPTED_SUBJECTS,
+  AUDIT_SUBJECTS,
+  OBLIGATION_SUBJECTS,
+  RATES_SUBJECTS,
+  SANDBOX_SUBJECTS,
+} from "./subjects.ts";
 
 export interface BrokerPermissions {
   readonly publish: readonly string[];
@@ -45,6 +51,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       SANDBOX_SUBJECTS,
       RATES_SUBJECTS,
       ACCEPTED_SUBJECTS,
+      OBLIGATION_SUBJECTS,
       `$KV.${KEYS_BUCKET}.>`,
       `$KV.${RETENTION_BUCKET}.>`,
       ...EVERY_CLIENT,
@@ -63,7 +70,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
   },
   /** Your own services: they follow the log and can change nothing. */
   consumer: {
-    publish: [...EVERY_CLIENT, ...readStream("AUDIT")],
-    subscribe: [INBOX, AUDIT_SUBJECTS],
+    publish: [...EVERY_CLIENT, ...readStream("AUDIT"), ...readStream("OBLIGATIONS")],
+    subscribe: [INBOX, AUDIT_SUBJECTS, OBLIGATION_SUBJECTS],
   },
 };

@@ -9,6 +9,17 @@ export const RATES_SUBJECTS = "rates.>";
 
 export const ACCEPTED_SUBJECTS = "accepted.>";
 
+export const OBLIGATION_SUBJECTS = "obligation.>";
+
+/** `obligation.<tenant>.<asset>.<deadline>.<transition>`: five tokens always. */
+export const obligationSubject = (parts: {
+  readonly tenant: string;
+  readonly assetId: string;
+  readonly deadline: string;
+  readonly transition: string;
+}): string =>
+  `obligation.${parts.tenant}.${encodeToken(parts.assetId)}.${parts.deadline}.${parts.transition}`;
+
 /** The counter of one tenant and hour (`2026-11-20T10`). */
 export const acceptedSubject = (tenant: string, hour: string): string => `accepted.${tenant}.${hour}`;
 

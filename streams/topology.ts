@@ -1,6 +1,7 @@
 import { acceptedStream } from "./accepted.ts";
 import { auditStream } from "./audit.ts";
 import { keysStream } from "./keys.ts";
+import { obligationsStream } from "./obligations.ts";
 import { ratesStream } from "./rates.ts";
 import { retentionStream } from "./retention.ts";
 import { sandboxStream } from "./sandbox.ts";
@@ -11,6 +12,7 @@ export const topology = (options: TopologyOptions): readonly StreamDefinition[] 
   auditStream(options),
   acceptedStream(options),
   keysStream(options),
+  obligationsStream(options),
   ratesStream(options),
   retentionStream(options),
   sandboxStream(options),

@@ -192,10 +192,10 @@ const objectionStarts = (objection: Objection, decision: Decision | undefined): 
 };
 
 /** Words for an outcome that is bad for the person. */
-const ADVERSE: readonly string[] = ["denied", "rejected", "adverse", "declined"];
+export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
 const decisionStarts = ({ id, made, explanations, facts }: Decision): readonly Start[] =>
-  made && ADVERSE.includes(made.says.outcome ?? "")
+  made && ADVERSE_OUTCOMES.includes(made.says.outcome ?? "")
     ? [
         {
           deadline: "CO-ADVERSE",

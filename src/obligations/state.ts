@@ -20,4 +20,8 @@ export const stateAt = (
 export const soonAfter = (now: string): string =>
   timeKey(new Date(Date.parse(`${now}Z`) + DUE_SOON_DAYS * DAY_MS).toISOString());
 
+/** The first moment in which something due then is due soon. */
+export const soonBefore = (due: string): string =>
+  timeKey(new Date(Date.parse(`${due}Z`) - DUE_SOON_DAYS * DAY_MS + 1000).toISOString());
+
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -101,10 +101,38 @@ const follow = async (
     const [leading, ...others] = lanes;
     const stopped =
       others.length === 0
-        ? await read(leading, { to: Number.POSITIVE_INFINITY, msMax: Number.POSITIVE_INFINITY, signal })
+        ? await readOn(leading, dependencies, read, signal)
         : await catchUp({ leading, others, end, signal, read });
     // A log that gives nothing is asked again after a pause.
     if (stopped.kind !== "reached" || signal.aborted || report.commits() === commitsBefore) return stopped;
+  }
+};
+
+/**
+ * Until something stops it; also when a view no longer stands where the others do, because a rebuilt one took its place. While events come a commit
+ * would find that out; on a quiet log nothing else does.
+ */
+const readOn = async (
+  lane: Lane,
+  { views }: RunnerDependencies,
+  read: ReturnType<typeof createLaneReading>,
+  signal: AbortSignal,
+): Promise<Stopped> => {
+  const apart = new AbortController();
+  let lowestBefore: Sequence | undefined;
+  const look = async (): Promise<void> => {
+    const positions = await Promise.all(lane.projections.map(({ name }) => views.position(name)));
+    const [lowest, highest] = [Math.min(...positions), Math.max(...positions)];
+    // Asked one by one they may differ for a moment.
+    if (lowest < highest && lowest === lowestBefore) apart.abort();
+    lowestBefore = lowest;
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), PROJECTION_STANDBY_MS);
+  try {
+    const bounds = { to: Number.POSITIVE_INFINITY, msMax: Number.POSITIVE_INFINITY };
+    return await read(lane, { ...bounds, signal: AbortSignal.any([signal, apart.signal]) });
+  } finally {
+    clearInterval(timer);
   }
 };
 

@@ -23,6 +23,7 @@ import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
@@ -40,6 +41,7 @@ import {
   STREAMS_MAX,
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
+import { type AnnouncerDependencies, startAnnouncing } from "../projections/announcements/announcer.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -82,7 +84,7 @@ export const startService = async (dependencies: {
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await provideBroker({ config, logger }));
   const machines = await connectMachines({ config, logger, broker, stack });
-  const { connection, streams, keyBucket, retentionStore } = machines;
+  const { connection, keyBucket, retentionStore } = machines;
   const now = (): Date => new Date();
 
   const adminKey = await claimAdminKey({ config, keyBucket, now });
@@ -96,7 +98,8 @@ export const startService = async (dependencies: {
     stack,
   });
   if (config.roles.includes("projector")) {
-    startProjector(stack, { projections, log: reader, views, retentionStore, logger, metrics, now });
+    const shared = { log: reader, views, logger, metrics, now };
+    startProjector(stack, { ...shared, projections, rules, connection, retentionStore });
   }
   const judging = {
     validate: createEventValidator(config.vocabulary),
@@ -121,15 +124,7 @@ export const startService = async (dependencies: {
     rules,
     ...createManagement({ keyBucket, retentionStore, now }),
     vocabulary: config.vocabulary,
-    reasonsNotReady: createReadiness({
-      connection,
-      streams,
-      logKeeper,
-      keyBucket,
-      reader,
-      views,
-      projections,
-    }),
+    reasonsNotReady: createReadiness({ ...machines, logKeeper, reader, views, projections }),
     docsAssets: await loadDocsAssets(),
     sandboxPage: await loadSandboxPage(),
     version,
@@ -156,13 +151,15 @@ export const startService = async (dependencies: {
   };
 };
 
-/** What one process does for all: it moves the views on, and lets events in them expire. */
+/** What one process does for all: it moves the views on, tells of duties, and lets events expire. */
 const startProjector = (
   stack: AsyncDisposableStack,
-  parts: Parameters<typeof startProjecting>[0] & { readonly retentionStore: RetentionStore },
+  parts: Parameters<typeof startProjecting>[0] &
+    Parameters<typeof startTelling>[0] & { readonly retentionStore: RetentionStore },
 ): void => {
-  const { projections, retentionStore: retention, ...shared } = parts;
+  const { projections, rules, connection, retentionStore: retention, ...shared } = parts;
   stack.use(startProjecting({ ...shared, projections }));
+  stack.use(startTelling({ ...shared, rules, connection }));
   stack.use(startExpiring({ ...shared, retention }));
 };
 
@@ -179,6 +176,20 @@ const createManagement = (stores: {
     retention: createRetention({ store: retentionStore, now, newId: uuidV7 }),
   };
 };
+
+const startTelling = ({
+  connection,
+  metrics,
+  ...shared
+}: Omit<AnnouncerDependencies, "publish" | "onAnnounced"> & {
+  readonly connection: BrokerConnection;
+  readonly metrics: Metrics;
+}): AsyncDisposable =>
+  startAnnouncing({
+    ...shared,
+    publish: createDutyPublisher(connection),
+    onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
+  });
 
 /** Answers that are written for as long as their readers like. */
 const createOpenAnswers = () => ({

@@ -47,6 +47,12 @@ export const createMetrics = () => {
       help: "Events that the views no longer show, by the retention of their tenant. The log still has them.",
       registers,
     }),
+    dutiesAnnounced: new Counter({
+      name: "prooftrail_duties_announced_total",
+      help: "Transitions of duties published, by transition: open, due, met, late.",
+      labelNames: ["transition"],
+      registers,
+    }),
     projectionAlarms: new Counter({
       name: "prooftrail_projection_alarms_total",
       help: "Times a projection stopped because the log had a hole, or ended before what the view has seen.",

@@ -4,7 +4,7 @@
  * One connection writes, others read: each statement sees whole commits only, also while one is being written. The database is
  * asked when it is needed: where it is away, calls reject, and they work again when it is back.
  */
-import { VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
+import { SNAPSHOT_ROWS, VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
 import {
   type Connection,
   constraintMessage,
@@ -13,9 +13,11 @@ import {
   type RunSql,
 } from "./postgres-connection.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
+import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
 import { deadLetterWrite, fromStored, isSameRow, newViewRow, OWN_TABLES, toStored } from "./stored-rows.ts";
 import {
   keyText,
+  keyValues,
   type Row,
   rowInteger,
   rowText,
@@ -23,10 +25,12 @@ import {
   sqlName,
   type Table,
   tableDdl,
+  type Value,
 } from "./tables.ts";
 import {
   type CommitResult,
   type RevisionResult,
+  type Snapshot,
   VIEWS,
   type ViewCommit,
   type ViewDefinition,
@@ -101,9 +105,86 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
       const { rows } = await read(numbered(sql), params.map(toStored));
       return rows.map(fromStored);
     },
+    replace: async (replacement) => {
+      await whenReady();
+      return writer.transaction((run) => replaceView(run, replacement));
+    },
+    names: async () => (await read(VIEW_NAMES)).rows.map((row) => rowText(fromStored(row), "name")),
+    drop: async (name) => {
+      await whenReady();
+      await writer.transaction(async (run) => {
+        await lockSchema(run);
+        const [known] = await lockViews(run, [name]);
+        if (known) await removeView(run, known);
+        return { result: undefined, keep: known !== undefined };
+      });
+    },
+    snapshot: async (view, visit) => {
+      await whenReady();
+      return inSnapshot(url, view, visit);
+    },
+    deadLetters: async (...asked) => (await read(numbered(DEAD_LETTERS_PAGE), asked)).rows.map(fromStored),
     close,
     [Symbol.asyncDispose]: close,
   };
+};
+
+const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewStore["replace"]>[0]) => {
+  await lockSchema(run);
+  const standing = new Map(
+    (await lockViews(run, [view.name, by.name])).map((row) => [rowText(row, "name"), row]),
+  );
+  const live = standing.get(view.name);
+  const made = standing.get(by.name);
+  if (!live || !made) throw new DatabaseError(`there is no view ${live ? by.name : view.name}`);
+  if (rowInteger(live, "position") - rowInteger(made, "position") > lagMax)
+    return { result: "behind", keep: false } as const;
+  await removeView(run, live);
+  for (const [index, { name }] of view.tables.entries()) {
+    const other = by.tables[index];
+    if (other) await run(`ALTER TABLE ${sqlName(other.name)} RENAME TO ${sqlName(name)}`);
+  }
+  await run("UPDATE dead_letters SET projection = $1 WHERE projection = $2", [view.name, by.name]);
+  await run("DELETE FROM views WHERE name = $1", [by.name]);
+  const row = { ...newViewRow(view), position: rowInteger(made, "position") };
+  await runWrites(run, [{ kind: "upsert", table: VIEWS, row }]);
+  return { result: "replaced", keep: true } as const;
+};
+
+const removeView = async (run: RunSql, view: Row): Promise<void> => {
+  await dropView(run, view);
+  await run("DELETE FROM views WHERE name = $1", [rowText(view, "name")]);
+};
+
+/** On a connection of its own, because the transaction stays open as long as somebody looks. */
+const inSnapshot = async <Result>(
+  url: string,
+  view: ViewDefinition,
+  visit: (snapshot: Snapshot) => Promise<Result>,
+): Promise<Result> => {
+  const connection = createConnection(url);
+  try {
+    return await connection.transaction(async (run) => {
+      await run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+      const [known] = await loadRows(run, VIEWS, [{ name: view.name }]);
+      async function* rows(table: Table): AsyncGenerator<readonly Row[]> {
+        const sql = rowSql(table);
+        const ask = async (text: string, params: readonly Value[]): Promise<readonly Row[]> =>
+          (await run(numbered(text), params)).rows.map(fromStored);
+        let page = await ask(sql.firstPage, [SNAPSHOT_ROWS]);
+        while (page.length > 0) {
+          yield page;
+          const last = page.at(-1);
+          if (!last || page.length < SNAPSHOT_ROWS) return;
+          page = await ask(sql.nextPage, [...keyValues(table, last).map(toStored), SNAPSHOT_ROWS]);
+        }
+      }
+      const result = await visit({ position: known ? rowInteger(known, "position") : 0, rows });
+      return { result, keep: false };
+    });
+  } finally {
+    await connection.close();
+  }
 };
 
 /** Does it once it has worked, and for all who wait at once. */

@@ -12,9 +12,18 @@ export interface RowSql {
   readonly add: string;
   /** Takes the primary key. */
   readonly delete: string;
+  /** The first rows in the order of the key; takes their number. */
+  readonly firstPage: string;
+  /** Those behind a key; takes it and their number. */
+  readonly nextPage: string;
   /** Columns in neither the key nor an index: changing them touches the row only. */
   readonly plain: readonly string[];
 }
+
+export const DEAD_LETTERS_PAGE =
+  "SELECT projection, sequence, tenant, event_id, code, detail, recorded_at FROM dead_letters WHERE projection = ? AND sequence > ? ORDER BY sequence LIMIT ?";
+
+export const VIEW_NAMES = "SELECT name FROM views ORDER BY name";
 
 export const rowSql = (table: Table): RowSql => {
   const known = made.get(table);
@@ -39,6 +48,8 @@ const makeRowSql = (table: Table): RowSql => {
     const action = others.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${others.map(change).join(", ")}`;
     return `${insert} ON CONFLICT (${columnList(table, table.primaryKey)}) ${action}`;
   };
+  const key = columnList(table, table.primaryKey);
+  const keyMarks = table.primaryKey.map(() => "?").join(", ");
   const indexed = indexedBesideKey(table);
   const plain = names.filter((column) => !table.primaryKey.includes(column) && !indexed.includes(column));
   const changes = plain.map((column) => `${columnName(table, column)} = ?`).join(", ");
@@ -50,5 +61,7 @@ const makeRowSql = (table: Table): RowSql => {
     upsert: onConflict((column) => `${column} = excluded.${column}`),
     add: onConflict((column) => `${column} = ${name}.${column} + excluded.${column}`),
     delete: `DELETE FROM ${name} WHERE ${keyMatches}`,
+    firstPage: `SELECT ${columnList(table, names)} FROM ${name} ORDER BY ${key} LIMIT ?`,
+    nextPage: `SELECT ${columnList(table, names)} FROM ${name} WHERE (${key}) > (${keyMarks}) ORDER BY ${key} LIMIT ?`,
   };
 };

@@ -8,9 +8,9 @@
  * being written.
  */
 import { DatabaseSync } from "node:sqlite";
-import { VIEW_BUSY_MS_MAX } from "../limits.ts";
+import { SNAPSHOT_ROWS, VIEW_BUSY_MS_MAX } from "../limits.ts";
 import { inSlices } from "./in-slices.ts";
-import { rowSql } from "./sql.ts";
+import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
 import {
   constraintMessage,
   createStatements,
@@ -34,6 +34,7 @@ import {
 import {
   type CommitResult,
   type RevisionResult,
+  type Snapshot,
   VIEWS,
   type ViewCommit,
   type ViewDefinition,
@@ -112,9 +113,83 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
       read(sql)
         .all(...params.map(toStored))
         .map(fromStored),
+    replace: (replacement) => transactions.run(() => replaceView(writer, write, replacement)),
+    names: async () =>
+      read(VIEW_NAMES)
+        .all()
+        .map((row) => rowText(fromStored(row), "name")),
+    drop: (name) =>
+      transactions.run(async () => {
+        const known = getRow(write, VIEWS, { name });
+        if (known) removeView(writer, known);
+        return { result: undefined, keep: known !== undefined };
+      }),
+    snapshot: (view, visit) => inSnapshot(path, view, visit),
+    deadLetters: async (...asked) =>
+      read(DEAD_LETTERS_PAGE)
+        .all(...asked)
+        .map(fromStored),
     close,
     [Symbol.asyncDispose]: close,
   };
+};
+
+const replaceView = async (
+  writer: DatabaseSync,
+  statements: Statements,
+  { view, by, lagMax }: Parameters<ViewStore["replace"]>[0],
+) => {
+  const live = getRow(statements, VIEWS, { name: view.name });
+  const made = getRow(statements, VIEWS, { name: by.name });
+  if (!live || !made) throw new Error(`there is no view ${live ? by.name : view.name}`);
+  if (rowInteger(live, "position") - rowInteger(made, "position") > lagMax)
+    return { result: "behind", keep: false } as const;
+  removeView(writer, live);
+  for (const [index, { name }] of view.tables.entries()) {
+    const other = by.tables[index];
+    if (other) writer.exec(`ALTER TABLE ${sqlName(other.name)} RENAME TO ${sqlName(name)}`);
+  }
+  writer.prepare("UPDATE dead_letters SET projection = ? WHERE projection = ?").run(view.name, by.name);
+  runWrite(statements, { kind: "delete", table: VIEWS, key: { name: by.name } });
+  const row = { ...newViewRow(view), position: rowInteger(made, "position") };
+  runWrite(statements, { kind: "upsert", table: VIEWS, row });
+  return { result: "replaced", keep: true } as const;
+};
+
+const removeView = (writer: DatabaseSync, view: Row): void => {
+  dropView(writer, view);
+  writer.prepare("DELETE FROM views WHERE name = ?").run(rowText(view, "name"));
+};
+
+/** On a connection of its own, because a read transaction stays open as long as somebody looks. */
+const inSnapshot = async <Result>(
+  path: string,
+  view: ViewDefinition,
+  visit: (snapshot: Snapshot) => Promise<Result>,
+): Promise<Result> => {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    database.exec(`PRAGMA busy_timeout = ${VIEW_BUSY_MS_MAX}`);
+    database.exec("BEGIN");
+    const statements = createStatements(database);
+    const known = getRow(statements, VIEWS, { name: view.name });
+    async function* rows(table: Table): AsyncGenerator<readonly Row[]> {
+      const sql = rowSql(table);
+      let page = statements(sql.firstPage).all(SNAPSHOT_ROWS).map(fromStored);
+      while (page.length > 0) {
+        yield page;
+        const last = page.at(-1);
+        if (!last || page.length < SNAPSHOT_ROWS) return;
+        const key = keyValues(table, last).map(toStored);
+        page = statements(sql.nextPage)
+          .all(...key, SNAPSHOT_ROWS)
+          .map(fromStored);
+      }
+    }
+    return await visit({ position: known ? rowInteger(known, "position") : 0, rows });
+  } finally {
+    database.close();
+  }
 };
 
 /** Indexes on ids touch pages all over the file, so more of them are kept than the 2 MB that are SQLite's default. */

@@ -83,7 +83,30 @@ export interface ViewStore extends AsyncDisposable {
   /** All of it or nothing, and only where every expected row stands as it was read. */
   revise(revision: ViewRevision): Promise<RevisionResult>;
   select(query: TenantQuery): Promise<readonly Row[]>;
+  /**
+   * Puts the tables of `by` in the place of the view's own, with its position and dead letters, in one transaction; `by` is gone then. Nothing is done where
+   * `by` stands more than `lagMax` records behind the view.
+   */
+  replace(replacement: {
+    readonly view: ViewDefinition;
+    readonly by: ViewDefinition;
+    readonly lagMax: number;
+  }): Promise<"replaced" | "behind">;
+  /** Every view there is, also one that is half made or that this version does not know. */
+  names(): Promise<readonly string[]>;
+  /** Removes the view and its tables, where they are there. */
+  drop(viewName: string): Promise<void>;
+  /** One state of a view, whoever writes meanwhile, for as long as `visit` looks at it. */
+  snapshot<Result>(view: ViewDefinition, visit: (snapshot: Snapshot) => Promise<Result>): Promise<Result>;
+  /** Dead letters of all tenants in the order of the log, for the operator: from behind a sequence, at most so many. */
+  deadLetters(viewName: string, after: number, rowsMax: number): Promise<readonly Row[]>;
   close(): Promise<void>;
+}
+
+export interface Snapshot {
+  readonly position: number;
+  /** All rows of a table, page by page, in the order of their keys (texts by their bytes). */
+  rows(table: Table): AsyncIterable<readonly Row[]>;
 }
 
 /** How far each projection has read. Kept by the store itself. */

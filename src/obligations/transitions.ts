@@ -1,0 +1,43 @@
+/** What there is to tell of a duty: from what was told last and what is so now. Pure. */
+import { DECISION_MADE, type Fact } from "../cases/fact.ts";
+import { ADVERSE_OUTCOMES } from "./clocks.ts";
+import { type ObligationState, soonBefore } from "./state.ts";
+
+export type Transition = "open" | "due" | "met" | "late";
+
+/** What was told of a duty last. */
+export interface Told {
+  readonly state: ObligationState;
+  readonly dueAt: string;
+}
+
+const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
+  open: "open",
+  extended: "open",
+  due_soon: "due",
+  overdue: "late",
+  met_late: "late",
+  met: "met",
+};
+
+/** A duty that was never told of has opened first. One that was made longer is open anew, until another time. */
+export const transitionsTo = (now: Told, before: Told | undefined): readonly Transition[] => {
+  const transition = TRANSITION[now.state];
+  if (before === undefined) return transition === "open" ? ["open"] : ["open", transition];
+  const isRunning = transition === "open" || transition === "due";
+  if (before.state === now.state && (!isRunning || before.dueAt === now.dueAt)) return [];
+  return [transition];
+};
+
+/** When it changes next without an event, if nothing happens; a time as text that sorts. */
+export const nextBoundary = ({ state, dueAt }: Told): string | undefined => {
+  if (state === "open" || state === "extended") return soonBefore(dueAt);
+  return state === "due_soon" ? dueAt : undefined;
+};
+
+/** Whether an event may start, stop or move a clock: most decisions and notices do not, and there are very many. */
+export const mayTouchDuties = ({ type, says, bases = [] }: Fact): boolean => {
+  if (bases.includes("nyc_ll144")) return true;
+  if (type === DECISION_MADE) return ADVERSE_OUTCOMES.includes(says.outcome ?? "");
+  return /^(decision|objection|incident)\.|^(objection|human_review)$/.test(type);
+};

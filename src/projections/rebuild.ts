@@ -1,0 +1,80 @@
+/**
+ * Makes a view again from the log, beside the live one, and puts it in its place in one transaction. The live view goes on meanwhile, in this process or
+ * another; whoever moves it notices that it stands elsewhere and goes on from there.
+ */
+import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_TRIES_MAX } from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
+import type { DeadLetter, ViewStore } from "../views/view-store.ts";
+import { createLaneReading, type Stopped } from "./lane.ts";
+import type { Projection } from "./projection.ts";
+import { isShadowOf, shadowDefinition, shadowOf } from "./shadow.ts";
+
+export interface RebuildDependencies {
+  readonly log: LogReader;
+  readonly views: ViewStore;
+  readonly clock: () => Date;
+  /** The projection whose rows others ask: no view is moved beyond it. */
+  readonly leader: string;
+  readonly onProgress: (progress: { readonly position: Sequence; readonly end: Sequence }) => void;
+}
+
+export type Rebuilt =
+  | { readonly kind: "replaced"; readonly position: Sequence; readonly deadLetters: readonly DeadLetter[] }
+  /** The live view moved away each time, or the signal came. The live view is as it was. */
+  | { readonly kind: "given_up"; readonly reason: string };
+
+export const rebuildView = async (
+  dependencies: RebuildDependencies,
+  projection: Projection,
+  signal: AbortSignal,
+): Promise<Rebuilt> => {
+  const { log, views, leader, onProgress } = dependencies;
+  const definition = shadowDefinition(projection, generation());
+  const shadow = shadowOf(projection, definition);
+  const deadLetters: DeadLetter[] = [];
+  // What an earlier rebuild left that was killed. One that still runs loses its tables, and says so.
+  for (const name of await views.names()) if (isShadowOf(name, projection.name)) await views.drop(name);
+  await views.open(definition);
+  const isLeader = projection.name === leader;
+  const read = createLaneReading({
+    ...dependencies,
+    onProgress: (progress) => void deadLetters.push(...progress.deadLetters),
+  });
+  try {
+    let position: Sequence = 0;
+    for (let tries = 0; tries < REPLACE_TRIES_MAX; ) {
+      const end = isLeader ? await log.lastSequence() : await views.position(leader);
+      while (position < end) {
+        const lane = { projections: [shadow], position } as const;
+        const stopped = await read(lane, { to: end, msMax: REBUILD_STEP_MS, signal });
+        if (signal.aborted) return { kind: "given_up", reason: "it was interrupted" };
+        if (stopped.kind !== "reached") return { kind: "given_up", reason: reasonOf(stopped) };
+        position = await views.position(definition.name);
+        onProgress({ position, end });
+      }
+      const replaced = await views.replace({ view: projection, by: definition, lagMax: REPLACE_LAG_MAX });
+      if (replaced === "replaced") return { kind: "replaced", position, deadLetters };
+      tries++;
+    }
+    return { kind: "given_up", reason: "the live view moves faster than it can be caught up with" };
+  } finally {
+    await views.drop(definition.name);
+  }
+};
+
+/** Letters and digits: it becomes a part of names in the database. */
+const generation = (): string => `g${Math.floor(Math.random() * 36 ** 5).toString(36)}`;
+
+const reasonOf = (stopped: Stopped): string => {
+  switch (stopped.kind) {
+    case "alarm":
+      return stopped.alarm === "hole" ? "the log has a hole" : "the log ends before the view";
+    case "superseded":
+      return "somebody else writes the tables";
+    case "failed":
+      return String(stopped.error);
+    case "reached":
+      return "nothing";
+  }
+};

@@ -1,0 +1,45 @@
+/** A projection that writes beside its live tables: the same rule, into tables of other names, and with a position of its own. */
+import type { Row, Table } from "../views/tables.ts";
+import type { ViewDefinition, Write } from "../views/view-store.ts";
+import type { Projection, StateKey, States } from "./projection.ts";
+
+/** `generation`: a few letters that no earlier shadow had, so that no index keeps the name of another. */
+export const shadowDefinition = (
+  { name, version, tables }: ViewDefinition,
+  generation: string,
+): ViewDefinition => ({
+  name: `${name}__${generation}`,
+  version,
+  tables: tables.map((table) => ({ ...table, name: `${table.name}__${generation}` })),
+});
+
+export const isShadowOf = (viewName: string, projection: string): boolean =>
+  viewName.startsWith(`${projection}__`);
+
+export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projection => {
+  const beside = new Map<Table, Table>();
+  for (const [index, table] of projection.tables.entries()) {
+    const other = shadow.tables[index];
+    if (other) beside.set(table, other);
+  }
+  const moved = (table: Table): Table => beside.get(table) ?? table;
+  const movedKeys = (keys: readonly StateKey[]): readonly StateKey[] =>
+    keys.map(({ table, key }) => ({ table: moved(table), key }));
+  const movedStates = (states: States): States => ({
+    get: (table: Table, key: Row) => states.get(moved(table), key),
+    isNamed: (table: Table, key: Row) => states.isNamed(moved(table), key),
+  });
+  const movedWrite = (write: Write): Write => ({ ...write, table: moved(write.table) });
+  const { furtherKeys } = projection;
+  return {
+    ...shadow,
+    stateKeys: (record) => movedKeys(projection.stateKeys(record)),
+    ...(furtherKeys && {
+      furtherKeys: (states, record) => movedKeys(furtherKeys(movedStates(states), record)),
+    }),
+    evolve: (states, records) => {
+      const { writes, rejected = [] } = projection.evolve(movedStates(states), records);
+      return { writes: writes.map(movedWrite), rejected };
+    },
+  };
+};

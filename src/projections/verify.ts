@@ -1,0 +1,117 @@
+/** Holds a live view against one that is made from the log now, row by row. What is read is one state of the database, whoever writes meanwhile. */
+
+import { VERIFY_DIFFERENCES_MAX } from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
+import { keyText, type Row, type Table } from "../views/tables.ts";
+import type { Snapshot, ViewStore } from "../views/view-store.ts";
+import { createLaneReading } from "./lane.ts";
+import type { Projection } from "./projection.ts";
+
+export interface VerifyDependencies {
+  readonly log: LogReader;
+  readonly live: ViewStore;
+  /** Empty, and thrown away afterwards. */
+  readonly scratch: ViewStore;
+  readonly clock: () => Date;
+  readonly onProgress: (progress: { readonly position: Sequence; readonly end: Sequence }) => void;
+}
+
+export interface Difference {
+  readonly table: string;
+  /** The row's key, without anything else of it. */
+  readonly key: string;
+  readonly kind: "missing" | "unexpected" | "different";
+}
+
+export interface Verified {
+  readonly position: Sequence;
+  readonly rows: number;
+  /** The first ones. */
+  readonly differences: readonly Difference[];
+}
+
+export const verifyView = async (
+  { log, live, scratch, clock, onProgress }: VerifyDependencies,
+  projection: Projection,
+  signal: AbortSignal,
+): Promise<Verified> => {
+  const own = new Set(projection.tables);
+  await scratch.open(projection);
+  // Rows of other views are asked of the live ones.
+  const views: ViewStore = {
+    ...scratch,
+    load: (table, keys) => (own.has(table) ? scratch.load(table, keys) : live.load(table, keys)),
+  };
+  const read = createLaneReading({ log, views, clock, onProgress: () => {} });
+  const readTo = async (end: Sequence): Promise<void> => {
+    for (;;) {
+      const position = await scratch.position(projection.name);
+      onProgress({ position, end });
+      if (position >= end || signal.aborted) return;
+      const stopped = await read({ projections: [projection], position }, { to: end, msMax: 1000, signal });
+      if (stopped.kind !== "reached") throw new Error(`the log could not be read: ${stopped.kind}`);
+    }
+  };
+  await readTo(await live.position(projection.name));
+  return live.snapshot(projection, async (there) => {
+    await readTo(there.position);
+    return scratch.snapshot(projection, (here) => compare(projection, here, there));
+  });
+};
+
+const compare = async (projection: Projection, made: Snapshot, live: Snapshot): Promise<Verified> => {
+  const differences: Difference[] = [];
+  let rows = 0;
+  for (const table of projection.tables) {
+    const expected = rowsIn(made, table);
+    const found = rowsIn(live, table);
+    let [one, other] = [await expected.next(), await found.next()];
+    while (!(one.done && other.done) && differences.length < VERIFY_DIFFERENCES_MAX) {
+      const order = one.done ? 1 : other.done ? -1 : compareKeys(table, one.value, other.value);
+      rows++;
+      if (order === 0 && !one.done && !other.done) {
+        if (!isSame(one.value, other.value)) differences.push(difference(table, one.value, "different"));
+        [one, other] = [await expected.next(), await found.next()];
+      } else if (order < 0 && !one.done) {
+        differences.push(difference(table, one.value, "missing"));
+        one = await expected.next();
+      } else if (!other.done) {
+        differences.push(difference(table, other.value, "unexpected"));
+        other = await found.next();
+      }
+    }
+  }
+  return { position: live.position, rows, differences };
+};
+
+async function* rowsIn(snapshot: Snapshot, table: Table): AsyncGenerator<Row> {
+  for await (const page of snapshot.rows(table)) {
+    for (const row of page) if (!isNothing(table, row)) yield row;
+  }
+}
+
+/** A row of counts that are all 0 says as much as no row. */
+const isNothing = (table: Table, row: Row): boolean => {
+  const others = Object.entries(row).filter(([name]) => !table.primaryKey.includes(name));
+  return others.length > 0 && others.every(([, value]) => value === 0);
+};
+
+const isSame = (one: Row, other: Row): boolean => Object.keys(one).every((name) => one[name] === other[name]);
+
+/** As both databases order keys: texts by the bytes of UTF-8. */
+const compareKeys = (table: Table, one: Row, other: Row): number => {
+  for (const name of table.primaryKey) {
+    const [a, b] = [one[name] ?? null, other[name] ?? null];
+    if (a === b) continue;
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
+  }
+  return 0;
+};
+
+const difference = (table: Table, row: Row, kind: Difference["kind"]): Difference => ({
+  table: table.name,
+  key: keyText(table, row),
+  kind,
+});

@@ -1,0 +1,32 @@
+import { OBLIGATIONS_AGE_MS_MAX, OBLIGATIONS_BYTES_MAX } from "../src/limits.ts";
+import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { OBLIGATION_SUBJECTS } from "./subjects.ts";
+
+/** What became of duties: opened, due soon, met, late. Follows from the log, so the oldest may go. */
+export const obligationsStream = (options: TopologyOptions): StreamDefinition => ({
+  name: "OBLIGATIONS",
+  purpose: "Transitions of duties: open, due, met, late.",
+  writtenBy: "the projector (src/jetstream/duty-publisher.ts)",
+  readBy: "your services",
+  settings: {
+    subjects: [OBLIGATION_SUBJECTS],
+    storage: "file",
+    retention: "limits",
+    discard: "old",
+    num_replicas: options.replicas,
+    max_age: nanoseconds(OBLIGATIONS_AGE_MS_MAX),
+    max_bytes: OBLIGATIONS_BYTES_MAX,
+    max_msgs: -1,
+    max_msgs_per_subject: -1,
+    max_msg_size: -1,
+    duplicate_window: nanoseconds(10 * 60 * 1000),
+    deny_delete: false,
+    deny_purge: false,
+    allow_direct: true,
+    allow_atomic: false,
+    allow_msg_counter: false,
+    allow_rollup_hdrs: false,
+    compression: "none",
+  },
+  updatable: ["num_replicas", "max_age", "max_bytes", "duplicate_window", "allow_direct"],
+});

@@ -1,0 +1,86 @@
+/**
+ * kill -9 of a projector at random points, while it projects and while it rebuilds a view; then every view is held against one made from the log at
+ * once. By hand: `bun test/chaos/kill-projector.ts [kills] [seed]`.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { verifyView } from "../../src/projections/verify.ts";
+import { createSqliteViews } from "../../src/views/sqlite.ts";
+import { createArrayLog } from "../projections/array-log.ts";
+import { createChance } from "../support/histories.ts";
+import { messagesOf } from "./projector-log.ts";
+
+const PROJECTOR = join(import.meta.dir, "projector.ts");
+/** A projector has taken the whole log in about so many milliseconds; it is killed somewhere before. */
+const LIFE_MS_MAX = 900;
+
+export interface Killed {
+  readonly kills: number;
+  /** Lives that ended by themselves before they were killed. */
+  readonly finished: number;
+  readonly rows: number;
+  readonly differences: readonly { readonly view: string; readonly table: string; readonly key: string }[];
+}
+
+export const killProjector = async (kills: number, seed: number): Promise<Killed> => {
+  const folder = await mkdtemp(join(tmpdir(), "prooftrail-kill-"));
+  const chance = createChance(seed);
+  try {
+    const path = join(folder, "views.sqlite");
+    let [killed, finished] = [0, 0];
+    while (killed < kills) {
+      // Begun anew now and then: at the end of the log there is nothing left to disturb.
+      if (finished > 0 && chance.is(0.3))
+        for (const end of ["", "-wal", "-shm"]) await rm(path + end, { force: true });
+      const { name } = chance.one(PROJECTIONS);
+      const child = spawn(process.execPath, [PROJECTOR, path, String(seed), chance.is(0.6) ? name : "-"]);
+      const ended = once(child, "exit");
+      await once(child.stdout, "data");
+      await Promise.race([delay(chance.below(LIFE_MS_MAX)), ended]);
+      if (child.exitCode === null) killed++;
+      else finished++;
+      child.kill("SIGKILL");
+      await ended;
+    }
+    const last = spawn(process.execPath, [PROJECTOR, path, String(seed), "-"], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const [code] = await once(last, "exit");
+    if (code !== 0) throw new Error(`the last projector ended with ${code}`);
+    return { kills: killed, finished, ...(await heldAgainstTheLog(path, folder, seed)) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+const heldAgainstTheLog = async (
+  path: string,
+  folder: string,
+  seed: number,
+): Promise<Pick<Killed, "rows" | "differences">> => {
+  await using live = createSqliteViews({ path });
+  const log = createArrayLog(messagesOf(seed));
+  let rows = 0;
+  const differences: Killed["differences"][number][] = [];
+  for (const projection of PROJECTIONS) {
+    await using scratch = createSqliteViews({ path: join(folder, `${projection.name}.sqlite`) });
+    const dependencies = { log, live, scratch, clock: () => new Date(0), onProgress: () => {} };
+    const verified = await verifyView(dependencies, projection, new AbortController().signal);
+    rows += verified.rows;
+    for (const { table, key } of verified.differences)
+      differences.push({ view: projection.name, table, key });
+  }
+  return { rows, differences };
+};
+
+if (import.meta.main) {
+  const [kills = "50", seed = "1"] = process.argv.slice(2);
+  const killed = await killProjector(Number(kills), Number(seed));
+  process.stdout.write(`${JSON.stringify(killed, undefined, 2)}\n`);
+  process.exitCode = killed.differences.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,36 @@
+/** A projector to be killed: `bun test/chaos/projector.ts <views.sqlite> <seed> <rebuilt view or ->`. Ends when all views stand at the end of the log. */
+import { rebuildView } from "../../src/projections/rebuild.ts";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { createRunner } from "../../src/projections/runner.ts";
+import { createSqliteViews } from "../../src/views/sqlite.ts";
+import { createArrayLog } from "../projections/array-log.ts";
+import { silentLogger } from "../support/broker.ts";
+import { until } from "../support/until.ts";
+import { messagesOf } from "./projector-log.ts";
+
+const [path = "", seed = "1", rebuilt = "-"] = process.argv.slice(2);
+const messages = messagesOf(Number(seed));
+const log = createArrayLog(messages);
+const clock = (): Date => new Date("2026-11-20T12:00:00Z");
+await using views = createSqliteViews({ path });
+const stop = new AbortController();
+const metrics = { progressed: () => {}, alarmed: () => {} };
+const runner = createRunner({ projections: PROJECTIONS, log, views, logger: silentLogger, metrics, clock });
+const running = runner.run(stop.signal);
+process.stdout.write("running\n");
+const projection = PROJECTIONS.find(({ name }) => name === rebuilt);
+if (projection) {
+  await until("there is something to rebuild", async () => (await views.position("events")) > 0);
+  const onProgress = (): void => {};
+  await rebuildView({ log, views, clock, leader: "events", onProgress }, projection, stop.signal);
+}
+await until(
+  "all views stand at the end",
+  async () => {
+    const positions = await Promise.all(PROJECTIONS.map(({ name }) => views.position(name)));
+    return positions.every((position) => position === messages.length);
+  },
+  { timeoutMs: 60_000 },
+);
+stop.abort();
+await running;

@@ -1,0 +1,216 @@
+/** Rebuilding, verifying and replaying views while a runner moves them. Each database runs it. */
+import { describe, expect, test } from "bun:test";
+import type { StoredMessage } from "../../src/log/event-log.ts";
+import { EVENTS } from "../../src/projections/events/tables.ts";
+import type { Projection } from "../../src/projections/projection.ts";
+import { rebuildView } from "../../src/projections/rebuild.ts";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { replayLetter } from "../../src/projections/replay.ts";
+import { createRunner } from "../../src/projections/runner.ts";
+import { verifyView } from "../../src/projections/verify.ts";
+import type { ViewStore } from "../../src/views/view-store.ts";
+import { type ArrayLog, createArrayLog } from "../projections/array-log.ts";
+import { messageOf, simpleEvent } from "../projections/records.ts";
+import { createSqliteDatabase } from "../projections/sqlite-database.ts";
+import { silentLogger } from "../support/broker.ts";
+import { asTheyArrive, makeHistory } from "../support/histories.ts";
+import { until } from "../support/until.ts";
+import type { ViewDatabase } from "./view-store.ts";
+
+const now = (): Date => new Date("2026-11-20T12:00:00Z");
+const history = makeHistory({ seed: 5, assets: 4, cases: 30 });
+const messages: readonly StoredMessage[] = asTheyArrive(history.events, 5).map((event, index) =>
+  messageOf(index + 1, { event }),
+);
+
+const run = (log: ArrayLog, views: ViewStore, projections: typeof PROJECTIONS = PROJECTIONS) => {
+  const stop = new AbortController();
+  const metrics = { progressed: () => {}, alarmed: () => {} };
+  const runner = createRunner({ projections, log, views, logger: silentLogger, metrics, clock: now });
+  const running = runner.run(stop.signal);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+  };
+  return { end, [Symbol.asyncDispose]: end };
+};
+
+const allStandAt = (views: ViewStore, sequence: number) =>
+  until("all views stand at the end", async () => {
+    const positions = await Promise.all(PROJECTIONS.map(({ name }) => views.position(name)));
+    return positions.every((position) => position === sequence);
+  });
+
+const rebuild = (log: ArrayLog, views: ViewStore, projection: Projection) =>
+  rebuildView(
+    { log, views, clock: now, leader: "events", onProgress: () => {} },
+    projection,
+    new AbortController().signal,
+  );
+
+const verified = async (log: ArrayLog, live: ViewStore, projection: Projection) => {
+  await using database = createSqliteDatabase();
+  await using scratch = database.connect();
+  const dependencies = { log, live, scratch, clock: now, onProgress: () => {} };
+  return await verifyView(dependencies, projection, new AbortController().signal);
+};
+
+const expectAllEqual = async (log: ArrayLog, views: ViewStore): Promise<void> => {
+  for (const projection of PROJECTIONS) {
+    const { differences } = await verified(log, views, projection);
+    expect([projection.name, differences]).toEqual([projection.name, []]);
+  }
+};
+
+const named = (name: string): Projection => {
+  const found = PROJECTIONS.find((projection) => projection.name === name);
+  if (!found) throw new Error(name);
+  return found;
+};
+
+export const viewCareSuite = (database: string, create: () => ViewDatabase | Promise<ViewDatabase>): void => {
+  describe(`looking after views in ${database}`, () => {
+    test("every view is equal to one made from the log now; a changed, lost or added row is named", async () => {
+      await using made = await create();
+      await using views = made.connect();
+      const log = createArrayLog(messages);
+      const runner = run(log, views);
+      await allStandAt(views, messages.length);
+      await runner.end();
+      await expectAllEqual(log, views);
+
+      const [one, two] = await views.load(
+        EVENTS,
+        history.events.slice(0, 2).map(({ event_id }) => ({ tenant: "acme", event_id })),
+      );
+      if (!one || !two) throw new Error("the events are there");
+      const key = { tenant: "acme", event_id: two.event_id ?? "" };
+      await views.commit({
+        views: [named("events")],
+        from: messages.length,
+        to: messages.length,
+        writes: [
+          { kind: "upsert", table: EVENTS, row: { ...one, risk_tier: "prohibited" } },
+          { kind: "delete", table: EVENTS, key },
+          { kind: "insert", table: EVENTS, row: { ...two, event_id: "evt_forged" } },
+        ],
+        deadLetters: [],
+      });
+      const { differences } = await verified(log, views, named("events"));
+      expect(differences.map(({ table, kind }) => [table, kind]).sort()).toEqual([
+        ["events", "different"],
+        ["events", "missing"],
+        ["events", "unexpected"],
+      ]);
+    });
+
+    test.each(["events", "cases", "activity", "sources"])(
+      "%s is made again while events come in, and nothing is lost or counted twice",
+      async (name) => {
+        await using made = await create();
+        await using views = made.connect();
+        await using others = made.connect();
+        const log = createArrayLog(messages.slice(0, 300));
+        await using runner = run(log, views);
+        await allStandAt(views, 300);
+        const rebuilding = rebuild(log, others, named(name));
+        for (let start = 300; start < messages.length; start += 40) {
+          log.append(...messages.slice(start, start + 40));
+          await views.position("events");
+        }
+        expect(await rebuilding).toMatchObject({ kind: "replaced" });
+        // Once more, over a view that was swapped in before.
+        expect(await rebuild(log, others, named(name))).toMatchObject({ kind: "replaced" });
+        await allStandAt(views, messages.length);
+        await runner.end();
+        await expectAllEqual(log, views);
+      },
+    );
+
+    test("a rebuild mends a view that was tampered with", async () => {
+      await using made = await create();
+      await using views = made.connect();
+      const log = createArrayLog(messages);
+      await using _runner = run(log, views);
+      await allStandAt(views, messages.length);
+      const [row] = await views.load(EVENTS, [
+        { tenant: "acme", event_id: history.events[0]?.event_id ?? "" },
+      ]);
+      if (!row) throw new Error("the event is there");
+      await views.commit({
+        views: [named("events")],
+        from: messages.length,
+        to: messages.length,
+        writes: [{ kind: "upsert", table: EVENTS, row: { ...row, risk_tier: "low", event: "{}" } }],
+        deadLetters: [],
+      });
+      expect((await verified(log, views, named("events"))).differences).toHaveLength(1);
+      await rebuild(log, views, named("events"));
+      expect((await verified(log, views, named("events"))).differences).toEqual([]);
+    });
+
+    test("a rebuild that is interrupted leaves the view as it was, and nothing behind", async () => {
+      await using made = await create();
+      await using views = made.connect();
+      const log = createArrayLog(messages);
+      const runner = run(log, views);
+      await allStandAt(views, messages.length);
+      await runner.end();
+      const stopping = new AbortController();
+      stopping.abort();
+      const rebuilt = await rebuildView(
+        { log, views, clock: now, leader: "events", onProgress: () => {} },
+        named("cases"),
+        stopping.signal,
+      );
+      expect(rebuilt.kind).toBe("given_up");
+      await expectAllEqual(log, views);
+    });
+
+    test("a dead letter is taken again when its projection can take it; the others take what they had passed over", async () => {
+      await using made = await create();
+      await using views = made.connect();
+      const log = createArrayLog([
+        messageOf(1, { event: simpleEvent("evt_1") }),
+        messageOf(2, { event: simpleEvent("evt_2") }),
+        messageOf(3, { event: { ...simpleEvent("evt_1"), asset_id: "other" } }),
+      ]);
+      const events = named("events");
+      const faulty: Projection = {
+        ...events,
+        evolve: (states, records) => {
+          if (records.some(({ sequence }) => sequence === 2)) throw new TypeError("not today");
+          return events.evolve(states, records);
+        },
+      };
+      const [, ...followers] = PROJECTIONS;
+      const runner = run(log, views, [faulty, ...followers]);
+      await allStandAt(views, 3);
+      await runner.end();
+      const letters = async () => (await views.deadLetters("events", 0, 10)).map(({ sequence }) => sequence);
+      expect(await letters()).toEqual([2, 3]);
+
+      const dependencies = { log, views, now };
+      const replay = (sequence: number) =>
+        replayLetter(dependencies, PROJECTIONS, { projection: "events", sequence });
+      expect(await replay(2)).toEqual({ kind: "taken" });
+      expect(await replay(3)).toMatchObject({ kind: "refused", code: "event_id_conflict" });
+      expect(await letters()).toEqual([3]);
+      const whole = createArrayLog([messageOf(1, { event: simpleEvent("evt_1") }), ...[]]);
+      await using database = createSqliteDatabase();
+      await using expected = database.connect();
+      whole.append(
+        messageOf(2, { event: simpleEvent("evt_2") }),
+        messageOf(3, { event: { ...simpleEvent("evt_1"), asset_id: "other" } }),
+      );
+      await using _other = run(whole, expected);
+      await allStandAt(expected, 3);
+      for (const projection of PROJECTIONS) {
+        const { differences } = await verified(whole, views, projection);
+        // Only the ledger knows that it came late.
+        if (projection.name !== "ledger")
+          expect([projection.name, differences]).toEqual([projection.name, []]);
+      }
+    });
+  });
+};
