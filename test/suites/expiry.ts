@@ -18,10 +18,13 @@ import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
 import { ledgerProjection } from "../../src/projections/ledger/evolve.ts";
 import { reconcile } from "../../src/projections/ledger/reconcile.ts";
+import { rebuildView } from "../../src/projections/rebuild.ts";
+import { verifyView } from "../../src/projections/verify.ts";
 import type { HoldRecord, PolicyRecord, RetentionPolicy } from "../../src/retention/records.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { createArrayLog } from "../projections/array-log.ts";
 import { messageOf, type RecordParts } from "../projections/records.ts";
+import { createSqliteDatabase } from "../projections/sqlite-database.ts";
 import { silentLogger } from "../support/broker.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
@@ -458,6 +461,64 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
       expect(await scene.shown()).toHaveLength(5);
       expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 5 });
       expect(await scene.shown()).toEqual([]);
+    });
+
+    test("a view that is rebuilt beside the live one brings expired events back until the next look, which is not an hour away", async () => {
+      await using scene = await sceneOf(many(5));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      const worker = scene.worker();
+      await worker.look(signal);
+      const rebuilt = await rebuildView(
+        { log: scene.log, views: scene.views, clock: () => at(0), leader: "events", onProgress: () => {} },
+        eventsProjection,
+        signal,
+      );
+      expect(rebuilt).toMatchObject({ kind: "replaced", position: 5 });
+      expect(await scene.shown()).toHaveLength(5);
+      expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 5 });
+    });
+
+    test("verified against the log, expired events are no difference, and everything else is one", async () => {
+      await using scene = await sceneOf([
+        ...many(3, { legal_bases: ["x"], tags: { a: 1 } }),
+        event("kept", { asset_id: "held", tags: { a: 1 } }),
+      ]);
+      scene.setPolicy(SHORT);
+      scene.hold({ asset_id: "held" });
+      scene.setNow(YEAR_MS);
+      expect(await scene.expire()).toMatchObject({ expired: 3 });
+      const differences = async () => {
+        const found: string[] = [];
+        for (const projection of VIEWS) {
+          await using scratchFile = createSqliteDatabase();
+          await using scratch = scratchFile.connect();
+          const dependencies = {
+            log: scene.log,
+            live: scene.views,
+            scratch,
+            clock: () => at(0),
+            onProgress: () => {},
+          };
+          const verified = await verifyView(dependencies, projection, signal);
+          for (const { table, kind } of verified.differences) found.push(`${table} ${kind}`);
+        }
+        return found;
+      };
+      expect(await differences()).toEqual([]);
+      const [kept] = await scene.views.load(EVENTS, [{ tenant: "acme", event_id: "evt_kept" }]);
+      const [gone] = await scene.views.load(EVENTS, [{ tenant: "acme", event_id: "evt_0" }]);
+      if (!kept || !gone) throw new Error("both have rows");
+      await scene.views.revise({
+        view: eventsProjection,
+        expected: [],
+        writes: [
+          { kind: "upsert", table: EVENTS, row: { ...kept, asset_id: "other" } },
+          { kind: "upsert", table: EVENTS, row: { ...gone, subject_hash: "left behind" } },
+          { kind: "insert", table: EVENT_TAGS, row: { tenant: "acme", key: "a", value: "1", sequence: 2 } },
+        ],
+      });
+      expect(await differences()).toEqual(["events different", "events different", "event_tags unexpected"]);
     });
 
     test("while the view of cases is made again nobody knows what belongs to a case, and nothing expires", async () => {

@@ -110,6 +110,7 @@ export const eventsProjection: Projection = {
   name: "events",
   version: 2,
   tables: [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS, EXPIRY_RUNS],
+  besideLog: [EXPIRY_RUNS],
   stateKeys,
   evolve,
 };
