@@ -135,8 +135,12 @@ export const STREAM_RETRY_MS = 2 * SECOND_MS;
 export const STREAM_POSITION_POLL_MS = 25;
 /** How long a read waits for the view to reach `min_sequence` (DESIGN 3). */
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
-/** Records a projection takes in one transaction: large enough to spread the cost of a commit, small enough for a short lag. */
-export const PROJECTION_RECORDS_PER_COMMIT_MAX = 1000;
+/**
+ * Records and bytes that projections take in one transaction. A page of the database that many records change is written once: with 1000 records
+ * projecting takes an eighth longer (measured). Who keeps up takes fewer, as they come.
+ */
+export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4000;
+export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
 /** Records that are evolved before requests have a turn: a few milliseconds. */
 export const EVOLVE_RECORDS_PER_TURN = 128;
 /** A duty that falls due within so many days is due soon. */

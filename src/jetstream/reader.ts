@@ -9,6 +9,7 @@ import {
   nanos,
   ReplayPolicy,
 } from "nats";
+import { PROJECTION_BYTES_PER_COMMIT_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
@@ -91,7 +92,11 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
     while (!signal.aborted) {
       nats.publish(
         `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
-        JSON.stringify({ batch: messagesMax, expires: nanos(PULL_MS_MAX) }),
+        JSON.stringify({
+          batch: messagesMax,
+          max_bytes: PROJECTION_BYTES_PER_COMMIT_MAX,
+          expires: nanos(PULL_MS_MAX),
+        }),
         { reply: inbox.subject },
       );
       yield* pulledGroups(inbox, messagesMax);

@@ -306,7 +306,7 @@ test("a database that fails is tried again", async () => {
 
 test("stopping ends the runner after its running commit, whatever it waits for", async () => {
   await using at = await setUp();
-  const log = createArrayLog(events(1, 2000));
+  const log = createArrayLog(events(1, PROJECTION_RECORDS_PER_COMMIT_MAX * 2));
   let finishCommit = (): void => undefined;
   const mayFinish = new Promise<void>((resolve) => {
     finishCommit = resolve;

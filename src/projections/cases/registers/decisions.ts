@@ -33,7 +33,6 @@ export const DECISIONS = {
   primaryKey: ["tenant", "decision_id"],
   indexes: [
     ["tenant", "at", "decision_id"],
-    ["tenant", "outcome", "at", "decision_id"],
     ["tenant", "asset_id", "at", "decision_id"],
     ["tenant", "subject_hash", "at", "decision_id"],
   ],
