@@ -175,6 +175,31 @@ export const ASSET_LEGAL_BASES_MAX = 64;
 export const CASE_FACTS_MAX = 256;
 /** Names that one name may stand beside before it counts as used for everything and connects nothing. */
 export const CASE_NEIGHBOURS_MAX = 64;
+/**
+ * Spans of retention in days: the most that so many months or years can have, so that nothing goes a day before the law allows it
+ * (March to August are 184 days, five years may have two leap days).
+ */
+export const SIX_MONTHS_DAYS = 184;
+export const ONE_YEAR_DAYS = 366;
+export const THREE_YEARS_DAYS = 1096;
+export const FOUR_YEARS_DAYS = 1461;
+export const FIVE_YEARS_DAYS = 1827;
+/** Largest age of a policy: a century, so that a typo is refused and no law is. */
+export const RETENTION_DAYS_MAX = 36_525;
+/** Holds of one tenant, released ones included: they are looked at for every batch that expires. */
+export const HOLDS_PER_TENANT_MAX = 1000;
+export const HOLD_REASON_CHARACTERS_MAX = 1000;
+/** A read or write of the retention bucket without an answer is given up after this time. */
+export const RETENTION_REQUEST_MS_MAX = 2 * SECOND_MS;
+/** How often what is due expires, and how often a projector looks whether that is due or was left unfinished. */
+export const EXPIRY_INTERVAL_MS = 60 * 60 * SECOND_MS;
+export const EXPIRY_LOOK_MS = 10 * SECOND_MS;
+/** Events that expire in one transaction: some milliseconds of writing, so that projecting has its turn. */
+export const EXPIRY_ROWS_PER_COMMIT_MAX = 100;
+/** Between two such transactions, so that reads and projecting go first. */
+export const EXPIRY_PAUSE_MS = 10;
+/** A projector that expires says so this long ahead; when it dies, another goes on after that time. */
+export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
 /** A view further behind than this makes the instance not ready. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 

@@ -5,6 +5,7 @@
  * by compose.yaml (a test compares them) and by people who run their own NATS.
  */
 import { KEYS_BUCKET } from "./keys.ts";
+import { RETENTION_BUCKET } from "./retention.ts";
 import {
   ACCEPTED_SUBJECTS,
   AUDIT_SUBJECTS,
@@ -43,7 +44,7 @@ const readStream = (stream: string): readonly string[] => [
 const EVERY_CLIENT: readonly string[] = ["$JS.API.INFO", "$JS.API.STREAM.NAMES"];
 
 export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
-  /** The running service: appends and reads, and keeps the key bucket. */
+  /** The running service: appends and reads, and keeps the buckets of keys and of retention. */
   service: {
     publish: [
       AUDIT_SUBJECTS,
@@ -52,11 +53,13 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       ACCEPTED_SUBJECTS,
       OBLIGATION_SUBJECTS,
       `$KV.${KEYS_BUCKET}.>`,
+      `$KV.${RETENTION_BUCKET}.>`,
       ...EVERY_CLIENT,
       ...readStream("AUDIT"),
       ...readStream("SANDBOX"),
       "$JS.API.STREAM.MSG.GET.ACCEPTED",
       ...readStream(`KV_${KEYS_BUCKET}`),
+      `$JS.API.STREAM.MSG.GET.KV_${RETENTION_BUCKET}`,
     ],
     subscribe: [INBOX],
   },

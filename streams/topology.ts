@@ -3,6 +3,7 @@ import { auditStream } from "./audit.ts";
 import { keysStream } from "./keys.ts";
 import { obligationsStream } from "./obligations.ts";
 import { ratesStream } from "./rates.ts";
+import { retentionStream } from "./retention.ts";
 import { sandboxStream } from "./sandbox.ts";
 import type { StreamDefinition, TopologyOptions } from "./stream.ts";
 
@@ -13,5 +14,6 @@ export const topology = (options: TopologyOptions): readonly StreamDefinition[] 
   keysStream(options),
   obligationsStream(options),
   ratesStream(options),
+  retentionStream(options),
   sandboxStream(options),
 ];

@@ -6,6 +6,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { SCOPES } from "../src/access/scopes.ts";
 import { PROBLEMS } from "../src/http/problem.ts";
 import { BATCH_ERROR_CODES } from "../src/http/schemas.ts";
+import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS } from "../src/retention/floors.ts";
 import { Environment } from "../src/service/config.ts";
 import { PERMISSIONS } from "../streams/permissions.ts";
 import { topology } from "../streams/topology.ts";
@@ -56,7 +57,7 @@ test("README lists every scope", () => {
 test("streams/README.md lists every stream with its subjects, and every broker user", () => {
   const streams = rows(read("streams/README.md").split("\n## ")[0] ?? "");
   expect(streams.map(([name, , , subjects]) => [name, subjects])).toEqual(
-    ["AUDIT", "OBLIGATIONS", "SANDBOX", "KV_KEYS", "RATES", "ACCEPTED"].map((name) => [
+    ["AUDIT", "OBLIGATIONS", "SANDBOX", "KV_KEYS", "RATES", "KV_RETENTION", "ACCEPTED"].map((name) => [
       name,
       topology({ replicas: 1 })
         .find((stream) => stream.name === name)
@@ -102,4 +103,17 @@ test("ARCHITECTURE.md names only files that exist", () => {
   );
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test("README lists every law that asks for retention, with its days", () => {
+  const table = rows(section("README.md", "Retention"));
+  for (const name of FLOOR_NAMES) {
+    const { span, days } = LEGAL_FLOORS[name];
+    expect(table.map(([what, least]) => [what, least])).toContainEqual([
+      `legal basis ${name}`,
+      `${span} (${days} days)`,
+    ]);
+  }
+  const { span, days } = GENERAL_FLOOR;
+  expect(table[0]?.slice(0, 2)).toEqual(["every event", `${span} (${days} days)`]);
 });

@@ -16,15 +16,15 @@ export type CheckedRequest<Request> =
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
 
 export const checkCreateKeyRequest = (value: unknown): CheckedRequest<CreateKeyRequest> =>
-  check(createRequests, value);
+  checkRequest(createRequests, value);
 
 export const checkRotateKeyRequest = (value: unknown): CheckedRequest<RotateKeyRequest> =>
-  check(rotateRequests, value);
+  checkRequest(rotateRequests, value);
 
 const createRequests = TypeCompiler.Compile(CreateKeyRequest);
 const rotateRequests = TypeCompiler.Compile(RotateKeyRequest);
 
-const check = <Schema extends TSchema>(
+export const checkRequest = <Schema extends TSchema>(
   requests: TypeCheck<Schema>,
   value: unknown,
 ): CheckedRequest<Static<Schema>> => {

@@ -6,7 +6,7 @@ export const SCOPE_OPENS = {
   "events:write": "Send events into the tenant's log, one by one or in batches.",
   "events:read": "Read the tenant's events, views, exports and proofs, and follow new events as they arrive.",
   "keys:manage":
-    "Create, list, rotate and revoke the tenant's API keys, with no more rights than the managing key has itself.",
+    "Create, list, rotate and revoke the tenant's API keys, with no more rights than the managing key has itself; say how long its events are kept, and place and release holds.",
 } as const;
 
 export const ScopeSchema = Type.Union(

@@ -10,6 +10,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
+import type { Retention } from "../retention/retention.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -30,6 +31,7 @@ import { obligationRoutes } from "./routes/obligations.ts";
 import { operationRoutes } from "./routes/operation.ts";
 import { reconciliationRoutes } from "./routes/reconciliation.ts";
 import { registerRoutes } from "./routes/registers.ts";
+import { retentionRoutes } from "./routes/retention.ts";
 import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
@@ -46,6 +48,7 @@ export interface HttpDependencies {
   readonly rules: Rules;
   readonly reconciliation: ReconciliationDependencies;
   readonly keys: Keys;
+  readonly retention: Retention;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
   readonly vocabulary: EventVocabulary;
   readonly reasonsNotReady: () => Promise<readonly string[]>;
@@ -136,6 +139,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
     .use(reconciliationRoutes({ ...dependencies, guard }))
     .use(activityRoutes({ ...dependencies, guard }))
     .use(keyRoutes({ ...dependencies, guard }))
+    .use(retentionRoutes({ ...dependencies, guard }))
     .use(sandboxPageRoutes(dependencies.sandboxPage))
     .use(sandboxRoutes({ ...dependencies.sandbox, bodies, vocabulary }))
     .use(operationRoutes({ reasonsNotReady, registry: metrics.registry }));

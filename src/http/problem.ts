@@ -69,6 +69,11 @@ export const PROBLEMS = {
     title: "The event_id is taken by another event",
     when: "An event with this event_id and other content is in the log. Events are never changed: send a new event_id.",
   },
+  event_expired: {
+    status: 410,
+    title: "The event has expired",
+    when: "By the tenant's retention the views no longer show the event. Its record is in the log for ever: `sequence` says where, and `expired_at` since when.",
+  },
   payload_too_large: {
     status: 413,
     title: "The body is too large",
@@ -167,6 +172,8 @@ export interface ProblemDetails {
   readonly errors?: readonly (FieldProblem | RequestError)[];
   /** Only for `not_ready`. */
   readonly reasons?: readonly string[];
+  /** Only for `event_expired`. */
+  readonly expired?: { readonly sequence: number; readonly expired_at: string };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -189,6 +196,7 @@ export const problem = (
     request_id: context.requestId,
     ...(details.errors && { errors: details.errors }),
     ...(details.reasons && { reasons: details.reasons }),
+    ...details.expired,
   };
   return new Response(JSON.stringify(body), {
     status,

@@ -129,6 +129,12 @@ export const ProblemBody = Type.Object(
     request_id: RequestId,
     errors: Type.Optional(Type.Array(FieldProblem)),
     reasons: Type.Optional(Type.Array(Type.String(), { description: "Only with `not_ready`." })),
+    sequence: Type.Optional(
+      Type.Integer({ description: "Only with `event_expired`: where the record stands." }),
+    ),
+    expired_at: Type.Optional(
+      Type.String({ format: "date-time", description: "Only with `event_expired`." }),
+    ),
   },
   { description: "RFC 9457 problem details." },
 );

@@ -5,6 +5,8 @@ import { NatsError } from "nats";
 export const API_ERROR = {
   streamNotFound: 10059,
   messageNotFound: 10037,
+  /** Somebody wrote since the revision that was named. */
+  wrongLastSequence: 10071,
   /** R3: a message with the same id is being replicated. Not an answer yet: ask again (measured on 2.15.1). */
   duplicateInProcess: 10158,
   /** A message id of an atomic batch is known; the whole batch was refused (NATS ADR-50). */

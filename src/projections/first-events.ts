@@ -5,7 +5,7 @@
 import type { EventFacts } from "../event/facts.ts";
 import type { Row } from "../views/tables.ts";
 import type { ViewDefinition, Write } from "../views/view-store.ts";
-import { EVENTS } from "./events/tables.ts";
+import { EVENTS, sequenceOf } from "./events/tables.ts";
 import type { Projection, StateKey, States, StoredRecord } from "./projection.ts";
 
 /** The first record of an event, and the only one that counts. */
@@ -42,7 +42,8 @@ const verdicts = new WeakMap<FirstEvent, boolean>();
 const isFirst = (states: States, event: FirstEvent): boolean => {
   const known = verdicts.get(event);
   if (known !== undefined) return known;
-  const verdict = states.get(EVENTS, eventKey(event))?.sequence === event.sequence;
+  const row = states.get(EVENTS, eventKey(event));
+  const verdict = row !== undefined && sequenceOf(row) === event.sequence;
   verdicts.set(event, verdict);
   return verdict;
 };

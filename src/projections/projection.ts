@@ -46,6 +46,8 @@ export interface Evolution {
 
 /** Raise `version` with every change of the tables or of what the rows hold: the view is then made again from the log. */
 export interface Projection extends ViewDefinition {
+  /** Tables of the view whose rows are not made of the log. */
+  readonly besideLog?: readonly Table[];
   stateKeys(record: StoredRecord): readonly StateKey[];
   /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
   furtherKeys?(states: States, record: StoredRecord): readonly StateKey[];

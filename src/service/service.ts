@@ -27,6 +27,7 @@ import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
+import { createRetentionBucket } from "../jetstream/retention-bucket.ts";
 import { createSandboxAppender } from "../jetstream/sandbox-appender.ts";
 import {
   BODY_BYTES_HELD_MAX,
@@ -42,6 +43,8 @@ import {
 } from "../limits.ts";
 import { type AnnouncerDependencies, startAnnouncing } from "../projections/announcements/announcer.ts";
 import { projectionsWith } from "../projections/registry.ts";
+import { createRetention } from "../retention/retention.ts";
+import type { RetentionStore } from "../retention/retention-store.ts";
 import { listen } from "../runtime/listen.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -53,6 +56,7 @@ import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { loadDocsAssets } from "./docs-assets.ts";
+import { startExpiring } from "./expiring.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
 import { startProjecting } from "./projecting.ts";
@@ -80,7 +84,7 @@ export const startService = async (dependencies: {
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await provideBroker({ config, logger }));
   const machines = await connectMachines({ config, logger, broker, stack });
-  const { connection, keyBucket } = machines;
+  const { connection, keyBucket, retentionStore } = machines;
   const now = (): Date => new Date();
 
   const adminKey = await claimAdminKey({ config, keyBucket, now });
@@ -95,8 +99,7 @@ export const startService = async (dependencies: {
   });
   if (config.roles.includes("projector")) {
     const shared = { log: reader, views, logger, metrics, now };
-    stack.use(startProjecting({ ...shared, projections }));
-    stack.use(startTelling({ ...shared, rules, connection }));
+    startProjector(stack, { ...shared, projections, rules, connection, retentionStore });
   }
   const judging = {
     validate: createEventValidator(config.vocabulary),
@@ -119,8 +122,7 @@ export const startService = async (dependencies: {
     log: reader,
     ...openAnswers,
     rules,
-    keys: createKeys({ store: keyBucket, now, randomBytes }),
-    keyStore: keyBucket,
+    ...createManagement({ keyBucket, retentionStore, now }),
     vocabulary: config.vocabulary,
     reasonsNotReady: createReadiness({ ...machines, logKeeper, reader, views, projections }),
     docsAssets: await loadDocsAssets(),
@@ -146,6 +148,32 @@ export const startService = async (dependencies: {
     adminKey,
     stop,
     [Symbol.asyncDispose]: stop,
+  };
+};
+
+/** What one process does for all: it moves the views on, tells of duties, and lets events expire. */
+const startProjector = (
+  stack: AsyncDisposableStack,
+  parts: Parameters<typeof startProjecting>[0] &
+    Parameters<typeof startTelling>[0] & { readonly retentionStore: RetentionStore },
+): void => {
+  const { projections, rules, connection, retentionStore: retention, ...shared } = parts;
+  stack.use(startProjecting({ ...shared, projections }));
+  stack.use(startTelling({ ...shared, rules, connection }));
+  stack.use(startExpiring({ ...shared, retention }));
+};
+
+/** What `keys:manage` opens. */
+const createManagement = (stores: {
+  keyBucket: KeyStore;
+  retentionStore: RetentionStore;
+  now: () => Date;
+}) => {
+  const { keyBucket, retentionStore, now } = stores;
+  return {
+    keys: createKeys({ store: keyBucket, now, randomBytes }),
+    keyStore: keyBucket,
+    retention: createRetention({ store: retentionStore, now, newId: uuidV7 }),
   };
 };
 
@@ -235,7 +263,8 @@ const connectMachines = async (options: {
   const keyBucket = stack.use(
     await createKeyBucket({ connection: connection.nats, logger, elapsedMs: () => performance.now() }),
   );
-  return { connection, streams, keyBucket };
+  const retentionStore = createRetentionBucket({ connection, logger });
+  return { connection, streams, keyBucket, retentionStore };
 };
 
 const openSandbox = async ({

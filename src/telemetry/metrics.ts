@@ -42,6 +42,11 @@ export const createMetrics = () => {
       labelNames: ["projection"],
       registers,
     }),
+    expiredEvents: new Counter({
+      name: "prooftrail_expired_events_total",
+      help: "Events that the views no longer show, by the retention of their tenant. The log still has them.",
+      registers,
+    }),
     dutiesAnnounced: new Counter({
       name: "prooftrail_duties_announced_total",
       help: "Transitions of duties published, by transition: open, due, met, late.",

@@ -17,12 +17,14 @@ import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
 import {
   deadLetterWrite,
   fromStored,
+  isSameRow,
   newViewRow,
   OWN_TABLES,
   storedParameter,
   toStored,
 } from "./stored-rows.ts";
 import {
+  keyText,
   keyValues,
   type Row,
   rowInteger,
@@ -37,10 +39,12 @@ import type { QueryParameter } from "./tenant-query.ts";
 import { postgresMatchText, postgresTextIndexDdl, postgresTextIndexRename } from "./text-index.ts";
 import {
   type CommitResult,
+  type RevisionResult,
   type Snapshot,
   VIEWS,
   type ViewCommit,
   type ViewDefinition,
+  type ViewRevision,
   type ViewStore,
   type Write,
 } from "./view-store.ts";
@@ -83,6 +87,20 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     }
   };
 
+  const revise = async ({ view, expected, writes }: ViewRevision): Promise<RevisionResult> => {
+    await whenReady();
+    const statements = await writeStatements(writes);
+    return writer.transaction<RevisionResult>(async (run) => {
+      // Held until the end, so that neither a commit nor another revision comes between.
+      const [known] = await lockViews(run, [view.name]);
+      const isCurrent = known !== undefined && rowInteger(known, "version") === view.version;
+      if (!isCurrent || !(await standAsExpected(run, expected)))
+        return { result: { kind: "outdated" }, keep: false };
+      for (const { sql, params } of statements) await run(sql, params);
+      return { result: { kind: "revised" }, keep: true };
+    });
+  };
+
   const close = async (): Promise<void> => {
     await Promise.all([writer, ...readers].map((connection) => connection.close()));
   };
@@ -92,6 +110,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     position,
     load: (table, keys) => loadRows(read, table, keys),
     commit,
+    revise,
     select: async ({ sql, params }) => {
       const { rows } = await read(inPostgres(sql), params.map(parameterText));
       return rows.map(fromStored);
@@ -279,6 +298,20 @@ const moveViews = async (run: RunSql, { views, from, to }: ViewCommit): Promise<
 
 const runWrites = async (run: RunSql, writes: readonly Write[]): Promise<void> => {
   for (const { sql, params } of await writeStatements(writes)) await run(sql, params);
+};
+
+const standAsExpected = async (run: RunSql, expected: ViewRevision["expected"]): Promise<boolean> => {
+  for (const table of new Set(expected.map((each) => each.table))) {
+    const asked = expected.filter((each) => each.table === table);
+    const rows = await loadRows(
+      run,
+      table,
+      asked.map(({ key }) => key),
+    );
+    const standing = new Map(rows.map((row) => [keyText(table, row), row]));
+    if (!asked.every(({ key, row }) => isSameRow(standing.get(keyText(table, key)), row))) return false;
+  }
+  return true;
 };
 
 const loadRows = async (run: RunSql, table: Table, keys: readonly Row[]): Promise<readonly Row[]> => {

@@ -20,6 +20,7 @@ import {
 import {
   deadLetterWrite,
   fromStored,
+  isSameRow,
   newViewRow,
   OWN_TABLES,
   storedParameter,
@@ -42,11 +43,13 @@ import type { QueryParameter } from "./tenant-query.ts";
 import { sqliteMatchText, sqliteTextIndexDdl, termsText } from "./text-index.ts";
 import {
   type CommitResult,
+  type RevisionResult,
   type Snapshot,
   type TextWrite,
   VIEWS,
   type ViewCommit,
   type ViewDefinition,
+  type ViewRevision,
   type ViewStore,
   type Write,
 } from "./view-store.ts";
@@ -62,8 +65,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
       const known = getRow(write, VIEWS, { name: view.name });
       if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false };
       if (known) dropView(writer, known);
-      for (const table of view.tables) makeTable(writer, table);
-      for (const sql of (view.textIndexes ?? []).flatMap(sqliteTextIndexDdl)) writer.exec(sql);
+      makeTables(writer, view);
       runWrite(write, { kind: "upsert", table: VIEWS, row: newViewRow(view) });
       return { result: known ? "made_again" : "made", keep: true };
     });
@@ -94,6 +96,18 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     }
   };
 
+  const revise = ({ view, expected, writes }: ViewRevision): Promise<RevisionResult> =>
+    transactions.run<RevisionResult>(async () => {
+      const known = getRow(write, VIEWS, { name: view.name });
+      const isCurrent =
+        known !== undefined &&
+        rowInteger(known, "version") === view.version &&
+        expected.every(({ table, key, row }) => isSameRow(getRow(write, table, key), row));
+      if (!isCurrent) return { result: { kind: "outdated" }, keep: false };
+      await inSlices(writes, (each) => runWrite(write, each));
+      return { result: { kind: "revised" }, keep: true };
+    });
+
   const close = async (): Promise<void> => {
     await transactions.ended();
     for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
@@ -103,6 +117,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     open,
     position,
     commit,
+    revise,
     load: async (table, keys) =>
       inOneRead(read, () => keys.map((key) => getRow(read, table, key)).filter((row) => row !== undefined)),
     select: async ({ sql, params }) =>
@@ -223,6 +238,11 @@ const makeOwnTables = (writer: DatabaseSync): void => {
 const hasTable = (database: DatabaseSync, table: Table): boolean =>
   database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table.name) !==
   undefined;
+
+const makeTables = (writer: DatabaseSync, { tables, textIndexes = [] }: ViewDefinition): void => {
+  for (const table of tables) makeTable(writer, table);
+  for (const sql of textIndexes.flatMap(sqliteTextIndexDdl)) writer.exec(sql);
+};
 
 const makeTable = (database: DatabaseSync, table: Table): void => {
   const [create = "", ...indexes] = tableDdl(table);

@@ -17,6 +17,16 @@ const valueFromStored = (name: string, value: unknown): Value => {
   throw new Error(`column ${name} holds something that was not written here`);
 };
 
+/** Both absent, or equal in every column. */
+export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean => {
+  if (!one || !other) return one === other;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && one[name] === other[name])
+  );
+};
+
 export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS];
 
 export const newViewRow = ({ name, version, tables, textIndexes = [] }: ViewDefinition): Row => ({

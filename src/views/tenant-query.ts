@@ -54,13 +54,15 @@ export interface QueryParts<Described extends Table> {
   readonly order: "asc" | "desc";
   /** Rows behind this sequence, in the given order. */
   readonly after?: number | undefined;
+  /** No row has this sequence or a smaller one. */
+  readonly above?: number | undefined;
   /** No row has a greater sequence. */
   readonly upTo?: number | undefined;
   readonly rowsMax: number;
 }
 
 export const tenantQuery = <Described extends Table>(parts: QueryParts<Described>): TenantQuery => {
-  const { tenant, table, order, after, upTo, rowsMax } = parts;
+  const { tenant, table, order, after, above, upTo, rowsMax } = parts;
   assert(typeof tenant === "string" && tenant !== "", "a query has a tenant");
   assert(order === "asc" || order === "desc", "rows come in ascending or descending order");
   assert(Number.isSafeInteger(rowsMax) && rowsMax > 0, "a query asks for at least one row");
@@ -75,7 +77,7 @@ export const tenantQuery = <Described extends Table>(parts: QueryParts<Described
     ...companions.flatMap((companion) => companion.clauses),
     ...others.map((place) => sameSequence(place, driver)),
     ...parts.where.flatMap((condition) => mainClauses(condition, main)),
-    ...(after === undefined ? [] : [behind(driver, order, after)]),
+    ...boundsOf(driver, { order, after, above }),
     ...(upTo === undefined ? [] : [notBeyond(driver, upTo)]),
   ];
   return {
@@ -309,6 +311,22 @@ const sameSequence = (place: Place, driver: Place): Clause => ({
   text: `${place.sequence} = +${driver.sequence}`,
   params: [],
 });
+
+/** One bound at each end at most: of two an index would use only one, and read the rows up to the other. */
+const boundsOf = (
+  driver: Place,
+  { order, after, above }: Pick<QueryParts<Table>, "order" | "after" | "above">,
+): readonly Clause[] => {
+  if (order === "asc") {
+    if (after === undefined && above === undefined) return [];
+    const least = Math.max(after ?? Number.MIN_SAFE_INTEGER, above ?? Number.MIN_SAFE_INTEGER);
+    return [behind(driver, order, least)];
+  }
+  return [
+    ...(above === undefined ? [] : [behind(driver, "asc", above)]),
+    ...(after === undefined ? [] : [behind(driver, order, after)]),
+  ];
+};
 
 const behind = (driver: Place, order: "asc" | "desc", after: number): Clause => {
   assert(Number.isSafeInteger(after), "a cursor stands at a sequence");

@@ -77,6 +77,19 @@ export type CommitResult =
   /** Nothing was written: the database says that a row breaks its table, now and at every retry. */
   | { readonly kind: "unwritable"; readonly detail: string };
 
+/** Rows that change for another reason than a record. No position moves. */
+export interface ViewRevision {
+  readonly view: ViewDefinition;
+  /** What the writes build on, as it was read; `row` is undefined where there was none. */
+  readonly expected: readonly { readonly table: Table; readonly key: Row; readonly row: Row | undefined }[];
+  readonly writes: readonly Write[];
+}
+
+export type RevisionResult =
+  | { readonly kind: "revised" }
+  /** Nothing was written: the view has another version, or a row stands otherwise than it was read. */
+  | { readonly kind: "outdated" };
+
 /** Calls reject where the database fails (disk full, file gone); the same call may then be made again. */
 export interface ViewStore extends AsyncDisposable {
   /** Makes the tables, or drops and makes them again where they are of another version. */
@@ -86,6 +99,8 @@ export interface ViewStore extends AsyncDisposable {
   /** The rows with these primary keys, as far as they exist, in any order. */
   load(table: Table, keys: readonly Row[]): Promise<readonly Row[]>;
   commit(commit: ViewCommit): Promise<CommitResult>;
+  /** All of it or nothing, and only where every expected row stands as it was read. */
+  revise(revision: ViewRevision): Promise<RevisionResult>;
   select(query: TenantQuery): Promise<readonly Row[]>;
   /**
    * Puts the tables of `by` in the place of the view's own, with its position and dead letters, in one transaction; `by` is gone then. Nothing is done where

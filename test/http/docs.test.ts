@@ -59,6 +59,7 @@ describe("the OpenAPI document", () => {
         .map(([method, path]) => `${method} ${path}`)
         .sort(),
     ).toEqual([
+      "delete /v1/holds/{id}",
       "delete /v1/keys/{id}",
       "get /health/live",
       "get /health/ready",
@@ -75,6 +76,7 @@ describe("the OpenAPI document", () => {
       "get /v1/events/stream",
       "get /v1/events/{event_id}",
       "get /v1/export",
+      "get /v1/holds",
       "get /v1/keys",
       "get /v1/obligations",
       "get /v1/reconciliation",
@@ -84,6 +86,7 @@ describe("the OpenAPI document", () => {
       "get /v1/registers/models",
       "get /v1/registers/objections",
       "get /v1/registers/risk-changes",
+      "get /v1/retention",
       "get /v1/sandbox/assets",
       "get /v1/sandbox/events",
       "get /v1/sandbox/ping",
@@ -91,10 +94,12 @@ describe("the OpenAPI document", () => {
       "get /v1/sources/gaps",
       "post /v1/events",
       "post /v1/events/batch",
+      "post /v1/holds",
       "post /v1/keys",
       "post /v1/keys/{id}/rotate",
       "post /v1/sandbox/classify",
       "post /v1/sandbox/events",
+      "put /v1/retention",
     ]);
   });
 

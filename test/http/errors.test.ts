@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { PROBLEM_CODES, PROBLEMS } from "../../src/http/problem.ts";
 import { ProblemBody } from "../../src/http/schemas.ts";
@@ -312,6 +313,22 @@ describe("503", () => {
       batch(`over${answers.findIndex(({ status }) => status === 503)}`),
     );
     expect(retried.json.data).toMatchObject({ accepted: 1000, duplicates: 0 });
+  });
+
+  test("an event that has expired", async () => {
+    const { json } = await post(event({ event_id: "evt_expired" }));
+    const { sequence } = json.data;
+    expect((await service.call(`/v1/events/evt_expired?min_sequence=${sequence}`)).status).toBe(200);
+    const expiredAt = "2031-11-20T10:00:00.000Z";
+    const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+    database
+      .prepare("UPDATE events SET sequence = -sequence, expired_at = ? WHERE event_id = 'evt_expired'")
+      .run(expiredAt);
+    database.close();
+    const answer = await service.call("/v1/events/evt_expired");
+    expectProblem(answer, "event_expired");
+    expect(answer.json).toMatchObject({ sequence, expired_at: expiredAt });
+    expect(answer.json.detail).toContain(`at sequence ${sequence}`);
   });
 
   test("a view that has not seen the sequence", async () => {

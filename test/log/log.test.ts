@@ -191,7 +191,7 @@ describe("streams", () => {
     await using broker = await startTestBroker();
     expect(await reconcile(broker)).toEqual({
       kind: "agreed",
-      made: ["AUDIT", "ACCEPTED", "KV_KEYS", "OBLIGATIONS", "RATES", "SANDBOX"],
+      made: ["AUDIT", "ACCEPTED", "KV_KEYS", "OBLIGATIONS", "RATES", "KV_RETENTION", "SANDBOX"],
       updated: [],
     });
     expect(await reconcile(broker)).toEqual({ kind: "agreed", made: [], updated: [] });

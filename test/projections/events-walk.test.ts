@@ -24,6 +24,9 @@ const eventRow = (sequence: number, parts: { tenant?: string; text?: string; ass
   subject_hash: null,
   trace_id: null,
   request_id: "r",
+  retention_class: "unknown/",
+  counted_from: "a",
+  expired_at: null,
   event: parts.text ?? "{}",
 });
 

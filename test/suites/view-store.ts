@@ -7,6 +7,7 @@ import {
   DEAD_LETTERS,
   type DeadLetter,
   type ViewCommit,
+  type ViewRevision,
   type ViewStore,
   type Write,
 } from "../../src/views/view-store.ts";
@@ -417,6 +418,83 @@ export const viewStoreSuite = (
      * 2. Meanwhile the view is read again and again, by its own store and by another one.
      * 3. Every read saw none of the rows or all of them, and at least one read fell into the commit.
      */
+    test("a revision stands only where everything it builds on stands as it was read, and moves no position", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const key = (name: string): Row => ({ tenant: "acme", key: name });
+      const note = (row: Row): Write => ({ kind: "upsert", table: THINGS, row: { ...row, note: "revised" } });
+      const [one, two] = [thing(1), thing(2, { note: "a" })];
+      await store.commit(commitOf(0, 2, { writes: [insert(one), insert(two), mark(2, "m")] }));
+      const both = [
+        { table: THINGS, key: key("k1"), row: one },
+        { table: THINGS, key: key("k2"), row: two },
+        { table: MARKS, key: { tenant: "acme", mark: "m", sequence: 1 }, row: undefined },
+      ];
+      const outdated: ViewRevision[] = [
+        { view: { ...VIEW, version: 2 }, expected: both, writes: [note(one)] },
+        { view: OTHER_VIEW, expected: [], writes: [note(one)] },
+        {
+          view: VIEW,
+          expected: [...both, { table: THINGS, key: key("k3"), row: thing(3) }],
+          writes: [note(one)],
+        },
+        {
+          view: VIEW,
+          expected: [
+            ...both,
+            {
+              table: MARKS,
+              key: { tenant: "acme", mark: "m", sequence: 2 },
+              row: undefined,
+            },
+          ],
+          writes: [note(one)],
+        },
+        {
+          view: VIEW,
+          expected: [{ table: THINGS, key: key("k2"), row: { ...two, note: null } }],
+          writes: [note(one)],
+        },
+      ];
+      for (const revision of outdated) expect(await store.revise(revision)).toEqual({ kind: "outdated" });
+      expect(await store.load(THINGS, [key("k1")])).toEqual([one]);
+
+      const gone: Write = { kind: "delete", table: MARKS, key: { tenant: "acme", mark: "m", sequence: 2 } };
+      const right: ViewRevision = { view: VIEW, expected: both, writes: [note(one), gone] };
+      expect(await store.revise(right)).toEqual({ kind: "revised" });
+      expect(await store.load(THINGS, [key("k1")])).toEqual([{ ...one, note: "revised" }]);
+      expect(await store.load(MARKS, [{ tenant: "acme", mark: "m", sequence: 2 }])).toEqual([]);
+      expect(await store.position("things")).toBe(2);
+      expect(await store.revise(right)).toEqual({ kind: "outdated" });
+      expect(await store.commit(commitOf(2, 3, { writes: [insert(thing(3))] }))).toEqual({
+        kind: "committed",
+      });
+    });
+
+    test("of several revisions that build on the same row one stands, beside commits", async () => {
+      await using at = await setUp();
+      const stores = [at.store, at.another(), at.another()];
+      const key = { tenant: "acme", key: "k1" };
+      await at.store.commit(commitOf(0, 1, { writes: [insert(thing(1))] }));
+      for (let round = 1; round <= 10; round++) {
+        const [row] = await at.store.load(THINGS, [key]);
+        const [commit, ...results] = await Promise.all([
+          at.store.commit(commitOf(round, round + 1, { writes: [insert(thing(round + 1))] })),
+          ...stores.map((store, writer) =>
+            store.revise({
+              view: VIEW,
+              expected: [{ table: THINGS, key, row }],
+              writes: [{ kind: "upsert", table: THINGS, row: thing(1, { colour: `${round} ${writer}` }) }],
+            }),
+          ),
+        ]);
+        expect(commit).toEqual({ kind: "committed" });
+        expect(results.map(({ kind }) => kind).sort()).toEqual(["outdated", "outdated", "revised"]);
+      }
+      expect(await at.store.position("things")).toBe(11);
+      for (const store of stores) await store.close();
+    });
+
     test("a read never sees half a commit", async () => {
       await using at = await setUp();
       await using another = at.another();

@@ -11,6 +11,7 @@ import {
 } from "../event-filter.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
 import {
   invalidCursor,
@@ -81,6 +82,13 @@ const getEvent = async (views: ViewStore, call: Call): Promise<Response> => {
   const eventId = params.event_id;
   const event = eventId ? await findEvent(views, principal.tenant, eventId) : undefined;
   if (!event) return notFound(call, "event");
+  if (event.kind === "expired") {
+    const { sequence, expiredAt } = event;
+    return problem(context, "event_expired", {
+      detail: `The event expired at ${expiredAt}. Its record is in the log at sequence ${sequence}.`,
+      expired: { sequence, expired_at: expiredAt },
+    });
+  }
   return successText({ requestId: context.requestId, dataText: storedEventText(event) });
 };
 
@@ -108,7 +116,7 @@ const TIMELINE: Operation = {
   description:
     "All events of the asset in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
   parameters: [pathParameter("asset_id", "credit_model"), ...TIMELINE_FILTER_PARAMETERS, ...PAGE_PARAMETERS],
-  problems: ["invalid_request", "not_found", "view_behind"],
+  problems: ["invalid_request", "not_found", "event_expired", "view_behind"],
 };
 
 const ONE: Operation = {

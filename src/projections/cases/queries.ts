@@ -3,7 +3,7 @@ import type { Fact, LinkKind } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { EVENTS } from "../events/tables.ts";
+import { EVENTS, isExpired } from "../events/tables.ts";
 import { type CaseView, caseView } from "./case-view.ts";
 import { componentOf, isHub, type Node, nodeFrom, nodeName } from "./nodes.ts";
 import { CASE_NODES } from "./tables.ts";
@@ -28,9 +28,20 @@ export const findCase = async (
   return { ...caseView(tenant, facts, rules), events };
 };
 
+/** The names by which an event belongs to the case of a correlation, also where it is not among the facts that are kept. */
+export const namesOfCase = async (
+  views: Pick<ViewStore, "load">,
+  tenant: string,
+  correlationId: string,
+): Promise<ReadonlySet<string>> => {
+  const start = nodeName("correlation", correlationId);
+  const nodes = await loadCase(views, tenant, start);
+  return new Set(componentOf(start, (name) => nodes.get(name) ?? nodeFrom(undefined)));
+};
+
 /** The node and all that can be reached from it, one step for all of them at a time. */
 const loadCase = async (
-  views: ViewStore,
+  views: Pick<ViewStore, "load">,
   tenant: string,
   start: string,
 ): Promise<ReadonlyMap<string, Node>> => {
@@ -50,7 +61,7 @@ const loadCase = async (
   return nodes;
 };
 
-/** The stored events of some facts, by event_id. */
+/** The stored events of some facts, by event_id; without those that have expired. */
 export const eventsOfFacts = async (
   views: ViewStore,
   tenant: string,
@@ -60,5 +71,5 @@ export const eventsOfFacts = async (
     EVENTS,
     facts.map(({ id }) => ({ tenant, event_id: id })),
   );
-  return new Map(rows.map((row) => [rowText(row, "event_id"), row]));
+  return new Map(rows.filter((row) => !isExpired(row)).map((row) => [rowText(row, "event_id"), row]));
 };

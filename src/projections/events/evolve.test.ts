@@ -42,6 +42,9 @@ test("an event becomes one row with everything it can be searched by, and its te
       subject_hash: hash("a"),
       trace_id: "T",
       request_id: "0198c0de-0000-7000-8000-000000000000",
+      retention_class: "high/",
+      counted_from: "2026-11-20T10:00:00.5",
+      expired_at: null,
       event: eventText,
     },
   ]);

@@ -1,17 +1,27 @@
 /**
  * The view `events`: every event once, under (tenant, event_id). The broker recognises a repeated event for ten minutes
  * only; this rule holds for ever: the first one stays, the same one again changes nothing, and a different one under the
- * same event_id becomes a dead letter, `event_id_conflict`.
+ * same event_id becomes a dead letter, `event_id_conflict`. Of one that has expired nobody knows the content any more: what comes under its
+ * event_id is a repeat.
  */
 import { splitEventType } from "../../../streams/subjects.ts";
 import type { EventFacts } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { sameContent } from "../../log/same-content.ts";
-import { type RowOf, rowInteger, rowText } from "../../views/tables.ts";
+import { classOf, classText, countedFrom } from "../../retention/age.ts";
+import { type Row, type RowOf, rowText, type Table } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import type { Evolution, Projection, Rejection, StateKey, States, StoredRecord } from "../projection.ts";
-import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENT_WORDS, EVENTS } from "./tables.ts";
+import {
+  EVENT_LEGAL_BASES,
+  EVENT_TAGS,
+  EVENT_WORDS,
+  EVENTS,
+  EXPIRY_RUNS,
+  isExpired,
+  sequenceOf,
+} from "./tables.ts";
 import { eventWords } from "./words.ts";
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
@@ -32,7 +42,7 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
     if (first === undefined) {
       firsts.set(name, stored);
       for (const write of newRows(stored, facts)) writes.push(write);
-    } else if (!sameContent(first.record.eventText, eventText)) {
+    } else if (first.record && !sameContent(first.record.eventText, eventText)) {
       const detail = `the event at sequence ${first.sequence} has the same event_id and other content`;
       rejected.push({ sequence, code: "event_id_conflict", detail });
     }
@@ -42,12 +52,15 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
 
 interface First {
   readonly sequence: Sequence;
-  readonly record: { readonly eventText: string };
+  /** Undefined where it has expired. */
+  readonly record: { readonly eventText: string } | undefined;
 }
 
 const storedFirst = (states: States, tenant: string, eventId: string): First | undefined => {
   const row = states.get(EVENTS, { tenant, event_id: eventId });
-  return row && { sequence: rowInteger(row, "sequence"), record: { eventText: rowText(row, "event") } };
+  if (!row) return undefined;
+  const record = isExpired(row) ? undefined : { eventText: rowText(row, "event") };
+  return { sequence: sequenceOf(row), record };
 };
 
 const stateKeys = ({ record, facts }: StoredRecord): readonly StateKey[] =>
@@ -55,12 +68,13 @@ const stateKeys = ({ record, facts }: StoredRecord): readonly StateKey[] =>
 
 const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonly Write[] => {
   const { tenant } = record;
+  const received = timeKey(record.receivedAt);
   const row: RowOf<typeof EVENTS> = {
     tenant,
     event_id: facts.eventId,
     sequence,
     received_at: record.receivedAt,
-    received: timeKey(record.receivedAt),
+    received,
     occurred: facts.occurred,
     asset_id: facts.assetId,
     event_type: facts.eventType,
@@ -70,29 +84,44 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
     subject_hash: facts.subjectHash,
     trace_id: facts.traceId,
     request_id: record.requestId,
+    retention_class: classText(classOf(facts.legalBases, facts.riskTier)),
+    counted_from: countedFrom({ occurred: facts.occurred, received }),
+    expired_at: null,
     event: record.eventText,
   };
   return [
     { kind: "insert", table: EVENTS, row },
-    ...facts.legalBases.map((legalBasis) => legalBasisWrite({ tenant, legal_basis: legalBasis, sequence })),
-    ...facts.tags.map(({ key, value }) => tagWrite({ tenant, key, value, sequence })),
+    ...companionsOf({ tenant, sequence, facts }).map(
+      ({ table, row: companion }): Write => ({ kind: "insert", table, row: companion }),
+    ),
     { kind: "index", index: EVENT_WORDS, tenant, sequence, words: eventWords(facts) },
   ];
 };
 
-const legalBasisWrite = (row: RowOf<typeof EVENT_LEGAL_BASES>): Write => ({
-  kind: "insert",
-  table: EVENT_LEGAL_BASES,
-  row,
-});
+/** The rows beside that of the event, by which it is found; they go with it (expiry.ts). All their columns are their key. */
+export const companionsOf = ({
+  tenant,
+  sequence,
+  facts,
+}: {
+  readonly tenant: string;
+  readonly sequence: Sequence;
+  readonly facts: Pick<EventFacts, "legalBases" | "tags">;
+}): readonly { readonly table: Table; readonly row: Row }[] => [
+  ...facts.legalBases.map((legalBasis) => legalBasisRow({ tenant, legal_basis: legalBasis, sequence })),
+  ...facts.tags.map(({ key, value }) => tagRow({ tenant, key, value, sequence })),
+];
 
-const tagWrite = (row: RowOf<typeof EVENT_TAGS>): Write => ({ kind: "insert", table: EVENT_TAGS, row });
+const legalBasisRow = (row: RowOf<typeof EVENT_LEGAL_BASES>) => ({ table: EVENT_LEGAL_BASES, row });
+
+const tagRow = (row: RowOf<typeof EVENT_TAGS>) => ({ table: EVENT_TAGS, row });
 
 export const eventsProjection: Projection = {
   name: "events",
-  version: 2,
-  tables: [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS],
+  version: 3,
+  tables: [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS, EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],
+  besideLog: [EXPIRY_RUNS],
   stateKeys,
   evolve,
 };

@@ -9,7 +9,7 @@ import { readCursor, writeCursor } from "../../views/cursor.ts";
 import { type ColumnOf, type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type Condition, type TenantQuery, tenantQuery } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENT_WORDS, EVENTS } from "./tables.ts";
+import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
 import { wordsOfName } from "./words.ts";
 
 export interface EventConditions {
@@ -53,6 +53,11 @@ export interface StoredEvent {
   readonly eventText: string;
 }
 
+export type FoundEvent =
+  | ({ readonly kind: "stored" } & StoredEvent)
+  /** The views no longer show it; its record is in the log. */
+  | { readonly kind: "expired"; readonly sequence: Sequence; readonly expiredAt: string };
+
 export type EventSearch =
   | { readonly kind: "page"; readonly rows: readonly StoredEvent[]; readonly nextCursor: string | null }
   | { readonly kind: "invalid_cursor" };
@@ -82,9 +87,12 @@ export const findEvent = async (
   views: ViewStore,
   tenant: string,
   eventId: string,
-): Promise<StoredEvent | undefined> => {
+): Promise<FoundEvent | undefined> => {
   const [row] = await views.select(findQuery(tenant, eventId));
-  return row && storedEvent(row);
+  if (!row) return undefined;
+  return isExpired(row)
+    ? { kind: "expired", sequence: sequenceOf(row), expiredAt: rowText(row, "expired_at") }
+    : { kind: "stored", ...storedEvent(row) };
 };
 
 /** Apart from searchEvents so that a test can ask the database for its plan. */
@@ -108,6 +116,8 @@ export const searchQuery = (
     where: conditionsOf(filter),
     order: filter.order,
     after,
+    // What has expired stands below.
+    above: 0,
     upTo,
     rowsMax,
   });
@@ -119,7 +129,7 @@ export const findQuery = (tenant: string, eventId: string): TenantQuery =>
   tenantQuery({
     tenant,
     table: EVENTS,
-    columns: STORED_EVENT_COLUMNS,
+    columns: [...STORED_EVENT_COLUMNS, "expired_at"],
     where: [{ kind: "equals", column: "event_id", value: canonicalEventId(eventId) }],
     order: "asc",
     rowsMax: 1,

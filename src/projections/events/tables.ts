@@ -1,8 +1,10 @@
-import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
+import { INTEGER, NULLABLE_TEXT, type Row, rowInteger, type Table, TEXT } from "../../views/tables.ts";
 import type { TextIndex } from "../../views/text-index.ts";
 
 /**
- * One row per event. Searches come in the order of the log, so each index ends in `sequence`. Later ones win where a
+ * One row per event, for ever: of one that has expired its identity stays, so that a repeat is never taken for a first one. `sequence` has a minus
+ * sign then, all that says something about it is empty, and `received_at` tells reconciliation in which hour it came.
+ * Searches come in the order of the log, so each index ends in `sequence`. Later ones win where a
  * search could use two (views/tables.ts): from many events per value to few.
  */
 export const EVENTS = {
@@ -24,11 +26,17 @@ export const EVENTS = {
     subject_hash: NULLABLE_TEXT,
     trace_id: NULLABLE_TEXT,
     request_id: TEXT,
+    /** Tier and law that say how long it is kept (src/retention/age.ts), and the time from which that counts. */
+    retention_class: TEXT,
+    counted_from: TEXT,
+    /** RFC 3339, UTC; null for all that is there. */
+    expired_at: NULLABLE_TEXT,
     /** JSON text as it was sent. */
     event: TEXT,
   },
   primaryKey: ["tenant", "event_id"],
   indexes: [
+    ["tenant", "retention_class", "counted_from", "sequence"],
     // Holds the times too: a search by time reads the index in order, and rows only where the time is right.
     ["tenant", "sequence", "occurred", "received"],
     ["tenant", "risk_tier", "sequence"],
@@ -56,6 +64,26 @@ export const EVENT_TAGS = {
   indexes: [],
   isReadBack: false,
 } as const satisfies Table;
-
 /** The words of each event (words.ts). */
 export const EVENT_WORDS: TextIndex = { name: "event_words" };
+
+/** Who lets events expire now, and when that was last done: one row. A view that is made again does not know of any, so it is done right after. */
+export const EXPIRY_RUNS = {
+  name: "expiry_runs",
+  columns: {
+    name: TEXT,
+    /** The process at work; empty for none. */
+    holder: TEXT,
+    /** Milliseconds since 1970: until then nobody else begins. */
+    held_until: INTEGER,
+    /** The same; 0 for never. */
+    finished_at: INTEGER,
+  },
+  primaryKey: ["name"],
+  indexes: [],
+} as const satisfies Table;
+
+export const isExpired = (row: Row): boolean => rowInteger(row, "sequence") < 0;
+
+/** Where the event stands in the log, expired or not. */
+export const sequenceOf = (row: Row): number => Math.abs(rowInteger(row, "sequence"));

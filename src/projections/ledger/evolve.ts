@@ -1,7 +1,7 @@
 /** The view `ledger`: how many records came in which hour, and how many of them tell nothing new. */
 import { hourOf } from "../../log/accepted-counts.ts";
 import { type Row, type RowOf, rowInteger } from "../../views/tables.ts";
-import { EVENTS } from "../events/tables.ts";
+import { EVENTS, sequenceOf } from "../events/tables.ts";
 import type { Evolution, Projection, StateKey, States, StoredRecord } from "../projection.ts";
 import { LEDGER } from "./tables.ts";
 
@@ -22,7 +22,7 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
     const name = `${tenant} ${key.hour}`;
     const before = rows.get(name) ?? states.get(LEDGER, key);
     const standing = facts && states.get(EVENTS, eventKey(tenant, facts.eventId));
-    const isRepeated = standing !== undefined && standing.sequence !== sequence;
+    const isRepeated = standing !== undefined && sequenceOf(standing) !== sequence;
     rows.set(name, {
       ...key,
       records: (before ? rowInteger(before, "records") : 0) + 1,

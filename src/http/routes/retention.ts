@@ -1,0 +1,323 @@
+/** How long events are shown, and what is on hold. */
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../../limits.ts";
+import { ageOf, legalFloor, RETENTION_CLASSES } from "../../retention/age.ts";
+import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS, RETENTION_TIERS } from "../../retention/floors.ts";
+import { HoldRecord, HoldRequest, PolicyRecord, PolicyRequest } from "../../retention/records.ts";
+import {
+  type PolicyAnswer,
+  placeOf,
+  type Retention,
+  type RetentionRefusal,
+} from "../../retention/retention.ts";
+import type { RetentionUnavailable } from "../../retention/retention-store.ts";
+import { readCursor, writeCursor } from "../../views/cursor.ts";
+import type { BodyReader } from "../body.ts";
+import type { Call, Guard } from "../guard.ts";
+import { readJson } from "../json-body.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { problem } from "../problem.ts";
+import { readQuery } from "../query.ts";
+import { invalidCursor, parameter, pathParameter } from "../reading.ts";
+import type { RequestContext } from "../request-context.ts";
+import { dataOf, listOf } from "../schemas.ts";
+import { success, successList } from "../success.ts";
+
+interface Ways {
+  readonly retention: Retention;
+  readonly bodies: BodyReader;
+}
+
+const SCOPE = "keys:manage";
+
+export const retentionRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) =>
+  new Elysia({ prefix: "/v1" })
+    .get(
+      "/retention",
+      guard(SCOPE, (call) => getPolicy(ways.retention, call)),
+      { detail: describe(READ) },
+    )
+    .put(
+      "/retention",
+      guard(SCOPE, (call) => putPolicy(ways, call)),
+      { parse: "none", detail: describe(SET) },
+    )
+    .post(
+      "/holds",
+      guard(SCOPE, (call) => postHold(ways, call)),
+      { parse: "none", detail: describe(HOLD) },
+    )
+    .get(
+      "/holds",
+      guard(SCOPE, (call) => getHolds(ways.retention, call)),
+      { detail: describe(LIST) },
+    )
+    .delete(
+      "/holds/:id",
+      guard(SCOPE, (call) => deleteHold(ways.retention, call)),
+      { parse: "none", detail: describe(RELEASE) },
+    );
+
+const getPolicy = async (retention: Retention, { request, context, principal }: Call): Promise<Response> => {
+  const query = readQuery(request.url);
+  const tenant = query.text("tenant");
+  const errors = query.errors();
+  if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  return answerPolicy(context, await retention.policy({ principal, tenant }));
+};
+
+const putPolicy = async (
+  { retention, bodies }: Ways,
+  { request, context, principal }: Call,
+): Promise<Response> => {
+  const body = await readJson(bodies, request, context);
+  if (body instanceof Response) return body;
+  return answerPolicy(context, await retention.setPolicy({ principal, request: body.value }));
+};
+
+const answerPolicy = (
+  context: RequestContext,
+  answer: PolicyAnswer | RetentionRefusal | RetentionUnavailable,
+): Response =>
+  answer.kind === "policy"
+    ? success({ requestId: context.requestId, data: policyEntry(answer) })
+    : refused(context, answer);
+
+/** The policy as it was said, and what it comes to for each tier and law. */
+const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
+  const policy = record?.policy ?? {};
+  return {
+    tenant,
+    policy,
+    updated_at: record?.updated_at ?? null,
+    updated_by: record?.updated_by ?? null,
+    ages: RETENTION_CLASSES.map((kept) => ({
+      risk_tier: kept.tier,
+      legal_basis: kept.floor ?? null,
+      ...ageOf(policy, kept),
+    })),
+    floors: [undefined, ...FLOOR_NAMES].map((floor) => ({
+      legal_basis: floor ?? null,
+      minimum_days: legalFloor({ floor }).days,
+      clause: (floor ? LEGAL_FLOORS[floor] : GENERAL_FLOOR).clause,
+    })),
+  };
+};
+
+const postHold = async (
+  { retention, bodies }: Ways,
+  { request, context, principal }: Call,
+): Promise<Response> => {
+  const body = await readJson(bodies, request, context);
+  if (body instanceof Response) return body;
+  const answer = await retention.placeHold({ principal, request: body.value });
+  if (answer.kind !== "hold") return refused(context, answer);
+  return success({ status: 201, requestId: context.requestId, data: answer.hold });
+};
+
+const getHolds = async (retention: Retention, call: Call): Promise<Response> => {
+  const { request, context, principal } = call;
+  const query = readQuery(request.url);
+  const tenant = query.text("tenant");
+  const limit = query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT;
+  const cursor = query.text("cursor");
+  const errors = query.errors();
+  if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  const scope = JSON.stringify(["holds", principal.keyId, tenant]);
+  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
+  if (start?.kind === "invalid_cursor") return invalidCursor(call);
+  const answer = await retention.holds({ principal, tenant });
+  if (answer.kind !== "holds") return refused(context, answer);
+  const [after = ""] = start?.place ?? [];
+  const found = answer.holds.filter((hold) => placeOf(hold) > String(after));
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  return successList({
+    requestId: context.requestId,
+    rowTexts: page.map((hold) => JSON.stringify(hold)),
+    nextCursor: last ? writeCursor({ place: [placeOf(last)], scope }) : null,
+  });
+};
+
+const deleteHold = async (retention: Retention, { context, principal, params }: Call): Promise<Response> => {
+  const answer = await retention.releaseHold({ principal, id: params.id ?? "" });
+  if (answer.kind !== "hold") return refused(context, answer);
+  return success({ requestId: context.requestId, data: answer.hold });
+};
+
+const refused = (
+  context: RequestContext,
+  refusal: RetentionRefusal | RetentionUnavailable | { readonly kind: "not_found" },
+): Response => {
+  switch (refusal.kind) {
+    case "invalid":
+      return problem(context, "invalid_request", { errors: refusal.problems });
+    case "not_found":
+      return problem(context, "not_found", { detail: "There is no such hold that this key manages." });
+    case "unavailable":
+      return problem(context, "log_unavailable", {
+        detail: `Policies and holds could not be asked for: ${refusal.detail}. Ask again.`,
+      });
+  }
+};
+
+const nullable = (schema: Parameters<typeof Type.Union>[0][number]) => Type.Union([schema, Type.Null()]);
+
+const Reason = Type.Object({
+  code: Type.Union(
+    (["law", "tier_default", "policy_minimum", "policy_maximum", "no_maximum", "hold"] as const).map((code) =>
+      Type.Literal(code),
+    ),
+  ),
+  text: Type.String(),
+  clause: nullable(Type.String({ description: "The article, where a law is the reason." })),
+});
+
+const PolicyView = dataOf(
+  Type.Object({
+    tenant: PolicyRecord.properties.tenant,
+    policy: PolicyRecord.properties.policy,
+    updated_at: nullable(Type.String({ format: "date-time" })),
+    updated_by: nullable(Type.String()),
+    ages: Type.Array(
+      Type.Object({
+        risk_tier: Type.Union(RETENTION_TIERS.map((tier) => Type.Literal(tier))),
+        legal_basis: nullable(
+          Type.String({
+            description: "The basis of the event that asks for the longest time; null for none.",
+          }),
+        ),
+        days: nullable(
+          Type.Integer({
+            description: "Counted from the later of `timestamp` and `received_at`; null: kept.",
+          }),
+        ),
+        reason: Reason,
+      }),
+      { description: "What the policy comes to, for each tier and law." },
+    ),
+    floors: Type.Array(
+      Type.Object({
+        legal_basis: nullable(Type.String({ description: "Null: for every event." })),
+        minimum_days: Type.Integer(),
+        clause: Type.String(),
+      }),
+      { description: "What no policy goes below." },
+    ),
+  }),
+);
+
+const EXAMPLE_POLICY = {
+  tenant: "acme",
+  record: {
+    tenant: "acme",
+    policy: { maximum_days: 400, tiers: { low: { maximum_days: 184 } } },
+    updated_at: "2026-11-20T10:00:00.000Z",
+    updated_by: "admin",
+  },
+};
+const EXAMPLE_HOLD = {
+  id: "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a11",
+  tenant: "acme",
+  asset_id: "credit_model",
+  reason: "Complaint 2026-114, until the court has decided.",
+  created_at: "2026-11-20T10:00:00.000Z",
+  created_by: "admin",
+};
+const TENANT = parameter("tenant", "Whose. Any but the admin key may only name its own.");
+const WHAT_GOES =
+  "Only rows of the views expire: what the log holds stays as it is, for ever. `GET /v1/events/{event_id}` then answers 410, and says where in the log the record stands.";
+const policyAnswer = {
+  status: 200,
+  description: "The policy, and what it comes to.",
+  schema: PolicyView,
+  example: { data: policyEntry(EXAMPLE_POLICY), request_id: EXAMPLE_REQUEST_ID },
+};
+
+const READ: Operation = {
+  id: "readRetention",
+  tag: "Retention",
+  summary: "How long events are kept",
+  description: `The tenant's policy, and the ages that follow from it with their reasons. ${WHAT_GOES}`,
+  scope: SCOPE,
+  parameters: [TENANT],
+  answer: policyAnswer,
+  problems: ["invalid_request", "log_unavailable"],
+};
+
+const SET: Operation = {
+  id: "setRetention",
+  tag: "Retention",
+  summary: "Say how long events are kept",
+  description: `Takes the place of the policy before. Without \`maximum_days\` nothing expires. A maximum below what the law asks of every event is refused; an event whose own legal bases ask for longer is kept longer whatever the policy says. A tier that is not named under \`tiers\` is kept at least as long as its default. ${WHAT_GOES}`,
+  scope: SCOPE,
+  body: { schema: PolicyRequest, example: { tenant: "acme", ...EXAMPLE_POLICY.record.policy } },
+  answer: policyAnswer,
+  problems: ["log_unavailable"],
+};
+
+const HOLD: Operation = {
+  id: "placeHold",
+  tag: "Retention",
+  summary: "Place a hold",
+  description:
+    "Nothing of the asset or the case expires until the hold is released, however old it is. What has expired before does not come back.",
+  scope: SCOPE,
+  body: {
+    schema: HoldRequest,
+    example: { tenant: "acme", asset_id: "credit_model", reason: EXAMPLE_HOLD.reason },
+  },
+  answer: {
+    status: 201,
+    description: "The hold.",
+    schema: dataOf(HoldRecord),
+    example: { data: EXAMPLE_HOLD, request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: ["log_unavailable"],
+};
+
+const LIST: Operation = {
+  id: "listHolds",
+  tag: "Retention",
+  summary: "List holds",
+  description: "Oldest first, released ones included. The admin key sees every tenant's.",
+  scope: SCOPE,
+  parameters: [
+    TENANT,
+    parameter("limit", "Rows in one answer.", {
+      type: "integer",
+      minimum: 1,
+      maximum: PAGE_ROWS_MAX,
+      default: PAGE_ROWS_DEFAULT,
+    }),
+    parameter("cursor", "`next_cursor` of the page before, with the same filters."),
+  ],
+  answer: {
+    status: 200,
+    description: "One page.",
+    schema: listOf(HoldRecord),
+    example: { data: [EXAMPLE_HOLD], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: ["invalid_request", "log_unavailable"],
+};
+
+const RELEASE: Operation = {
+  id: "releaseHold",
+  tag: "Retention",
+  summary: "Release a hold",
+  description:
+    "What it kept may expire from now on, unless another hold keeps it. The hold stays listed. Releasing a released hold changes nothing.",
+  scope: SCOPE,
+  parameters: [pathParameter("id", EXAMPLE_HOLD.id)],
+  answer: {
+    status: 200,
+    description: "The released hold.",
+    schema: dataOf(HoldRecord),
+    example: {
+      data: { ...EXAMPLE_HOLD, released_at: "2027-02-01T09:00:00.000Z", released_by: "admin" },
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+  },
+  problems: ["not_found", "log_unavailable"],
+};

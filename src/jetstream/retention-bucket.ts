@@ -1,0 +1,150 @@
+/**
+ * Policies and holds, in a JetStream key-value bucket (NATS ADR-8): `policy.<tenant>` and `hold.<tenant>.<id>`. What was read is kept, and whoever
+ * asks gets what is stored at that moment: the stream's leader is asked for its last revision, and for what came since. No watch, because a watch
+ * may be behind, and a hold must count at once.
+ */
+import { holdSubject, policySubject, RETENTION_BUCKET } from "../../streams/retention.ts";
+import { RETENTION_REQUEST_MS_MAX } from "../limits.ts";
+import { asHoldRecord, asPolicyRecord, type HoldRecord, type PolicyRecord } from "../retention/records.ts";
+import type { ReadRetention, RetentionStore, RetentionWrite } from "../retention/retention-store.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
+import type { BrokerConnection } from "./connection.ts";
+
+export const createRetentionBucket = ({
+  connection,
+  logger,
+}: {
+  readonly connection: BrokerConnection;
+  readonly logger: Logger;
+}): RetentionStore => {
+  const jetstream = connection.nats.jetstream({ timeout: RETENTION_REQUEST_MS_MAX });
+  const memory = createMemory(logger);
+  let last: Promise<unknown> = Promise.resolve();
+
+  const refresh = async (): Promise<ReadRetention> => {
+    try {
+      await connection.untilLost(() => catchUp(connection, memory));
+      return { kind: "read", stored: memory.stored() };
+    } catch (error) {
+      return { kind: "unavailable", detail: describeError(error) };
+    }
+  };
+  const write = async (
+    subject: string,
+    record: PolicyRecord | HoldRecord,
+    expected: number | undefined,
+  ): Promise<RetentionWrite> => {
+    try {
+      const expect = expected === undefined ? {} : { expect: { lastSubjectSequence: expected } };
+      await connection.untilLost(() => jetstream.publish(subject, JSON.stringify(record), expect));
+      return { kind: "written" };
+    } catch (error) {
+      return apiErrorCode(error) === API_ERROR.wrongLastSequence
+        ? { kind: "conflict" }
+        : { kind: "unavailable", detail: describeError(error) };
+    }
+  };
+
+  return {
+    // One after another, each with its own question: an answer that was on its way before a write would not know of it.
+    read: () => {
+      const turn = last.then(refresh);
+      last = turn;
+      return turn;
+    },
+    putPolicy: (record) => write(policySubject(record.tenant), record, undefined),
+    createHold: (record) => write(holdSubject(record.tenant, record.id), record, 0),
+    updateHold: (record, revision) => write(holdSubject(record.tenant, record.id), record, revision),
+  };
+};
+
+type Value =
+  | { readonly kind: "policy"; readonly record: PolicyRecord }
+  | { readonly kind: "hold"; readonly record: HoldRecord; readonly revision: number };
+
+const createMemory = (logger: Logger) => {
+  const values = new Map<string, Value>();
+  let revision = 0;
+  return {
+    revision: () => revision,
+    forget: (): void => {
+      values.clear();
+      revision = 0;
+    },
+    take: ({ subject, seq, data }: StoredValue): void => {
+      revision = seq;
+      const value = storedValue(subject, seq, data);
+      if (value) values.set(subject, value);
+      else {
+        values.delete(subject);
+        logger.warn("a value of the retention bucket is not one of ours and is passed over", {
+          sequence: seq,
+        });
+      }
+    },
+    stored: () => ({
+      policies: [...values.values()].flatMap((value) => (value.kind === "policy" ? [value.record] : [])),
+      holds: [...values.values()].flatMap((value) => (value.kind === "hold" ? [value] : [])),
+    }),
+  };
+};
+
+const SUBJECT = new RegExp(
+  `^\\$KV\\.${RETENTION_BUCKET}\\.(?:policy\\.(?<policyTenant>[^.]+)|hold\\.(?<holdTenant>[^.]+)\\.(?<id>[^.]+))$`,
+);
+
+const storedValue = (subject: string, revision: number, data: string | undefined): Value | undefined => {
+  const { policyTenant, holdTenant, id } = SUBJECT.exec(subject)?.groups ?? {};
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(Buffer.from(data ?? "", "base64").toString());
+  } catch {
+    return undefined;
+  }
+  if (policyTenant !== undefined) {
+    const record = asPolicyRecord(parsed, policyTenant);
+    return record && { kind: "policy", record };
+  }
+  const record =
+    holdTenant === undefined || id === undefined ? undefined : asHoldRecord(parsed, holdTenant, id);
+  return record && { kind: "hold", record, revision };
+};
+
+const catchUp = async (
+  connection: BrokerConnection,
+  memory: ReturnType<typeof createMemory>,
+): Promise<void> => {
+  const newest = await getMessage(connection, { last_by_subj: ALL });
+  const end = newest?.seq ?? 0;
+  // Messages that were seen are gone: the stream was made anew, and its revisions start again.
+  if (end < memory.revision()) memory.forget();
+  while (memory.revision() < end) {
+    const next = await getMessage(connection, { seq: memory.revision() + 1, next_by_subj: ALL });
+    if (!next) return;
+    memory.take(next);
+  }
+};
+
+const ALL = `$KV.${RETENTION_BUCKET}.>`;
+
+interface StoredValue {
+  readonly subject: string;
+  readonly seq: number;
+  /** Base64; absent where the value is empty. */
+  readonly data?: string;
+}
+
+/** As a plain request to the leader: nats.js knows `next_by_subj` only for direct gets, which replicas answer too. */
+const getMessage = async (
+  { nats }: BrokerConnection,
+  query: { readonly last_by_subj: string } | { readonly seq: number; readonly next_by_subj: string },
+): Promise<StoredValue | undefined> => {
+  const subject = `$JS.API.STREAM.MSG.GET.KV_${RETENTION_BUCKET}`;
+  const answer = await nats.request(subject, JSON.stringify(query), { timeout: RETENTION_REQUEST_MS_MAX });
+  const { message, error }: { message?: StoredValue; error?: { err_code?: number; description?: string } } =
+    answer.json();
+  if (message) return message;
+  if (error?.err_code === API_ERROR.messageNotFound) return undefined;
+  throw new Error(error?.description ?? "the broker gave no value");
+};

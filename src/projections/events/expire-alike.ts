@@ -1,0 +1,24 @@
+/** For comparing a live view with one that was made from the log now, which has everything. */
+import { keyText, rowText } from "../../views/tables.ts";
+import type { Snapshot, ViewStore } from "../../views/view-store.ts";
+import { eventsProjection } from "./evolve.ts";
+import { expiryWrites, factsIn, keyOf } from "./expiry.ts";
+import { EVENTS, isExpired, sequenceOf } from "./tables.ts";
+
+/** What has expired in the live view expires in the other one, and nothing else: so that only what should not differ does. */
+export const expireAlike = async (live: Snapshot, made: ViewStore): Promise<void> => {
+  for await (const page of live.rows(EVENTS)) {
+    const tombstones = page.filter(isExpired);
+    const rows = await made.load(
+      EVENTS,
+      tombstones.map((row) => keyOf(EVENTS, row)),
+    );
+    const byKey = new Map(rows.map((row) => [keyText(EVENTS, row), row]));
+    const writes = tombstones.flatMap((tombstone) => {
+      const row = byKey.get(keyText(EVENTS, tombstone));
+      const facts = row && sequenceOf(row) === sequenceOf(tombstone) ? factsIn(row) : undefined;
+      return row && facts ? expiryWrites(row, facts, rowText(tombstone, "expired_at")) : [];
+    });
+    if (writes.length > 0) await made.revise({ view: eventsProjection, expected: [], writes });
+  }
+};

@@ -1,0 +1,76 @@
+/** What is due to expire in the view `events`, and what is left of an event that has. */
+import { type EventFacts, eventFacts } from "../../event/facts.ts";
+import { classText, type RetentionClass } from "../../retention/age.ts";
+import { type Row, type RowOf, rowInteger, rowText, type Table } from "../../views/tables.ts";
+import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
+import type { Write } from "../../views/view-store.ts";
+import { companionsOf } from "./evolve.ts";
+import { EVENT_WORDS, EVENTS } from "./tables.ts";
+
+/** Rows of one class that count from before a time, the oldest first. */
+export const dueQuery = (parts: {
+  readonly tenant: string;
+  readonly kept: RetentionClass;
+  /** As text that sorts by time. */
+  readonly before: string;
+  /** The last row of the page before. */
+  readonly after: Row | undefined;
+  readonly rowsMax: number;
+}): TenantQuery => {
+  const { tenant, kept, before, after, rowsMax } = parts;
+  return tenantList({
+    tenant,
+    table: EVENTS,
+    columns: COLUMNS,
+    where: [
+      { kind: "equals", column: "retention_class", value: classText(kept) },
+      { kind: "range", column: "counted_from", to: before },
+    ],
+    orderBy: ["counted_from", "sequence"],
+    order: "asc",
+    after: after && [rowText(after, "counted_from"), rowInteger(after, "sequence")],
+    rowsMax,
+  });
+};
+
+const COLUMNS = Object.keys(EVENTS.columns).filter((name): name is keyof typeof EVENTS.columns =>
+  Object.hasOwn(EVENTS.columns, name),
+);
+
+/** Read from the event's own text, which has the last word; the columns only find it. */
+export const factsIn = (row: Row): EventFacts | undefined => eventFacts(JSON.parse(rowText(row, "event")));
+
+/** The row becomes a tombstone, and what was beside it goes. */
+export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): readonly Write[] => {
+  const [tenant, sequence] = [rowText(row, "tenant"), rowInteger(row, "sequence")];
+  const tombstone: RowOf<typeof EVENTS> = {
+    tenant,
+    event_id: rowText(row, "event_id"),
+    sequence: -sequence,
+    received_at: rowText(row, "received_at"),
+    received: "",
+    occurred: "",
+    asset_id: "",
+    event_type: "",
+    event_group: "",
+    risk_tier: null,
+    correlation_id: null,
+    subject_hash: null,
+    trace_id: null,
+    request_id: "",
+    retention_class: "",
+    counted_from: "",
+    expired_at: expiredAt,
+    event: "",
+  };
+  return [
+    { kind: "upsert", table: EVENTS, row: tombstone },
+    ...companionsOf({ tenant, sequence, facts }).map(
+      ({ table, row: companion }): Write => ({ kind: "delete", table, key: keyOf(table, companion) }),
+    ),
+    { kind: "unindex", index: EVENT_WORDS, sequence },
+  ];
+};
+
+export const keyOf = (table: Table, row: Row): Row =>
+  Object.fromEntries(table.primaryKey.map((name) => [name, row[name] ?? null]));

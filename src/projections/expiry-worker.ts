@@ -1,0 +1,73 @@
+/**
+ * Lets events expire in the views; the log is never touched. Every hour and at the start, in small transactions, each of which stands only where
+ * nothing it builds on has changed since. So a pass may end anywhere and go on anywhere. Policies and holds are asked for before each
+ * transaction, so that a hold counts at once.
+ */
+import { EXPIRY_INTERVAL_MS, EXPIRY_LOOK_MS } from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
+import { rowInteger, rowText } from "../views/tables.ts";
+import { EXPIRY_RUNS } from "./events/tables.ts";
+import {
+  EXPIRY_RUN_KEY,
+  type ExpiryDependencies,
+  type ExpiryPass,
+  expireAll,
+  haveSeen,
+} from "./expiry-run.ts";
+
+/** What one look came to. */
+export type ExpiryLook =
+  | ExpiryPass
+  /** Done within the last hour. */
+  | { readonly kind: "not_due" }
+  /** The views have not seen all of the log: what they have yet to take would come back, or belong to a case on hold. */
+  | { readonly kind: "behind" };
+
+export interface ExpiryWorker {
+  look(signal: AbortSignal): Promise<ExpiryLook>;
+  /** Looks again and again until the signal is aborted. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export const createExpiryWorker = (
+  dependencies: ExpiryDependencies & { readonly log: Pick<LogReader, "lastSequence"> },
+): ExpiryWorker => {
+  const { logger, pause, log } = dependencies;
+  let isFirst = true;
+  /** What the views must have seen before it begins. */
+  let target: Sequence | undefined;
+
+  const look = async (signal: AbortSignal): Promise<ExpiryLook> => {
+    const lease = await readLease(dependencies, isFirst);
+    if (lease.kind !== "free") return lease;
+    target ??= await log.lastSequence();
+    if (!(await haveSeen(dependencies, target))) return { kind: "behind" };
+    const pass = await expireAll(dependencies, { ...lease, target, signal });
+    if (pass.kind === "finished") [isFirst, target] = [false, undefined];
+    return pass;
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await look(signal);
+      } catch (error) {
+        logger.warn("events could not expire, trying again", { detail: String(error) });
+      }
+      await pause(EXPIRY_LOOK_MS, signal);
+    }
+  };
+  return { look, run };
+};
+
+const readLease = async ({ views, clock, holder }: ExpiryDependencies, isForced: boolean) => {
+  const [row] = await views.load(EXPIRY_RUNS, [EXPIRY_RUN_KEY]);
+  const nowMs = clock().getTime();
+  const finishedAt = row ? rowInteger(row, "finished_at") : 0;
+  if (row && rowText(row, "holder") !== holder && rowInteger(row, "held_until") > nowMs)
+    return { kind: "busy" } as const;
+  // Also where a clock that was ahead wrote it: it would not be done again before that time.
+  if (!isForced && Math.abs(nowMs - finishedAt) < EXPIRY_INTERVAL_MS) return { kind: "not_due" } as const;
+  return { kind: "free", row, finishedAt } as const;
+};

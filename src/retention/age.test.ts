@@ -1,0 +1,258 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  ageOf,
+  classOf,
+  classText,
+  countedFrom,
+  dueBefore,
+  expiresAt,
+  floorOf,
+  type Hold,
+  legalFloor,
+  RETENTION_CLASSES,
+  type RetentionFacts,
+} from "./age.ts";
+import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS, RETENTION_TIERS } from "./floors.ts";
+import type { RetentionPolicy } from "./records.ts";
+
+const facts = (change: Partial<RetentionFacts> = {}): RetentionFacts => ({
+  occurred: "2026-01-01T00:00:00",
+  received: "2026-01-01T00:00:00",
+  legalBases: [],
+  riskTier: null,
+  assetId: "credit_model",
+  correlationIds: [],
+  ...change,
+});
+
+describe("what the laws and the tiers ask for", () => {
+  const cases: readonly (readonly [readonly string[], string | null, number | null, string])[] = [
+    [["ai_basic_law_kr"], "low", 1827, "27(2)"],
+    [["eu_ai_act_art_50"], "low", 366, ""],
+    [["eu_ai_act_art_5", "colorado_sb26_189"], "low", 1096, "SB 26-189"],
+    [["feha_ads_us_ca", "colorado_sb26_189", "ai_basic_law_kr"], "low", 1827, "27(2)"],
+    [["feha_ads_us_ca"], "limited", 1461, "11013"],
+    [["feha_ads_us_ca"], "high", 1827, ""],
+    [["nobody_knows"], "low", 366, ""],
+    [[], "low", 366, ""],
+    [[], "limited", 1096, ""],
+    [[], "high", 1827, ""],
+    [[], null, 1827, ""],
+    [[], "no tier of ours", 1827, ""],
+    [["ai_basic_law_kr"], "prohibited", null, ""],
+  ];
+  test.each(cases)("%j with tier %p: %p days", (bases, tier, days, clause) => {
+    const floor = floorOf(bases, tier);
+    expect([floor.days, floor.reason.clause === null]).toEqual([days, clause === ""]);
+    if (clause !== "") expect(floor.reason.clause).toContain(clause);
+  });
+
+  test("every floor names its article, and none is below that of every event", () => {
+    for (const name of FLOOR_NAMES) {
+      expect(LEGAL_FLOORS[name].days).toBeGreaterThanOrEqual(GENERAL_FLOOR.days);
+      expect(LEGAL_FLOORS[name].clause.length).toBeGreaterThan(10);
+    }
+    expect(FLOOR_NAMES).toEqual(
+      Object.keys(LEGAL_FLOORS).map((name) => name as (typeof FLOOR_NAMES)[number]),
+    );
+  });
+
+  test("spans are never shorter than the calendar makes them", () => {
+    const spans = [
+      [GENERAL_FLOOR.days, 6],
+      [LEGAL_FLOORS.colorado_sb26_189.days, 36],
+      [LEGAL_FLOORS.feha_ads_us_ca.days, 48],
+      [LEGAL_FLOORS.ai_basic_law_kr.days, 60],
+    ] as const;
+    for (const [days, months] of spans) {
+      for (let day = 0; day < 1500; day++) {
+        const start = new Date(Date.UTC(2023, 0, 1 + day));
+        const end = new Date(start);
+        end.setUTCMonth(end.getUTCMonth() + months, 1);
+        const last = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth() + 1, 0)).getUTCDate();
+        end.setUTCDate(Math.min(start.getUTCDate(), last));
+        expect((end.getTime() - start.getTime()) / 86_400_000).toBeLessThanOrEqual(days);
+      }
+    }
+  });
+});
+
+describe("what a policy makes of it", () => {
+  const cases: readonly (readonly [
+    string,
+    RetentionPolicy,
+    string | null,
+    readonly string[],
+    number | null,
+    string,
+  ])[] = [
+    ["nothing said", {}, "low", [], null, "no_maximum"],
+    ["only a minimum", { minimum_days: 400 }, "low", [], null, "no_maximum"],
+    ["a maximum above the tier's age", { maximum_days: 500 }, "low", [], 500, "policy_maximum"],
+    ["a maximum below the tier's age", { maximum_days: 200 }, "low", [], 366, "tier_default"],
+    ["a tier named", { tiers: { low: { maximum_days: 200 } } }, "low", [], 200, "policy_maximum"],
+    ["another tier named", { tiers: { low: { maximum_days: 200 } } }, "high", [], null, "no_maximum"],
+    [
+      "a tier named, but a law",
+      { tiers: { low: { maximum_days: 200 } } },
+      "low",
+      ["ai_basic_law_kr"],
+      1827,
+      "law",
+    ],
+    ["prohibited", { maximum_days: 4000 }, "prohibited", [], null, "tier_default"],
+    [
+      "prohibited, released",
+      { tiers: { prohibited: { maximum_days: 4000 } } },
+      "prohibited",
+      [],
+      4000,
+      "policy_maximum",
+    ],
+    ["a minimum above all", { maximum_days: 2000, minimum_days: 1900 }, "low", [], 2000, "policy_maximum"],
+    [
+      "a minimum of the tier",
+      { maximum_days: 300, tiers: { low: { minimum_days: 300 } } },
+      "low",
+      [],
+      366,
+      "tier_default",
+    ],
+    ["at the floor", { tiers: { unknown: { maximum_days: 184 } } }, null, [], 184, "law"],
+  ];
+  test.each(cases)("%s", (_, policy, tier, bases, days, code) => {
+    const age = ageOf(policy, classOf(bases, tier));
+    expect([age.days, age.reason.code]).toEqual([days, code as typeof age.reason.code]);
+  });
+
+  test("the age counts from the later of both times, and a leap second or a fraction is never cut off", () => {
+    const policy: RetentionPolicy = { tiers: { unknown: { maximum_days: 184 } } };
+    const at = (change: Partial<RetentionFacts>) => expiresAt(facts(change), policy, []).at?.toISOString();
+    expect(at({})).toBe("2026-07-04T00:00:01.000Z");
+    expect(at({ occurred: "2020-01-01T00:00:00" })).toBe("2026-07-04T00:00:01.000Z");
+    expect(at({ occurred: "2026-02-01T00:00:00.999999999" })).toBe("2026-08-04T00:00:01.000Z");
+    expect(at({ received: "2026-02-01T00:00:00" })).toBe("2026-08-04T00:00:01.000Z");
+    expect(at({ received: "2026-06-30T23:59:60.5" })).toBe("2027-01-01T00:00:00.000Z");
+    expect(at({ occurred: "9999-12-31T23:59:59" })).toBe("+010000-07-03T00:00:00.000Z");
+  });
+
+  test("a hold keeps what it names and nothing else, until it is released", () => {
+    const policy: RetentionPolicy = { tiers: { unknown: { maximum_days: 184 } } };
+    const kept = (hold: Hold, change: Partial<RetentionFacts> = {}) =>
+      expiresAt(facts(change), policy, [hold]).reason.code === "hold";
+    expect(kept({ asset_id: "credit_model" })).toBe(true);
+    expect(kept({ asset_id: "credit_model", released_at: "2026-01-01T00:00:00.000Z" })).toBe(false);
+    expect(kept({ asset_id: "Credit_Model" })).toBe(false);
+    expect(kept({ correlation_id: "credit_model" })).toBe(false);
+    expect(kept({ correlation_id: "c1" }, { correlationIds: ["c0", "c1"] })).toBe(true);
+    expect(kept({})).toBe(false);
+  });
+});
+
+const DAYS = fc.integer({ min: GENERAL_FLOOR.days, max: 3000 });
+const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+const bound = fc
+  .record({ maximum_days: optional(DAYS), minimum_days: optional(DAYS) })
+  .map((record) => withoutUndefined(record));
+const withoutUndefined = (record: {
+  maximum_days: number | undefined;
+  minimum_days: number | undefined;
+}) => ({
+  ...(record.maximum_days !== undefined && { maximum_days: record.maximum_days }),
+  ...(record.minimum_days !== undefined && { minimum_days: record.minimum_days }),
+});
+const anyPolicy: fc.Arbitrary<RetentionPolicy> = fc
+  .record({ general: bound, tiers: fc.dictionary(fc.constantFrom(...RETENTION_TIERS), bound) })
+  .map(({ general, tiers }) => ({ ...general, tiers }));
+const anyTier = fc.constantFrom<string | null>("low", "limited", "high", "prohibited", "other", null);
+const anyBases = fc.array(
+  fc.constantFrom(
+    "ai_basic_law_kr",
+    "feha_ads_us_ca",
+    "colorado_sb26_189",
+    "eu_ai_act_art_50",
+    "gdpr_art_22",
+  ),
+);
+const anyTime = fc
+  .date({ min: new Date("2000-01-01"), max: new Date("2030-01-01"), noInvalidDate: true })
+  .map((date) => date.toISOString().slice(0, -1));
+
+describe("whatever the policy and the event", () => {
+  const DAY_MS = 86_400_000;
+
+  test("nothing goes below the floor of any of its laws, nor before the policy's minimum", () => {
+    fc.assert(
+      fc.property(
+        anyPolicy,
+        anyTier,
+        anyBases,
+        anyTime,
+        anyTime,
+        (policy, riskTier, bases, occurred, received) => {
+          const { at } = expiresAt(facts({ riskTier, legalBases: bases, occurred, received }), policy, []);
+          if (at === undefined) return;
+          const days =
+            (at.getTime() - Math.max(Date.parse(`${occurred}Z`), Date.parse(`${received}Z`))) / DAY_MS;
+          expect(days).toBeGreaterThanOrEqual(GENERAL_FLOOR.days);
+          for (const basis of bases) {
+            expect(days).toBeGreaterThanOrEqual(legalFloor(classOf([basis], riskTier)).days);
+          }
+          const { tier } = classOf(bases, riskTier);
+          expect(days).toBeGreaterThanOrEqual(policy.tiers?.[tier]?.minimum_days ?? policy.minimum_days ?? 0);
+        },
+      ),
+    );
+  });
+
+  test("more laws never make it shorter, and their order does not matter", () => {
+    fc.assert(
+      fc.property(anyPolicy, anyTier, anyBases, anyBases, (policy, tier, bases, more) => {
+        const days = (some: readonly string[]) =>
+          ageOf(policy, classOf(some, tier)).days ?? Number.POSITIVE_INFINITY;
+        expect(days([...bases, ...more])).toBeGreaterThanOrEqual(days(bases));
+        expect(days([...bases, ...more])).toBe(days([...more, ...bases]));
+      }),
+    );
+  });
+
+  test("a hold always wins", () => {
+    fc.assert(
+      fc.property(
+        anyPolicy,
+        anyTier,
+        anyBases,
+        anyTime,
+        fc.boolean(),
+        (policy, riskTier, legalBases, occurred, isCase) => {
+          const hold: Hold = isCase ? { correlation_id: "c" } : { asset_id: "credit_model" };
+          const held = facts({ riskTier, legalBases, occurred, correlationIds: ["c"] });
+          expect(expiresAt(held, policy, [{ asset_id: "other" }, hold])).toMatchObject({ at: undefined });
+        },
+      ),
+    );
+  });
+
+  test("what is due is always found by its class", () => {
+    fc.assert(
+      fc.property(
+        anyPolicy,
+        anyTier,
+        anyBases,
+        anyTime,
+        anyTime,
+        fc.date({ min: new Date("2000-01-01"), max: new Date("2100-01-01"), noInvalidDate: true }),
+        (policy, riskTier, legalBases, occurred, received, now) => {
+          const event = facts({ riskTier, legalBases, occurred, received });
+          const { at } = expiresAt(event, policy, []);
+          if (at === undefined || at > now) return;
+          const kept = classOf(legalBases, riskTier);
+          expect(RETENTION_CLASSES.map(classText)).toContain(classText(kept));
+          expect(countedFrom(event) < (dueBefore(ageOf(policy, kept), now) ?? "")).toBe(true);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

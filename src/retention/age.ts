@@ -1,0 +1,193 @@
+/** How long an event is kept, and why. Pure: the worker asks it for every event before it goes, and the API shows what it says. */
+import {
+  FLOOR_NAMES,
+  type Floor,
+  type FloorName,
+  GENERAL_FLOOR,
+  LEGAL_FLOORS,
+  RETENTION_TIERS,
+  type RetentionTier,
+  TIER_AGES,
+} from "./floors.ts";
+import type { RetentionPolicy } from "./records.ts";
+
+export type ReasonCode =
+  /** A law asks for it; the clause says which. */
+  | "law"
+  /** The age of the tier, which the policy does not name. */
+  | "tier_default"
+  | "policy_minimum"
+  | "policy_maximum"
+  /** The policy says no maximum age. */
+  | "no_maximum"
+  | "hold";
+
+export interface Reason {
+  readonly code: ReasonCode;
+  readonly text: string;
+  /** The article, where a law is the reason. */
+  readonly clause: string | null;
+}
+
+/** Days after which an event may go; null: it is kept. */
+export interface Age {
+  readonly days: number | null;
+  readonly reason: Reason;
+}
+
+/** Events with one class are kept equally long under any policy. */
+export interface RetentionClass {
+  readonly tier: RetentionTier;
+  /** The legal basis that asks for the longest time, if any of the event's does. */
+  readonly floor: FloorName | undefined;
+}
+
+const floorNameOf = (legalBasis: string): FloorName | undefined =>
+  FLOOR_NAMES.find((name) =>
+    name.endsWith("*") ? legalBasis.startsWith(name.slice(0, -1)) : legalBasis === name,
+  );
+
+const daysOf = (name: FloorName | undefined): number => (name ? LEGAL_FLOORS[name].days : 0);
+
+/** Takes any text for a tier: what is not known counts as no tier. */
+export const classOf = (legalBases: readonly string[], riskTier: string | null): RetentionClass => ({
+  tier: RETENTION_TIERS.find((tier) => tier === riskTier) ?? "unknown",
+  floor: legalBases
+    .map(floorNameOf)
+    .reduce((longest, name) => (daysOf(name) > daysOf(longest) ? name : longest), undefined),
+});
+
+export const RETENTION_CLASSES: readonly RetentionClass[] = RETENTION_TIERS.flatMap((tier) =>
+  [undefined, ...FLOOR_NAMES].map((floor) => ({ tier, floor })),
+);
+
+/** As a text that a column can hold. */
+export const classText = ({ tier, floor }: RetentionClass): string => `${tier}/${floor ?? ""}`;
+
+/** What laws ask for at least, whatever a policy says. */
+export const legalFloor = ({ floor }: Pick<RetentionClass, "floor">): Age & { readonly days: number } => {
+  const { days, span, clause }: Floor = floor ? LEGAL_FLOORS[floor] : GENERAL_FLOOR;
+  return { days, reason: { code: "law", text: `The law asks for ${span}.`, clause } };
+};
+
+/** How long an event is kept where the policy does not name its tier: the longest of its laws and its tier. */
+export const floorOf = (legalBases: readonly string[], riskTier: string | null): Age => {
+  const kept = classOf(legalBases, riskTier);
+  return longest([legalFloor(kept), tierAge(kept.tier)]);
+};
+
+const tierAge = (tier: RetentionTier): Age => {
+  const age = TIER_AGES[tier];
+  const named = tier === "unknown" ? "Events without a known tier are" : `The tier ${tier} is`;
+  const text = age
+    ? `${named} kept ${age.span} unless the policy names the tier.`
+    : `${named} kept until the policy names the tier.`;
+  return { days: age?.days ?? null, reason: { code: "tier_default", text, clause: null } };
+};
+
+/** The first of those that are equally long. */
+const longest = ([first, ...others]: readonly [Age, ...Age[]]): Age =>
+  others.reduce((most, age) => (isLonger(age.days, most.days) ? age : most), first);
+
+const isLonger = (one: number | null, other: number | null): boolean =>
+  other !== null && (one === null || one > other);
+
+/** Under a policy. Without a maximum age nothing expires. */
+export const ageOf = (policy: RetentionPolicy, kept: RetentionClass): Age => {
+  const own = policy.tiers?.[kept.tier];
+  const maximum = own?.maximum_days ?? policy.maximum_days;
+  if (maximum === undefined) return { days: null, reason: NO_MAXIMUM };
+  const minimum = own?.minimum_days ?? policy.minimum_days;
+  return longest([
+    legalFloor(kept),
+    ...(own?.maximum_days === undefined ? [tierAge(kept.tier)] : []),
+    ...(minimum === undefined ? [] : [policyAge("policy_minimum", minimum)]),
+    policyAge("policy_maximum", maximum),
+  ]);
+};
+
+const NO_MAXIMUM: Reason = {
+  code: "no_maximum",
+  text: "The policy says no maximum age: nothing expires.",
+  clause: null,
+};
+
+const policyAge = (code: "policy_minimum" | "policy_maximum", days: number): Age => ({
+  days,
+  reason: {
+    code,
+    text: `The policy's ${code === "policy_minimum" ? "minimum" : "maximum"} is ${days} days.`,
+    clause: null,
+  },
+});
+
+/** What is asked of an event. */
+export interface RetentionFacts {
+  /** `timestamp` and `received_at` as text that sorts by time (src/event/formats.ts). */
+  readonly occurred: string;
+  readonly received: string;
+  readonly legalBases: readonly string[];
+  readonly riskTier: string | null;
+  readonly assetId: string;
+  /** Correlation ids of the case that it belongs to. */
+  readonly correlationIds: readonly string[];
+}
+
+/** As far as it matters here. */
+export interface Hold {
+  readonly asset_id?: string;
+  readonly correlation_id?: string;
+  readonly released_at?: string;
+}
+
+export interface Expiry {
+  /** Undefined: it is kept. */
+  readonly at: Date | undefined;
+  readonly reason: Reason;
+}
+
+export const isHeldBy = (facts: Pick<RetentionFacts, "assetId" | "correlationIds">, hold: Hold): boolean =>
+  hold.released_at === undefined &&
+  (hold.asset_id === facts.assetId ||
+    (hold.correlation_id !== undefined && facts.correlationIds.includes(hold.correlation_id)));
+
+const HELD: Reason = {
+  code: "hold",
+  text: "A hold on the asset or the case keeps it until it is released.",
+  clause: null,
+};
+
+/** When an event may go. A hold goes before everything. */
+export const expiresAt = (facts: RetentionFacts, policy: RetentionPolicy, holds: readonly Hold[]): Expiry => {
+  if (holds.some((hold) => isHeldBy(facts, hold))) return { at: undefined, reason: HELD };
+  const { days, reason } = ageOf(policy, classOf(facts.legalBases, facts.riskTier));
+  if (days === null) return { at: undefined, reason };
+  return { at: new Date(instantOf(countedFrom(facts)) + days * DAY_MS), reason };
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The age counts from the later of both times: an event that came late has not been kept yet. */
+export const countedFrom = ({
+  occurred,
+  received,
+}: Pick<RetentionFacts, "occurred" | "received">): string => {
+  if (occurred > received) return occurred;
+  return received;
+};
+
+const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
+
+/** The next whole second: no fraction is cut off, and a leap second, which a Date does not know, becomes the second after it. */
+const instantOf = (time: string): number => {
+  const seconds = time.slice(0, WHOLE_SECONDS).replace(/:60$/, ":59");
+  return Date.parse(`${seconds}Z`) + 1000;
+};
+
+/** What has this class and counts from before it may go. A little more than goes: expiresAt has the last word. */
+export const dueBefore = (age: Age, now: Date): string | undefined => {
+  if (age.days === null) return undefined;
+  const before = now.getTime() - age.days * DAY_MS;
+  // Texts of years before 0 would not sort; nothing is that old.
+  return before <= 0 ? undefined : new Date(before).toISOString().slice(0, -1);
+};

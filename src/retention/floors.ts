@@ -1,0 +1,77 @@
+/**
+ * What the laws ask to be kept, as data: one row per legal basis, with the article. A heuristic of the product and no legal advice; where a text
+ * says otherwise, correct the row. Another name of a row, or a new row, needs a new version of the view `events`, which is searched by them; other
+ * days do not.
+ */
+import { RISK_TIERS } from "../event/audit-event.ts";
+import {
+  FIVE_YEARS_DAYS,
+  FOUR_YEARS_DAYS,
+  ONE_YEAR_DAYS,
+  SIX_MONTHS_DAYS,
+  THREE_YEARS_DAYS,
+} from "../limits.ts";
+
+export interface Floor {
+  readonly days: number;
+  /** The same span in words. */
+  readonly span: string;
+  readonly clause: string;
+}
+
+/** For every event, whatever it names: nothing expires before. */
+export const GENERAL_FLOOR: Floor = {
+  days: SIX_MONTHS_DAYS,
+  span: "6 months",
+  clause: "EU AI Act, art. 19(1) and 26(6): logs of high-risk systems are kept at least six months",
+};
+
+/** By legal basis; a star at the end stands for any rest. Where several hold, the longest wins. */
+export const LEGAL_FLOORS = {
+  ai_basic_law_kr: {
+    days: FIVE_YEARS_DAYS,
+    span: "5 years",
+    clause: "AI Basic Act (Korea), Enforcement Decree art. 27(2): evidence of the measures of art. 34(1)",
+  },
+  feha_ads_us_ca: {
+    days: FOUR_YEARS_DAYS,
+    span: "4 years",
+    clause: "California FEHA regulations on automated-decision systems, 2 CCR § 11013(c)",
+  },
+  colorado_sb26_189: {
+    days: THREE_YEARS_DAYS,
+    span: "3 years",
+    clause: "Colorado SB 26-189: records of automated decision-making technology",
+  },
+  "eu_ai_act_*": {
+    days: SIX_MONTHS_DAYS,
+    span: "6 months",
+    clause: "EU AI Act, art. 19(1) for providers and 26(6) for deployers: automatically generated logs",
+  },
+} as const satisfies Readonly<Record<string, Floor>>;
+
+export type FloorName = keyof typeof LEGAL_FLOORS;
+export const FLOOR_NAMES: readonly FloorName[] = [
+  "ai_basic_law_kr",
+  "feha_ads_us_ca",
+  "colorado_sb26_189",
+  "eu_ai_act_*",
+];
+
+/** `unknown`: the event names no tier. */
+export const RETENTION_TIERS = [...RISK_TIERS, "unknown"] as const;
+export type RetentionTier = (typeof RETENTION_TIERS)[number];
+
+/**
+ * Ages that hold for a tier until the policy names that tier: our choice, no law says them. Undefined: kept until the policy names the tier.
+ * Where no tier is known the longest is taken, to be careful.
+ */
+export const TIER_AGES: Readonly<
+  Record<RetentionTier, { readonly days: number; readonly span: string } | undefined>
+> = {
+  low: { days: ONE_YEAR_DAYS, span: "1 year" },
+  limited: { days: THREE_YEARS_DAYS, span: "3 years" },
+  high: { days: FIVE_YEARS_DAYS, span: "5 years" },
+  prohibited: undefined,
+  unknown: { days: FIVE_YEARS_DAYS, span: "5 years" },
+};

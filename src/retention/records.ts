@@ -1,0 +1,104 @@
+/** What is kept about retention, what may be seen of it and what may be asked. Times are RFC 3339 in UTC with milliseconds. */
+import { type Static, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { API_KEY_ID_PATTERN } from "../access/api-key.ts";
+import { ADMIN_KEY_ID } from "../access/key-record.ts";
+import { TenantSchema } from "../access/tenant.ts";
+import { HOLD_REASON_CHARACTERS_MAX, IDENTIFIER_CHARACTERS_MAX, RETENTION_DAYS_MAX } from "../limits.ts";
+
+const Instant = (description: string) =>
+  Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", description });
+const KeyId = Type.Union([Type.String({ pattern: API_KEY_ID_PATTERN }), Type.Literal(ADMIN_KEY_ID)], {
+  description: "Id of the key, or `admin`.",
+});
+
+const Days = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX, description }));
+const TierPolicy = Type.Optional(
+  Type.Object(
+    {
+      maximum_days: Days("Goes before the general one, and before the age that the tier has by default."),
+      minimum_days: Days("Goes before the general one."),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+const policyMembers = {
+  maximum_days: Days(
+    "Age at which events go, unless a law, their tier or a hold keeps them longer. Left out: nothing expires.",
+  ),
+  minimum_days: Days("Raises what the laws ask for."),
+  tiers: Type.Optional(
+    Type.Object(
+      { low: TierPolicy, limited: TierPolicy, high: TierPolicy, prohibited: TierPolicy, unknown: TierPolicy },
+      { additionalProperties: false, description: "By risk tier; `unknown` for events without one." },
+    ),
+  ),
+};
+
+export const RetentionPolicy = Type.Object(policyMembers);
+export type RetentionPolicy = Static<typeof RetentionPolicy>;
+
+export const PolicyRequest = Type.Object(
+  { tenant: Type.Optional(TenantSchema), ...policyMembers },
+  { additionalProperties: false },
+);
+export type PolicyRequest = Static<typeof PolicyRequest>;
+
+export const PolicyRecord = Type.Object({
+  tenant: TenantSchema,
+  policy: RetentionPolicy,
+  updated_at: Instant("When the policy was set."),
+  updated_by: KeyId,
+});
+export type PolicyRecord = Static<typeof PolicyRecord>;
+
+const AssetId = Type.String({ minLength: 1, description: "Everything of this asset." });
+const CorrelationId = Type.String({
+  minLength: 1,
+  description: "Everything of this case: as `GET /v1/cases/{correlation_id}` puts it together.",
+});
+const HoldReason = Type.String({
+  minLength: 1,
+  maxLength: HOLD_REASON_CHARACTERS_MAX,
+  pattern: "^[^\\u0000]*$",
+  description: "For people: why nothing may go.",
+});
+
+export const HoldRequest = Type.Object(
+  {
+    tenant: Type.Optional(TenantSchema),
+    asset_id: Type.Optional(AssetId),
+    correlation_id: Type.Optional(CorrelationId),
+    reason: HoldReason,
+  },
+  {
+    additionalProperties: false,
+    description: `One of asset_id and correlation_id, of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters.`,
+  },
+);
+export type HoldRequest = Static<typeof HoldRequest>;
+
+export const HoldRecord = Type.Object({
+  id: Type.String({ pattern: "^[0-9a-f-]{36}$", description: "Id of the hold." }),
+  tenant: TenantSchema,
+  asset_id: Type.Optional(AssetId),
+  correlation_id: Type.Optional(CorrelationId),
+  reason: HoldReason,
+  created_at: Instant("When the hold was placed."),
+  created_by: KeyId,
+  released_at: Type.Optional(Instant("When it was released. Absent: it holds.")),
+  released_by: Type.Optional(KeyId),
+});
+export type HoldRecord = Static<typeof HoldRecord>;
+
+const policyRecords = TypeCompiler.Compile(PolicyRecord);
+const holdRecords = TypeCompiler.Compile(HoldRecord);
+
+/** A value of the bucket, or undefined where it is not one that we wrote. */
+export const asPolicyRecord = (value: unknown, tenant: string): PolicyRecord | undefined =>
+  policyRecords.Check(value) && value.tenant === tenant ? value : undefined;
+
+export const asHoldRecord = (value: unknown, tenant: string, id: string): HoldRecord | undefined =>
+  holdRecords.Check(value) && value.tenant === tenant && value.id === id ? value : undefined;

@@ -1,0 +1,38 @@
+/** The port through which the rules see policies and holds. Asked, it tells what is stored at that moment: a hold counts at once. */
+import type { HoldRecord, PolicyRecord } from "./records.ts";
+
+export interface RetentionStore {
+  read(): Promise<ReadRetention>;
+  /** Writes whatever is there: the last one who says a policy has said it. */
+  putPolicy(record: PolicyRecord): Promise<RetentionWrite>;
+  createHold(record: HoldRecord): Promise<RetentionWrite>;
+  /** Writes only where the stored revision is still this one. */
+  updateHold(record: HoldRecord, revision: number): Promise<RetentionWrite>;
+}
+
+/** No answer: what was asked may or may not have been done. */
+export interface RetentionUnavailable {
+  readonly kind: "unavailable";
+  readonly detail: string;
+}
+
+export type ReadRetention =
+  | { readonly kind: "read"; readonly stored: StoredRetention }
+  | RetentionUnavailable;
+
+export type RetentionWrite =
+  | { readonly kind: "written" }
+  /** Somebody else wrote first; nothing was changed. */
+  | { readonly kind: "conflict" }
+  | RetentionUnavailable;
+
+export interface StoredHold {
+  readonly record: HoldRecord;
+  readonly revision: number;
+}
+
+export interface StoredRetention {
+  readonly policies: readonly PolicyRecord[];
+  /** Of all tenants, released ones included, in no particular order. */
+  readonly holds: readonly StoredHold[];
+}

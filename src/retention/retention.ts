@@ -1,0 +1,243 @@
+/**
+ * Who may say how long a tenant's events are kept, and what may not go. The admin key for every tenant, any other for its own; a hold of another
+ * tenant is answered as one that does not exist.
+ */
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { Principal } from "../access/authenticate.ts";
+import { checkRequest, type KeyProblem } from "../access/key-request.ts";
+import { isWithinCharacters } from "../event/formats.ts";
+import { HOLDS_PER_TENANT_MAX, IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
+import { GENERAL_FLOOR, RETENTION_TIERS } from "./floors.ts";
+import {
+  type HoldRecord,
+  HoldRequest,
+  type PolicyRecord,
+  PolicyRequest,
+  type RetentionPolicy,
+} from "./records.ts";
+import type { RetentionStore, RetentionUnavailable, RetentionWrite, StoredHold } from "./retention-store.ts";
+
+export interface RetentionProblem {
+  readonly path: string;
+  readonly code: KeyProblem["code"] | "below_floor";
+  readonly message: string;
+}
+
+export interface RetentionRefusal {
+  readonly kind: "invalid";
+  readonly problems: readonly RetentionProblem[];
+}
+
+/** Undefined where the tenant never said one. */
+export interface PolicyAnswer {
+  readonly kind: "policy";
+  readonly tenant: string;
+  readonly record: PolicyRecord | undefined;
+}
+
+export interface HoldAnswer {
+  readonly kind: "hold";
+  readonly hold: HoldRecord;
+}
+
+type Asked<Parts> = Parts & { readonly principal: Principal };
+
+export interface Retention {
+  policy(
+    asked: Asked<{ readonly tenant: string | undefined }>,
+  ): Promise<PolicyAnswer | RetentionRefusal | RetentionUnavailable>;
+  /** `request` is a parsed body, see PolicyRequest. */
+  setPolicy(
+    asked: Asked<{ readonly request: unknown }>,
+  ): Promise<PolicyAnswer | RetentionRefusal | RetentionUnavailable>;
+  /** `request` is a parsed body, see HoldRequest. When it is answered, nothing more of it expires. */
+  placeHold(
+    asked: Asked<{ readonly request: unknown }>,
+  ): Promise<HoldAnswer | RetentionRefusal | RetentionUnavailable>;
+  /** Oldest first. Another tenant's list is empty, as that of a tenant without holds. */
+  holds(
+    asked: Asked<{ readonly tenant: string | undefined }>,
+  ): Promise<{ readonly kind: "holds"; readonly holds: readonly HoldRecord[] } | RetentionUnavailable>;
+  /** Releasing a released hold changes nothing and is answered the same. */
+  releaseHold(
+    asked: Asked<{ readonly id: string }>,
+  ): Promise<HoldAnswer | { readonly kind: "not_found" } | RetentionUnavailable>;
+}
+
+export interface RetentionDependencies {
+  readonly store: RetentionStore;
+  readonly now: () => Date;
+  /** A UUID. */
+  readonly newId: () => string;
+}
+
+export const createRetention = (dependencies: RetentionDependencies): Retention => ({
+  policy: (asked) => policy(dependencies, asked),
+  setPolicy: (asked) => setPolicy(dependencies, asked),
+  placeHold: (asked) => placeHold(dependencies, asked),
+  holds: (asked) => holds(dependencies, asked),
+  releaseHold: (asked) => releaseHold(dependencies, asked),
+});
+
+const policy = async (
+  { store }: RetentionDependencies,
+  { principal, tenant = principal.tenant }: Parameters<Retention["policy"]>[0],
+): ReturnType<Retention["policy"]> => {
+  if (!mayManage(principal, tenant)) return invalid([notOwn("query:tenant")]);
+  const read = await store.read();
+  if (read.kind !== "read") return read;
+  return { kind: "policy", tenant, record: read.stored.policies.find((each) => each.tenant === tenant) };
+};
+
+const setPolicy = async (
+  { store, now }: RetentionDependencies,
+  { principal, request }: Parameters<Retention["setPolicy"]>[0],
+): ReturnType<Retention["setPolicy"]> => {
+  const checked = checkRequest(policyRequests, request);
+  if (checked.kind === "invalid") return checked;
+  const { tenant = principal.tenant, ...policySaid } = checked.request;
+  if (!mayManage(principal, tenant)) return invalid([notOwn("/tenant")]);
+  const problems = policyProblems(policySaid);
+  if (problems.length > 0) return invalid(problems);
+  const record: PolicyRecord = {
+    tenant,
+    policy: policySaid,
+    updated_at: now().toISOString(),
+    updated_by: principal.keyId,
+  };
+  const write = await store.putPolicy(record);
+  return write.kind === "written" ? { kind: "policy", tenant, record } : unavailable(write);
+};
+
+const placeHold = async (
+  { store, now, newId }: RetentionDependencies,
+  { principal, request }: Parameters<Retention["placeHold"]>[0],
+): ReturnType<Retention["placeHold"]> => {
+  const checked = checkRequest(holdRequests, request);
+  if (checked.kind === "invalid") return checked;
+  const { tenant = principal.tenant, ...held } = checked.request;
+  if (!mayManage(principal, tenant)) return invalid([notOwn("/tenant")]);
+  const problems = holdProblems(held);
+  if (problems.length > 0) return invalid(problems);
+  const read = await store.read();
+  if (read.kind !== "read") return read;
+  if (read.stored.holds.filter(({ record }) => record.tenant === tenant).length >= HOLDS_PER_TENANT_MAX) {
+    const message = `The tenant already has ${HOLDS_PER_TENANT_MAX} holds, released ones included.`;
+    return invalid([{ path: "", code: "too_many", message }]);
+  }
+  const hold: HoldRecord = {
+    id: newId(),
+    tenant,
+    ...held,
+    created_at: now().toISOString(),
+    created_by: principal.keyId,
+  };
+  const write = await store.createHold(hold);
+  return write.kind === "written" ? { kind: "hold", hold } : unavailable(write);
+};
+
+const holds = async (
+  { store }: RetentionDependencies,
+  { principal, tenant }: Parameters<Retention["holds"]>[0],
+): ReturnType<Retention["holds"]> => {
+  const read = await store.read();
+  if (read.kind !== "read") return read;
+  const listed = read.stored.holds
+    .map(({ record }) => record)
+    .filter((hold) => mayManage(principal, hold.tenant) && (tenant === undefined || hold.tenant === tenant))
+    .sort((one, other) => compareText(placeOf(one), placeOf(other)));
+  return { kind: "holds", holds: listed };
+};
+
+/** Where a hold stands in the list. */
+export const placeOf = ({ created_at, id }: HoldRecord): string => `${created_at} ${id}`;
+
+/** Two people releasing one hold at once is rare; three losses in a row are a fault. */
+const UPDATE_TRIES_MAX = 3;
+
+const releaseHold = async (
+  { store, now }: RetentionDependencies,
+  { principal, id }: Parameters<Retention["releaseHold"]>[0],
+): ReturnType<Retention["releaseHold"]> => {
+  for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+    const read = await store.read();
+    if (read.kind !== "read") return read;
+    const found: StoredHold | undefined = read.stored.holds.find(({ record }) => record.id === id);
+    if (!found || !mayManage(principal, found.record.tenant)) return { kind: "not_found" };
+    if (found.record.released_at !== undefined) return { kind: "hold", hold: found.record };
+    const hold: HoldRecord = {
+      ...found.record,
+      released_at: now().toISOString(),
+      released_by: principal.keyId,
+    };
+    const write = await store.updateHold(hold, found.revision);
+    if (write.kind === "written") return { kind: "hold", hold };
+    if (write.kind === "unavailable") return write;
+  }
+  return unavailable({ kind: "conflict" });
+};
+
+const mayManage = (principal: Principal, tenant: string): boolean =>
+  principal.isAdmin || principal.tenant === tenant;
+
+const policyRequests = TypeCompiler.Compile(PolicyRequest);
+const holdRequests = TypeCompiler.Compile(HoldRequest);
+
+/** What a schema cannot say. */
+const policyProblems = (said: RetentionPolicy): readonly RetentionProblem[] => [
+  ...boundProblems("", said.maximum_days, said.minimum_days),
+  ...RETENTION_TIERS.flatMap((tier) => {
+    const own = said.tiers?.[tier];
+    const hasOwn = own?.maximum_days !== undefined || own?.minimum_days !== undefined;
+    if (!own || !hasOwn) return [];
+    const maximum = own.maximum_days ?? said.maximum_days;
+    return boundProblems(`/tiers/${tier}`, maximum, own.minimum_days ?? said.minimum_days);
+  }),
+];
+
+const boundProblems = (
+  path: string,
+  maximum: number | undefined,
+  minimum: number | undefined,
+): readonly RetentionProblem[] => {
+  if (maximum === undefined) return [];
+  const { days, span, clause } = GENERAL_FLOOR;
+  const at = `${path}/maximum_days`;
+  if (maximum < days) {
+    const message = `Nothing may go before ${days} days (${span}). ${clause}.`;
+    return [{ path: at, code: "below_floor", message }];
+  }
+  if (minimum === undefined || minimum <= maximum) return [];
+  return [{ path: at, code: "invalid_value", message: `Expected at least minimum_days, ${minimum}.` }];
+};
+
+const holdProblems = ({ asset_id, correlation_id }: HoldRequest): readonly RetentionProblem[] => {
+  const named = Object.entries({ asset_id, correlation_id }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  if (named.length !== 1) {
+    return [{ path: "", code: "invalid_value", message: "Send either asset_id or correlation_id." }];
+  }
+  return named
+    .filter(([, value]) => !isWithinCharacters(value, 1, IDENTIFIER_CHARACTERS_MAX))
+    .map(([name]) => ({
+      path: `/${name}`,
+      code: "invalid_value",
+      message: `Expected 1 to ${IDENTIFIER_CHARACTERS_MAX} characters.`,
+    }));
+};
+
+const notOwn = (path: string): RetentionProblem => ({
+  path,
+  code: "exceeds_own",
+  message: "A key can only name its own tenant.",
+});
+
+const invalid = (problems: readonly RetentionProblem[]): RetentionRefusal => ({ kind: "invalid", problems });
+
+const unavailable = (write: Exclude<RetentionWrite, { kind: "written" }>): RetentionUnavailable =>
+  write.kind === "unavailable"
+    ? write
+    : { kind: "unavailable", detail: "it was changed by somebody else at the same time" };
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,35 @@
+/** Runs the worker that lets events expire. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { LogReader } from "../log/event-log.ts";
+import { createExpiryWorker } from "../projections/expiry-worker.ts";
+import type { RetentionStore } from "../retention/retention-store.ts";
+import { uuidV7 } from "../runtime/uuid.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { ViewStore } from "../views/view-store.ts";
+
+export const startExpiring = (dependencies: {
+  readonly log: LogReader;
+  readonly views: ViewStore;
+  readonly retention: RetentionStore;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly now: () => Date;
+}): AsyncDisposable => {
+  const { metrics, now, ...shared } = dependencies;
+  const stopping = new AbortController();
+  const worker = createExpiryWorker({
+    ...shared,
+    clock: now,
+    pause: (durationMs, signal) => delay(durationMs, undefined, { signal }).catch(() => undefined),
+    holder: uuidV7(),
+    onExpired: (events) => metrics.expiredEvents.inc(events),
+  });
+  const running = worker.run(stopping.signal);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+};

@@ -1,0 +1,113 @@
+/** Retention as a client meets it, with the log beside it: what expires is gone from every read, and not one byte of the log changes. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { createLogReader } from "../../src/jetstream/reader.ts";
+import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
+import type { StoredMessage } from "../../src/log/event-log.ts";
+import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
+import { createSqliteViews } from "../../src/views/sqlite.ts";
+import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { event, startTestService } from "../support/service.ts";
+
+/** A projector as another process would be, on the same broker and file, with a clock of its own. */
+const startFuture = async (brokerUrl: string, dataDir: string, now: Date) => {
+  const connection = await connectToBroker({ url: brokerUrl, name: "future", logger: silentLogger });
+  const log = await createLogReader(connection);
+  const views = createSqliteViews({ path: join(dataDir, "views.sqlite") });
+  /** Each time one that has just started: an hour has not passed since the last. */
+  const startWorker = () =>
+    createExpiryWorker({
+      views,
+      log,
+      retention: createRetentionBucket({ connection, logger: silentLogger }),
+      logger: silentLogger,
+      clock: () => now,
+      pause: async () => {},
+      holder: "future",
+      onExpired: () => {},
+    });
+  const readAll = async (): Promise<readonly StoredMessage[]> => {
+    const messages: StoredMessage[] = [];
+    const last = await log.lastSequence();
+    for (let sequence = 1; sequence <= last; sequence++) {
+      const message = await log.read(sequence);
+      if (message) messages.push(message);
+    }
+    return messages;
+  };
+  return {
+    expire: () => startWorker().look(new AbortController().signal),
+    readAll,
+    [Symbol.asyncDispose]: async () => {
+      await views.close();
+      await connection.close();
+    },
+  };
+};
+
+test("events expire by policy, holds keep them, a release lets them go, and the log stays byte for byte", async () => {
+  await using broker = await startTestBroker();
+  await using service = await startTestService({
+    NATS_URL: broker.url("service"),
+    NATS_PROVISION_URL: broker.url("provisioner"),
+  });
+  const members = { timestamp: "2026-01-01T00:00:00Z", risk_tier: "low", correlation_id: "c1" };
+  const events = [
+    event({ ...members, event_id: "evt_case" }),
+    event({ ...members, event_id: "evt_asset", asset_id: "held", correlation_id: "c2" }),
+    event({ ...members, event_id: "evt_law", correlation_id: "c3", legal_bases: ["ai_basic_law_kr"] }),
+    event({ ...members, event_id: "evt_gone", correlation_id: "c4" }),
+  ];
+  const { json } = await service.call("/v1/events/batch", { body: { events } });
+  const seen = `min_sequence=${json.data.sequence}`;
+  expect((await service.call(`/v1/cases/c1?${seen}`)).status).toBe(200);
+  const shown = async (): Promise<string> => {
+    const answer = await service.call("/v1/events?order=asc");
+    return answer.json.data
+      .map((row: { event: { event_id: string } }) => row.event.event_id.slice(4))
+      .join(" ");
+  };
+  const status = async (id: string): Promise<number> => (await service.call(`/v1/events/evt_${id}`)).status;
+
+  const inTwoYears = new Date(Date.now() + 2 * 366 * 24 * 60 * 60 * 1000);
+  await using future = await startFuture(broker.url("service"), service.dataDir, inTwoYears);
+  const before = await future.readAll();
+  expect(await future.expire()).toEqual({ kind: "finished", expired: 0 });
+
+  await service.call("/v1/retention", { method: "PUT", body: { maximum_days: 184 } });
+  const place = async (named: object): Promise<string> =>
+    (await service.call("/v1/holds", { body: { ...named, reason: "a complaint" } })).json.data.id;
+  const holds = [await place({ correlation_id: "c1" }), await place({ asset_id: "held" })];
+  expect(await future.expire()).toEqual({ kind: "finished", expired: 1 });
+  expect(await shown()).toBe("case asset law");
+
+  const gone = await service.call("/v1/events/evt_gone");
+  expect([gone.status, gone.json.code, gone.json.sequence]).toEqual([410, "event_expired", 4]);
+  expect(gone.json.expired_at).toBe(inTwoYears.toISOString());
+  expect((await service.call("/v1/cases/c4")).json.data.timeline).toMatchObject([
+    { sequence: 4, event: null },
+  ]);
+  expect((await service.call("/v1/export?format=ndjson")).text).not.toContain("evt_gone");
+  const key = await service.makeKey("strangers");
+  expect((await service.call("/v1/events/evt_gone", { key })).status).toBe(404);
+
+  // The same event again, under another identity of the request: it stays expired.
+  const again = await service.call("/v1/events", {
+    body: events[3] ?? {},
+    headers: { "idempotency-key": "again" },
+  });
+  expect(again.json.data.sequence).toBe(5);
+  await service.call(`/v1/events?min_sequence=5`);
+  expect([await status("gone"), await shown()]).toEqual([410, "case asset law"]);
+
+  for (const id of holds) await service.call(`/v1/holds/${id}`, { method: "DELETE" });
+  expect(await future.expire()).toEqual({ kind: "finished", expired: 2 });
+  expect(await shown()).toBe("law");
+  const { hours } = (await service.call("/v1/reconciliation")).json.data;
+  expect(hours[0]).toMatchObject({ stored: 5, projected: 4, repeated: 1 });
+
+  const after = await future.readAll();
+  expect(after.slice(0, before.length)).toEqual([...before]);
+  expect(after).toHaveLength(5);
+});

@@ -1,0 +1,180 @@
+/** Policies and holds over HTTP: who may, what is refused, and what is answered. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestBroker } from "../support/broker.ts";
+import { type CallOptions, startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const put = (body: object, options: CallOptions = {}) =>
+  service.call("/v1/retention", { method: "PUT", body, ...options });
+
+interface ShownAge {
+  readonly risk_tier: string;
+  readonly legal_basis: string | null;
+  readonly days: number | null;
+  readonly reason: { readonly code: string; readonly clause: string | null };
+}
+
+const ageIn = (ages: readonly ShownAge[], tier: string, basis: string | null = null) => {
+  const age = ages.find(({ risk_tier, legal_basis }) => risk_tier === tier && legal_basis === basis);
+  return [age?.days, age?.reason.code];
+};
+
+test("without a policy nothing expires, and the answer says what no policy goes below", async () => {
+  const key = await service.makeKey("new", ["keys:manage"]);
+  const { status, json } = await service.call("/v1/retention", { key });
+  expect([status, json.data.tenant, json.data.policy, json.data.updated_at]).toEqual([200, "new", {}, null]);
+  expect(json.data.ages.every(({ days }: ShownAge) => days === null)).toBe(true);
+  expect(json.data.floors).toContainEqual({
+    legal_basis: "ai_basic_law_kr",
+    minimum_days: 1827,
+    clause: expect.stringContaining("27(2)"),
+  });
+  expect(json.data.floors[0]).toMatchObject({ legal_basis: null, minimum_days: 184 });
+});
+
+test("a policy is answered with the ages that follow from it, and stays", async () => {
+  const key = await service.makeKey("acme", ["keys:manage"]);
+  const policy = { maximum_days: 400, minimum_days: 200, tiers: { low: { maximum_days: 250 } } };
+  const set = await put(policy, { key });
+  expect(set.status).toBe(200);
+  expect(set.json.data).toMatchObject({ tenant: "acme", policy, updated_at: expect.any(String) });
+  const { ages } = set.json.data;
+  expect(ageIn(ages, "low")).toEqual([250, "policy_maximum"]);
+  expect(ageIn(ages, "limited")).toEqual([1096, "tier_default"]);
+  expect(ageIn(ages, "limited", "feha_ads_us_ca")).toEqual([1461, "law"]);
+  expect(ageIn(ages, "prohibited", "ai_basic_law_kr")).toEqual([null, "tier_default"]);
+  const read = await service.call("/v1/retention", { key });
+  expect(read.json.data).toEqual(set.json.data);
+  expect((await put({}, { key })).json.data.policy).toEqual({});
+});
+
+test("a maximum below the floor is refused, with the floor and its article", async () => {
+  for (const [body, path] of [
+    [{ maximum_days: 183 }, "/maximum_days"],
+    [{ maximum_days: 400, tiers: { low: { maximum_days: 30 } } }, "/tiers/low/maximum_days"],
+  ] as const) {
+    const { status, json } = await put(body);
+    expect([status, json.errors[0].path, json.errors[0].code]).toEqual([400, path, "below_floor"]);
+    expect(json.errors[0].message).toContain("184 days");
+    expect(json.errors[0].message).toContain("art. 19(1) and 26(6)");
+  }
+  expect((await put({ maximum_days: 184 })).status).toBe(200);
+  await put({});
+});
+
+test("what makes no policy is refused, each problem named", async () => {
+  for (const [body, path] of [
+    [{ maximum_days: "400" }, "/maximum_days"],
+    [{ maximum_days: 1.5 }, "/maximum_days"],
+    [{ maximum_days: 1_000_000 }, "/maximum_days"],
+    [{ maximum_days: 300, minimum_days: 301 }, "/maximum_days"],
+    [{ maximum_days: 300, tiers: { high: { minimum_days: 301 } } }, "/tiers/high/maximum_days"],
+    [{ maximum_day: 300 }, "/maximum_day"],
+    [{ tiers: { highest: {} } }, "/tiers/highest"],
+    [{ tenant: "No Tenant" }, "/tenant"],
+  ] as const) {
+    const { status, json } = await put(body);
+    expect([path, status, json.code, json.errors?.[0]?.path]).toEqual([path, 400, "invalid_request", path]);
+  }
+});
+
+test("the admin key says it for every tenant, any other only for its own", async () => {
+  const key = await service.makeKey("own", ["keys:manage"]);
+  expect((await put({ tenant: "own", maximum_days: 500 })).json.data.tenant).toBe("own");
+  expect((await service.call("/v1/retention", { key })).json.data.policy).toEqual({ maximum_days: 500 });
+  expect((await service.call("/v1/retention?tenant=own")).json.data.policy).toEqual({ maximum_days: 500 });
+  const refused = await put({ tenant: "other", maximum_days: 500 }, { key });
+  expect([refused.status, refused.json.errors[0].code]).toEqual([400, "exceeds_own"]);
+  const unread = await service.call("/v1/retention?tenant=other", { key });
+  expect([unread.status, unread.json.errors[0].path]).toEqual([400, "query:tenant"]);
+  const hold = await service.call("/v1/holds", {
+    key,
+    body: { tenant: "other", asset_id: "a", reason: "r" },
+  });
+  expect([hold.status, hold.json.errors[0].path]).toEqual([400, "/tenant"]);
+});
+
+test("holds are placed, listed page by page, and stay listed when they are released", async () => {
+  const key = await service.makeKey("holds", ["keys:manage"]);
+  const stranger = await service.makeKey("strangers", ["keys:manage"]);
+  const ids: string[] = [];
+  for (let index = 0; index < 5; index++) {
+    const named = index % 2 === 0 ? { asset_id: `a ${index} 😀` } : { correlation_id: `case-${index}` };
+    const { status, json } = await service.call("/v1/holds", {
+      key,
+      body: { ...named, reason: "a complaint" },
+    });
+    expect([status, json.data.tenant]).toEqual([201, "holds"]);
+    expect(json.data).toMatchObject({ ...named, reason: "a complaint", created_at: expect.any(String) });
+    ids.push(json.data.id);
+  }
+  const [first = "", second = ""] = ids;
+  expect((await service.call(`/v1/holds/${first}`, { method: "DELETE", key: stranger })).status).toBe(404);
+  const released = await service.call(`/v1/holds/${first}`, { method: "DELETE", key });
+  expect(released.json.data).toMatchObject({ id: first, released_at: expect.any(String) });
+  expect(released.json.data.released_by).toBe(released.json.data.created_by);
+  const again = await service.call(`/v1/holds/${first}`, { method: "DELETE", key });
+  expect(again.json.data).toEqual(released.json.data);
+  const byAdmin = await service.call(`/v1/holds/${second}`, { method: "DELETE" });
+  expect(byAdmin.json.data.released_by).toBe("admin");
+
+  const listed: string[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const query: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await service.call(`/v1/holds?limit=2${query}`, { key });
+    expect(page.json.data.length).toBeLessThanOrEqual(2);
+    for (const { id } of page.json.data) listed.push(id);
+    cursor = page.json.next_cursor;
+  }
+  expect(listed).toEqual(ids);
+  expect(
+    (await service.call("/v1/holds?tenant=holds")).json.data.map(({ id }: { id: string }) => id),
+  ).toEqual(ids);
+  expect((await service.call("/v1/holds", { key: stranger })).json.data).toEqual([]);
+  expect((await service.call("/v1/holds?tenant=holds", { key: stranger })).json.data).toEqual([]);
+  expect((await service.call("/v1/holds?cursor=nonsense", { key })).status).toBe(400);
+});
+
+test("a hold names either an asset or a case, and why", async () => {
+  for (const [body, path] of [
+    [{ reason: "r" }, ""],
+    [{ asset_id: "a", correlation_id: "c", reason: "r" }, ""],
+    [{ asset_id: "a" }, "/reason"],
+    [{ asset_id: "", reason: "r" }, "/asset_id"],
+    [{ asset_id: "x".repeat(257), reason: "r" }, "/asset_id"],
+    [{ correlation_id: "x".repeat(257), reason: "r" }, "/correlation_id"],
+    [{ asset_id: "a", reason: "" }, "/reason"],
+  ] as const) {
+    const { status, json } = await service.call("/v1/holds", { body });
+    expect([JSON.stringify(body).slice(0, 40), status, json.errors?.[0]?.path]).toEqual([
+      JSON.stringify(body).slice(0, 40),
+      400,
+      path,
+    ]);
+  }
+  const longest = await service.call("/v1/holds", { body: { asset_id: "😀".repeat(256), reason: "r" } });
+  expect(longest.status).toBe(201);
+});
+
+test("policies and holds are shared by all processes, and without the broker nobody guesses", async () => {
+  await using broker = await startTestBroker();
+  const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+  await using one = await startTestService(environment);
+  await using other = await startTestService(environment);
+  await one.call("/v1/retention", { method: "PUT", body: { maximum_days: 700 } });
+  const placed = await one.call("/v1/holds", { body: { asset_id: "a", reason: "r" } });
+  expect((await other.call("/v1/retention")).json.data.policy).toEqual({ maximum_days: 700 });
+  expect((await other.call("/v1/holds")).json.data).toEqual([placed.json.data]);
+  await other.call(`/v1/holds/${placed.json.data.id}`, { method: "DELETE" });
+  expect((await one.call("/v1/holds")).json.data[0].released_by).toBe("admin");
+
+  await broker.stop();
+  const away = await one.call("/v1/retention");
+  expect([away.status, away.json.code]).toEqual([503, "log_unavailable"]);
+});

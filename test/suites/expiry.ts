@@ -1,0 +1,618 @@
+/** What the worker does that lets events expire. Each database runs it (test/projections/expiry.test.ts). */
+import { describe, expect, test } from "bun:test";
+import { readSearchText } from "../../src/event/search-text.ts";
+import {
+  CASE_FACTS_MAX,
+  EXPIRY_INTERVAL_MS,
+  EXPIRY_LEASE_MS,
+  EXPIRY_ROWS_PER_COMMIT_MAX,
+} from "../../src/limits.ts";
+import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { assetsProjection } from "../../src/projections/assets/evolve.ts";
+import { ASSETS } from "../../src/projections/assets/tables.ts";
+import { casesProjection } from "../../src/projections/cases/evolve.ts";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import { findEvent, searchEvents } from "../../src/projections/events/queries.ts";
+import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENTS } from "../../src/projections/events/tables.ts";
+import { walkEvents } from "../../src/projections/events/walk.ts";
+import { evolveGroup } from "../../src/projections/evolve-group.ts";
+import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
+import { ledgerProjection } from "../../src/projections/ledger/evolve.ts";
+import { reconcile } from "../../src/projections/ledger/reconcile.ts";
+import { rebuildView } from "../../src/projections/rebuild.ts";
+import { verifyView } from "../../src/projections/verify.ts";
+import type { HoldRecord, PolicyRecord, RetentionPolicy } from "../../src/retention/records.ts";
+import type { ViewStore } from "../../src/views/view-store.ts";
+import { createArrayLog } from "../projections/array-log.ts";
+import { messageOf, type RecordParts } from "../projections/records.ts";
+import { createSqliteDatabase } from "../projections/sqlite-database.ts";
+import { silentLogger } from "../support/broker.ts";
+import type { ViewDatabase } from "./view-store.ts";
+
+const VIEWS = [eventsProjection, assetsProjection, casesProjection(STANDARD_RULES, 0), ledgerProjection];
+const YEAR_MS = 366 * 24 * 60 * 60 * 1000;
+const RECEIVED = "2026-11-20T10:00:00.000Z";
+const at = (ms: number): Date => new Date(Date.parse(RECEIVED) + ms);
+
+/** Goes after 184 days whatever its tier, where no law says otherwise. */
+const SHORT: RetentionPolicy = {
+  tiers: {
+    low: { maximum_days: 184 },
+    limited: { maximum_days: 184 },
+    high: { maximum_days: 184 },
+    prohibited: { maximum_days: 184 },
+    unknown: { maximum_days: 184 },
+  },
+};
+
+const event = (id: string, change: object = {}): RecordParts => ({
+  event: {
+    event_id: `evt_${id}`,
+    timestamp: RECEIVED,
+    asset_id: "credit_model",
+    event_type: "decision.explanation_provided",
+    ...change,
+  },
+});
+
+const many = (count: number, change: object = {}): RecordParts[] =>
+  Array.from({ length: count }, (_, index) => event(String(index), change));
+
+/** A database whose views have taken these records, and a store of policies and holds that can be changed. */
+const createScene = async (database: ViewDatabase, records: readonly RecordParts[]) => {
+  const messages = records.map((record, index) => messageOf(index + 1, record));
+  const log = createArrayLog(messages);
+  const views = database.connect();
+  const policies = new Map<string, PolicyRecord>();
+  const holds = new Map<string, HoldRecord>();
+  let now = at(0);
+  let isReachable = true;
+  for (const view of VIEWS) await views.open(view);
+
+  const project = async (): Promise<readonly string[]> => {
+    const from = await views.position("events");
+    const all: (typeof messages)[number][] = [];
+    for (let sequence = from + 1; ; sequence++) {
+      const message = await log.read(sequence);
+      if (!message) break;
+      all.push(message);
+    }
+    const outcome = await evolveGroup({ projections: VIEWS, messages: all, load: views.load, now: "" });
+    const result = await views.commit({ views: VIEWS, from, to: from + all.length, ...outcome });
+    expect(result).toEqual({ kind: "committed" });
+    return outcome.deadLetters.map(({ code }) => code);
+  };
+  const retention = {
+    read: async () =>
+      isReachable
+        ? ({
+            kind: "read",
+            stored: {
+              policies: [...policies.values()],
+              holds: [...holds.values()].map((record) => ({ record, revision: 1 })),
+            },
+          } as const)
+        : ({ kind: "unavailable", detail: "away" } as const),
+  };
+  const worker = (
+    change: {
+      readonly views?: ViewStore;
+      readonly holder?: string;
+      readonly onExpired?: (events: number) => void;
+    } = {},
+  ) =>
+    createExpiryWorker({
+      views,
+      log,
+      retention,
+      logger: silentLogger,
+      clock: () => now,
+      pause: () => new Promise((resolve) => setImmediate(resolve)),
+      holder: "one",
+      onExpired: () => {},
+      ...change,
+    });
+  await project();
+  return {
+    views,
+    log,
+    project,
+    worker,
+    connect: database.connect,
+    setPolicy: (policy: RetentionPolicy, tenant = "acme") =>
+      void policies.set(tenant, { tenant, policy, updated_at: RECEIVED, updated_by: "admin" }),
+    hold: (what: Pick<HoldRecord, "asset_id" | "correlation_id">, id = "hold") =>
+      void holds.set(id, {
+        id,
+        tenant: "acme",
+        ...what,
+        reason: "r",
+        created_at: RECEIVED,
+        created_by: "admin",
+      }),
+    release: (id = "hold") => {
+      const hold = holds.get(id);
+      if (hold) holds.set(id, { ...hold, released_at: RECEIVED });
+    },
+    setNow: (ms: number) => {
+      now = at(ms);
+    },
+    setReachable: (value: boolean) => {
+      isReachable = value;
+    },
+    expire: () => worker().look(new AbortController().signal),
+    shown: async (tenant = "acme"): Promise<readonly string[]> => {
+      const ids: string[] = [];
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const found = await searchEvents(views, tenant, {
+          timeField: "timestamp",
+          order: "asc",
+          limit: 200,
+          cursor,
+        });
+        if (found.kind !== "page") throw new Error(found.kind);
+        for (const { eventText } of found.rows) ids.push(JSON.parse(eventText).event_id.slice(4));
+        cursor = found.nextCursor;
+      }
+      return ids;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await views.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const signal = new AbortController().signal;
+
+export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
+  const sceneOf = async (records: readonly RecordParts[]) => createScene(await create(), records);
+
+  describe(`expiry in ${name}`, () => {
+    /** The tombstone shows nothing anyway. So another row is put at the sequence of the event, which would be found if the words were still there. */
+    test("an event that has expired is found by no word, and its words are in the index no more", async () => {
+      await using scene = await sceneOf([event("gone", { metadata: { note: "wombat" } }), event("stays")]);
+      const { views } = scene;
+      const found = async (q: string) => {
+        const read = readSearchText(q);
+        if ("message" in read) throw new Error(read.message);
+        const asked = { timeField: "timestamp", order: "asc", limit: 9, text: read.value } as const;
+        const page = await searchEvents(views, "acme", asked);
+        return page.kind === "page" ? page.rows.map(({ sequence }) => sequence) : page;
+      };
+      expect([await found("wombat"), await found("credit_model")]).toEqual([[1], [1, 2]]);
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      scene.hold({ asset_id: "none" });
+      await scene.expire();
+      expect(await found("credit*")).toEqual([]);
+      const [tombstone] = await views.load(EVENTS, [{ tenant: "acme", event_id: "evt_gone" }]);
+      const row = { ...tombstone, event_id: "evt_probe", sequence: 1 };
+      const position = await views.position("events");
+      const written = { views: VIEWS, from: position, to: position, deadLetters: [] };
+      await views.commit({ ...written, writes: [{ kind: "insert", table: EVENTS, row }] });
+      expect([await found("wombat"), await found("credit_model")]).toEqual([[], []]);
+    });
+
+    test("expires exactly what is due: by tier, by law, by the later of both times, of the tenant that says so", async () => {
+      await using scene = await sceneOf([
+        event("low", { risk_tier: "low" }),
+        event("high", { risk_tier: "high" }),
+        event("kr", { risk_tier: "low", legal_bases: ["ai_basic_law_kr"] }),
+        event("kr_inside", { risk_tier: "low", metadata: { legal_bases: ["ai_basic_law_kr"] } }),
+        event("co", { risk_tier: "low", legal_bases: ["eu_ai_act_art_50", "colorado_sb26_189"] }),
+        event("late", { risk_tier: "low", timestamp: "2027-11-20T10:00:00Z" }),
+        { ...event("came_late", { risk_tier: "low" }), receivedAt: "2027-11-20T10:00:00.000Z" },
+        event("prohibited", { risk_tier: "prohibited" }),
+        event("unknown"),
+        { ...event("other", { risk_tier: "low" }), tenant: "globex" },
+      ]);
+      scene.setPolicy({ maximum_days: 200 });
+      const left = async (years: number) => {
+        scene.setNow(years * YEAR_MS + 2000);
+        expect(await scene.worker().look(signal)).toMatchObject({ kind: "finished" });
+        return (await scene.shown()).join(" ");
+      };
+      const all = "low high kr kr_inside co late came_late prohibited unknown";
+      expect(await left(0.99)).toBe(all);
+      expect(await left(1)).toBe("high kr kr_inside co late came_late prohibited unknown");
+      expect(await left(2)).toBe("high kr kr_inside co prohibited unknown");
+      expect(await left(3)).toBe("high kr kr_inside prohibited unknown");
+      expect(await left(4.98)).toBe("high kr kr_inside prohibited unknown");
+      expect(await left(5)).toBe("prohibited");
+      expect(await left(100)).toBe("prohibited");
+      expect(await scene.shown("globex")).toEqual(["other"]);
+      expect(await scene.views.position("events")).toBe(10);
+    });
+
+    test("without a policy, or with one that says no maximum, nothing expires", async () => {
+      await using scene = await sceneOf(many(3));
+      scene.setNow(100 * YEAR_MS);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 0 });
+      scene.setPolicy({ minimum_days: 184 });
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 0 });
+      expect(await scene.shown()).toHaveLength(3);
+    });
+
+    test("of an expired event only its identity is left: no filter finds it, and its place in the log is told", async () => {
+      const members = {
+        risk_tier: "low",
+        correlation_id: "c1",
+        trace_id: "t1",
+        subject_hash: `sha256:${"a".repeat(64)}`,
+        legal_bases: ["x"],
+        tags: { team: "credit" },
+      };
+      await using scene = await sceneOf([
+        event("gone", members),
+        { ...event("stays", members), tenant: "globex" },
+      ]);
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 1 });
+      const [row] = await scene.views.load(EVENTS, [{ tenant: "acme", event_id: "evt_gone" }]);
+      expect(row).toEqual({
+        ...Object.fromEntries(
+          Object.entries(EVENTS.columns).map(([column, { type, ...rest }]) => [
+            column,
+            "nullable" in rest ? null : type === "text" ? "" : 0,
+          ]),
+        ),
+        tenant: "acme",
+        event_id: "evt_gone",
+        sequence: -1,
+        received_at: RECEIVED,
+        expired_at: at(YEAR_MS).toISOString(),
+      });
+      const base = { timeField: "timestamp", order: "desc", limit: 10 } as const;
+      for (const filter of [
+        {},
+        { assetId: "" },
+        { assetId: "credit_model" },
+        { eventType: "" },
+        { eventGroup: "" },
+        { traceId: "t1" },
+        { correlationId: "c1" },
+        { subjectHash: members.subject_hash },
+        { legalBasis: "x" },
+        { riskTier: "low" },
+        { tags: [{ key: "team", value: "credit" }] },
+        { to: "2100-01-01T00:00:00Z" },
+      ]) {
+        for (const order of ["asc", "desc"] as const) {
+          expect(await searchEvents(scene.views, "acme", { ...base, ...filter, order })).toMatchObject({
+            rows: [],
+          });
+        }
+      }
+      expect(await findEvent(scene.views, "acme", "evt_gone")).toEqual({
+        kind: "expired",
+        sequence: 1,
+        expiredAt: at(YEAR_MS).toISOString(),
+      });
+      for (const tenant of ["acme", "globex"]) {
+        const sequence = tenant === "acme" ? 1 : 2;
+        const basis = { tenant, legal_basis: "x", sequence };
+        const tag = { tenant, key: "team", value: "credit", sequence };
+        const left = tenant === "acme" ? [] : [basis];
+        expect(await scene.views.load(EVENT_LEGAL_BASES, [basis])).toEqual(left);
+        expect(await scene.views.load(EVENT_TAGS, [tag])).toEqual(tenant === "acme" ? [] : [tag]);
+      }
+      expect(await scene.shown("globex")).toEqual(["stays"]);
+    });
+
+    test("a hold on an asset keeps everything of it until it is released", async () => {
+      await using scene = await sceneOf([
+        event("a", { asset_id: "held" }),
+        event("b"),
+        event("c", { asset_id: "held2" }),
+      ]);
+      scene.setPolicy(SHORT);
+      scene.hold({ asset_id: "held" });
+      scene.setNow(YEAR_MS);
+      await scene.expire();
+      expect(await scene.shown()).toEqual(["a"]);
+      scene.hold({ asset_id: "held" }, "second");
+      scene.release();
+      await scene.expire();
+      expect(await scene.shown()).toEqual(["a"]);
+      scene.release("second");
+      await scene.expire();
+      expect(await scene.shown()).toEqual([]);
+    });
+
+    test("a hold on a case keeps all that belongs to it, also what names another member of it, and beyond what a case remembers", async () => {
+      const beyond = CASE_FACTS_MAX + 20;
+      await using scene = await sceneOf([
+        event("made", { correlation_id: "c1", metadata: { decision_id: "d1" } }),
+        event("objection", {
+          event_type: "objection.received",
+          metadata: { decision_id: "d1", objection_id: "o1" },
+        }),
+        event("review", { event_type: "human_review.completed", metadata: { objection_id: "o1" } }),
+        ...many(beyond, { metadata: { decision_id: "d1" } }),
+        event("stranger", { correlation_id: "c2", metadata: { decision_id: "d2" } }),
+        event("alone"),
+      ]);
+      scene.setPolicy(SHORT);
+      scene.hold({ correlation_id: "c1" });
+      scene.setNow(YEAR_MS);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 2 });
+      expect(await scene.shown()).toHaveLength(3 + beyond);
+      scene.release();
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 3 + beyond });
+    });
+
+    test("a hold that is placed while events expire counts from the next transaction on", async () => {
+      await using scene = await sceneOf(many(4 * EXPIRY_ROWS_PER_COMMIT_MAX));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      const worker = scene.worker({ onExpired: () => scene.hold({ asset_id: "credit_model" }) });
+      expect(await worker.look(signal)).toEqual({ kind: "finished", expired: EXPIRY_ROWS_PER_COMMIT_MAX });
+      expect(await scene.shown()).toHaveLength(3 * EXPIRY_ROWS_PER_COMMIT_MAX);
+    });
+
+    test("while nobody can say what is on hold, nothing expires", async () => {
+      await using scene = await sceneOf(many(3));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      scene.setReachable(false);
+      await expect(scene.expire()).rejects.toThrow("away");
+      expect(await scene.shown()).toHaveLength(3);
+      scene.setReachable(true);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 3 });
+    });
+
+    test("what comes again after it has expired stays a repeat, in every view", async () => {
+      const counts = { read: async () => new Map([["2026-11-20T10", 4]]) };
+      await using scene = await sceneOf(many(2));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      await scene.expire();
+      const asset = { tenant: "acme", asset_id: "credit_model" };
+      const [before] = await scene.views.load(ASSETS, [asset]);
+      scene.log.append(
+        messageOf(3, event("0")),
+        messageOf(4, event("1", { asset_id: "another", correlation_id: "other content" })),
+      );
+      expect(await scene.project()).toEqual([]);
+      expect(await scene.shown()).toEqual([]);
+      expect(await scene.views.load(ASSETS, [asset])).toEqual(before ? [before] : []);
+      expect(await scene.views.load(ASSETS, [{ ...asset, asset_id: "another" }])).toEqual([]);
+      expect(await findEvent(scene.views, "acme", "evt_0")).toMatchObject({ kind: "expired", sequence: 1 });
+      const [hour] = await reconcile({ views: scene.views, log: scene.log, accepted: counts }, "acme", [
+        "2026-11-20T10",
+      ]);
+      expect(hour).toMatchObject({ stored: 4, projected: 2, repeated: 2, state: "balanced" });
+    });
+
+    test("a view that is made anew beside expired events counts them as before", async () => {
+      await using scene = await sceneOf([...many(3), event("0")]);
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      const asset = { tenant: "acme", asset_id: "credit_model" };
+      const before = await scene.views.load(ASSETS, [asset]);
+      await scene.expire();
+      const again = { ...assetsProjection, version: assetsProjection.version + 1 };
+      await scene.views.open(again);
+      const messages = await Promise.all([1, 2, 3, 4].map((sequence) => scene.log.read(sequence)));
+      const outcome = await evolveGroup({
+        projections: [again],
+        messages: messages.filter((message) => message !== undefined),
+        load: scene.views.load,
+        now: "",
+      });
+      await scene.views.commit({ views: [again], from: 0, to: 4, ...outcome });
+      expect(await scene.views.load(ASSETS, [asset])).toEqual(before);
+    });
+
+    test("it is done every hour, and by a process that starts at once", async () => {
+      await using scene = await sceneOf(many(1));
+      const worker = scene.worker();
+      expect((await worker.look(signal)).kind).toBe("finished");
+      scene.setNow(EXPIRY_INTERVAL_MS - 1);
+      expect((await worker.look(signal)).kind).toBe("not_due");
+      expect((await scene.worker({ holder: "fresh" }).look(signal)).kind).toBe("finished");
+      expect((await worker.look(signal)).kind).toBe("not_due");
+      scene.setNow(2 * EXPIRY_INTERVAL_MS);
+      expect((await worker.look(signal)).kind).toBe("finished");
+    });
+
+    test("stopped in the middle, another process goes on at once", async () => {
+      await using scene = await sceneOf(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX + 7));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      const stopping = new AbortController();
+      const stopped = scene.worker({ onExpired: () => stopping.abort() });
+      expect((await stopped.look(stopping.signal)).kind).toBe("interrupted");
+      expect(await scene.shown()).toHaveLength(2 * EXPIRY_ROWS_PER_COMMIT_MAX + 7);
+      const other = scene.worker({ holder: "other" });
+      expect(await other.look(signal)).toEqual({
+        kind: "finished",
+        expired: 2 * EXPIRY_ROWS_PER_COMMIT_MAX + 7,
+      });
+    });
+
+    test("killed in the middle, another process goes on when the lease is over", async () => {
+      await using scene = await sceneOf(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      let revisions = 0;
+      const dying: ViewStore = {
+        ...scene.views,
+        revise: async (revision) => {
+          if (++revisions > 2) throw new Error("killed");
+          return scene.views.revise(revision);
+        },
+      };
+      await expect(scene.worker({ views: dying, holder: "dying" }).look(signal)).rejects.toThrow("killed");
+      const other = scene.worker({ holder: "other" });
+      expect((await other.look(signal)).kind).toBe("busy");
+      expect(await scene.shown()).toHaveLength(2 * EXPIRY_ROWS_PER_COMMIT_MAX);
+      scene.setNow(YEAR_MS + EXPIRY_LEASE_MS);
+      expect(await other.look(signal)).toEqual({ kind: "finished", expired: 2 * EXPIRY_ROWS_PER_COMMIT_MAX });
+      expect(await scene.shown()).toEqual([]);
+    });
+
+    test("of several projectors that begin at once one works, and each event expires once", async () => {
+      await using scene = await sceneOf(many(2 * EXPIRY_ROWS_PER_COMMIT_MAX));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      const stores = [scene.connect(), scene.connect(), scene.connect()];
+      const looks = await Promise.all(
+        stores.map((views, index) => scene.worker({ views, holder: `p${index}` }).look(signal)),
+      );
+      const expired = looks.flatMap((look) =>
+        look.kind === "finished" && look.expired > 0 ? [look.expired] : [],
+      );
+      expect(expired).toEqual([2 * EXPIRY_ROWS_PER_COMMIT_MAX]);
+      expect(looks.filter(({ kind }) => kind === "busy").length).toBeGreaterThan(0);
+      for (const store of stores) await store.close();
+    });
+
+    test("a view that is made again brings expired events back until it has caught up, and no longer", async () => {
+      await using scene = await sceneOf(many(5));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      const worker = scene.worker();
+      await worker.look(signal);
+      expect((await worker.look(signal)).kind).toBe("not_due");
+
+      for (const view of VIEWS) {
+        await scene.views.open({ ...view, version: view.version + 1 });
+        await scene.views.open(view);
+      }
+      expect((await worker.look(signal)).kind).toBe("behind");
+      await scene.project();
+      expect(await scene.shown()).toHaveLength(5);
+      expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 5 });
+      expect(await scene.shown()).toEqual([]);
+    });
+
+    test("a view that is rebuilt beside the live one brings expired events back until the next look, which is not an hour away", async () => {
+      await using scene = await sceneOf(many(5));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      const worker = scene.worker();
+      await worker.look(signal);
+      const rebuilt = await rebuildView(
+        { log: scene.log, views: scene.views, clock: () => at(0), leader: "events", onProgress: () => {} },
+        eventsProjection,
+        signal,
+      );
+      expect(rebuilt).toMatchObject({ kind: "replaced", position: 5 });
+      expect(await scene.shown()).toHaveLength(5);
+      expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 5 });
+    });
+
+    test("verified against the log, expired events are no difference, and everything else is one", async () => {
+      await using scene = await sceneOf([
+        ...many(3, { legal_bases: ["x"], tags: { a: 1 } }),
+        event("kept", { asset_id: "held", tags: { a: 1 } }),
+      ]);
+      scene.setPolicy(SHORT);
+      scene.hold({ asset_id: "held" });
+      scene.setNow(YEAR_MS);
+      expect(await scene.expire()).toMatchObject({ expired: 3 });
+      const differences = async () => {
+        const found: string[] = [];
+        for (const projection of VIEWS) {
+          await using scratchFile = createSqliteDatabase();
+          await using scratch = scratchFile.connect();
+          const dependencies = {
+            log: scene.log,
+            live: scene.views,
+            scratch,
+            clock: () => at(0),
+            onProgress: () => {},
+          };
+          const verified = await verifyView(dependencies, projection, signal);
+          for (const { table, kind } of verified.differences) found.push(`${table} ${kind}`);
+        }
+        return found;
+      };
+      expect(await differences()).toEqual([]);
+      const [kept] = await scene.views.load(EVENTS, [{ tenant: "acme", event_id: "evt_kept" }]);
+      const [gone] = await scene.views.load(EVENTS, [{ tenant: "acme", event_id: "evt_0" }]);
+      if (!kept || !gone) throw new Error("both have rows");
+      await scene.views.revise({
+        view: eventsProjection,
+        expected: [],
+        writes: [
+          { kind: "upsert", table: EVENTS, row: { ...kept, asset_id: "other" } },
+          { kind: "upsert", table: EVENTS, row: { ...gone, subject_hash: "left behind" } },
+          { kind: "insert", table: EVENT_TAGS, row: { tenant: "acme", key: "a", value: "1", sequence: 2 } },
+        ],
+      });
+      expect(await differences()).toEqual(["events different", "events different", "event_tags unexpected"]);
+    });
+
+    test("while the view of cases is made again nobody knows what belongs to a case, and nothing expires", async () => {
+      await using scene = await sceneOf([
+        event("made", { correlation_id: "c1", metadata: { decision_id: "d1" } }),
+        event("held", { metadata: { decision_id: "d1" } }),
+      ]);
+      scene.setPolicy(SHORT);
+      scene.hold({ correlation_id: "c1" });
+      scene.setNow(YEAR_MS);
+      const cases = casesProjection(STANDARD_RULES, 0);
+      const remade: ViewStore = {
+        ...scene.views,
+        select: async (query) => {
+          const rows = await scene.views.select(query);
+          await scene.views.open({ ...cases, version: cases.version + 1 });
+          return rows;
+        },
+      };
+      expect((await scene.worker({ views: remade }).look(signal)).kind).toBe("interrupted");
+      expect((await scene.expire()).kind).toBe("behind");
+      expect(await scene.shown()).toHaveLength(2);
+    });
+
+    test("reads and projecting go on meanwhile, and see whole events only", async () => {
+      const count = 6 * EXPIRY_ROWS_PER_COMMIT_MAX;
+      await using scene = await sceneOf(many(count, { tags: { a: 1 } }));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      let isDone = false;
+      const worker = scene.worker().look(signal);
+      const done = worker.finally(() => {
+        isDone = true;
+      });
+      const tags = [{ key: "a", value: "1" }];
+      let rounds = 0;
+      for (let sequence = count + 1; !isDone; sequence++) {
+        for (const filter of [{}, { tags }]) {
+          const found = await searchEvents(scene.views, "acme", {
+            ...filter,
+            timeField: "timestamp",
+            order: "desc",
+            limit: 50,
+          });
+          const rows = found.kind === "page" ? found.rows : [];
+          for (const { eventText } of rows) expect(JSON.parse(eventText).tags).toEqual({ a: 1 });
+        }
+        const walk = walkEvents({
+          views: scene.views,
+          tenant: "acme",
+          conditions: { timeField: "timestamp", tags },
+          after: 0,
+        });
+        await walk.next(count);
+        scene.log.append(
+          messageOf(sequence, {
+            ...event(`new_${sequence}`, { tags: { a: 1 } }),
+            receivedAt: at(YEAR_MS).toISOString(),
+          }),
+        );
+        expect(await scene.project()).toEqual([]);
+        rounds++;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(await done).toEqual({ kind: "finished", expired: count });
+      expect(rounds).toBeGreaterThan(1);
+      expect(await scene.shown()).toHaveLength(rounds);
+      expect(await scene.views.position("events")).toBe(count + rounds);
+    });
+  });
+};
