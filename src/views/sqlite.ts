@@ -65,7 +65,8 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
       const known = getRow(write, VIEWS, { name: view.name });
       if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false };
       if (known) dropView(writer, known);
-      makeTables(writer, view);
+      for (const table of view.tables) makeTable(writer, table);
+      for (const sql of (view.textIndexes ?? []).flatMap(sqliteTextIndexDdl)) writer.exec(sql);
       runWrite(write, { kind: "upsert", table: VIEWS, row: newViewRow(view) });
       return { result: known ? "made_again" : "made", keep: true };
     });
@@ -129,12 +130,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
       read(VIEW_NAMES)
         .all()
         .map((row) => rowText(fromStored(row), "name")),
-    drop: (name) =>
-      transactions.run(async () => {
-        const known = getRow(write, VIEWS, { name });
-        if (known) removeView(writer, known);
-        return { result: undefined, keep: known !== undefined };
-      }),
+    drop: (name) => transactions.run(async () => dropNamed(writer, write, name)),
     snapshot: (view, visit) => inSnapshot(path, view, visit),
     deadLetters: async (...asked) =>
       read(DEAD_LETTERS_PAGE)
@@ -166,6 +162,12 @@ const replaceView = async (
   const row = { ...newViewRow(view), position: rowInteger(made, "position") };
   runWrite(statements, { kind: "upsert", table: VIEWS, row });
   return { result: "replaced", keep: true } as const;
+};
+
+const dropNamed = (writer: DatabaseSync, statements: Statements, name: string) => {
+  const known = getRow(statements, VIEWS, { name });
+  if (known) removeView(writer, known);
+  return { result: undefined, keep: known !== undefined };
 };
 
 const removeView = (writer: DatabaseSync, view: Row): void => {
@@ -238,11 +240,6 @@ const makeOwnTables = (writer: DatabaseSync): void => {
 const hasTable = (database: DatabaseSync, table: Table): boolean =>
   database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table.name) !==
   undefined;
-
-const makeTables = (writer: DatabaseSync, { tables, textIndexes = [] }: ViewDefinition): void => {
-  for (const table of tables) makeTable(writer, table);
-  for (const sql of textIndexes.flatMap(sqliteTextIndexDdl)) writer.exec(sql);
-};
 
 const makeTable = (database: DatabaseSync, table: Table): void => {
   const [create = "", ...indexes] = tableDdl(table);

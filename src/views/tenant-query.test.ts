@@ -51,6 +51,17 @@ test("every table of a query is held to the tenant, in every combination of cond
     }
   }
 });
+
+test("a reading that begins above a sequence has one bound at each end, so that an index begins there", () => {
+  const bounds = (order: "asc" | "desc", after: number | undefined): string => {
+    const { sql, params } = tenantQuery({ ...parts, order, after, above: 0 });
+    const found = [...sql.matchAll(/"sequence" ([<>]) \?/g)].map(([, sign]) => sign);
+    return `${found.join("")} ${params.slice(1, -1).join(" ")}`;
+  };
+  expect([bounds("asc", undefined), bounds("asc", 5), bounds("asc", -5)]).toEqual(["> 0", "> 5", "> 0"]);
+  expect([bounds("desc", undefined), bounds("desc", 5)]).toEqual(["> 0", ">< 0 5"]);
+});
+
 test("a search for words takes its tenant into what it looks for, and reads first where it stands first", () => {
   const match = { kind: "matches", index: { name: "words" }, words: ["a"], prefixes: ["b"] } as const;
   const colour = { kind: "equals", column: "colour", value: "red" } as const;
@@ -71,16 +82,6 @@ test("a search for words takes its tenant into what it looks for, and reads firs
   expect(() => tenantCount({ tenant: "acme", table: THINGS, where: [match] })).toThrow(
     "searches by sequence",
   );
-});
-
-test("a reading that begins above a sequence has one bound at each end, so that an index begins there", () => {
-  const bounds = (order: "asc" | "desc", after: number | undefined): string => {
-    const { sql, params } = tenantQuery({ ...parts, order, after, above: 0 });
-    const found = [...sql.matchAll(/"sequence" ([<>]) \?/g)].map(([, sign]) => sign);
-    return `${found.join("")} ${params.slice(1, -1).join(" ")}`;
-  };
-  expect([bounds("asc", undefined), bounds("asc", 5), bounds("asc", -5)]).toEqual(["> 0", "> 5", "> 0"]);
-  expect([bounds("desc", undefined), bounds("desc", 5)]).toEqual(["> 0", ">< 0 5"]);
 });
 
 test("what a client sent is a parameter and never part of the SQL text", () => {

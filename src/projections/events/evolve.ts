@@ -118,10 +118,10 @@ const tagRow = (row: RowOf<typeof EVENT_TAGS>) => ({ table: EVENT_TAGS, row });
 
 export const eventsProjection: Projection = {
   name: "events",
-  version: 3,
+  version: 2,
   tables: [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS, EXPIRY_RUNS],
-  textIndexes: [EVENT_WORDS],
   besideLog: [EXPIRY_RUNS],
+  textIndexes: [EVENT_WORDS],
   stateKeys,
   evolve,
 };

@@ -65,10 +65,10 @@ export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): re
   };
   return [
     { kind: "upsert", table: EVENTS, row: tombstone },
+    { kind: "unindex", index: EVENT_WORDS, sequence },
     ...companionsOf({ tenant, sequence, facts }).map(
       ({ table, row: companion }): Write => ({ kind: "delete", table, key: keyOf(table, companion) }),
     ),
-    { kind: "unindex", index: EVENT_WORDS, sequence },
   ];
 };
 

@@ -64,8 +64,6 @@ export const EVENT_TAGS = {
   indexes: [],
   isReadBack: false,
 } as const satisfies Table;
-/** The words of each event (words.ts). */
-export const EVENT_WORDS: TextIndex = { name: "event_words" };
 
 /** Who lets events expire now, and when that was last done: one row. A view that is made again does not know of any, so it is done right after. */
 export const EXPIRY_RUNS = {
@@ -87,3 +85,6 @@ export const isExpired = (row: Row): boolean => rowInteger(row, "sequence") < 0;
 
 /** Where the event stands in the log, expired or not. */
 export const sequenceOf = (row: Row): number => Math.abs(rowInteger(row, "sequence"));
+
+/** The words of each event (words.ts). */
+export const EVENT_WORDS: TextIndex = { name: "event_words" };
