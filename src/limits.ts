@@ -110,6 +110,18 @@ export const INTAKE_TURN_MS_MAX = 10;
 /** A text of a classification request, in characters: far above any name of a domain. */
 export const CLASSIFICATION_TEXT_CHARACTERS_MAX = 256;
 
+/** A word of the full-text search is cut off here, in the index and in the question alike: a SHA-256 hash is just as long. */
+export const WORD_CHARACTERS_MAX = 64;
+/** Different words that an event is found by, of so many of its words that are looked at: what indexing one event may cost. */
+export const EVENT_WORDS_MAX = 256;
+export const EVENT_WORDS_READ_MAX = 4096;
+/** Words of an asset, a type, a correlation and each tag that are kept before all others, so that a filter by one of these can be asked of the words too. */
+export const NAME_WORDS_KEPT = 7;
+/** The parameter `q`: its characters, its words, and the characters that `*` must stand behind. One letter would mean half of all words. */
+export const SEARCH_CHARACTERS_MAX = 256;
+export const SEARCH_WORDS_MAX = 16;
+export const SEARCH_PREFIX_CHARACTERS_MIN = 2;
+
 /** Page size of lists: what is used when `limit` is absent, and the most it may say. */
 export const PAGE_ROWS_DEFAULT = 50;
 export const PAGE_ROWS_MAX = 200;

@@ -1,6 +1,8 @@
 /** Query parameters that choose events, and their words in the documentation: one set for lists, streams and exports. */
 import { RISK_TIERS } from "../event/audit-event.ts";
 import { isSha256, isUtcTimestamp } from "../event/formats.ts";
+import { readSearchText } from "../event/search-text.ts";
+import { SEARCH_CHARACTERS_MAX, SEARCH_PREFIX_CHARACTERS_MIN, SEARCH_WORDS_MAX } from "../limits.ts";
 import type { EventConditions } from "../projections/events/queries.ts";
 import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
@@ -49,6 +51,7 @@ export const readTimelineFilter = (query: Query): EventConditions => {
     ),
     traceId: query.text("trace_id"),
     tags: query.prefixed("tag."),
+    text: query.read("q", readSearchText),
     from: time("from"),
     to: time("to"),
     timeField: query.choice("time_field", ["timestamp", "received_at"], "timestamp"),
@@ -67,7 +70,18 @@ const KIND_PARAMETERS: readonly Parameter[] = [
 
 export const STREAM_FILTER_PARAMETERS: readonly Parameter[] = [ASSET, ...KIND_PARAMETERS];
 
+const TEXT = parameter(
+  "q",
+  [
+    `Words, separated by white space, at most ${SEARCH_WORDS_MAX}: events in which all of them occur, in asset, type, correlation, tags or the`,
+    "values of the metadata. Upper and lower case are the same. An identifier is found whole, `dec_42`, and by its parts, `dec` or `42`.",
+    `\`credit*\` finds every word that begins so, from ${SEARCH_PREFIX_CHARACTERS_MIN} characters. Phrases in quotation marks are refused.`,
+  ].join(" "),
+  { type: "string", minLength: 1, maxLength: SEARCH_CHARACTERS_MAX },
+);
+
 export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
+  TEXT,
   ...KIND_PARAMETERS,
   parameter(
     "legal_basis",

@@ -7,6 +7,11 @@ export interface Query {
   text(name: string): string | undefined;
   /** As `text`, with a check; a value that fails it is noted as an error and treated as absent. */
   checked(name: string, isValid: (value: string) => boolean, expects: string): string | undefined;
+  /** As `text`, read into something else; where that fails the message is noted, and the value treated as absent. */
+  read<Value>(
+    name: string,
+    read: (value: string) => { readonly value: Value } | { readonly message: string },
+  ): Value | undefined;
   choice<const Choices extends readonly string[]>(
     name: string,
     choices: Choices,
@@ -51,6 +56,12 @@ export const readQuery = (url: string): Query => {
   return {
     text,
     checked,
+    read: (name, read) => {
+      const sent = text(name);
+      if (sent === undefined) return undefined;
+      const result = read(sent);
+      return "value" in result ? result.value : fail(name, "invalid_value", result.message);
+    },
     choice: (name, choices, fallback) =>
       checked(name, (value) => choices.includes(value), `one of ${choices.join(", ")}`) ?? fallback,
     integer: (name, { min, max }) => {

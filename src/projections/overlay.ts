@@ -9,7 +9,7 @@ import {
   type Table,
   type Value,
 } from "../views/tables.ts";
-import type { ViewStore, Write } from "../views/view-store.ts";
+import type { RowWrite, TextWrite, ViewStore, Write } from "../views/view-store.ts";
 import type { StateKey, States } from "./projection.ts";
 
 export interface Overlay extends States {
@@ -26,12 +26,14 @@ interface Slot {
   /** Whether it was loaded, or written whole: a row that is only added to is not known. */
   isKnown: boolean;
   row: Row | undefined;
-  write: Write | undefined;
+  write: RowWrite | undefined;
 }
 
 export const createOverlay = (load: ViewStore["load"]): Overlay => {
   const slots = new Map<string, Slot>();
-  const unread: Write[] = [];
+  const unread: RowWrite[] = [];
+  /** In the order in which they were written: of two for one sequence the store keeps the last. */
+  const texts: TextWrite[] = [];
   return {
     fetch: async (stateKeys) => {
       const wanted = new Map<Table, Row[]>();
@@ -56,19 +58,26 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
       return slot.row;
     },
     apply: (writes) => {
-      const texts = writes.map((write) => checked(write, slots));
+      const keys = writes.map((write) => (isTextWrite(write) ? undefined : checked(write, slots)));
       for (const [index, write] of writes.entries()) {
-        const text = texts[index];
-        if (text === undefined) unread.push(write);
+        const text = keys[index];
+        if (isTextWrite(write)) texts.push(write);
+        else if (text === undefined) unread.push(write);
         else put(slots, text, write);
       }
     },
-    writes: () => [...inTables([...slots.values()].flatMap(({ write }) => write ?? [])), ...inTables(unread)],
+    writes: () => [
+      ...inTables([...slots.values()].flatMap(({ write }) => write ?? [])),
+      ...inTables(unread),
+      ...texts,
+    ],
   };
 };
 
+const isTextWrite = (write: Write): write is TextWrite => write.kind === "index" || write.kind === "unindex";
+
 /** The text of the write's key; undefined for a row that nobody asks for. Throws where the store would refuse it. */
-const checked = (write: Write, slots: ReadonlyMap<string, Slot>): string | undefined => {
+const checked = (write: RowWrite, slots: ReadonlyMap<string, Slot>): string | undefined => {
   const { table } = write;
   if (write.kind === "delete") {
     checkKey(table, write.key);
@@ -84,7 +93,7 @@ const checked = (write: Write, slots: ReadonlyMap<string, Slot>): string | undef
   return text;
 };
 
-const put = (slots: Map<string, Slot>, text: string, write: Write): void => {
+const put = (slots: Map<string, Slot>, text: string, write: RowWrite): void => {
   const slot = slots.get(text) ?? { isKnown: false, row: undefined, write: undefined };
   slot.write = merged(slot.write, write);
   if (write.kind !== "add") {
@@ -95,8 +104,8 @@ const put = (slots: Map<string, Slot>, text: string, write: Write): void => {
 };
 
 /** Tables do not depend on each other, and no key stands twice: what goes into one table goes together. */
-const inTables = (writes: readonly Write[]): readonly Write[] => {
-  const tables = new Map<Table, Write[]>();
+const inTables = (writes: readonly RowWrite[]): readonly RowWrite[] => {
+  const tables = new Map<Table, RowWrite[]>();
   for (const write of writes) {
     const own = tables.get(write.table);
     if (own) own.push(write);
@@ -105,7 +114,7 @@ const inTables = (writes: readonly Write[]): readonly Write[] => {
   return [...tables.values()].flat();
 };
 
-const merged = (before: Write | undefined, write: Write): Write => {
+const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {
   if (before?.kind === "add" && write.kind === "add")
     return { ...write, row: sum(write.table, before.row, write.row) };
   if (write.kind === "upsert" && write.indexed === "same" && before && !isSame(before))
@@ -114,7 +123,7 @@ const merged = (before: Write | undefined, write: Write): Write => {
   return before?.kind === "insert" && write.kind === "upsert" ? { ...write, kind: "insert" } : write;
 };
 
-const isSame = (write: Write): boolean => write.kind === "upsert" && write.indexed === "same";
+const isSame = (write: RowWrite): boolean => write.kind === "upsert" && write.indexed === "same";
 
 const sum = (table: Table, one: Row, other: Row): Row => {
   const row: Record<string, Value> = { ...one };

@@ -1,16 +1,18 @@
 /** A projection that writes beside its live tables: the same rule, into tables of other names, and with a position of its own. */
 import type { Row, Table } from "../views/tables.ts";
+import type { TextIndex } from "../views/text-index.ts";
 import type { ViewDefinition, Write } from "../views/view-store.ts";
 import type { Projection, StateKey, States } from "./projection.ts";
 
 /** `generation`: a few letters that no earlier shadow had, so that no index keeps the name of another. */
 export const shadowDefinition = (
-  { name, version, tables }: ViewDefinition,
+  { name, version, tables, textIndexes = [] }: ViewDefinition,
   generation: string,
 ): ViewDefinition => ({
   name: `${name}__${generation}`,
   version,
   tables: tables.map((table) => ({ ...table, name: `${table.name}__${generation}` })),
+  textIndexes: textIndexes.map((index) => ({ ...index, name: `${index.name}__${generation}` })),
 });
 
 export const isShadowOf = (viewName: string, projection: string): boolean =>
@@ -22,6 +24,11 @@ export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projec
     const other = shadow.tables[index];
     if (other) beside.set(table, other);
   }
+  const indexesBeside = new Map<TextIndex, TextIndex>();
+  for (const [place, index] of (projection.textIndexes ?? []).entries()) {
+    const other = shadow.textIndexes?.[place];
+    if (other) indexesBeside.set(index, other);
+  }
   const moved = (table: Table): Table => beside.get(table) ?? table;
   const movedKeys = (keys: readonly StateKey[]): readonly StateKey[] =>
     keys.map(({ table, key }) => ({ table: moved(table), key }));
@@ -29,7 +36,10 @@ export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projec
     get: (table: Table, key: Row) => states.get(moved(table), key),
     isNamed: (table: Table, key: Row) => states.isNamed(moved(table), key),
   });
-  const movedWrite = (write: Write): Write => ({ ...write, table: moved(write.table) });
+  const movedWrite = (write: Write): Write =>
+    write.kind === "index" || write.kind === "unindex"
+      ? { ...write, index: indexesBeside.get(write.index) ?? write.index }
+      : { ...write, table: moved(write.table) };
   const { furtherKeys } = projection;
   return {
     ...shadow,

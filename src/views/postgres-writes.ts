@@ -4,6 +4,7 @@
  */
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import { inSlices } from "./in-slices.ts";
+import { addTextWrite, type TextRun, textStatement } from "./postgres-text-writes.ts";
 import {
   checkKey,
   checkRow,
@@ -18,7 +19,7 @@ import {
   type Value,
 } from "./tables.ts";
 import { toStoredText } from "./text.ts";
-import type { Write } from "./view-store.ts";
+import type { RowWrite, Write } from "./view-store.ts";
 
 export interface Statement {
   readonly sql: string;
@@ -31,8 +32,12 @@ export interface Statement {
  */
 export const writeStatements = async (writes: readonly Write[]): Promise<readonly Statement[]> => {
   const runs = new Map<Table, Run[]>();
-  await inSlices(writes, (write) => addWrite(runs, write));
-  const statements: Statement[] = [];
+  const texts: TextRun[] = [];
+  await inSlices(writes, (write) => {
+    if (write.kind === "index" || write.kind === "unindex") addTextWrite(texts, write);
+    else addWrite(runs, write);
+  });
+  const statements: Statement[] = texts.map(textStatement);
   await inSlices([...runs.values()].flat(), ({ kind, table, rows }) =>
     statements.push({ sql: writeSql(table)[kind], params: arraysOf([...rows.values()]) }),
   );
@@ -50,7 +55,7 @@ export const loadStatement = (table: Table, keys: readonly Row[]): Statement => 
 
 /** Writes of one kind to one table that one statement can make: no order among them matters. */
 interface Run {
-  readonly kind: Write["kind"];
+  readonly kind: RowWrite["kind"];
   readonly table: Table;
   readonly keys: Set<string>;
   /** Elements of arrays, by the text of the key, or by number where a key that comes twice is an error. */
@@ -58,7 +63,7 @@ interface Run {
   characters: number;
 }
 
-const addWrite = (runs: Map<Table, Run[]>, write: Write): void => {
+const addWrite = (runs: Map<Table, Run[]>, write: RowWrite): void => {
   const { kind, table } = write;
   if (kind === "delete") checkKey(table, write.key);
   else checkRow(table, write.row);
@@ -79,7 +84,7 @@ const addWrite = (runs: Map<Table, Run[]>, write: Write): void => {
  * The last run of that kind, unless a later one of another kind has the key: then the write must come after that. PostgreSQL
  * refuses a statement that changes one key twice, so what is added to one key again is a run of its own.
  */
-const runFor = (runs: Run[], { kind, table }: Write, key: string): Run => {
+const runFor = (runs: Run[], { kind, table }: RowWrite, key: string): Run => {
   const index = runs.findLastIndex((run) => run.kind === kind);
   const last = runs[index];
   const hasRoom =

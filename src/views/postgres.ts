@@ -14,7 +14,15 @@ import {
 } from "./postgres-connection.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
 import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
-import { deadLetterWrite, fromStored, isSameRow, newViewRow, OWN_TABLES, toStored } from "./stored-rows.ts";
+import {
+  deadLetterWrite,
+  fromStored,
+  isSameRow,
+  newViewRow,
+  OWN_TABLES,
+  storedParameter,
+  toStored,
+} from "./stored-rows.ts";
 import {
   keyText,
   keyValues,
@@ -27,6 +35,8 @@ import {
   tableDdl,
   type Value,
 } from "./tables.ts";
+import type { QueryParameter } from "./tenant-query.ts";
+import { postgresMatchText, postgresTextIndexDdl, postgresTextIndexRename } from "./text-index.ts";
 import {
   type CommitResult,
   type RevisionResult,
@@ -102,7 +112,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     commit,
     revise,
     select: async ({ sql, params }) => {
-      const { rows } = await read(numbered(sql), params.map(toStored));
+      const { rows } = await read(inPostgres(sql), params.map(parameterText));
       return rows.map(fromStored);
     },
     replace: async (replacement) => {
@@ -143,6 +153,10 @@ const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewSto
   for (const [index, { name }] of view.tables.entries()) {
     const other = by.tables[index];
     if (other) await run(`ALTER TABLE ${sqlName(other.name)} RENAME TO ${sqlName(name)}`);
+  }
+  for (const [index, named] of (view.textIndexes ?? []).entries()) {
+    const other = by.textIndexes?.[index];
+    for (const sql of other ? postgresTextIndexRename(other, named) : []) await run(sql);
   }
   await run("UPDATE dead_letters SET projection = $1 WHERE projection = $2", [view.name, by.name]);
   await run("DELETE FROM views WHERE name = $1", [by.name]);
@@ -202,11 +216,20 @@ const untilDone = (work: () => Promise<unknown>): (() => Promise<unknown>) => {
 const leastBusy = (connections: readonly Connection[]): Connection =>
   connections.reduce((least, each) => (each.waiting < least.waiting ? each : least));
 
-/** `?` stands for a parameter and for nothing else in a TenantQuery. */
+/**
+ * `?` stands for a parameter, `MATCH` for a search in a text index, and both for nothing else in a TenantQuery. The plus is for SQLite's planner;
+ * PostgreSQL's must see that two sequences are the same.
+ */
+const inPostgres = (sql: string): string =>
+  numbered(sql.replaceAll(" MATCH ?", " @@ ?::tsquery").replaceAll(" = +", " = "));
+
 const numbered = (sql: string): string => {
   let count = 0;
   return sql.replaceAll("?", () => `$${++count}`);
 };
+
+const parameterText = (parameter: QueryParameter): string | number =>
+  typeof parameter === "object" ? postgresMatchText(parameter) : storedParameter(parameter);
 
 /** Any number that no other program on the same database uses: who holds it alone may make and drop tables. */
 const SCHEMA_LOCK = 7_266_834_901;
@@ -239,6 +262,7 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false } as const;
   if (known) await dropView(run, known);
   for (const table of view.tables) await makeTable(run, table);
+  for (const sql of (view.textIndexes ?? []).flatMap(postgresTextIndexDdl)) await run(sql);
   await runWrites(run, [{ kind: "upsert", table: VIEWS, row: newViewRow(view) }]);
   return { result: known ? "made_again" : "made", keep: true } as const;
 };

@@ -5,6 +5,9 @@ import { DEAD_LETTERS, type DeadLetter, VIEWS, type ViewDefinition, type Write }
 
 export const toStored = (value: Value): Value => (typeof value === "string" ? toStoredText(value) : value);
 
+export const storedParameter = (value: string | number): string | number =>
+  typeof value === "string" ? toStoredText(value) : value;
+
 export const fromStored = (stored: Readonly<Record<string, unknown>>): Row =>
   Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, valueFromStored(name, value)]));
 
@@ -26,11 +29,11 @@ export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean
 
 export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS];
 
-export const newViewRow = ({ name, version, tables }: ViewDefinition): Row => ({
+export const newViewRow = ({ name, version, tables, textIndexes = [] }: ViewDefinition): Row => ({
   name,
   version,
   position: 0,
-  tables: JSON.stringify(tables.map((table) => table.name)),
+  tables: JSON.stringify([...tables, ...textIndexes].map((each) => each.name)),
 });
 
 export const deadLetterWrite = (letter: DeadLetter): Write => ({

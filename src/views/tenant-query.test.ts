@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { INTEGER, type Table, TEXT } from "./tables.ts";
-import { type QueryParts, tenantQuery } from "./tenant-query.ts";
+import { type QueryParts, tenantCount, tenantQuery } from "./tenant-query.ts";
 
 const THINGS = {
   name: "things",
@@ -60,6 +60,28 @@ test("a reading that begins above a sequence has one bound at each end, so that 
   };
   expect([bounds("asc", undefined), bounds("asc", 5), bounds("asc", -5)]).toEqual(["> 0", "> 5", "> 0"]);
   expect([bounds("desc", undefined), bounds("desc", 5)]).toEqual(["> 0", ">< 0 5"]);
+});
+
+test("a search for words takes its tenant into what it looks for, and reads first where it stands first", () => {
+  const match = { kind: "matches", index: { name: "words" }, words: ["a"], prefixes: ["b"] } as const;
+  const colour = { kind: "equals", column: "colour", value: "red" } as const;
+  const mark = { kind: "has", table: MARKS, values: { mark: "x" } } as const;
+  for (const [where, from] of [
+    [[match, mark, colour], '"words" text0 CROSS JOIN "marks" companion0 CROSS JOIN "things" main'],
+    [[mark, match], '"marks" companion0 CROSS JOIN "words" text0 CROSS JOIN "things" main'],
+    [[colour, match], '"things" main CROSS JOIN "words" text0'],
+  ] as const) {
+    const { sql, params } = tenantQuery({ ...parts, where, after: 5 });
+    expect(sql).toContain(`FROM ${from} WHERE`);
+    expect(sql).toContain('text0."words" MATCH ?');
+    expect(params).toContainEqual({ tenant: "acme", words: ["a"], prefixes: ["b"] });
+    expect(sql.split("?")).toHaveLength(params.length + 1);
+  }
+  const nothing = { ...match, words: [], prefixes: [] };
+  expect(() => tenantQuery({ ...parts, where: [nothing] })).toThrow("at least one word");
+  expect(() => tenantCount({ tenant: "acme", table: THINGS, where: [match] })).toThrow(
+    "searches by sequence",
+  );
 });
 
 test("what a client sent is a parameter and never part of the SQL text", () => {

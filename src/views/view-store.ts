@@ -5,15 +5,19 @@
  */
 import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "./tables.ts";
 import type { TenantQuery } from "./tenant-query.ts";
+import type { TextIndex } from "./text-index.ts";
 
 /** What the store must know about a projection. Another `version` means other rows: the view starts again from nothing. */
 export interface ViewDefinition {
   readonly name: string;
   readonly version: number;
   readonly tables: readonly Table[];
+  readonly textIndexes?: readonly TextIndex[];
 }
 
-export type Write =
+export type Write = RowWrite | TextWrite;
+
+export type RowWrite =
   /** The key is new. Where it is not, the whole commit is `unwritable`. */
   | { readonly kind: "insert"; readonly table: Table; readonly row: Row }
   | {
@@ -26,6 +30,21 @@ export type Write =
   /** The integers beside the key are added to those that stand there; to nothing where there is no such row. Needs nothing but integers there. */
   | { readonly kind: "add"; readonly table: Table; readonly row: Row }
   | { readonly kind: "delete"; readonly table: Table; readonly key: Row };
+
+/**
+ * By sequence alone, which is the log's and so belongs to one tenant. What a text index held under the sequence before is gone afterwards; `index`
+ * puts the words in its place.
+ */
+export type TextWrite =
+  | {
+      readonly kind: "index";
+      readonly index: TextIndex;
+      readonly tenant: string;
+      readonly sequence: number;
+      /** As event/words.ts makes them; repetitions count once. */
+      readonly words: readonly string[];
+    }
+  | { readonly kind: "unindex"; readonly index: TextIndex; readonly sequence: number };
 
 /** A record that a projection could not take. */
 export interface DeadLetter {
@@ -116,7 +135,7 @@ export const VIEWS = {
     name: TEXT,
     version: INTEGER,
     position: INTEGER,
-    /** JSON array of table names: a later version may have others, and these must go then. */
+    /** JSON array of the names of tables and text indexes: a later version may have others, and these must go then. */
     tables: TEXT,
   },
   primaryKey: ["name"],

@@ -75,12 +75,17 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
   const before = await future.readAll();
   expect(await future.expire()).toEqual({ kind: "finished", expired: 0 });
 
+  const found = async (): Promise<number> => (await service.call("/v1/events?q=c4")).json.data.length;
+  expect(await found()).toBe(1);
+
   await service.call("/v1/retention", { method: "PUT", body: { maximum_days: 184 } });
   const place = async (named: object): Promise<string> =>
     (await service.call("/v1/holds", { body: { ...named, reason: "a complaint" } })).json.data.id;
   const holds = [await place({ correlation_id: "c1" }), await place({ asset_id: "held" })];
   expect(await future.expire()).toEqual({ kind: "finished", expired: 1 });
   expect(await shown()).toBe("case asset law");
+
+  expect(await found()).toBe(0);
 
   const gone = await service.call("/v1/events/evt_gone");
   expect([gone.status, gone.json.code, gone.json.sequence]).toEqual([410, "event_expired", 4]);

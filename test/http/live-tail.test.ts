@@ -5,6 +5,7 @@ import { pagedBody } from "../../src/http/paged-body.ts";
 import { walkEvents } from "../../src/projections/events/walk.ts";
 import { createPositionWatch } from "../../src/projections/position-watch.ts";
 import type { Row } from "../../src/views/tables.ts";
+import type { TenantQuery } from "../../src/views/tenant-query.ts";
 import { until } from "../support/until.ts";
 
 const createView = () => {
@@ -17,7 +18,7 @@ const createView = () => {
         return view.position;
       },
       // The conditions of the query are the database's matter, but for where it begins: its parameter before the last two.
-      select: async ({ params }: { params: readonly (string | number)[] }) => {
+      select: async ({ params }: TenantQuery) => {
         const [after = 0, upTo = 0] = params.slice(-3).map(Number);
         return view.rows.filter(({ sequence }) => Number(sequence) > after && Number(sequence) <= upTo);
       },

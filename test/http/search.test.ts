@@ -79,6 +79,17 @@ describe("each filter finds exactly what it says", () => {
     ["time_field=received_at&from=2026-06-01T00:00:00Z", "01234"],
     ["time_field=received_at&to=2026-06-01T00:00:00Z", ""],
     ["asset_id=a&risk_tier=high", "0"],
+    ["q=objection", "2"],
+    ["q=Automated-Decision_made", "034"],
+    ["q=x team", "0"],
+    ["q=te*+1", "0"],
+    ["q=pipa_37_2_kr", "4"],
+    ["q=37 kr", "4"],
+    ["q=nothing", ""],
+    ["q=decision*&asset_id=a&tag.team=x", "0"],
+    ["q=decision*&from=2026-01-02T00:00:00Z&event_type=decision.*", "134"],
+    ["q=a&correlation_id=c1", "2"],
+    ["q=model&trace_id=t1&risk_tier=high", ""],
   ])("%s", async (query, expected) => expect((await search(query)).join("")).toBe(expected));
 });
 
@@ -147,4 +158,85 @@ test("an event sent twice under two identities is shown once", async () => {
   expect(second.json.data.sequence).toBeGreaterThan(first.json.data.sequence);
   const read = await service.call(`/v1/events/evt_two_names?min_sequence=${second.json.data.sequence}`);
   expect(read.json.data.sequence).toBe(first.json.data.sequence);
+});
+
+test("words are found in the language and the form in which they are asked for", async () => {
+  const key = await service.makeKey("korean");
+  const sent = await service.call("/v1/events", {
+    key,
+    body: event({
+      event_id: "evt_korean",
+      metadata: { note: "대출 심사 거절", nested: [{ decision_id: "dec_42" }] },
+    }),
+  });
+  for (const [q, count] of [
+    ["대출", 1],
+    ["대*", 0],
+    ["대출* 거절", 1],
+    ["대출".normalize("NFD"), 1],
+    ["ＤＥＣ＿４２", 1],
+    ["dec 42", 1],
+    ["dec_43", 0],
+  ] as const) {
+    const query = new URLSearchParams({ q, min_sequence: String(sent.json.data.sequence) });
+    const answer = await service.call(`/v1/events?${query}`, { key });
+    if (answer.status === 200) expect([q, answer.json.data.length]).toEqual([q, count]);
+    else expect([q, answer.status]).toEqual(["대*", 400]);
+  }
+});
+
+test("words page by page, in both orders, and only in the tenant of the key", async () => {
+  const key = await service.makeKey("words");
+  const batch = Array.from({ length: 25 }, (_, index) =>
+    event({ event_id: `evt_w${index}`, metadata: { note: index % 2 === 0 ? "even wombat" : "odd wombat" } }),
+  );
+  const sent = await service.call("/v1/events/batch", { key, body: { events: batch } });
+  const even = batch.filter((_, index) => index % 2 === 0).map(({ event_id: id }) => id);
+  for (const order of ["asc", "desc"]) {
+    const found: string[] = [];
+    let cursor = "";
+    do {
+      const query = `q=wombat+even&order=${order}&limit=5&min_sequence=${sent.json.data.sequence}${cursor && `&cursor=${cursor}`}`;
+      const page = await service.call(`/v1/events?${query}`, { key });
+      found.push(...page.json.data.map((row: { event: { event_id: string } }) => row.event.event_id));
+      cursor = page.json.next_cursor ?? "";
+    } while (cursor !== "");
+    expect(found).toEqual(order === "asc" ? even : even.toReversed());
+  }
+  expect(await search("q=wombat")).toEqual([]);
+  const page = await service.call("/v1/events?q=wombat&limit=5", { key });
+  const other = await service.call(`/v1/events?q=even&limit=5&cursor=${page.json.next_cursor}`, { key });
+  expect([other.status, other.json.errors[0].path]).toEqual([400, "query:cursor"]);
+  const exported = await service.call("/v1/export?q=wombat+odd", { key });
+  expect(exported.text.trim().split("\n")).toHaveLength(12);
+});
+
+test.each([
+  ["", "1 to 256 characters"],
+  ["-", "no word"],
+  ["%22credit+model%22", "without quotation marks"],
+  ["*", "credit*"],
+  ["x".repeat(257), "1 to 256 characters"],
+  [Array.from({ length: 17 }, (_, index) => index).join("+"), "at most 16 words"],
+])("q=%s is refused with what to send", async (q, message) => {
+  for (const path of ["/v1/events", "/v1/export"]) {
+    const answer = await service.call(`${path}?q=${q}`);
+    expect([answer.status, answer.json.code]).toEqual([400, "invalid_request"]);
+    expect(answer.json.errors).toEqual([
+      { path: "query:q", code: "invalid_value", message: expect.stringContaining(message) },
+    ]);
+  }
+});
+
+test("a q that is only separators and signs, or as long as it may be, harms nothing", async () => {
+  for (const q of [
+    "a.".repeat(128),
+    "'; DROP TABLE events --",
+    "NOT NEAR(a b) OR {x}:y^2",
+    "acme/x",
+    "a\0b\ud800 &|!",
+  ]) {
+    const answer = await service.call(`/v1/events?q=${encodeURIComponent(q.toWellFormed())}`);
+    expect([q, answer.status, answer.json.data]).toEqual([q, 200, []]);
+  }
 });

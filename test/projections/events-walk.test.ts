@@ -5,6 +5,7 @@ import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { type EventConditions, searchQuery } from "../../src/projections/events/queries.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
 import { ViewRemadeError, walkEvents } from "../../src/projections/events/walk.ts";
+import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
@@ -112,7 +113,7 @@ test("a page reads the index of its filter, between its two ends", async () => {
   const planOf = (conditions: Partial<EventConditions>) => {
     const filter = { ...all, ...conditions, order: "asc" } as const;
     const { sql, params } = searchQuery("acme", filter, { after: 5, upTo: 9, rowsMax: 10 });
-    const plan = at.direct.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params);
+    const plan = at.direct.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params.map(sqliteParameter));
     return plan.map(({ detail }) => String(detail));
   };
   const tags = [{ key: "k", value: "v" }];

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { dueQuery } from "../../src/projections/events/expiry.ts";
+import { sqliteParameter } from "../../src/views/sqlite.ts";
 import { expirySuite } from "../suites/expiry.ts";
 import { noPostgresReason } from "../support/postgres.ts";
 import { createPostgresDatabase } from "./postgres-database.ts";
@@ -26,7 +27,7 @@ test("what is due is read from its index, page by page, without what is not", as
     const { sql, params } = dueQuery({ ...parts, after });
     const plan = sqlite
       .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-      .all(...params)
+      .all(...params.map(sqliteParameter))
       .map(({ detail }) => String(detail));
     expect(plan).toHaveLength(1);
     expect(plan[0]).toContain("events_by_tenant_retention_class_counted_from_sequence");

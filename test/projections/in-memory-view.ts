@@ -10,12 +10,22 @@ export interface InMemoryView {
   take(messages: readonly StoredMessage[]): Promise<readonly DeadLetter[]>;
   /** In the order of their keys. */
   rows(table: Table): readonly Row[];
+  /** What the text indexes hold, by index and sequence, words in the order of their characters and once. */
+  words(): ReadonlyMap<string, readonly string[]>;
 }
 
 export const createInMemoryView = (...projections: readonly Projection[]): InMemoryView => {
   const stored = new Map<string, { readonly table: Table; readonly row: Row }>();
 
+  const words = new Map<string, readonly string[]>();
+
   const apply = (write: Write): void => {
+    if (write.kind === "index" || write.kind === "unindex") {
+      const name = `${write.index.name} ${write.sequence}`;
+      if (write.kind === "unindex") words.delete(name);
+      else words.set(name, [...new Set(write.words)].sort());
+      return;
+    }
     const { table } = write;
     if (write.kind === "delete") {
       stored.delete(keyText(table, write.key));
@@ -41,6 +51,7 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
       writes.forEach(apply);
       return deadLetters;
     },
+    words: () => words,
     rows: (table) =>
       [...stored.keys()].sort().flatMap((key) => {
         const found = stored.get(key);

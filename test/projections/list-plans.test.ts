@@ -14,6 +14,7 @@ import { type List, listQuery } from "../../src/projections/list.ts";
 import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { sourceGapList, sourceList } from "../../src/projections/sources/queries.ts";
+import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { Condition, TenantQuery } from "../../src/views/tenant-query.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
@@ -34,7 +35,7 @@ afterAll(async () => {
 const planOf = ({ sql, params }: TenantQuery): string =>
   sqlite
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-    .all(...params)
+    .all(...params.map(sqliteParameter))
     .map(({ detail }) => String(detail))
     .join("; ");
 

@@ -4,6 +4,7 @@ import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createPostgresViews } from "../../src/views/postgres.ts";
 import { type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import type { ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
+import { textIndexSuite } from "../suites/text-index.ts";
 import { viewStoreSuite } from "../suites/view-store.ts";
 import { noPostgresReason, startPostgres, testPostgres } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
@@ -164,6 +165,7 @@ const ownTests = (): void => {
 
 if (noPostgresReason === undefined) {
   viewStoreSuite("PostgreSQL", createPostgresDatabase);
+  textIndexSuite("PostgreSQL", createPostgresDatabase);
   describe("PostgreSQL", ownTests);
 } else {
   test.skip(`views in PostgreSQL: ${noPostgresReason}`, () => undefined);

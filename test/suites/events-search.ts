@@ -1,6 +1,7 @@
 /** What a search over events finds. Each database runs it (test/projections/events-search.test.ts). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { readSearchText, type SearchWords } from "../../src/event/search-text.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import {
   type EventFilter,
@@ -22,6 +23,23 @@ export const projectEvents = async (views: ViewStore, records: readonly RecordPa
   await views.commit({ views: [eventsProjection], from: 0, to: records.length, ...outcome });
 };
 
+/** The view of these records in a database of its own. */
+export const eventsView = async (
+  create: () => Promise<ViewDatabase> | ViewDatabase,
+  records: readonly RecordParts[],
+) => {
+  const database = await create();
+  const views = database.connect();
+  await projectEvents(views, records);
+  return {
+    views,
+    [Symbol.asyncDispose]: async () => {
+      await views.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+};
+
 export const all: EventFilter = { timeField: "timestamp", order: "asc" };
 
 const search = async (views: ViewStore, filter: Partial<EventFilter & EventPage>, tenant = "acme") => {
@@ -30,7 +48,7 @@ const search = async (views: ViewStore, filter: Partial<EventFilter & EventPage>
   return found;
 };
 
-const sequences = async (views: ViewStore, filter: Partial<EventFilter>, tenant?: string) =>
+export const sequences = async (views: ViewStore, filter: Partial<EventFilter>, tenant?: string) =>
   (await search(views, filter, tenant)).rows.map(({ sequence }) => sequence);
 
 export const base = {
@@ -51,19 +69,14 @@ export const manyRecords = Array.from({ length: 57 }, (_, index) => ({
   },
 }));
 
+export const textOf = (q: string): SearchWords => {
+  const read = readSearchText(q);
+  if ("message" in read) throw new Error(read.message);
+  return read.value;
+};
+
 export const eventsSearchSuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
-  const viewOf = async (records: readonly RecordParts[]) => {
-    const database = await create();
-    const views = database.connect();
-    await projectEvents(views, records);
-    return {
-      views,
-      [Symbol.asyncDispose]: async () => {
-        await views.close();
-        await database[Symbol.asyncDispose]();
-      },
-    };
-  };
+  const viewOf = (records: readonly RecordParts[]) => eventsView(create, records);
 
   describe(`searching events in ${name}`, () => {
     test("each filter finds the events that have the value, and no others", async () => {
@@ -244,6 +257,8 @@ export const eventsSearchSuite = (name: string, create: () => Promise<ViewDataba
         {},
         { assetId: "a" },
         { tags: [{ key: "third", value: "true" }], legalBasis: "x" },
+        { text: textOf("true cred*"), assetId: "a" },
+        { text: textOf("third") },
       ];
       await fc.assert(
         fc.asyncProperty(
@@ -282,6 +297,7 @@ export const eventsSearchSuite = (name: string, create: () => Promise<ViewDataba
         { tags },
         { from: base.timestamp },
         { assetId: undefined },
+        { text: textOf("credit") },
       ] as const) {
         expect(await searchEvents(at.views, "acme", { ...filter, ...other, cursor })).toEqual({
           kind: "invalid_cursor",

@@ -15,6 +15,7 @@ import { createSqliteDatabase } from "../projections/sqlite-database.ts";
 import { silentLogger } from "../support/broker.ts";
 import { asTheyArrive, makeHistory } from "../support/histories.ts";
 import { until } from "../support/until.ts";
+import { sequences, textOf } from "./events-search.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
 const now = (): Date => new Date("2026-11-20T12:00:00Z");
@@ -60,6 +61,17 @@ const expectAllEqual = async (log: ArrayLog, views: ViewStore): Promise<void> =>
     const { differences } = await verified(log, views, projection);
     expect([projection.name, differences]).toEqual([projection.name, []]);
   }
+};
+
+/** Verifying compares tables, and the words of events stand in none. */
+const expectWordsFound = async (views: ViewStore): Promise<void> => {
+  const text = textOf("objection explanation_request");
+  const expected = history.events.filter(({ event_type, metadata }) => {
+    const type = typeof metadata === "object" && metadata !== null && "objection_type" in metadata;
+    return event_type === "objection.received" && type && metadata.objection_type === "explanation_request";
+  });
+  expect(expected.length).toBeGreaterThan(5);
+  expect(await sequences(views, { text })).toHaveLength(expected.length);
 };
 
 const named = (name: string): Projection => {
@@ -124,6 +136,7 @@ export const viewCareSuite = (database: string, create: () => ViewDatabase | Pro
         await allStandAt(views, messages.length);
         await runner.end();
         await expectAllEqual(log, views);
+        for (const store of [views, others]) await expectWordsFound(store);
       },
     );
 

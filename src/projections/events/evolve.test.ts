@@ -57,6 +57,27 @@ test("an event becomes one row with everything it can be searched by, and its te
   ]);
 });
 
+test("the words of an event are indexed with its row, once and in no case again", async () => {
+  const { view } = await project(
+    [],
+    [messageOf(1, { event: simpleEvent("evt_1", { tags: { team: "Credit" } }) })],
+  );
+  const expected = [
+    "automated",
+    "automated_decision",
+    "credit",
+    "credit_model",
+    "decision",
+    "decision_automated",
+  ];
+  expected.push("decision_made", "made", "model", "team");
+  expect(view.words()).toEqual(new Map([["event_words 1", expected]]));
+  const again = simpleEvent("evt_1", { tags: { team: "Credit" } });
+  const conflict = simpleEvent("evt_1", { asset_id: "other" });
+  await view.take([messageOf(2, { event: again }), messageOf(3, { event: conflict })]);
+  expect([...view.words().keys()]).toEqual(["event_words 1"]);
+});
+
 test("a legacy event type belongs to the group legacy", async () => {
   const { view } = await project(
     [],

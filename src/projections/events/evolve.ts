@@ -13,7 +13,16 @@ import { classOf, classText, countedFrom } from "../../retention/age.ts";
 import { type Row, type RowOf, rowText, type Table } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import type { Evolution, Projection, Rejection, StateKey, States, StoredRecord } from "../projection.ts";
-import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENTS, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
+import {
+  EVENT_LEGAL_BASES,
+  EVENT_TAGS,
+  EVENT_WORDS,
+  EVENTS,
+  EXPIRY_RUNS,
+  isExpired,
+  sequenceOf,
+} from "./tables.ts";
+import { eventWords } from "./words.ts";
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const writes: Write[] = [];
@@ -85,6 +94,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
     ...companionsOf({ tenant, sequence, facts }).map(
       ({ table, row: companion }): Write => ({ kind: "insert", table, row: companion }),
     ),
+    { kind: "index", index: EVENT_WORDS, tenant, sequence, words: eventWords(facts) },
   ];
 };
 
@@ -111,6 +121,7 @@ export const eventsProjection: Projection = {
   version: 2,
   tables: [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
+  textIndexes: [EVENT_WORDS],
   stateKeys,
   evolve,
 };

@@ -5,7 +5,7 @@ import { type Row, type RowOf, rowInteger, rowText, type Table } from "../../vie
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { Write } from "../../views/view-store.ts";
 import { companionsOf } from "./evolve.ts";
-import { EVENTS } from "./tables.ts";
+import { EVENT_WORDS, EVENTS } from "./tables.ts";
 
 /** Rows of one class that count from before a time, the oldest first. */
 export const dueQuery = (parts: {
@@ -65,6 +65,7 @@ export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): re
   };
   return [
     { kind: "upsert", table: EVENTS, row: tombstone },
+    { kind: "unindex", index: EVENT_WORDS, sequence },
     ...companionsOf({ tenant, sequence, facts }).map(
       ({ table, row: companion }): Write => ({ kind: "delete", table, key: keyOf(table, companion) }),
     ),

@@ -1,13 +1,16 @@
 /** The questions that the view `events` answers. Each takes the tenant that asks. */
+import { LEGACY_GROUP } from "../../../streams/subjects.ts";
 import type { Tag } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
+import type { SearchWords } from "../../event/search-text.ts";
 import { TAGS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { readCursor, writeCursor } from "../../views/cursor.ts";
 import { type ColumnOf, type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type Condition, type TenantQuery, tenantQuery } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
+import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
+import { wordsOfName } from "./words.ts";
 
 export interface EventConditions {
   readonly assetId?: string | undefined;
@@ -21,6 +24,8 @@ export interface EventConditions {
   readonly traceId?: string | undefined;
   /** An event has all of them; with more than TAGS_MAX none can. */
   readonly tags?: readonly Tag[] | undefined;
+  /** All of these words occur in the event. */
+  readonly text?: SearchWords | undefined;
   /** RFC 3339, UTC, any precision; at or after. */
   readonly from?: string | undefined;
   /** Before. */
@@ -147,6 +152,7 @@ const conditionsOf = (filter: EventConditions): readonly EventCondition[] => [
   ...equals("trace_id", filter.traceId),
   ...equals("correlation_id", filter.correlationId),
   ...equals("subject_hash", filter.subjectHash?.toLowerCase()),
+  ...matches(filter),
   ...distinctTags(filter).map(({ key, value }) => has(EVENT_TAGS, { key, value })),
   ...equals("asset_id", filter.assetId),
   ...equals("event_type", filter.eventType),
@@ -163,6 +169,20 @@ const has = (
   table: typeof EVENT_TAGS | typeof EVENT_LEGAL_BASES,
   values: Readonly<Record<string, string>>,
 ): EventCondition => ({ kind: "has", table, values });
+
+/**
+ * With the words of the other filters: so a frequent word of a rare asset is found where the two meet, and not by a look at each event with
+ * the word. The filters themselves still decide.
+ */
+const matches = (filter: EventConditions): readonly EventCondition[] => {
+  const { text, assetId, eventType, eventGroup } = filter;
+  if (text === undefined) return [];
+  const group = eventGroup === LEGACY_GROUP ? undefined : eventGroup;
+  const tags = distinctTags(filter).flatMap(({ key, value }) => [key, value]);
+  const names = [assetId, eventType, group, ...tags].filter((name) => name !== undefined);
+  const words = [...new Set([...text.words, ...names.flatMap(wordsOfName)])];
+  return [{ kind: "matches", index: EVENT_WORDS, words, prefixes: text.prefixes }];
+};
 
 const TIME_COLUMNS = { timestamp: "occurred", received_at: "received" } as const;
 

@@ -1,4 +1,5 @@
 import { INTEGER, NULLABLE_TEXT, type Row, rowInteger, type Table, TEXT } from "../../views/tables.ts";
+import type { TextIndex } from "../../views/text-index.ts";
 
 /**
  * One row per event, for ever: of one that has expired its identity stays, so that a repeat is never taken for a first one. `sequence` has a minus
@@ -84,3 +85,6 @@ export const isExpired = (row: Row): boolean => rowInteger(row, "sequence") < 0;
 
 /** Where the event stands in the log, expired or not. */
 export const sequenceOf = (row: Row): number => Math.abs(rowInteger(row, "sequence"));
+
+/** The words of each event (words.ts). */
+export const EVENT_WORDS: TextIndex = { name: "event_words" };

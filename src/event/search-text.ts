@@ -1,0 +1,60 @@
+/** What a client asks for in `q`: words separated by white space, all of which must occur; `credit*` stands for every word that begins so. */
+import { SEARCH_CHARACTERS_MAX, SEARCH_PREFIX_CHARACTERS_MIN, SEARCH_WORDS_MAX } from "../limits.ts";
+import { isWithinCharacters } from "./formats.ts";
+import { PAIR_JOINT, words, wordsToMatch } from "./words.ts";
+
+export interface SearchWords {
+  /** Distinct, in the order of their characters, so that equal questions look equal. */
+  readonly words: readonly string[];
+  readonly prefixes: readonly string[];
+}
+
+export type ReadSearchText =
+  | { readonly value: SearchWords }
+  /** What is wrong, and what to send. */
+  | { readonly message: string };
+
+export const readSearchText = (text: string): ReadSearchText => {
+  if (!isWithinCharacters(text, 1, SEARCH_CHARACTERS_MAX))
+    return invalid(`q has 1 to ${SEARCH_CHARACTERS_MAX} characters.`);
+  if (QUOTATION_MARK.test(text))
+    return invalid("q takes no phrases: send the words without quotation marks, all of them must occur.");
+  const parts = text.split(/\s+/).map(readPart);
+  if (parts.includes("misplaced_star"))
+    return invalid(
+      `In q, * stands at the end of a word, behind at least ${SEARCH_PREFIX_CHARACTERS_MIN} letters or digits: credit*`,
+    );
+  const found = parts.filter((part) => part !== "misplaced_star" && part !== "nothing");
+  if (found.length === 0)
+    return invalid("q has no word: send letters or digits, for example credit or dec_42.");
+  if (found.length > SEARCH_WORDS_MAX) return invalid(`q has at most ${SEARCH_WORDS_MAX} words.`);
+  const value = {
+    words: inOrder(found.flatMap((part) => part.words)),
+    prefixes: inOrder(found.flatMap((part) => part.prefixes)),
+  };
+  return { value };
+};
+
+const QUOTATION_MARK = /["“”„«»]/;
+
+/** What stands between white space. */
+const readPart = (part: string): SearchWords | "nothing" | "misplaced_star" => {
+  const isPrefix = part.endsWith("*");
+  const text = isPrefix ? part.slice(0, -1) : part;
+  if (text.includes("*")) return "misplaced_star";
+  const found = wordsToMatch(words(text));
+  if (!isPrefix) return found.length === 0 ? "nothing" : { words: found, prefixes: [] };
+  const last = found.at(-1) ?? "";
+  const isWhole = ENDS_IN_WORD.test(text.normalize("NFKC"));
+  // `dec_*`: a pair that begins so, whatever stands behind.
+  const prefix = isWhole ? last : `${last.slice(last.indexOf(PAIR_JOINT) + 1)}${PAIR_JOINT}`;
+  if ([...prefix].length < SEARCH_PREFIX_CHARACTERS_MIN || last === "") return "misplaced_star";
+  const isCovered = isWhole || !last.includes(PAIR_JOINT);
+  return { words: isCovered ? found.slice(0, -1) : found, prefixes: [prefix] };
+};
+
+const ENDS_IN_WORD = /[\p{L}\p{N}\p{M}]$/u;
+
+const inOrder = (found: readonly string[]): readonly string[] => [...new Set(found)].sort();
+
+const invalid = (message: string): ReadSearchText => ({ message });

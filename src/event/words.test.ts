@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { WORD_CHARACTERS_MAX } from "../limits.ts";
+import { words, wordsToMatch } from "./words.ts";
+
+test.each([
+  ["", []],
+  [" - & \t", []],
+  ["Credit MODEL", ["credit", "model"]],
+  ["dec_42", ["dec", "42", "dec_42"]],
+  ["scorer-7.", ["scorer", "7", "scorer_7"]],
+  ["a.b/c d", ["a", "b", "a_b", "c", "b_c", "d"]],
+  ["a _ b", ["a", "b"]],
+  ["a\u00a0b\u3000c\nd", ["a", "b", "c", "d"]],
+  ["대출 심사-거절", ["대출", "심사", "거절", "심사_거절"]],
+  ["\u1103\u1162\u110e\u116e\u11af", ["대출"]],
+  ["ＳＣＯＲＥＲ７", ["scorer7"]],
+  ["Straße STRASSE", ["strasse", "strasse"]],
+  ["ΟΔΟΣ οδός", ["οδοσ", "οδόσ"]],
+  ["cafe\u0301 café", ["café", "café"]],
+  ["हिन्दी", ["हिन्दी"]],
+  ["\ud800a\0b\udc00", ["a", "b", "a_b"]],
+  ["O'Brien", ["o", "brien", "o_brien"]],
+])("%j has the words %j", (text, expected) => expect(words(text)).toEqual(expected));
+
+test("a word is cut off after so many characters, of any size", () => {
+  for (const character of ["a", "가", "𝒜".normalize("NFKC"), "𐐨"]) {
+    const [word = ""] = words(character.repeat(WORD_CHARACTERS_MAX + 1));
+    expect([...word]).toHaveLength(WORD_CHARACTERS_MAX);
+    expect(words(character.repeat(WORD_CHARACTERS_MAX))).toEqual([word]);
+  }
+});
+
+test("no more words are made than are wanted", () => {
+  for (const text of ["a-b-c-d", "ä-b-c-d"]) {
+    const found = words(text);
+    for (let count = 1; count <= found.length; count++)
+      expect(words(text, count)).toEqual(found.slice(0, count));
+  }
+});
+
+test("of words in pairs only the pairs must match", () => {
+  expect(wordsToMatch(words("dec_42"))).toEqual(["dec_42"]);
+  expect(wordsToMatch(words("a.b.c d e-f"))).toEqual(["a_b", "b_c", "d", "e_f"]);
+  expect(wordsToMatch(words("a b"))).toEqual(["a", "b"]);
+  expect(wordsToMatch([])).toEqual([]);
+});
+
+const anyText = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc
+    .array(
+      fc.constantFrom(
+        "a",
+        "B",
+        "7",
+        "_",
+        "-",
+        " ",
+        "\t",
+        "가",
+        "漢",
+        "ß",
+        "\u0301",
+        "\0",
+        "*",
+        '"',
+        "'",
+        "/",
+      ),
+      {
+        maxLength: 30,
+      },
+    )
+    .map((characters) => characters.join("")),
+);
+
+test("whatever the text: words are letters, digits and marks, pairs are two words, and case does not count", () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const found = words(text);
+      for (const [index, word] of found.entries()) {
+        expect(word).toMatch(/^[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(_[\p{L}\p{N}][\p{L}\p{N}\p{M}]*)?$/u);
+        if (word.includes("_")) expect(word.endsWith(`_${found[index - 1]}`)).toBe(true);
+      }
+      expect(words(text.normalize("NFD"))).toEqual(words(text.normalize("NFC")));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("the short way through simple texts gives what the long way gives", () => {
+  const simple = fc.array(
+    fc.oneof(
+      fc.nat(0x7f),
+      fc.integer({ min: 0x4e00, max: 0x9fff }),
+      fc.integer({ min: 0xac00, max: 0xd7a3 }),
+      fc.constantFrom(0x20, 0x41, 0x5f),
+    ),
+  );
+  fc.assert(
+    fc.property(simple, (codes) => {
+      const text = String.fromCharCode(...codes);
+      // With a letter apart that is not simple, the whole text goes the long way.
+      expect([...words(text), "é"]).toEqual([...words(`${text} é`)]);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("a text of words is found by each of its words", () => {
+  const letters = fc.string({
+    unit: fc.constantFrom("a", "Z", "9", "가", "é", "ß", "Ⅷ"),
+    minLength: 1,
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(fc.array(letters, { minLength: 1 }), fc.constantFrom(" ", "_", "-"), (parts, separator) => {
+      const found = words(parts.join(separator));
+      for (const part of parts) expect(found).toContain(words(part)[0] ?? "");
+    }),
+  );
+});

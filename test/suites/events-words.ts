@@ -1,0 +1,193 @@
+/** What a search for words finds. Each database runs it (test/projections/events-search.test.ts). */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { eventFacts } from "../../src/event/facts.ts";
+import { readSearchText, type SearchWords } from "../../src/event/search-text.ts";
+import type { EventFilter } from "../../src/projections/events/queries.ts";
+import { eventWords } from "../../src/projections/events/words.ts";
+import type { RecordParts } from "../projections/records.ts";
+import { base, eventsView, hash, sequences, textOf } from "./events-search.ts";
+import type { ViewDatabase } from "./view-store.ts";
+
+const TEXT_PARTS = [
+  ..."aB7 _-*'\"/\\:&|!()<>\0\ud800\u0301",
+  ...[
+    "credit",
+    "loan",
+    "대출",
+    "심사",
+    "ß",
+    "Ⅷ",
+    " AND ",
+    " NOT ",
+    " NEAR(",
+    "acme/",
+    "globex/",
+    "event_words:",
+    "'::tsquery",
+  ],
+];
+
+/** As the words say, without a database. */
+const hasWords = (event: object, { words: whole, prefixes }: SearchWords): boolean => {
+  const facts = eventFacts({ ...event });
+  const found = new Set(facts ? eventWords(facts) : []);
+  return (
+    whole.every((word) => found.has(word)) &&
+    prefixes.every((prefix) => [...found].some((word) => word.startsWith(prefix)))
+  );
+};
+
+export const eventsWordsSuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
+  const viewOf = (records: readonly RecordParts[]) => eventsView(create, records);
+
+  describe(`searching words in ${name}`, () => {
+    test("words find an event in its asset, type, correlation, tags and values, and in no other tenant", async () => {
+      await using at = await viewOf([
+        { event: { ...base, event_id: "evt_1", asset_id: "credit_model.v2", correlation_id: "Loan-7" } },
+        { event: { ...base, event_id: "evt_2", tags: { team: "Kredit Süd", n: 1.5, on: true } } },
+        {
+          event: {
+            ...base,
+            event_id: "evt_3",
+            metadata: {
+              a: { b: [{ decision_id: "dec_42" }, "scorer-7", 4711, null, false] },
+              note: "대출 심사",
+            },
+          },
+        },
+        { tenant: "globex", event: { ...base, event_id: "evt_1", metadata: { note: "dec_42 loan 대출" } } },
+      ]);
+      for (const [q, expected] of [
+        ["credit_model.v2", [1]],
+        ["CREDIT v2", [1]],
+        ["model_credit", []],
+        ["loan-7", [1]],
+        ["7 loan", [1]],
+        ["automated_decision_made", [1, 2, 3]],
+        ["team", [2]],
+        ["SÜD kredit", [2]],
+        ["true 1.5", [2]],
+        ["dec_42", [3]],
+        ["dec 42 scorer", [3]],
+        ["4711", [3]],
+        ["대출", [3]],
+        ["대출* 심사", [3]],
+        ["대출심사", []],
+        ["cred*", [1, 2, 3]],
+        ["credit_mo*", [1, 2, 3]],
+        ["dec_4* credit", [3]],
+        ["decision_id", []],
+        ["false", []],
+        ["credit nothing", []],
+      ] as const)
+        expect({ q, found: await sequences(at.views, { text: textOf(q) }) }).toEqual({
+          q,
+          found: [...expected],
+        });
+      expect(await sequences(at.views, { text: textOf("dec_42") }, "globex")).toEqual([4]);
+      expect(await sequences(at.views, { text: textOf("cred*") }, "globe")).toEqual([]);
+    });
+
+    test("words and every other filter together find what each of them finds", async () => {
+      const metadata = { note: "rare", legal_bases: ["y"], user_id_hash: hash("a") };
+      const same = {
+        event_type: "objection",
+        risk_tier: "high",
+        correlation_id: "c-1 x",
+        trace_id: "t",
+        metadata,
+      };
+      const many = Object.fromEntries(
+        Array.from({ length: 16 }, (_, index) => [`k${index}`, `v ${index}.a-b-c-d-e`]),
+      );
+      await using at = await viewOf([
+        { event: { ...base, ...same, event_id: "evt_1", tags: many } },
+        // More words than an event is found by: those of the filters are kept before all others.
+        {
+          event: {
+            ...base,
+            ...same,
+            event_id: "evt_2",
+            tags: many,
+            metadata: {
+              ...metadata,
+              more: Array.from({ length: 5000 }, (_, index) => `w${index}`).join(" "),
+            },
+          },
+        },
+        { event: { ...base, event_id: "evt_3", metadata: { note: "rare" } } },
+      ]);
+      const filters: Partial<EventFilter>[] = [
+        { assetId: base.asset_id, eventType: "objection", correlationId: "c-1 x" },
+        { eventGroup: "legacy" },
+        { riskTier: "high", legalBasis: "y", subjectHash: hash("A"), traceId: "t" },
+        { tags: Object.entries(many).map(([key, value]) => ({ key, value })) },
+        { from: base.timestamp, eventGroup: "legacy", tags: [{ key: "k3", value: "v 3.a-b-c-d-e" }] },
+      ];
+      for (const filter of filters) {
+        expect(await sequences(at.views, { ...filter, text: textOf("rare") })).toEqual([1, 2]);
+        expect(await sequences(at.views, { ...filter, text: textOf("none") })).toEqual([]);
+      }
+      expect(await sequences(at.views, { text: textOf("w1") })).toEqual([2]);
+      expect(await sequences(at.views, { text: textOf("rare w4999") })).toEqual([]);
+      expect(await sequences(at.views, { eventGroup: "decision", text: textOf("rare") })).toEqual([3]);
+    });
+
+    /**
+     * 1. Events of two tenants are made of difficult texts, at any place where words come from.
+     * 2. Each is asked for, in each tenant, whole, in part and as prefix.
+     * 3. What is found is what a filter over the words of the tenant's own events finds, and nothing throws.
+     */
+    test("whatever texts events and questions hold, exactly the events with the words are found", async () => {
+      const anyText = fc.oneof(
+        {
+          weight: 3,
+          arbitrary: fc
+            .array(fc.constantFrom(...TEXT_PARTS), { maxLength: 8 })
+            .map((parts) => parts.join("")),
+        },
+        { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 20 }) },
+      );
+      const anyEvent = fc.record({
+        tenant: fc.constantFrom("acme", "globex"),
+        asset_id: fc.constantFrom("credit_model", "a-b"),
+        correlation_id: anyText,
+        tags: fc.dictionary(anyText, anyText, { maxKeys: 2 }),
+        metadata: fc.dictionary(
+          fc.constantFrom("x", "y"),
+          fc.oneof(anyText, fc.double({ noDefaultInfinity: true, noNaN: true }), fc.array(anyText)),
+        ),
+      });
+      const cases = fc.record({
+        events: fc.array(anyEvent, { minLength: 1, maxLength: 40 }),
+        questions: fc.array(anyText, { minLength: 1, maxLength: 40 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(cases, async ({ events, questions }) => {
+          const records = events.map(({ tenant, ...rest }, index) => ({
+            tenant,
+            event: { ...base, ...rest, event_id: `evt_${index}` },
+          }));
+          await using at = await viewOf(records);
+          const texts = events.flatMap(({ correlation_id: id, metadata }) => [
+            id,
+            ...Object.values(metadata).flat(),
+          ]);
+          for (const q of [...questions, ...texts.map(String), ...questions.map((text) => `${text}*`)]) {
+            const read = readSearchText(q);
+            if ("message" in read) continue;
+            for (const tenant of ["acme", "globex"]) {
+              const expected = records.flatMap((record, index) =>
+                record.tenant === tenant && hasWords(record.event, read.value) ? [index + 1] : [],
+              );
+              const found = await sequences(at.views, { text: read.value }, tenant);
+              expect({ q, tenant, found }).toEqual({ q, tenant, found: expected });
+            }
+          }
+        }),
+        { numRuns: 8 },
+      );
+    });
+  });
+};

@@ -1,0 +1,252 @@
+/** What every text index promises, beside what the view store promises (view-store.ts). Each database runs it. */
+import { describe, expect, test } from "bun:test";
+import { INTEGER, type Row, type Table, TEXT } from "../../src/views/tables.ts";
+import { tenantQuery } from "../../src/views/tenant-query.ts";
+import type { TextIndex } from "../../src/views/text-index.ts";
+import type { ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
+import type { ViewDatabase } from "./view-store.ts";
+
+const THINGS = {
+  name: "things",
+  columns: { tenant: TEXT, key: TEXT, sequence: INTEGER, colour: TEXT },
+  primaryKey: ["tenant", "key"],
+  indexes: [["tenant", "sequence"]],
+} as const satisfies Table;
+const MARKS = {
+  name: "marks",
+  columns: { tenant: TEXT, mark: TEXT, sequence: INTEGER },
+  primaryKey: ["tenant", "mark", "sequence"],
+  indexes: [],
+} as const satisfies Table;
+const WORDS: TextIndex = { name: "words" };
+
+const VIEW = { name: "things", version: 1, tables: [THINGS, MARKS], textIndexes: [WORDS] };
+
+const thing = (sequence: number, change: Row = {}): Row => ({
+  tenant: "acme",
+  key: `k${sequence}`,
+  sequence,
+  colour: "red",
+  ...change,
+});
+const insert = (row: Row, table: Table = THINGS): Write => ({ kind: "insert", table, row });
+const mark = (sequence: number, text: string): Write =>
+  insert({ tenant: "acme", mark: text, sequence }, MARKS);
+const wordsOf = (sequence: number, words: readonly string[], tenant = "acme"): Write => ({
+  kind: "index",
+  index: WORDS,
+  tenant,
+  sequence,
+  words,
+});
+
+/** Sequences of the things that have the words. */
+const matching = async (
+  store: ViewStore,
+  asked: { words?: readonly string[]; prefixes?: readonly string[]; tenant?: string },
+): Promise<readonly unknown[]> => {
+  const { words = [], prefixes = [], tenant = "acme" } = asked;
+  const where = [{ kind: "matches", index: WORDS, words, prefixes }] as const;
+  const columns = ["sequence"] as const;
+  const query = tenantQuery({ tenant, table: THINGS, columns, where, order: "asc", rowsMax: 1000 });
+  return (await store.select(query)).map(({ sequence }) => sequence);
+};
+
+const commitOf = (from: number, to: number, change: Partial<ViewCommit>): ViewCommit => ({
+  views: [VIEW],
+  from,
+  to,
+  writes: [],
+  deadLetters: [],
+  ...change,
+});
+
+export const textIndexSuite = (
+  database: string,
+  create: () => Promise<ViewDatabase> | ViewDatabase,
+): void => {
+  /** A database with the view open in one store. */
+  const setUp = async () => {
+    const made = await create();
+    const store = made.connect();
+    await store.open(VIEW);
+    return {
+      store,
+      [Symbol.asyncDispose]: async () => {
+        await store.close();
+        await made[Symbol.asyncDispose]();
+      },
+    };
+  };
+
+  describe(`words in ${database}`, () => {
+    test("a row is found by each of its words, by all of them together, and by how a word begins", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const rows = [
+        ["credit", "model", "dec_42", "대출"],
+        ["creditor", "model"],
+        ["dec", "42"],
+        [],
+        ["a", "a"],
+      ];
+      const writes = rows.flatMap((words, index) => [insert(thing(index + 1)), wordsOf(index + 1, words)]);
+      await store.commit(commitOf(0, 5, { writes }));
+      for (const [asked, expected] of [
+        [{ words: ["credit"] }, [1]],
+        [{ words: ["model"] }, [1, 2]],
+        [{ words: ["model", "credit"] }, [1]],
+        [{ words: ["dec_42"] }, [1]],
+        [{ words: ["42", "dec"] }, [3]],
+        [{ words: ["credit", "42"] }, []],
+        [{ words: ["대출"] }, [1]],
+        [{ words: ["a"] }, [5]],
+        [{ prefixes: ["credit"] }, [1, 2]],
+        [{ prefixes: ["대"] }, [1]],
+        [{ prefixes: ["dec_"] }, [1]],
+        [{ prefixes: ["cre", "mod"] }, [1, 2]],
+        [{ words: ["creditor"], prefixes: ["mod"] }, [2]],
+        [{ words: ["and"] }, []],
+        [{ prefixes: ["creditors"] }, []],
+      ] as const)
+        expect({ asked, found: await matching(store, asked) }).toEqual({ asked, found: [...expected] });
+    });
+
+    test("a tenant finds its own rows only, whatever others are called and write", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const tenants = ["acme", "acm", "acme-x", "Acme", "a/acme", "acme a", "é", "."];
+      const writes = tenants.flatMap((tenant, index) => [
+        insert(thing(index + 1, { tenant })),
+        wordsOf(index + 1, ["same", "e"], tenant),
+      ]);
+      // Even a row that is in the index of another tenant by mistake is not read.
+      writes.push(insert(thing(99, { tenant: "globex" })), wordsOf(99, ["same"]));
+      await store.commit(commitOf(0, 99, { writes }));
+      for (const [index, tenant] of tenants.entries()) {
+        expect(await matching(store, { tenant, words: ["same", "e"] })).toEqual([index + 1]);
+        expect(await matching(store, { tenant, prefixes: ["sa"] })).toEqual([index + 1]);
+      }
+      expect(await matching(store, { tenant: "globex", words: ["same"] })).toEqual([]);
+      expect(await matching(store, { tenant: "nobody", prefixes: ["s"] })).toEqual([]);
+    });
+
+    test("words take the place of those before, and go when they are removed", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const writes = [1, 2, 3].flatMap((number) => [
+        insert(thing(number)),
+        wordsOf(number, ["old", `n${number}`]),
+      ]);
+      await store.commit(commitOf(0, 3, { writes }));
+      const unindex = (sequence: number): Write => ({ kind: "unindex", index: WORDS, sequence });
+      const changes = [wordsOf(1, ["new"]), unindex(2), unindex(77)];
+      await store.commit(commitOf(3, 4, { writes: changes }));
+      expect(await matching(store, { words: ["old"] })).toEqual([3]);
+      expect(await matching(store, { prefixes: ["n"] })).toEqual([1, 3]);
+      expect(await matching(store, { words: ["new"] })).toEqual([1]);
+      // In one commit the last counts.
+      const last = [
+        wordsOf(2, ["x"]),
+        unindex(2),
+        unindex(3),
+        wordsOf(3, ["x"]),
+        wordsOf(1, ["y"]),
+        wordsOf(1, ["x"]),
+      ];
+      await store.commit(commitOf(4, 5, { writes: last }));
+      expect(await matching(store, { words: ["x"] })).toEqual([1, 3]);
+      expect(await matching(store, { prefixes: ["y"] })).toEqual([]);
+      expect(await matching(store, { words: ["old"] })).toEqual([]);
+    });
+
+    test("words are written with the rows of their commit or not at all, and go with their view", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      await store.commit(commitOf(0, 1, { writes: [insert(thing(1)), wordsOf(1, ["kept"])] }));
+      const broken = [wordsOf(1, ["lost"]), wordsOf(2, ["lost"]), insert(thing(1))];
+      expect(await store.commit(commitOf(1, 2, { writes: broken }))).toMatchObject({ kind: "unwritable" });
+      expect(await store.commit(commitOf(0, 2, { writes: [wordsOf(1, ["lost"])] }))).toMatchObject({
+        kind: "superseded",
+      });
+      expect(await matching(store, { words: ["lost"] })).toEqual([]);
+      expect(await matching(store, { words: ["kept"] })).toEqual([1]);
+      expect(await store.open({ ...VIEW, version: 2 })).toBe("made_again");
+      await store.commit(commitOf(0, 1, { views: [{ ...VIEW, version: 2 }], writes: [insert(thing(1))] }));
+      expect(await matching(store, { words: ["kept"] })).toEqual([]);
+      expect(await store.open({ name: "things", version: 3, tables: [THINGS] })).toBe("made_again");
+      await expect(matching(store, { words: ["kept"] })).rejects.toThrow();
+    });
+
+    test("what is no word is refused before the database sees it", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      for (const word of ['"', "x/y", "A", "a*", "'", "\0"]) {
+        const writes = [insert(thing(1)), wordsOf(1, ["x", word])];
+        await expect(store.commit(commitOf(0, 1, { writes }))).rejects.toThrow("of ASCII");
+        await expect(matching(store, { words: [word] })).rejects.toThrow("of ASCII");
+      }
+      expect(await store.position("things")).toBe(0);
+    });
+
+    test("as many and as long words as there can be are kept and found", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const long = "𐐨".repeat(64);
+      const words = Array.from({ length: 255 }, (_, index) => `${long}_${index}${long.slice(0, 120)}`);
+      const writes = [insert(thing(1)), wordsOf(1, [...words, "x"], "acme")];
+      await store.commit(commitOf(0, 1, { writes }));
+      expect(await matching(store, { words: words.slice(0, 200), prefixes: [long] })).toEqual([1]);
+      expect(await matching(store, { words: [...words.slice(0, 200), "y"] })).toEqual([]);
+    });
+
+    test("words, cursor, order and other conditions together give what a filter over an array gives", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const colours = ["red", "green", "blue"];
+      const things = Array.from({ length: 60 }, (_, index) => ({
+        sequence: index + 1,
+        colour: colours[index % 3] ?? "",
+        words: ["w", `bit${index % 2}`, `n${index}`],
+        isMarked: index % 5 === 0,
+      }));
+      const writes = things.flatMap(({ sequence, colour, words, isMarked }) => [
+        insert(thing(sequence, { colour })),
+        wordsOf(sequence, words),
+        ...(isMarked ? [mark(sequence, "m")] : []),
+      ]);
+      await store.commit(commitOf(0, 60, { writes }));
+      const match = { kind: "matches", index: WORDS, words: ["w", "bit1"], prefixes: ["n"] } as const;
+      const isRed = { kind: "equals", column: "colour", value: "red" } as const;
+      const isMarked = { kind: "has", table: MARKS, values: { mark: "m" } } as const;
+      for (const where of [
+        [match],
+        [match, isRed],
+        [isRed, match],
+        [match, isMarked],
+        [isMarked, isRed, match],
+      ]) {
+        for (const order of ["asc", "desc"] as const) {
+          for (const after of [undefined, 0, 30, 61]) {
+            for (const upTo of [undefined, 45]) {
+              const columns = ["sequence"] as const;
+              const parts = { tenant: "acme", table: THINGS, columns, where, order, after, upTo, rowsMax: 7 };
+              const expected = (order === "asc" ? things : things.toReversed())
+                .filter((each) => each.words.includes("bit1"))
+                .filter((each) => !where.some((one) => one === isRed) || each.colour === "red")
+                .filter((each) => !where.some((one) => one === isMarked) || each.isMarked)
+                .filter(({ sequence }) => sequence <= (upTo ?? 99))
+                .filter(
+                  ({ sequence }) =>
+                    after === undefined || (order === "asc" ? sequence > after : sequence < after),
+                );
+              expect(await store.select(tenantQuery(parts))).toEqual(
+                expected.slice(0, 7).map(({ sequence }) => ({ sequence })),
+              );
+            }
+          }
+        }
+      }
+    });
+  });
+};
