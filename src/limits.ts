@@ -186,7 +186,7 @@ export const FOUR_YEARS_DAYS = 1461;
 export const FIVE_YEARS_DAYS = 1827;
 /** Largest age of a policy: a century, so that a typo is refused and no law is. */
 export const RETENTION_DAYS_MAX = 36_525;
-/** Holds of one tenant, released ones included: they are looked at for every batch that expires. */
+/** Holds of one tenant that are not released: they are looked at for every batch that expires. */
 export const HOLDS_PER_TENANT_MAX = 1000;
 export const HOLD_REASON_CHARACTERS_MAX = 1000;
 /** A read or write of the retention bucket without an answer is given up after this time. */

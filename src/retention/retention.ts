@@ -121,8 +121,11 @@ const placeHold = async (
   if (problems.length > 0) return invalid(problems);
   const read = await store.read();
   if (read.kind !== "read") return read;
-  if (read.stored.holds.filter(({ record }) => record.tenant === tenant).length >= HOLDS_PER_TENANT_MAX) {
-    const message = `The tenant already has ${HOLDS_PER_TENANT_MAX} holds, released ones included.`;
+  const active = read.stored.holds.filter(
+    ({ record }) => record.tenant === tenant && record.released_at === undefined,
+  );
+  if (active.length >= HOLDS_PER_TENANT_MAX) {
+    const message = `The tenant already has ${HOLDS_PER_TENANT_MAX} holds that are not released.`;
     return invalid([{ path: "", code: "too_many", message }]);
   }
   const hold: HoldRecord = {

@@ -118,7 +118,7 @@ const tagRow = (row: RowOf<typeof EVENT_TAGS>) => ({ table: EVENT_TAGS, row });
 
 export const eventsProjection: Projection = {
   name: "events",
-  version: 2,
+  version: 3,
   tables: [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],

@@ -1,0 +1,86 @@
+/** The rules of policies and holds without a broker. */
+import { expect, test } from "bun:test";
+import type { Principal } from "../access/authenticate.ts";
+import { HOLDS_PER_TENANT_MAX } from "../limits.ts";
+import type { HoldRecord } from "./records.ts";
+import { createRetention } from "./retention.ts";
+import type { RetentionStore, RetentionWrite } from "./retention-store.ts";
+
+const principal: Principal = {
+  keyId: "k".repeat(12),
+  tenant: "acme",
+  scopes: ["keys:manage"],
+  isAdmin: false,
+};
+
+const createMemory = () => {
+  const holds = new Map<string, { record: HoldRecord; revision: number }>();
+  let conflicts = 0;
+  let answer: RetentionWrite | undefined;
+  const store: RetentionStore = {
+    read: async () => ({ kind: "read", stored: { policies: [], holds: [...holds.values()] } }),
+    putPolicy: async () => answer ?? { kind: "written" },
+    createHold: async (record) => {
+      if (answer) return answer;
+      holds.set(record.id, { record, revision: 1 });
+      return { kind: "written" };
+    },
+    updateHold: async (record, revision) => {
+      if (conflicts-- > 0 || holds.get(record.id)?.revision !== revision) return { kind: "conflict" };
+      holds.set(record.id, { record, revision: revision + 1 });
+      return { kind: "written" };
+    },
+  };
+  let made = 0;
+  const retention = createRetention({
+    store,
+    now: () => new Date("2026-11-20T10:00:00Z"),
+    newId: () => `00000000-0000-7000-8000-${String(made++).padStart(12, "0")}`,
+  });
+  return {
+    retention,
+    setConflicts: (count: number) => {
+      conflicts = count;
+    },
+    setAnswer: (write: RetentionWrite | undefined) => {
+      answer = write;
+    },
+  };
+};
+
+const request = { asset_id: "a", reason: "r" };
+
+test("a tenant may have so many holds that are not released; released ones do not count", async () => {
+  const { retention } = createMemory();
+  let first = "";
+  for (let count = 0; count < HOLDS_PER_TENANT_MAX; count++) {
+    const placed = await retention.placeHold({ principal, request });
+    if (placed.kind !== "hold") throw new Error(placed.kind);
+    first ||= placed.hold.id;
+  }
+  expect(await retention.placeHold({ principal, request })).toMatchObject({
+    kind: "invalid",
+    problems: [{ code: "too_many" }],
+  });
+  expect(await retention.releaseHold({ principal, id: first })).toMatchObject({
+    hold: { released_by: principal.keyId },
+  });
+  expect((await retention.placeHold({ principal, request })).kind).toBe("hold");
+});
+
+test("a release that somebody else crosses is tried again; three times in a row it is given up", async () => {
+  const { retention, setConflicts } = createMemory();
+  const placed = await retention.placeHold({ principal, request });
+  const id = placed.kind === "hold" ? placed.hold.id : "";
+  setConflicts(3);
+  expect((await retention.releaseHold({ principal, id })).kind).toBe("unavailable");
+  setConflicts(2);
+  expect((await retention.releaseHold({ principal, id })).kind).toBe("hold");
+});
+
+test("what the store did not write is never answered as done", async () => {
+  const { retention, setAnswer } = createMemory();
+  setAnswer({ kind: "unavailable", detail: "away" });
+  expect((await retention.placeHold({ principal, request })).kind).toBe("unavailable");
+  expect((await retention.setPolicy({ principal, request: { maximum_days: 400 } })).kind).toBe("unavailable");
+});
