@@ -91,7 +91,13 @@ const obligation = (
 
 const isInForce = (rule: Deadline, startedAt: string, named: readonly Fact[]): boolean => {
   if (rule.appliesFrom !== undefined && startedAt < rule.appliesFrom) return false;
-  return appliesTo(rule, new Set(named.flatMap(({ bases = [] }) => bases)));
+  return appliesTo(rule, basesOf(named));
+};
+
+const basesOf = (named: readonly Fact[]): readonly string[] => {
+  const [first, ...others] = named;
+  if (others.every(({ bases }) => bases === undefined)) return first?.bases ?? [];
+  return named.flatMap(({ bases = [] }) => bases);
 };
 
 /** The last second counts as a whole. */

@@ -6,11 +6,12 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { eventFacts, type JsonObject } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
-import { EVOLVE_RECORDS_PER_TURN } from "../limits.ts";
+import { EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import { decodeRecord } from "../log/record.ts";
 import { inSlices } from "../views/in-slices.ts";
 import type { DeadLetter, ViewStore, Write } from "../views/view-store.ts";
+import { eventsKey } from "./first-events.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 import type { Evolution, Projection, Rejection, StateKey, StoredRecord } from "./projection.ts";
 
@@ -37,15 +38,22 @@ export const evolveGroup = async ({ projections, messages, load, now }: Group): 
     else undecodable.push(decoded);
   });
   const overlay = createOverlay(load);
+  if (projections.some(({ asksForEvents }) => asksForEvents))
+    await overlay.fetch(records.flatMap((record) => eventsKey(record) ?? []));
   const lanes = projections.map((projection) => createLane(projection, now));
   for (const lane of lanes) {
     for (const letter of undecodable) lane.reject(letter);
     await lane.prepare(records, overlay);
   }
-  for (let start = 0; start < records.length; start += EVOLVE_RECORDS_PER_TURN) {
-    const some = records.slice(start, start + EVOLVE_RECORDS_PER_TURN);
-    for (const lane of lanes) lane.evolve(some, overlay);
-    if (start + EVOLVE_RECORDS_PER_TURN < records.length) await otherWork();
+  let turnEndMs = performance.now() + EVOLVE_MS_PER_TURN;
+  for (let start = 0; start < records.length; start += EVOLVE_RECORDS_PER_STEP) {
+    const some = records.slice(start, start + EVOLVE_RECORDS_PER_STEP);
+    for (const lane of lanes) {
+      lane.evolve(some, overlay);
+      if (performance.now() < turnEndMs) continue;
+      await otherWork();
+      turnEndMs = performance.now() + EVOLVE_MS_PER_TURN;
+    }
   }
   return { writes: overlay.writes(), deadLetters: lanes.flatMap((lane) => lane.deadLetters) };
 };

@@ -21,31 +21,39 @@ export interface FirstEventsRule extends ViewDefinition {
 
 export const onFirstEvents = ({ stateKeys, furtherKeys, evolve, ...view }: FirstEventsRule): Projection => ({
   ...view,
-  stateKeys: (record) =>
-    isKnown(record) ? [{ table: EVENTS, key: eventKey(record) }, ...stateKeys(record)] : [],
+  asksForEvents: true,
+  stateKeys: (record) => (isKnown(record) ? stateKeys(record) : []),
   ...(furtherKeys && {
     furtherKeys: (states: States, record: StoredRecord) =>
       isKnown(record) ? furtherKeys(states, record) : [],
   }),
   evolve: (states, records) => {
-    const firsts = records.filter(isKnown).filter((event) => isFirst(states, event));
+    const firsts = firstsOf(states, records);
     return { writes: firsts.length === 0 ? [] : evolve(states, firsts) };
   },
 });
 
+/** The row of EVENTS that tells whether a record is a first one. */
+export const eventsKey = (record: StoredRecord): StateKey | undefined =>
+  isKnown(record) ? { table: EVENTS, key: eventKey(record) } : undefined;
+
 /** What has no facts is a dead letter of the view `events`, once is enough. */
 const isKnown = (record: StoredRecord): record is FirstEvent => record.facts !== undefined;
 
-/** What was found for a record, which every projection of a lane asks for. */
-const verdicts = new WeakMap<FirstEvent, boolean>();
+/** Every projection of a lane asks for the same records, one after another. */
+const found = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();
+
+const firstsOf = (states: States, records: readonly StoredRecord[]): readonly FirstEvent[] => {
+  const known = found.get(records);
+  if (known) return known;
+  const firsts = records.filter(isKnown).filter((event) => isFirst(states, event));
+  found.set(records, firsts);
+  return firsts;
+};
 
 const isFirst = (states: States, event: FirstEvent): boolean => {
-  const known = verdicts.get(event);
-  if (known !== undefined) return known;
   const row = states.get(EVENTS, eventKey(event));
-  const verdict = row !== undefined && sequenceOf(row) === event.sequence;
-  verdicts.set(event, verdict);
-  return verdict;
+  return row !== undefined && sequenceOf(row) === event.sequence;
 };
 
 const eventKey = ({ tenant, facts }: FirstEvent): Row => ({ tenant, event_id: facts.eventId });

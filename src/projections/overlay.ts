@@ -1,14 +1,6 @@
 /** The rows a group of records works on: as loaded, with what the group has written so far laid over them. */
 import { strict as assert } from "node:assert";
-import {
-  checkKey,
-  checkRow,
-  keyText,
-  type Row,
-  rowInteger,
-  type Table,
-  type Value,
-} from "../views/tables.ts";
+import { checkKey, checkRow, type Row, rowInteger, type Table, type Value } from "../views/tables.ts";
 import type { RowWrite, TextWrite, ViewStore, Write } from "../views/view-store.ts";
 import type { StateKey, States } from "./projection.ts";
 
@@ -29,91 +21,128 @@ interface Slot {
   write: RowWrite | undefined;
 }
 
+/** Slots by the values of their keys, one level per column: a text made of the whole key would have to be made and hashed at every look. */
+interface Level {
+  /** Undefined for the last column. */
+  below: Map<Value, Level> | undefined;
+  slot: Slot | undefined;
+}
+
+interface TableSlots {
+  readonly root: Level;
+  /** In the order in which the group met them. */
+  readonly slots: Slot[];
+}
+
 export const createOverlay = (load: ViewStore["load"]): Overlay => {
-  const slots = new Map<string, Slot>();
-  const unread: RowWrite[] = [];
+  const tables = new Map<Table, TableSlots>();
+  const unread = new Map<Table, RowWrite[]>();
   /** In the order in which they were written: of two for one sequence the store keeps the last. */
   const texts: TextWrite[] = [];
+
+  const slotsOf = (table: Table): TableSlots => {
+    const known = tables.get(table);
+    if (known) return known;
+    const made: TableSlots = { root: newLevel(), slots: [] };
+    tables.set(table, made);
+    return made;
+  };
+  const find = (table: Table, key: Row): Slot | undefined => {
+    let level: Level | undefined = slotsOf(table).root;
+    for (const name of table.primaryKey) level = level?.below?.get(key[name] ?? null);
+    return level?.slot;
+  };
+  const reach = (table: Table, key: Row): Slot => {
+    const { root, slots } = slotsOf(table);
+    let level = root;
+    for (const name of table.primaryKey) level = levelBelow(level, key[name] ?? null);
+    if (level.slot) return level.slot;
+    const slot: Slot = { isKnown: false, row: undefined, write: undefined };
+    level.slot = slot;
+    slots.push(slot);
+    return slot;
+  };
+  const check = (write: RowWrite): void => {
+    const { table } = write;
+    if (write.kind === "delete") {
+      checkKey(table, write.key);
+      return;
+    }
+    checkRow(table, write.row);
+    if (write.kind === "upsert" || isUnread(write)) return;
+    const slot = find(table, write.row);
+    if (write.kind === "add")
+      assert(!slot?.isKnown, "a row that is added to is not read by the same projection");
+    else assert(slot?.row === undefined, "an inserted row is new");
+  };
+
   return {
     fetch: async (stateKeys) => {
       const wanted = new Map<Table, Row[]>();
       for (const { table, key } of stateKeys) {
-        const text = keyText(table, key);
-        if (slots.has(text)) continue;
-        slots.set(text, { isKnown: true, row: undefined, write: undefined });
-        const keys = wanted.get(table) ?? [];
-        keys.push(key);
-        wanted.set(table, keys);
+        const slot = reach(table, key);
+        if (slot.isKnown) continue;
+        slot.isKnown = true;
+        const keys = wanted.get(table);
+        if (keys) keys.push(key);
+        else wanted.set(table, [key]);
       }
-      for (const [table, keys] of wanted) {
-        for (const row of await load(table, keys)) {
-          slots.set(keyText(table, row), { isKnown: true, row, write: undefined });
-        }
-      }
+      for (const [table, keys] of wanted)
+        for (const row of await load(table, keys)) reach(table, row).row = row;
     },
-    isNamed: (table, key) => slots.get(keyText(table, key))?.isKnown === true,
+    isNamed: (table, key) => find(table, key)?.isKnown === true,
     get: (table, key) => {
-      const slot = slots.get(keyText(table, key));
+      const slot = find(table, key);
       assert(slot?.isKnown, "a projection reads only rows that its stateKeys named or that this group wrote");
       return slot.row;
     },
     apply: (writes) => {
-      const keys = writes.map((write) => (isTextWrite(write) ? undefined : checked(write, slots)));
-      for (const [index, write] of writes.entries()) {
-        const text = keys[index];
-        if (isTextWrite(write)) texts.push(write);
-        else if (text === undefined) unread.push(write);
-        else put(slots, text, write);
+      for (const write of writes) if (!isTextWrite(write)) check(write);
+      for (const write of writes) {
+        const { kind } = write;
+        if (kind === "index" || kind === "unindex") texts.push(write);
+        else if (isUnread(write)) push(unread, write);
+        else put(reach(write.table, kind === "delete" ? write.key : write.row), write);
       }
     },
+    // Tables do not depend on each other, and no key stands twice: what goes into one table goes together.
     writes: () => [
-      ...inTables([...slots.values()].flatMap(({ write }) => write ?? [])),
-      ...inTables(unread),
+      ...[...tables.values()].flatMap(({ slots }) => slots.flatMap(({ write }) => write ?? [])),
+      ...[...unread.values()].flat(),
       ...texts,
     ],
   };
 };
 
+const newLevel = (): Level => ({ below: undefined, slot: undefined });
+
+const levelBelow = (level: Level, value: Value): Level => {
+  const below = level.below ?? new Map<Value, Level>();
+  level.below = below;
+  const known = below.get(value);
+  if (known) return known;
+  const made = newLevel();
+  below.set(value, made);
+  return made;
+};
+
 const isTextWrite = (write: Write): write is TextWrite => write.kind === "index" || write.kind === "unindex";
 
-/** The text of the write's key; undefined for a row that nobody asks for. Throws where the store would refuse it. */
-const checked = (write: RowWrite, slots: ReadonlyMap<string, Slot>): string | undefined => {
-  const { table } = write;
-  if (write.kind === "delete") {
-    checkKey(table, write.key);
-    return keyText(table, write.key);
-  }
-  checkRow(table, write.row);
-  if (write.kind === "insert" && table.isReadBack === false) return undefined;
-  const text = keyText(table, write.row);
-  const slot = slots.get(text);
-  if (write.kind === "add")
-    assert(!slot?.isKnown, "a row that is added to is not read by the same projection");
-  if (write.kind === "insert") assert(slot?.row === undefined, "an inserted row is new");
-  return text;
+/** A row that nobody asks for. */
+const isUnread = ({ kind, table }: RowWrite): boolean => kind === "insert" && table.isReadBack === false;
+
+const push = (writes: Map<Table, RowWrite[]>, write: RowWrite): void => {
+  const own = writes.get(write.table);
+  if (own) own.push(write);
+  else writes.set(write.table, [write]);
 };
 
-const put = (slots: Map<string, Slot>, text: string, write: RowWrite): void => {
-  const slot = slots.get(text) ?? { isKnown: false, row: undefined, write: undefined };
+const put = (slot: Slot, write: RowWrite): void => {
   slot.write = merged(slot.write, write);
-  if (write.kind !== "add") {
-    slot.isKnown = true;
-    slot.row = write.kind === "delete" ? undefined : write.row;
-  }
-  slots.set(text, slot);
+  if (write.kind === "add") return;
+  slot.isKnown = true;
+  slot.row = write.kind === "delete" ? undefined : write.row;
 };
-
-/** Tables do not depend on each other, and no key stands twice: what goes into one table goes together. */
-const inTables = (writes: readonly RowWrite[]): readonly RowWrite[] => {
-  const tables = new Map<Table, RowWrite[]>();
-  for (const write of writes) {
-    const own = tables.get(write.table);
-    if (own) own.push(write);
-    else tables.set(write.table, [write]);
-  }
-  return [...tables.values()].flat();
-};
-
 const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {
   if (before?.kind === "add" && write.kind === "add")
     return { ...write, row: sum(write.table, before.row, write.row) };

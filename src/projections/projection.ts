@@ -48,6 +48,8 @@ export interface Evolution {
 export interface Projection extends ViewDefinition {
   /** Tables of the view whose rows are not made of the log. */
   readonly besideLog?: readonly Table[];
+  /** The rows of EVENTS of all records are at hand, as if `stateKeys` had named them. */
+  readonly asksForEvents?: true;
   stateKeys(record: StoredRecord): readonly StateKey[];
   /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
   furtherKeys?(states: States, record: StoredRecord): readonly StateKey[];

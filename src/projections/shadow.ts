@@ -43,6 +43,7 @@ export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projec
   const { furtherKeys } = projection;
   return {
     ...shadow,
+    ...(projection.asksForEvents && { asksForEvents: true }),
     stateKeys: (record) => movedKeys(projection.stateKeys(record)),
     ...(furtherKeys && {
       furtherKeys: (states, record) => movedKeys(furtherKeys(movedStates(states), record)),

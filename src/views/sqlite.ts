@@ -289,7 +289,9 @@ const runWrite = (statements: Statements, write: Write): void => {
     statements(sql.update).run(...plain, ...keyValues(table, row).map(toStored));
     return;
   }
-  statements(sql[write.kind]).run(...rowValues(table, write.row).map(toStored));
+  const values = rowValues(table, write.row);
+  for (let index = 0; index < values.length; index++) values[index] = toStored(values[index] ?? null);
+  statements(sql[write.kind]).run(...values);
 };
 
 const runTextWrite = (statements: Statements, write: TextWrite): void => {
