@@ -4,16 +4,18 @@
  * becomes a dead letter of that projection and never stops the others.
  */
 import { setImmediate as otherWork } from "node:timers/promises";
-import { eventFacts, type JsonObject } from "../event/facts.ts";
+import { factOf } from "../cases/fact.ts";
+import { type EventFacts, eventFacts, type JsonObject } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
 import { EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
 import { decodeRecord } from "../log/record.ts";
-import { inSlices } from "../views/in-slices.ts";
 import type { DeadLetter, ViewStore, Write } from "../views/view-store.ts";
+import { nodesOf } from "./cases/nodes.ts";
 import { eventsKey } from "./first-events.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
-import type { Evolution, Projection, Rejection, StateKey, StoredRecord } from "./projection.ts";
+import type { Evolution, Projection, Rejection, StateKey, StoredRecord, Told } from "./projection.ts";
 
 export interface Group {
   /** In the order in which they run: one may read the rows of those before it. */
@@ -30,32 +32,49 @@ export interface GroupOutcome {
 }
 
 export const evolveGroup = async ({ projections, messages, load, now }: Group): Promise<GroupOutcome> => {
-  const records: StoredRecord[] = [];
-  const undecodable: Undecodable[] = [];
-  await inSlices(messages, (message) => {
-    const decoded = decode(message);
-    if (decoded.kind === "decoded") records.push(decoded.stored);
-    else undecodable.push(decoded);
-  });
   const overlay = createOverlay(load);
-  if (projections.some(({ asksForEvents }) => asksForEvents))
-    await overlay.fetch(records.flatMap((record) => eventsKey(record) ?? []));
   const lanes = projections.map((projection) => createLane(projection, now));
-  for (const lane of lanes) {
-    for (const letter of undecodable) lane.reject(letter);
-    await lane.prepare(records, overlay);
-  }
-  let turnEndMs = performance.now() + EVOLVE_MS_PER_TURN;
-  for (let start = 0; start < records.length; start += EVOLVE_RECORDS_PER_STEP) {
-    const some = records.slice(start, start + EVOLVE_RECORDS_PER_STEP);
+  const asksForEvents = projections.some((projection) => projection.asksForEvents);
+  const turn = createTurn();
+  // Step by step, so that of a step only its rows stay: what memory holds longest costs the most to keep clean.
+  for (let start = 0; start < messages.length; start += EVOLVE_RECORDS_PER_STEP) {
+    const some = messages.slice(start, start + EVOLVE_RECORDS_PER_STEP);
+    const { records, undecodable } = decodeAll(some);
+    await turn.ended();
+    if (asksForEvents) await overlay.fetch(records.flatMap((record) => eventsKey(record) ?? []));
     for (const lane of lanes) {
-      lane.evolve(some, overlay);
-      if (performance.now() < turnEndMs) continue;
-      await otherWork();
-      turnEndMs = performance.now() + EVOLVE_MS_PER_TURN;
+      for (const letter of undecodable) lane.reject(letter);
+      await lane.prepare(records, overlay);
+    }
+    for (const lane of lanes) {
+      lane.evolve(records, overlay);
+      await turn.ended();
     }
   }
   return { writes: overlay.writes(), deadLetters: lanes.flatMap((lane) => lane.deadLetters) };
+};
+
+/** Lets requests be answered when the projections have gone on for long enough. */
+const createTurn = () => {
+  let endMs = performance.now() + EVOLVE_MS_PER_TURN;
+  return {
+    ended: async (): Promise<void> => {
+      if (performance.now() < endMs) return;
+      await otherWork();
+      endMs = performance.now() + EVOLVE_MS_PER_TURN;
+    },
+  };
+};
+
+const decodeAll = (messages: readonly StoredMessage[]) => {
+  const records: StoredRecord[] = [];
+  const undecodable: Undecodable[] = [];
+  for (const message of messages) {
+    const decoded = decode(message);
+    if (decoded.kind === "decoded") records.push(decoded.stored);
+    else undecodable.push(decoded);
+  }
+  return { records, undecodable };
 };
 
 /** The dead letter of a record whose rows the database refuses. */
@@ -89,10 +108,20 @@ const decode = ({ sequence, payload }: StoredMessage): Decoded => {
     // An object: the text of a decoded record begins with a brace.
     const event: JsonObject = JSON.parse(record.eventText);
     const { tenant } = record;
-    return { kind: "decoded", stored: { sequence, tenant, record, event, facts: eventFacts(event) } };
+    const facts = eventFacts(event);
+    const told = facts && toldBy(facts, sequence);
+    return {
+      kind: "decoded",
+      stored: { sequence, tenant, record, eventId: event.event_id, facts, told },
+    };
   } catch {
     return undecodable("the event is not JSON");
   }
+};
+
+const toldBy = (facts: EventFacts, sequence: Sequence): Told => {
+  const fact = factOf(facts, sequence);
+  return { fact, names: nodesOf(fact) };
 };
 
 /** One projection at work on one group. */
@@ -176,7 +205,7 @@ const deadLetter = (parts: {
   readonly now: string;
 }): DeadLetter => {
   const { projection, rejection, stored, now } = parts;
-  const eventId = stored?.event.event_id;
+  const eventId = stored?.eventId;
   return {
     projection,
     sequence: rejection.sequence,

@@ -6,11 +6,12 @@ import type { EventFacts } from "../event/facts.ts";
 import type { Row } from "../views/tables.ts";
 import type { ViewDefinition, Write } from "../views/view-store.ts";
 import { EVENTS, sequenceOf } from "./events/tables.ts";
-import type { Projection, StateKey, States, StoredRecord } from "./projection.ts";
+import type { Projection, StateKey, States, StoredRecord, Told } from "./projection.ts";
 
 /** The first record of an event, and the only one that counts. */
 export interface FirstEvent extends StoredRecord {
   readonly facts: EventFacts;
+  readonly told: Told;
 }
 
 export interface FirstEventsRule extends ViewDefinition {
@@ -38,7 +39,8 @@ export const eventsKey = (record: StoredRecord): StateKey | undefined =>
   isKnown(record) ? { table: EVENTS, key: eventKey(record) } : undefined;
 
 /** What has no facts is a dead letter of the view `events`, once is enough. */
-const isKnown = (record: StoredRecord): record is FirstEvent => record.facts !== undefined;
+const isKnown = (record: StoredRecord): record is FirstEvent =>
+  record.facts !== undefined && record.told !== undefined;
 
 /** Every projection of a lane asks for the same records, one after another. */
 const found = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();
