@@ -13,7 +13,7 @@ import type { Sequence } from "../log/outcome.ts";
 import { decodeRecord } from "../log/record.ts";
 import type { DeadLetter, ViewStore, Write } from "../views/view-store.ts";
 import { nodesOf } from "./cases/nodes.ts";
-import { eventsKey } from "./first-events.ts";
+import { eventsKeys } from "./first-events.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 import type { Evolution, Projection, Rejection, StateKey, StoredRecord, Told } from "./projection.ts";
 
@@ -41,7 +41,7 @@ export const evolveGroup = async ({ projections, messages, load, now }: Group): 
     const some = messages.slice(start, start + EVOLVE_RECORDS_PER_STEP);
     const { records, undecodable } = decodeAll(some);
     await turn.ended();
-    if (asksForEvents) await overlay.fetch(records.flatMap((record) => eventsKey(record) ?? []));
+    if (asksForEvents) await overlay.fetch(eventsKeys(records));
     for (const lane of lanes) {
       for (const letter of undecodable) lane.reject(letter);
       await lane.prepare(records, overlay);
@@ -132,20 +132,27 @@ const createLane = (projection: Projection, now: string) => {
   const note = (rejection: Rejection, stored?: StoredRecord): void => {
     deadLetters.push(deadLetter({ projection: projection.name, rejection, stored, now }));
   };
-  const keysOf = (
-    records: readonly StoredRecord[],
-    ask: (record: StoredRecord) => readonly StateKey[],
-  ): readonly StateKey[] => {
-    const keys: StateKey[] = [];
-    for (const record of records) {
-      try {
-        for (const key of ask(record)) keys.push(key);
-      } catch (error) {
-        refused.add(record.sequence);
-        note(thrown(record, error), record);
-      }
+  const refuse = (record: StoredRecord, error: unknown): void => {
+    refused.add(record.sequence);
+    note(thrown(record, error), record);
+  };
+  const stateKeys = (records: readonly StoredRecord[]): readonly StateKey[] => {
+    try {
+      return projection.stateKeys(records);
+    } catch (error) {
+      const [only, ...others] = records;
+      if (!only || others.length > 0) return records.flatMap((record) => stateKeys([record]));
+      refuse(only, error);
+      return [];
     }
-    return keys;
+  };
+  const furtherKeys = (states: Overlay, record: StoredRecord): readonly StateKey[] => {
+    try {
+      return projection.furtherKeys?.(states, record) ?? [];
+    } catch (error) {
+      refuse(record, error);
+      return [];
+    }
   };
   /** Without the effect of a record that makes it throw: tried one by one, it shows which. */
   const evolve = (records: readonly StoredRecord[], overlay: Overlay): void => {
@@ -173,19 +180,19 @@ const createLane = (projection: Projection, now: string) => {
     evolve,
     reject: ({ rejection }: Undecodable) => note(rejection),
     prepare: async (records: readonly StoredRecord[], overlay: Overlay): Promise<void> => {
-      await overlay.fetch(keysOf(records, projection.stateKeys));
-      const { furtherKeys } = projection;
-      if (!furtherKeys) return;
+      await overlay.fetch(stateKeys(records));
       // Asked again are those that named something: what they named may lead further.
-      for (let asking = records; asking.length > 0; ) {
-        const naming = new Set<StoredRecord>();
-        const keys = keysOf(asking, (record) => {
+      for (let asking = projection.furtherKeys ? records : []; asking.length > 0; ) {
+        const naming: StoredRecord[] = [];
+        const keys: StateKey[] = [];
+        for (const record of asking) {
           const further = furtherKeys(overlay, record);
-          if (further.length > 0) naming.add(record);
-          return further;
-        });
+          if (further.length === 0) continue;
+          naming.push(record);
+          keys.push(...further);
+        }
         await overlay.fetch(keys);
-        asking = [...naming];
+        asking = naming;
       }
     },
   };

@@ -59,7 +59,7 @@ export interface Projection extends ViewDefinition {
   readonly besideLog?: readonly Table[];
   /** The rows of EVENTS of all records are at hand, as if `stateKeys` had named them. */
   readonly asksForEvents?: true;
-  stateKeys(record: StoredRecord): readonly StateKey[];
+  stateKeys(records: readonly StoredRecord[]): readonly StateKey[];
   /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
   furtherKeys?(states: States, record: StoredRecord): readonly StateKey[];
   /** Some records in the order of the log. How they are cut into groups must not show in the rows. */

@@ -33,7 +33,6 @@ import {
   type Row,
   rowInteger,
   rowText,
-  rowValues,
   sqlName,
   type Table,
   tableDdl,
@@ -286,16 +285,12 @@ const runWrite = (statements: Statements, write: Write): void => {
     statements(sql.delete).run(...keyParams(table, write.key));
     return;
   }
-  checkRow(table, write.row);
-  if (write.kind === "upsert" && write.indexed === "same" && sql.update !== undefined) {
-    const { row } = write;
-    const plain = sql.plain.map((name) => toStored(row[name] ?? null));
-    statements(sql.update).run(...plain, ...keyValues(table, row).map(toStored));
-    return;
-  }
-  const values = rowValues(table, write.row);
-  for (let index = 0; index < values.length; index++) values[index] = toStored(values[index] ?? null);
-  statements(sql[write.kind]).run(...values);
+  const { row } = write;
+  checkRow(table, row);
+  const isUpdate = write.kind === "upsert" && write.indexed === "same" && sql.update !== undefined;
+  const values: Value[] = [];
+  for (const name of isUpdate ? sql.updated : sql.columns) values.push(toStored(row[name] ?? null));
+  statements(isUpdate ? sql.update : sql[write.kind]).run(...values);
 };
 
 const runTextWrite = (statements: Statements, write: TextWrite): void => {

@@ -25,7 +25,8 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
     name: "cases",
     version: VERSION * RULES_VERSIONS_MAX + rulesVersion,
     tables: [CASE_NODES, ...REGISTERS.map(({ table }) => table)],
-    stateKeys: ({ tenant, told }) => told.names.map((node) => keyOf(tenant, node)),
+    stateKeys: (events) =>
+      events.flatMap(({ tenant, told }) => told.names.map((node) => keyOf(tenant, node))),
     furtherKeys,
     evolve: (states, events) => evolve(states, events, rules),
   });
