@@ -67,6 +67,11 @@ export const RECONCILED_HOURS_MAX = 31 * 24;
 /** Events named in one hour that does not balance, and records of the log read to find them. */
 export const RECONCILED_EVENTS_NAMED_MAX = 100;
 export const RECONCILED_RECORDS_READ_MAX = 200_000;
+/** Sequences whose rows are counted before requests have a turn: some milliseconds. */
+export const RECONCILED_SEQUENCES_PER_TURN = 50_000;
+/** How long after its end an hour is reconciled, so that all counts of it have been handed on, and how often that is looked after. */
+export const RECONCILE_AFTER_MS = 2 * 60 * SECOND_MS;
+export const RECONCILE_LOOK_MS = 30 * SECOND_MS;
 /** Requests per minute of one client to all sandbox endpoints together (SPEC 8). */
 export const SANDBOX_REQUESTS_PER_MINUTE = 100;
 /** Sandbox events handed to the broker and not yet acknowledged. */
