@@ -6,15 +6,17 @@ import type { EventFacts } from "../event/facts.ts";
 import type { Row } from "../views/tables.ts";
 import type { ViewDefinition, Write } from "../views/view-store.ts";
 import { EVENTS, sequenceOf } from "./events/tables.ts";
-import type { Projection, StateKey, States, StoredRecord } from "./projection.ts";
+import type { Projection, StateKey, States, StoredRecord, Told } from "./projection.ts";
 
 /** The first record of an event, and the only one that counts. */
 export interface FirstEvent extends StoredRecord {
   readonly facts: EventFacts;
+  readonly told: Told;
 }
 
 export interface FirstEventsRule extends ViewDefinition {
-  stateKeys(event: FirstEvent): readonly StateKey[];
+  /** Also of events that turn out not to be first ones. */
+  stateKeys(events: readonly FirstEvent[]): readonly StateKey[];
   furtherKeys?(states: States, event: FirstEvent): readonly StateKey[];
   evolve(states: States, events: readonly FirstEvent[]): readonly Write[];
 }
@@ -22,7 +24,7 @@ export interface FirstEventsRule extends ViewDefinition {
 export const onFirstEvents = ({ stateKeys, furtherKeys, evolve, ...view }: FirstEventsRule): Projection => ({
   ...view,
   asksForEvents: true,
-  stateKeys: (record) => (isKnown(record) ? stateKeys(record) : []),
+  stateKeys: (records) => stateKeys(records.filter(isKnown)),
   ...(furtherKeys && {
     furtherKeys: (states: States, record: StoredRecord) =>
       isKnown(record) ? furtherKeys(states, record) : [],
@@ -33,12 +35,13 @@ export const onFirstEvents = ({ stateKeys, furtherKeys, evolve, ...view }: First
   },
 });
 
-/** The row of EVENTS that tells whether a record is a first one. */
-export const eventsKey = (record: StoredRecord): StateKey | undefined =>
-  isKnown(record) ? { table: EVENTS, key: eventKey(record) } : undefined;
+/** The rows of EVENTS that tell whether records are first ones. */
+export const eventsKeys = (records: readonly StoredRecord[]): readonly StateKey[] =>
+  records.filter(isKnown).map((event) => ({ table: EVENTS, key: eventKey(event) }));
 
 /** What has no facts is a dead letter of the view `events`, once is enough. */
-const isKnown = (record: StoredRecord): record is FirstEvent => record.facts !== undefined;
+const isKnown = (record: StoredRecord): record is FirstEvent =>
+  record.facts !== undefined && record.told !== undefined;
 
 /** Every projection of a lane asks for the same records, one after another. */
 const found = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();

@@ -13,76 +13,81 @@ export interface Overlay extends States {
   writes(): readonly Write[];
 }
 
-/** What is known of one key: the row as it is now, and what has to be written for it. */
-interface Slot {
+/**
+ * What is known of one key. Keys are found by the values of their columns, one level per column: a text made of the whole key would have to be made
+ * and hashed at every look.
+ */
+interface Place {
+  /** By the next column; undefined at the last. */
+  below: Map<Value, Place> | undefined;
   /** Whether it was loaded, or written whole: a row that is only added to is not known. */
   isKnown: boolean;
+  /** As it is now. */
   row: Row | undefined;
+  /** What has to be written for it. */
   write: RowWrite | undefined;
 }
 
-/** Slots by the values of their keys, one level per column: a text made of the whole key would have to be made and hashed at every look. */
-interface Level {
-  /** Undefined for the last column. */
-  below: Map<Value, Level> | undefined;
-  slot: Slot | undefined;
-}
-
-interface TableSlots {
-  readonly root: Level;
-  /** In the order in which the group met them. */
-  readonly slots: Slot[];
+interface TablePlaces {
+  readonly root: Place;
+  /** Of whole keys, in the order in which the group met them. */
+  readonly all: Place[];
 }
 
 export const createOverlay = (load: ViewStore["load"]): Overlay => {
-  const tables = new Map<Table, TableSlots>();
+  const tables = new Map<Table, TablePlaces>();
   const unread = new Map<Table, RowWrite[]>();
   /** In the order in which they were written: of two for one sequence the store keeps the last. */
   const texts: TextWrite[] = [];
 
-  const slotsOf = (table: Table): TableSlots => {
+  const placesOf = (table: Table): TablePlaces => {
     const known = tables.get(table);
     if (known) return known;
-    const made: TableSlots = { root: newLevel(), slots: [] };
+    const made: TablePlaces = { root: newPlace(), all: [] };
     tables.set(table, made);
     return made;
   };
-  const find = (table: Table, key: Row): Slot | undefined => {
-    let level: Level | undefined = slotsOf(table).root;
-    for (const name of table.primaryKey) level = level?.below?.get(key[name] ?? null);
-    return level?.slot;
+  const find = (table: Table, key: Row): Place | undefined => {
+    let place: Place | undefined = placesOf(table).root;
+    for (const name of table.primaryKey) place = place?.below?.get(key[name] ?? null);
+    return place;
   };
-  const reach = (table: Table, key: Row): Slot => {
-    const { root, slots } = slotsOf(table);
-    let level = root;
-    for (const name of table.primaryKey) level = levelBelow(level, key[name] ?? null);
-    if (level.slot) return level.slot;
-    const slot: Slot = { isKnown: false, row: undefined, write: undefined };
-    level.slot = slot;
-    slots.push(slot);
-    return slot;
+  const reach = (table: Table, key: Row): Place => {
+    const { root, all } = placesOf(table);
+    let place = root;
+    let isNew = false;
+    for (const name of table.primaryKey) {
+      const value = key[name] ?? null;
+      const known = place.below?.get(value);
+      isNew = known === undefined;
+      place = known ?? newPlaceBelow(place, value);
+    }
+    if (isNew) all.push(place);
+    return place;
   };
-  const check = (write: RowWrite): void => {
+  /** Where the write goes; undefined for a row that nobody asks for. Throws where it could not be stored. */
+  const checked = (write: RowWrite): Place | undefined => {
     const { table } = write;
     if (write.kind === "delete") {
       checkKey(table, write.key);
-      return;
+      return reach(table, write.key);
     }
     checkRow(table, write.row);
-    if (write.kind === "upsert" || isUnread(write)) return;
-    const slot = find(table, write.row);
+    if (write.kind === "insert" && table.isReadBack === false) return undefined;
+    const place = reach(table, write.row);
     if (write.kind === "add")
-      assert(!slot?.isKnown, "a row that is added to is not read by the same projection");
-    else assert(slot?.row === undefined, "an inserted row is new");
+      assert(!place.isKnown, "a row that is added to is not read by the same projection");
+    if (write.kind === "insert") assert(place.row === undefined, "an inserted row is new");
+    return place;
   };
 
   return {
     fetch: async (stateKeys) => {
       const wanted = new Map<Table, Row[]>();
       for (const { table, key } of stateKeys) {
-        const slot = reach(table, key);
-        if (slot.isKnown) continue;
-        slot.isKnown = true;
+        const place = reach(table, key);
+        if (place.isKnown) continue;
+        place.isKnown = true;
         const keys = wanted.get(table);
         if (keys) keys.push(key);
         else wanted.set(table, [key]);
@@ -92,44 +97,41 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
     },
     isNamed: (table, key) => find(table, key)?.isKnown === true,
     get: (table, key) => {
-      const slot = find(table, key);
-      assert(slot?.isKnown, "a projection reads only rows that its stateKeys named or that this group wrote");
-      return slot.row;
+      const place = find(table, key);
+      assert(
+        place?.isKnown,
+        "a projection reads only rows that its stateKeys named or that this group wrote",
+      );
+      return place.row;
     },
     apply: (writes) => {
-      for (const write of writes) if (!isTextWrite(write)) check(write);
-      for (const write of writes) {
-        const { kind } = write;
-        if (kind === "index" || kind === "unindex") texts.push(write);
-        else if (isUnread(write)) push(unread, write);
-        else put(reach(write.table, kind === "delete" ? write.key : write.row), write);
-      }
+      const places = writes.map((write) => (isTextWrite(write) ? undefined : checked(write)));
+      writes.forEach((write, index) => {
+        const place = places[index];
+        if (isTextWrite(write)) texts.push(write);
+        else if (place) put(place, write);
+        else push(unread, write);
+      });
     },
     // Tables do not depend on each other, and no key stands twice: what goes into one table goes together.
     writes: () => [
-      ...[...tables.values()].flatMap(({ slots }) => slots.flatMap(({ write }) => write ?? [])),
+      ...[...tables.values()].flatMap(({ all }) => all.flatMap(({ write }) => write ?? [])),
       ...[...unread.values()].flat(),
       ...texts,
     ],
   };
 };
 
-const newLevel = (): Level => ({ below: undefined, slot: undefined });
+const newPlace = (): Place => ({ below: undefined, isKnown: false, row: undefined, write: undefined });
 
-const levelBelow = (level: Level, value: Value): Level => {
-  const below = level.below ?? new Map<Value, Level>();
-  level.below = below;
-  const known = below.get(value);
-  if (known) return known;
-  const made = newLevel();
-  below.set(value, made);
+const newPlaceBelow = (place: Place, value: Value): Place => {
+  const made = newPlace();
+  place.below ??= new Map();
+  place.below.set(value, made);
   return made;
 };
 
 const isTextWrite = (write: Write): write is TextWrite => write.kind === "index" || write.kind === "unindex";
-
-/** A row that nobody asks for. */
-const isUnread = ({ kind, table }: RowWrite): boolean => kind === "insert" && table.isReadBack === false;
 
 const push = (writes: Map<Table, RowWrite[]>, write: RowWrite): void => {
   const own = writes.get(write.table);
@@ -137,12 +139,13 @@ const push = (writes: Map<Table, RowWrite[]>, write: RowWrite): void => {
   else writes.set(write.table, [write]);
 };
 
-const put = (slot: Slot, write: RowWrite): void => {
-  slot.write = merged(slot.write, write);
+const put = (place: Place, write: RowWrite): void => {
+  place.write = merged(place.write, write);
   if (write.kind === "add") return;
-  slot.isKnown = true;
-  slot.row = write.kind === "delete" ? undefined : write.row;
+  place.isKnown = true;
+  place.row = write.kind === "delete" ? undefined : write.row;
 };
+
 const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {
   if (before?.kind === "add" && write.kind === "add")
     return { ...write, row: sum(write.table, before.row, write.row) };

@@ -44,7 +44,7 @@ export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projec
   return {
     ...shadow,
     ...(projection.asksForEvents && { asksForEvents: true }),
-    stateKeys: (record) => movedKeys(projection.stateKeys(record)),
+    stateKeys: (records) => movedKeys(projection.stateKeys(records)),
     ...(furtherKeys && {
       furtherKeys: (states, record) => movedKeys(furtherKeys(movedStates(states), record)),
     }),

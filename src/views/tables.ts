@@ -142,16 +142,8 @@ const memberCount = (row: Row): number => {
   return count;
 };
 
-/** Values in the order of the description. */
-export const rowValues = (table: Table, row: Row): Value[] => valuesOf(compile(table).columns, row);
-
-export const keyValues = (table: Table, key: Row): Value[] => valuesOf(compile(table).key, key);
-
-const valuesOf = (columns: readonly NamedColumn[], row: Row): Value[] => {
-  const values: Value[] = [];
-  for (const { name } of columns) values.push(row[name] ?? null);
-  return values;
-};
+export const keyValues = (table: Table, key: Row): Value[] =>
+  compile(table).key.map(({ name }) => key[name] ?? null);
 
 const checkValues = (table: Table, columns: readonly NamedColumn[], row: Row): void => {
   for (const column of columns) {

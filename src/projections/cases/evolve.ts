@@ -2,7 +2,7 @@
  * The view of cases and of all registers that are made of them. A record changes the nodes it refers to; the rows of every case that is touched are
  * made anew from its facts, and what differs from before is written.
  */
-import { type Fact, factOf } from "../../cases/fact.ts";
+import type { Fact } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import {
   indexedBesideKey,
@@ -16,17 +16,7 @@ import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import type { Projection, StateKey, States } from "../projection.ts";
 import { caseView } from "./case-view.ts";
-import {
-  componentOf,
-  EMPTY,
-  isHub,
-  type Node,
-  nodeFrom,
-  nodesOf,
-  rowOf,
-  withFact,
-  withNeighbour,
-} from "./nodes.ts";
+import { componentOf, EMPTY, isHub, type Node, nodeFrom, rowOf, withFact, withNeighbour } from "./nodes.ts";
 import { REGISTERS } from "./registers/registers.ts";
 import { CASE_NODES } from "./tables.ts";
 
@@ -35,7 +25,8 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
     name: "cases",
     version: VERSION * RULES_VERSIONS_MAX + rulesVersion,
     tables: [CASE_NODES, ...REGISTERS.map(({ table }) => table)],
-    stateKeys: (event) => toldBy(event).names.map((node) => keyOf(event.tenant, node)),
+    stateKeys: (events) =>
+      events.flatMap(({ tenant, told }) => told.names.map((node) => keyOf(tenant, node))),
     furtherKeys,
     evolve: (states, events) => evolve(states, events, rules),
   });
@@ -44,24 +35,6 @@ const VERSION = 3;
 /** Other deadlines make other rows, so they are part of the version. */
 export const RULES_VERSIONS_MAX = 2 ** 32;
 
-interface Told {
-  readonly fact: Fact;
-  /** Of the nodes that it refers to. */
-  readonly names: readonly string[];
-}
-
-const known = new WeakMap<FirstEvent, Told>();
-
-/** Asked for several times per event. */
-const toldBy = (event: FirstEvent): Told => {
-  const before = known.get(event);
-  if (before) return before;
-  const fact = factOf(event.facts, event.sequence);
-  const told = { fact, names: nodesOf(fact) };
-  known.set(event, told);
-  return told;
-};
-
 const keyOf = (tenant: string, node: string): StateKey => ({ table: CASE_NODES, key: { tenant, node } });
 
 const NONE: readonly StateKey[] = [];
@@ -69,7 +42,7 @@ const NONE: readonly StateKey[] = [];
 /** The neighbours of what is named already, one step further each time. */
 const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => {
   const { tenant } = event;
-  const { names } = toldBy(event);
+  const { names } = event.told;
   // Most cases are new.
   if (names.every((node) => states.get(CASE_NODES, { tenant, node }) === undefined)) return NONE;
   const keys: StateKey[] = [];
@@ -89,7 +62,7 @@ const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => 
 const evolve = (states: States, events: readonly FirstEvent[], rules: Rules): readonly Write[] => {
   const tenants = new Map<string, TenantNodes>();
   for (const event of events) {
-    const { fact, names } = toldBy(event);
+    const { fact, names } = event.told;
     if (names.length === 0) continue;
     const nodes = tenants.get(event.tenant) ?? tenantNodes(states, event.tenant);
     tenants.set(event.tenant, nodes);

@@ -50,7 +50,6 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
     events: node.events,
     neighbours: JSON.stringify(node.neighbours),
   };
-  parsed.set(row, node);
   return row;
 };
 

@@ -12,7 +12,8 @@ import { sameContent } from "../../log/same-content.ts";
 import { classOf, classText, countedFrom } from "../../retention/age.ts";
 import { type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
-import type { Evolution, Projection, Rejection, StateKey, States, StoredRecord } from "../projection.ts";
+import { eventsKeys } from "../first-events.ts";
+import type { Evolution, Projection, Rejection, States, StoredRecord } from "../projection.ts";
 import { eventLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
 import { eventWords } from "./words.ts";
@@ -55,9 +56,6 @@ const storedFirst = (states: States, tenant: string, eventId: string): First | u
   const record = isExpired(row) ? undefined : { eventText: rowText(row, "event") };
   return { sequence: sequenceOf(row), record };
 };
-
-const stateKeys = ({ record, facts }: StoredRecord): readonly StateKey[] =>
-  facts ? [{ table: EVENTS, key: { tenant: record.tenant, event_id: facts.eventId } }] : [];
 
 const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonly Write[] => {
   const { tenant } = record;
@@ -105,6 +103,6 @@ export const eventsProjection: Projection = {
   tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],
-  stateKeys,
+  stateKeys: eventsKeys,
   evolve,
 };

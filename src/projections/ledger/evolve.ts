@@ -8,7 +8,12 @@ import { LEDGER } from "./tables.ts";
 
 const keyOf = ({ tenant, record }: StoredRecord) => ({ tenant, hour: hourOf(record.receivedAt) });
 
-const stateKeys = (stored: StoredRecord): readonly StateKey[] => [{ table: LEDGER, key: keyOf(stored) }];
+const nameOf = ({ tenant, hour }: ReturnType<typeof keyOf>): string => `${tenant} ${hour}`;
+
+const stateKeys = (records: readonly StoredRecord[]): readonly StateKey[] => {
+  const keys = records.map(keyOf).map((key) => [nameOf(key), key] as const);
+  return Array.from(new Map(keys).values(), (key) => ({ table: LEDGER, key }));
+};
 
 const eventKey = (tenant: string, eventId: string): Row => ({ tenant, event_id: eventId });
 
@@ -17,7 +22,7 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
   for (const stored of records) {
     const { sequence, tenant, facts } = stored;
     const key = keyOf(stored);
-    const name = `${tenant} ${key.hour}`;
+    const name = nameOf(key);
     const row = rows.get(name) ?? counting(key, states.get(LEDGER, key), sequence);
     rows.set(name, row);
     const standing = facts && states.get(EVENTS, eventKey(tenant, facts.eventId));
