@@ -4,7 +4,6 @@
  * same event_id becomes a dead letter, `event_id_conflict`. Of one that has expired nobody knows the content any more: what comes under its
  * event_id is a repeat.
  */
-import { splitEventType } from "../../../streams/subjects.ts";
 import type { EventFacts } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
@@ -67,14 +66,6 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
     received_at: record.receivedAt,
     received,
     occurred: facts.occurred,
-    asset_id: facts.assetId,
-    event_type: facts.eventType,
-    event_group: splitEventType(facts.eventType).group,
-    risk_tier: facts.riskTier,
-    correlation_id: facts.correlationId,
-    subject_hash: facts.subjectHash,
-    trace_id: facts.traceId,
-    request_id: record.requestId,
     retention_class: classText(classOf(facts.legalBases, facts.riskTier)),
     counted_from: countedFrom({ occurred: facts.occurred, received }),
     expired_at: null,
