@@ -11,8 +11,11 @@ export interface TimeRange {
   readonly to?: string | undefined;
 }
 
-export const periodsOf = (time: string): readonly string[] =>
-  time.startsWith(CENTURY) ? LENGTHS.map((length) => time.slice(0, length).toLowerCase()) : [ELSEWHERE];
+export const periodsOf = (time: string): readonly string[] => {
+  if (!time.startsWith(CENTURY)) return [ELSEWHERE];
+  const minute = time.slice(0, MINUTE).toLowerCase();
+  return LENGTHS.map((length) => minute.slice(0, length));
+};
 
 /** The largest periods that together hold the range: at most 170, from the first to the last, and the one of all other centuries. */
 export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {

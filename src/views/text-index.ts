@@ -65,15 +65,19 @@ const escaped = (tenant: string): string =>
   ).join("");
 
 /** A label as a term. `=` stands in no word, so none is a label, and no prefix finds one. */
-export const labelTerm = (tenant: string, label: Label): string => {
+export const labelTerm = (tenant: string, label: Label): string => termPrefix(tenant) + labelText(label);
+
+const labelText = (label: Label): string => {
   let text = "";
   for (const part of label) text += `=${PLAIN_PART.test(part) ? part : escapedPart(part)}`;
-  return termPrefix(tenant) + (text.length <= LABEL_CHARACTERS_MAX ? text : shortened(text));
+  return text.length <= LABEL_CHARACTERS_MAX ? text : shortened(text);
 };
 
 /** Separated by spaces. */
-export const labelsText = (tenant: string, labels: readonly Label[]): string =>
-  labels.map((label) => labelTerm(tenant, label)).join(" ");
+export const labelsText = (tenant: string, labels: readonly Label[]): string => {
+  const prefix = termPrefix(tenant);
+  return labels.map((label) => prefix + labelText(label)).join(" ");
+};
 
 const PLAIN_PART = /^[a-z0-9_.:-]*$/;
 
@@ -102,9 +106,12 @@ export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
 
 /** The terms of a row, separated by spaces. */
 export const sqliteTermsText = ({ tenant, words, labels, times }: SqliteEntry): string => {
-  const terms = [termsText(tenant, words), labelsText(tenant, labels)];
-  for (const [name, time] of times) terms.push(labelsText(tenant, periodLabels(name, periodsOf(time))));
-  return terms.join(" ");
+  let terms = `${termsText(tenant, words)} ${labelsText(tenant, labels)}`;
+  const prefix = termPrefix(tenant);
+  // A period is plain, as it is made here.
+  for (const [name, time] of times)
+    for (const period of periodsOf(time)) terms += ` ${prefix}=${name}=${period}`;
+  return terms;
 };
 
 interface SqliteEntry {

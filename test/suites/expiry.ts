@@ -554,8 +554,8 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
         view: eventsProjection,
         expected: [],
         writes: [
-          { kind: "upsert", table: EVENTS, row: { ...kept, request_id: "other" } },
-          { kind: "upsert", table: EVENTS, row: { ...gone, request_id: "left behind" } },
+          { kind: "upsert", table: EVENTS, row: { ...kept, occurred: "other" } },
+          { kind: "upsert", table: EVENTS, row: { ...gone, counted_from: "left behind" } },
         ],
       });
       expect(await differences()).toEqual(["events different", "events different"]);

@@ -66,7 +66,6 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
     received_at: record.receivedAt,
     received,
     occurred: facts.occurred,
-    request_id: record.requestId,
     retention_class: classText(classOf(facts.legalBases, facts.riskTier)),
     counted_from: countedFrom({ occurred: facts.occurred, received }),
     expired_at: null,

@@ -50,7 +50,6 @@ export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): re
     received_at: rowText(row, "received_at"),
     received: "",
     occurred: "",
-    request_id: "",
     retention_class: "",
     counted_from: "",
     expired_at: expiredAt,

@@ -4,7 +4,7 @@ import type { TextIndex } from "../../views/text-index.ts";
 /**
  * One row per event, for ever: of one that has expired its identity stays, so that a repeat is never taken for a first one. `sequence` has a minus
  * sign then, all that says something about it is empty, and `received_at` tells reconciliation in which hour it came.
- * Searches with filters read EVENT_WORDS, which holds the labels of each event (labels.ts): here stands only what is not in its text, or sorts.
+ * Searches with filters read EVENT_WORDS, which holds the labels of each event (labels.ts): so nothing of the event stands here a second time.
  */
 export const EVENTS = {
   name: "events",
@@ -17,7 +17,6 @@ export const EVENTS = {
     /** `received_at` and the event's `timestamp` as text that sorts by time (event/formats.ts). */
     received: TEXT,
     occurred: TEXT,
-    request_id: TEXT,
     /** Tier and law that say how long it is kept (src/retention/age.ts), and the time from which that counts. */
     retention_class: TEXT,
     counted_from: TEXT,
