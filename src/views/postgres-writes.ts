@@ -4,7 +4,7 @@
  */
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import { inSlices } from "./in-slices.ts";
-import { addTextWrite, type TextRun, textStatement } from "./postgres-text-writes.ts";
+import { addTextWrite, type TextRun, textStatements } from "./postgres-text-writes.ts";
 import {
   checkKey,
   checkRow,
@@ -37,7 +37,7 @@ export const writeStatements = async (writes: readonly Write[]): Promise<readonl
     if (write.kind === "index" || write.kind === "unindex") addTextWrite(texts, write);
     else addWrite(runs, write);
   });
-  const statements: Statement[] = texts.map(textStatement);
+  const statements: Statement[] = texts.flatMap(textStatements);
   await inSlices([...runs.values()].flat(), ({ kind, table, rows }) =>
     statements.push({ sql: writeSql(table)[kind], params: arraysOf([...rows.values()]) }),
   );
