@@ -10,6 +10,8 @@ export interface Subject extends AsyncDisposable {
   readonly port: number;
   readonly key: string;
   readonly natsUrl: string;
+  /** With the rights to make streams. */
+  readonly provisionUrl: string;
   readonly servicePid: number;
   readonly brokerPid: number;
 }
@@ -31,16 +33,24 @@ export const startSubject = async (dataDir: string, roles: string): Promise<Subj
   const port = await ready.promise;
   const key = (await readFile(join(dataDir, "admin.key"), "utf8")).trim();
   const brokerPid = Number(await readFile(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
-  const { service: password }: { service: string } = JSON.parse(
+  const passwords: { service: string; provisioner: string } = JSON.parse(
     await readFile(join(dataDir, "broker/credentials.json"), "utf8"),
   );
   const natsPort = (await readFile(join(dataDir, "broker/port"), "utf8")).trim();
-  const natsUrl = `nats://service:${password}@127.0.0.1:${natsPort}`;
+  const urlOf = (user: keyof typeof passwords) => `nats://${user}:${passwords[user]}@127.0.0.1:${natsPort}`;
   const stop = async (): Promise<void> => {
     child.kill("SIGTERM");
     await ended;
   };
-  return { port, key, natsUrl, servicePid: child.pid ?? 0, brokerPid, [Symbol.asyncDispose]: stop };
+  return {
+    port,
+    key,
+    natsUrl: urlOf("service"),
+    provisionUrl: urlOf("provisioner"),
+    servicePid: child.pid ?? 0,
+    brokerPid,
+    [Symbol.asyncDispose]: stop,
+  };
 };
 
 /** User and system time of a process so far. Fields 14 and 15 of proc(5) stat, in ticks of 10 ms. */

@@ -57,6 +57,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       ...EVERY_CLIENT,
       ...readStream("AUDIT"),
       ...readStream("SANDBOX"),
+      "$JS.API.STREAM.INFO.ACCEPTED",
       "$JS.API.STREAM.MSG.GET.ACCEPTED",
       ...readStream(`KV_${KEYS_BUCKET}`),
       `$JS.API.STREAM.MSG.GET.KV_${RETENTION_BUCKET}`,

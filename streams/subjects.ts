@@ -23,6 +23,8 @@ export const obligationSubject = (parts: {
 /** The counter of one tenant and hour (`2026-11-20T10`). */
 export const acceptedSubject = (tenant: string, hour: string): string => `accepted.${tenant}.${hour}`;
 
+export const tenantOfAccepted = (subject: string): string | undefined => subject.split(".")[1];
+
 /** The counter of one key or client, unit, and second or minute since 1970. */
 export const rateSubject = (holder: string, unit: string, window: number): string =>
   `rates.${holder}.${unit}.${window}`;

@@ -55,11 +55,11 @@ export interface Case {
 }
 
 export const caseOf = (given: readonly Fact[]): Case => {
-  const facts = [...given].sort(inOrder);
+  const facts = given.length > 1 ? [...given].sort(inOrder) : given;
   const made = facts.filter(({ type }) => type === DECISION_MADE);
   const decisionOf = decisionFinder(made, facts);
   const objections = objectionsOf(facts, decisionOf);
-  const objectionDecision = new Map(objections.map(({ id, decisionId }) => [id, decisionId]));
+  const objectionDecision = new Map(objections.map(({ id, decisionId }) => [id, decisionId] as const));
   const belongsTo = (fact: Fact): string | undefined => {
     const { decision, objection } = fact.links;
     return (
@@ -90,6 +90,15 @@ type DecisionFinder = (fact: Fact) => string | undefined;
  * then on, as it is shown beforehand; anything else to the last decision until then. Where there is none on that side, to the nearest.
  */
 const decisionFinder = (made: readonly Fact[], facts: readonly Fact[]): DecisionFinder => {
+  // Most events name their decision, so that nobody asks.
+  let find: DecisionFinder | undefined;
+  return (fact) => {
+    find ??= knowingDecisions(made, facts);
+    return find(fact);
+  };
+};
+
+const knowingDecisions = (made: readonly Fact[], facts: readonly Fact[]): DecisionFinder => {
   const byCorrelation = new Map<string, Fact[]>();
   for (const fact of made) {
     const { correlation } = fact.links;
@@ -229,15 +238,14 @@ const decisionsOf = (parts: {
     ({ type }) => type === DECISION_MADE,
     ({ links, id }) => links.decision ?? id,
   );
-  return [...grouped(facts, belongsTo)].map(([id, own]) => {
-    const ofType = (...types: readonly string[]) => own.filter(({ type }) => types.includes(type));
+  return Array.from(grouped(facts, belongsTo), ([id, own]) => {
     return {
       id,
       facts: own,
       made: made.get(id),
-      notices: ofType(...NOTICE_SHOWN),
-      explanations: ofType("decision.explanation_provided"),
-      reversals: ofType("decision.decision_reversed"),
+      notices: own.filter(({ type }) => NOTICE_SHOWN.includes(type)),
+      explanations: own.filter(({ type }) => type === "decision.explanation_provided"),
+      reversals: own.filter(({ type }) => type === "decision.decision_reversed"),
       objections: objections.filter(({ decisionId }) => decisionId === id),
       reviews: reviews.filter(({ decisionId }) => decisionId === id),
     };

@@ -64,20 +64,24 @@ export const INCIDENT_DETECTED = "incident.detected";
 
 export const factOf = (facts: EventFacts, sequence: Sequence): Fact => {
   const { metadata, assetVersion, subjectHash, riskTier, legalBases } = facts;
-  return {
+  const fact: Writable<Fact> = {
     at: facts.occurred,
     id: facts.eventId,
     sequence,
     type: facts.eventType,
     asset: facts.assetId,
-    ...(assetVersion !== null && { version: assetVersion }),
-    ...(subjectHash !== null && { subject: subjectHash }),
-    ...(riskTier !== null && { tier: riskTier }),
-    ...(legalBases.length > 0 && { bases: legalBases }),
     links: linksOf(facts),
     says: saidIn(metadata),
   };
+  if (assetVersion !== null) fact.version = assetVersion;
+  if (subjectHash !== null) fact.subject = subjectHash;
+  if (riskTier !== null) fact.tier = riskTier;
+  if (legalBases.length > 0) fact.bases = legalBases;
+  return fact;
 };
+
+/** One is made for every event: spreading an object for each member that may be absent takes longer than all else (measured). */
+type Writable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
 
 const saidIn = (metadata: JsonObject): Fact["says"] => {
   const says: Partial<Record<Said, string>> = {};
@@ -107,12 +111,12 @@ const linksOf = ({ metadata, correlationId, eventId, eventType }: EventFacts): L
   const objection =
     identifier("objection_id") ?? (OBJECTION_RECEIVED.includes(eventType) ? eventId : undefined);
   const incident = identifier("incident_id") ?? (eventType === INCIDENT_DETECTED ? eventId : undefined);
-  return {
-    ...(correlationId !== null && { correlation: correlationId }),
-    ...(decision !== undefined && { decision }),
-    ...(objection !== undefined && { objection }),
-    ...(incident !== undefined && { incident }),
-  };
+  const links: Writable<Links> = {};
+  if (correlationId !== null) links.correlation = correlationId;
+  if (decision !== undefined) links.decision = decision;
+  if (objection !== undefined) links.objection = objection;
+  if (incident !== undefined) links.incident = incident;
+  return links;
 };
 
 const SAID_CHARACTERS_MAX = 500;

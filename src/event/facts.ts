@@ -73,15 +73,30 @@ const isObject = (value: unknown): value is JsonObject =>
 
 const textOrNull = (value: unknown): string | null => (isText(value) ? value : null);
 
-const legalBasesOf = (...candidates: readonly unknown[]): readonly string[] => {
-  const names = (candidates.find(Array.isArray) ?? []).filter(isText).filter(isLegalBasis);
-  return [...new Set(names)].slice(0, LEGAL_BASES_MAX);
+const legalBasesOf = (first: unknown, second: unknown): readonly string[] => {
+  const candidates: readonly unknown[] = Array.isArray(first) ? first : Array.isArray(second) ? second : NONE;
+  const names: string[] = [];
+  for (const name of candidates) {
+    if (names.length === LEGAL_BASES_MAX) break;
+    if (isText(name) && isLegalBasis(name) && !names.includes(name)) names.push(name);
+  }
+  return names;
 };
 
-const firstHash = (...candidates: readonly unknown[]): string | null =>
-  candidates.filter(isText).find(isSha256)?.toLowerCase() ?? null;
+const NONE: readonly unknown[] = [];
 
-const tagsOf = (value: unknown): readonly Tag[] =>
-  Object.entries(isObject(value) ? value : {})
-    .filter(([, content]) => ["string", "number", "boolean"].includes(typeof content))
-    .map(([key, content]) => ({ key, value: String(content) }));
+const firstHash = (...candidates: readonly unknown[]): string | null => {
+  for (const text of candidates) if (isText(text) && isSha256(text)) return text.toLowerCase();
+  return null;
+};
+
+const tagsOf = (value: unknown): readonly Tag[] => {
+  const tags: Tag[] = [];
+  if (!isObject(value)) return tags;
+  for (const key of Object.keys(value)) {
+    const content = value[key];
+    if (isText(content) || typeof content === "number" || typeof content === "boolean")
+      tags.push({ key, value: String(content) });
+  }
+  return tags;
+};

@@ -1,6 +1,6 @@
 /** The counts of acknowledged events, on the stream ACCEPTED (NATS ADR-49): gathered here, and added together once a second. */
 import { Empty, headers, type JetStreamManager } from "nats";
-import { acceptedSubject } from "../../streams/subjects.ts";
+import { acceptedSubject, tenantOfAccepted } from "../../streams/subjects.ts";
 import { ACCEPTED_COUNT_MS_MAX, ACCEPTED_FLUSH_MS, ACCEPTED_READS_AT_ONCE } from "../limits.ts";
 import { type AcceptedCounts, type Hour, hourOf } from "../log/accepted-counts.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
@@ -53,6 +53,7 @@ export const createAcceptedCounter = async ({
       gathered.set(subject, (gathered.get(subject) ?? 0) + events);
     },
     read: (tenant, hours) => readCounts({ connection, manager, tenant, hours }),
+    tenants: (hour) => readTenants(connection, manager, hour),
     close: async () => {
       clearInterval(timer);
       await running;
@@ -83,6 +84,20 @@ const isAdded = async (
     logger.warn("acknowledged events were not counted yet", { count: events, detail: describeError(error) });
   }
   return false;
+};
+
+const readTenants = async (
+  connection: BrokerConnection,
+  manager: JetStreamManager,
+  hour: Hour,
+): Promise<readonly string[]> => {
+  try {
+    const asked = { subjects_filter: acceptedSubject("*", hour) };
+    const { state } = await connection.untilLost(() => manager.streams.info("ACCEPTED", asked));
+    return Object.keys(state.subjects ?? {}).flatMap((subject) => tenantOfAccepted(subject) ?? []);
+  } catch (error) {
+    throw new LogUnavailableError(`The counts could not be read: ${describeError(error)}.`);
+  }
 };
 
 const readCounts = async (parts: {

@@ -10,6 +10,8 @@ export interface AcceptedCounts {
   add(accepted: { readonly tenant: string; readonly receivedAt: string; readonly events: number }): void;
   /** By hour; an hour without a count is absent. Throws LogUnavailableError. */
   read(tenant: string, hours: readonly Hour[]): Promise<ReadonlyMap<Hour, number>>;
+  /** Those of whom something was acknowledged in the hour. Throws LogUnavailableError. */
+  tenants(hour: Hour): Promise<readonly string[]>;
   /** Hands on what is left. */
   close(): Promise<void>;
 }

@@ -38,15 +38,22 @@ export const obligationsOf = (
   rules: Rules,
 ): readonly Obligation[] => {
   const decisionOf = (id: string | undefined) => decisions.find((decision) => decision.id === id);
-  return [
-    ...objections.flatMap((objection) =>
-      objectionStarts(objection, decisionOf(objection.decisionId)).flatMap(clock(rules)),
-    ),
-    ...decisions.flatMap((decision) => decisionStarts(decision).flatMap(clock(rules))),
-    ...decisions.flatMap((decision) => noticeClocks(decision, rules)),
-    ...reviews.flatMap((review) => reviewStarts(review, decisionOf(review.decisionId)).flatMap(clock(rules))),
-    ...incidents.flatMap((incident) => incidentStarts(incident).flatMap(clock(rules))),
-  ];
+  const found: Obligation[] = [];
+  const add = (starts: readonly Start[]): void => {
+    for (const start of starts) {
+      const made = clock(start, rules);
+      if (made) found.push(made);
+    }
+  };
+  for (const objection of objections) add(objectionStarts(objection, decisionOf(objection.decisionId)));
+  for (const decision of decisions) {
+    add(decisionStarts(decision));
+    const notice = noticeClock(decision, rules);
+    if (notice) found.push(notice);
+  }
+  for (const review of reviews) add(reviewStarts(review, decisionOf(review.decisionId)));
+  for (const incident of incidents) add(incidentStarts(incident));
+  return found;
 };
 
 interface Start {
@@ -62,18 +69,16 @@ interface Start {
   readonly about: Partial<Pick<Obligation, "decisionId" | "objectionId" | "incidentId">>;
 }
 
-const clock =
-  (rules: Rules) =>
-  (start: Start): readonly Obligation[] => {
-    const rule = rules.deadlines.find(({ id }) => id === start.deadline);
-    const startedAt = start.at ?? start.by.at;
-    if (!rule || !isInForce(rule, startedAt, start.named)) return [];
-    const { dueAt, extensions } = dueOf({ rule, startedAt, told: start.told ?? [], rules });
-    const { stop } = start;
-    const status =
-      stop === undefined ? "open" : isInTime(stop.at, dueAt) ? ("met" as const) : ("met_late" as const);
-    return [obligation(start, { startedAt, dueAt, status, extensions })];
-  };
+/** Undefined where the law does not ask for it. */
+const clock = (start: Start, rules: Rules): Obligation | undefined => {
+  const rule = rules.deadlines.find(({ id }) => id === start.deadline);
+  const startedAt = start.at ?? start.by.at;
+  if (!rule || !isInForce(rule, startedAt, start.named)) return undefined;
+  const { dueAt, extensions } = dueOf({ rule, startedAt, told: start.told ?? [], rules });
+  const { stop } = start;
+  const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
+  return obligation(start, { startedAt, dueAt, status, extensions });
+};
 
 const obligation = (
   { deadline, by, stop, about }: Start,
@@ -91,7 +96,13 @@ const obligation = (
 
 const isInForce = (rule: Deadline, startedAt: string, named: readonly Fact[]): boolean => {
   if (rule.appliesFrom !== undefined && startedAt < rule.appliesFrom) return false;
-  return appliesTo(rule, new Set(named.flatMap(({ bases = [] }) => bases)));
+  return appliesTo(rule, basesOf(named));
+};
+
+const basesOf = (named: readonly Fact[]): readonly string[] => {
+  const [first, ...others] = named;
+  if (others.every(({ bases }) => bases === undefined)) return first?.bases ?? [];
+  return named.flatMap(({ bases = [] }) => bases);
 };
 
 /** The last second counts as a whole. */
@@ -210,26 +221,24 @@ const decisionStarts = ({ id, made, explanations, facts }: Decision): readonly S
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The other way round: the notice comes first, and the decision must not come too early. */
-const noticeClocks = ({ id, made, notices, facts }: Decision, rules: Rules): readonly Obligation[] => {
+const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obligation | undefined => {
   const rule = rules.deadlines.find((deadline) => deadline.id === "LL144-NOTICE");
-  if (!made || !rule || !isInForce(rule, made.at, facts)) return [];
+  if (!made || !rule || !isInForce(rule, made.at, facts)) return undefined;
   const notice = notices.find(({ at }) => at <= made.at);
   const about = { decisionId: id };
   if (!notice) {
     const start = { deadline: rule.id, by: made, stop: undefined, named: facts, about };
-    return [obligation(start, { startedAt: made.at, dueAt: made.at, status: "open", extensions: 0 })];
+    return obligation(start, { startedAt: made.at, dueAt: made.at, status: "open", extensions: 0 });
   }
   const lastDay = limitEnd(timeOf(notice), rule.limit, { zone: rule.zone, holidays: rules.holidays });
   const dueAt = timeKey(new Date(Date.parse(lastDay) - DAY_MS + 1000).toISOString());
   const isInTime = made.at >= dueAt;
   const start = { deadline: rule.id, by: notice, stop: isInTime ? made : undefined, named: facts, about };
   const found = { startedAt: notice.at, dueAt: isInTime ? dueAt : made.at, extensions: 0 };
-  return [
-    {
-      ...obligation(start, { ...found, status: isInTime ? "met" : "open" }),
-      id: `${rule.id}:${made.id}`,
-    },
-  ];
+  return {
+    ...obligation(start, { ...found, status: isInTime ? "met" : "open" }),
+    id: `${rule.id}:${made.id}`,
+  };
 };
 
 const reviewStarts = (

@@ -188,10 +188,11 @@ export const DEADLINES: readonly Deadline[] = [
 
 export const appliesTo = (
   { bases, withoutBasis }: Pick<Deadline, "bases" | "withoutBasis">,
-  named: ReadonlySet<string>,
+  /** Legal bases. */
+  named: readonly string[],
 ): boolean => {
-  if (bases.length === 0 || (withoutBasis && named.size === 0)) return true;
+  if (bases.length === 0 || (withoutBasis && named.length === 0)) return true;
   return bases.some((basis) =>
-    basis.endsWith("*") ? [...named].some((name) => name.startsWith(basis.slice(0, -1))) : named.has(basis),
+    basis.endsWith("*") ? named.some((name) => name.startsWith(basis.slice(0, -1))) : named.includes(basis),
   );
 };

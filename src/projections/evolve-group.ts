@@ -4,15 +4,18 @@
  * becomes a dead letter of that projection and never stops the others.
  */
 import { setImmediate as otherWork } from "node:timers/promises";
-import { eventFacts, type JsonObject } from "../event/facts.ts";
+import { factOf } from "../cases/fact.ts";
+import { type EventFacts, eventFacts, type JsonObject } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
-import { EVOLVE_RECORDS_PER_TURN } from "../limits.ts";
+import { EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
 import { decodeRecord } from "../log/record.ts";
-import { inSlices } from "../views/in-slices.ts";
 import type { DeadLetter, ViewStore, Write } from "../views/view-store.ts";
+import { nodesOf } from "./cases/nodes.ts";
+import { eventsKeys } from "./first-events.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
-import type { Evolution, Projection, Rejection, StateKey, StoredRecord } from "./projection.ts";
+import type { Evolution, Projection, Rejection, StateKey, StoredRecord, Told } from "./projection.ts";
 
 export interface Group {
   /** In the order in which they run: one may read the rows of those before it. */
@@ -29,25 +32,49 @@ export interface GroupOutcome {
 }
 
 export const evolveGroup = async ({ projections, messages, load, now }: Group): Promise<GroupOutcome> => {
+  const overlay = createOverlay(load);
+  const lanes = projections.map((projection) => createLane(projection, now));
+  const asksForEvents = projections.some((projection) => projection.asksForEvents);
+  const turn = createTurn();
+  // Step by step, so that of a step only its rows stay: what memory holds longest costs the most to keep clean.
+  for (let start = 0; start < messages.length; start += EVOLVE_RECORDS_PER_STEP) {
+    const some = messages.slice(start, start + EVOLVE_RECORDS_PER_STEP);
+    const { records, undecodable } = decodeAll(some);
+    await turn.ended();
+    if (asksForEvents) await overlay.fetch(eventsKeys(records));
+    for (const lane of lanes) {
+      for (const letter of undecodable) lane.reject(letter);
+      await lane.prepare(records, overlay);
+    }
+    for (const lane of lanes) {
+      lane.evolve(records, overlay);
+      await turn.ended();
+    }
+  }
+  return { writes: overlay.writes(), deadLetters: lanes.flatMap((lane) => lane.deadLetters) };
+};
+
+/** Lets requests be answered when the projections have gone on for long enough. */
+const createTurn = () => {
+  let endMs = performance.now() + EVOLVE_MS_PER_TURN;
+  return {
+    ended: async (): Promise<void> => {
+      if (performance.now() < endMs) return;
+      await otherWork();
+      endMs = performance.now() + EVOLVE_MS_PER_TURN;
+    },
+  };
+};
+
+const decodeAll = (messages: readonly StoredMessage[]) => {
   const records: StoredRecord[] = [];
   const undecodable: Undecodable[] = [];
-  await inSlices(messages, (message) => {
+  for (const message of messages) {
     const decoded = decode(message);
     if (decoded.kind === "decoded") records.push(decoded.stored);
     else undecodable.push(decoded);
-  });
-  const overlay = createOverlay(load);
-  const lanes = projections.map((projection) => createLane(projection, now));
-  for (const lane of lanes) {
-    for (const letter of undecodable) lane.reject(letter);
-    await lane.prepare(records, overlay);
   }
-  for (let start = 0; start < records.length; start += EVOLVE_RECORDS_PER_TURN) {
-    const some = records.slice(start, start + EVOLVE_RECORDS_PER_TURN);
-    for (const lane of lanes) lane.evolve(some, overlay);
-    if (start + EVOLVE_RECORDS_PER_TURN < records.length) await otherWork();
-  }
-  return { writes: overlay.writes(), deadLetters: lanes.flatMap((lane) => lane.deadLetters) };
+  return { records, undecodable };
 };
 
 /** The dead letter of a record whose rows the database refuses. */
@@ -81,10 +108,20 @@ const decode = ({ sequence, payload }: StoredMessage): Decoded => {
     // An object: the text of a decoded record begins with a brace.
     const event: JsonObject = JSON.parse(record.eventText);
     const { tenant } = record;
-    return { kind: "decoded", stored: { sequence, tenant, record, event, facts: eventFacts(event) } };
+    const facts = eventFacts(event);
+    const told = facts && toldBy(facts, sequence);
+    return {
+      kind: "decoded",
+      stored: { sequence, tenant, record, eventId: event.event_id, facts, told },
+    };
   } catch {
     return undecodable("the event is not JSON");
   }
+};
+
+const toldBy = (facts: EventFacts, sequence: Sequence): Told => {
+  const fact = factOf(facts, sequence);
+  return { fact, names: nodesOf(fact) };
 };
 
 /** One projection at work on one group. */
@@ -95,20 +132,27 @@ const createLane = (projection: Projection, now: string) => {
   const note = (rejection: Rejection, stored?: StoredRecord): void => {
     deadLetters.push(deadLetter({ projection: projection.name, rejection, stored, now }));
   };
-  const keysOf = (
-    records: readonly StoredRecord[],
-    ask: (record: StoredRecord) => readonly StateKey[],
-  ): readonly StateKey[] => {
-    const keys: StateKey[] = [];
-    for (const record of records) {
-      try {
-        for (const key of ask(record)) keys.push(key);
-      } catch (error) {
-        refused.add(record.sequence);
-        note(thrown(record, error), record);
-      }
+  const refuse = (record: StoredRecord, error: unknown): void => {
+    refused.add(record.sequence);
+    note(thrown(record, error), record);
+  };
+  const stateKeys = (records: readonly StoredRecord[]): readonly StateKey[] => {
+    try {
+      return projection.stateKeys(records);
+    } catch (error) {
+      const [only, ...others] = records;
+      if (!only || others.length > 0) return records.flatMap((record) => stateKeys([record]));
+      refuse(only, error);
+      return [];
     }
-    return keys;
+  };
+  const furtherKeys = (states: Overlay, record: StoredRecord): readonly StateKey[] => {
+    try {
+      return projection.furtherKeys?.(states, record) ?? [];
+    } catch (error) {
+      refuse(record, error);
+      return [];
+    }
   };
   /** Without the effect of a record that makes it throw: tried one by one, it shows which. */
   const evolve = (records: readonly StoredRecord[], overlay: Overlay): void => {
@@ -136,19 +180,19 @@ const createLane = (projection: Projection, now: string) => {
     evolve,
     reject: ({ rejection }: Undecodable) => note(rejection),
     prepare: async (records: readonly StoredRecord[], overlay: Overlay): Promise<void> => {
-      await overlay.fetch(keysOf(records, projection.stateKeys));
-      const { furtherKeys } = projection;
-      if (!furtherKeys) return;
+      await overlay.fetch(stateKeys(records));
       // Asked again are those that named something: what they named may lead further.
-      for (let asking = records; asking.length > 0; ) {
-        const naming = new Set<StoredRecord>();
-        const keys = keysOf(asking, (record) => {
+      for (let asking = projection.furtherKeys ? records : []; asking.length > 0; ) {
+        const naming: StoredRecord[] = [];
+        const keys: StateKey[] = [];
+        for (const record of asking) {
           const further = furtherKeys(overlay, record);
-          if (further.length > 0) naming.add(record);
-          return further;
-        });
+          if (further.length === 0) continue;
+          naming.push(record);
+          keys.push(...further);
+        }
         await overlay.fetch(keys);
-        asking = [...naming];
+        asking = naming;
       }
     },
   };
@@ -168,7 +212,7 @@ const deadLetter = (parts: {
   readonly now: string;
 }): DeadLetter => {
   const { projection, rejection, stored, now } = parts;
-  const eventId = stored?.event.event_id;
+  const eventId = stored?.eventId;
   return {
     projection,
     sequence: rejection.sequence,

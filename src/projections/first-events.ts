@@ -6,46 +6,57 @@ import type { EventFacts } from "../event/facts.ts";
 import type { Row } from "../views/tables.ts";
 import type { ViewDefinition, Write } from "../views/view-store.ts";
 import { EVENTS, sequenceOf } from "./events/tables.ts";
-import type { Projection, StateKey, States, StoredRecord } from "./projection.ts";
+import type { Projection, StateKey, States, StoredRecord, Told } from "./projection.ts";
 
 /** The first record of an event, and the only one that counts. */
 export interface FirstEvent extends StoredRecord {
   readonly facts: EventFacts;
+  readonly told: Told;
 }
 
 export interface FirstEventsRule extends ViewDefinition {
-  stateKeys(event: FirstEvent): readonly StateKey[];
+  /** Also of events that turn out not to be first ones. */
+  stateKeys(events: readonly FirstEvent[]): readonly StateKey[];
   furtherKeys?(states: States, event: FirstEvent): readonly StateKey[];
   evolve(states: States, events: readonly FirstEvent[]): readonly Write[];
 }
 
 export const onFirstEvents = ({ stateKeys, furtherKeys, evolve, ...view }: FirstEventsRule): Projection => ({
   ...view,
-  stateKeys: (record) =>
-    isKnown(record) ? [{ table: EVENTS, key: eventKey(record) }, ...stateKeys(record)] : [],
+  asksForEvents: true,
+  stateKeys: (records) => stateKeys(records.filter(isKnown)),
   ...(furtherKeys && {
     furtherKeys: (states: States, record: StoredRecord) =>
       isKnown(record) ? furtherKeys(states, record) : [],
   }),
   evolve: (states, records) => {
-    const firsts = records.filter(isKnown).filter((event) => isFirst(states, event));
+    const firsts = firstsOf(states, records);
     return { writes: firsts.length === 0 ? [] : evolve(states, firsts) };
   },
 });
 
-/** What has no facts is a dead letter of the view `events`, once is enough. */
-const isKnown = (record: StoredRecord): record is FirstEvent => record.facts !== undefined;
+/** The rows of EVENTS that tell whether records are first ones. */
+export const eventsKeys = (records: readonly StoredRecord[]): readonly StateKey[] =>
+  records.filter(isKnown).map((event) => ({ table: EVENTS, key: eventKey(event) }));
 
-/** What was found for a record, which every projection of a lane asks for. */
-const verdicts = new WeakMap<FirstEvent, boolean>();
+/** What has no facts is a dead letter of the view `events`, once is enough. */
+const isKnown = (record: StoredRecord): record is FirstEvent =>
+  record.facts !== undefined && record.told !== undefined;
+
+/** Every projection of a lane asks for the same records, one after another. */
+const found = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();
+
+const firstsOf = (states: States, records: readonly StoredRecord[]): readonly FirstEvent[] => {
+  const known = found.get(records);
+  if (known) return known;
+  const firsts = records.filter(isKnown).filter((event) => isFirst(states, event));
+  found.set(records, firsts);
+  return firsts;
+};
 
 const isFirst = (states: States, event: FirstEvent): boolean => {
-  const known = verdicts.get(event);
-  if (known !== undefined) return known;
   const row = states.get(EVENTS, eventKey(event));
-  const verdict = row !== undefined && sequenceOf(row) === event.sequence;
-  verdicts.set(event, verdict);
-  return verdict;
+  return row !== undefined && sequenceOf(row) === event.sequence;
 };
 
 const eventKey = ({ tenant, facts }: FirstEvent): Row => ({ tenant, event_id: facts.eventId });

@@ -1,14 +1,6 @@
 /** The rows a group of records works on: as loaded, with what the group has written so far laid over them. */
 import { strict as assert } from "node:assert";
-import {
-  checkKey,
-  checkRow,
-  keyText,
-  type Row,
-  rowInteger,
-  type Table,
-  type Value,
-} from "../views/tables.ts";
+import { checkKey, checkRow, type Row, rowInteger, type Table, type Value } from "../views/tables.ts";
 import type { RowWrite, TextWrite, ViewStore, Write } from "../views/view-store.ts";
 import type { StateKey, States } from "./projection.ts";
 
@@ -21,97 +13,137 @@ export interface Overlay extends States {
   writes(): readonly Write[];
 }
 
-/** What is known of one key: the row as it is now, and what has to be written for it. */
-interface Slot {
+/**
+ * What is known of one key. Keys are found by the values of their columns, one level per column: a text made of the whole key would have to be made
+ * and hashed at every look.
+ */
+interface Place {
+  /** By the next column; undefined at the last. */
+  below: Map<Value, Place> | undefined;
   /** Whether it was loaded, or written whole: a row that is only added to is not known. */
   isKnown: boolean;
+  /** As it is now. */
   row: Row | undefined;
+  /** What has to be written for it. */
   write: RowWrite | undefined;
 }
 
+interface TablePlaces {
+  readonly root: Place;
+  /** Of whole keys, in the order in which the group met them. */
+  readonly all: Place[];
+}
+
 export const createOverlay = (load: ViewStore["load"]): Overlay => {
-  const slots = new Map<string, Slot>();
-  const unread: RowWrite[] = [];
+  const tables = new Map<Table, TablePlaces>();
+  const unread = new Map<Table, RowWrite[]>();
   /** In the order in which they were written: of two for one sequence the store keeps the last. */
   const texts: TextWrite[] = [];
+
+  const placesOf = (table: Table): TablePlaces => {
+    const known = tables.get(table);
+    if (known) return known;
+    const made: TablePlaces = { root: newPlace(), all: [] };
+    tables.set(table, made);
+    return made;
+  };
+  const find = (table: Table, key: Row): Place | undefined => {
+    let place: Place | undefined = placesOf(table).root;
+    for (const name of table.primaryKey) place = place?.below?.get(key[name] ?? null);
+    return place;
+  };
+  const reach = (table: Table, key: Row): Place => {
+    const { root, all } = placesOf(table);
+    let place = root;
+    let isNew = false;
+    for (const name of table.primaryKey) {
+      const value = key[name] ?? null;
+      const known = place.below?.get(value);
+      isNew = known === undefined;
+      place = known ?? newPlaceBelow(place, value);
+    }
+    if (isNew) all.push(place);
+    return place;
+  };
+  /** Where the write goes; undefined for a row that nobody asks for. Throws where it could not be stored. */
+  const checked = (write: RowWrite): Place | undefined => {
+    const { table } = write;
+    if (write.kind === "delete") {
+      checkKey(table, write.key);
+      return reach(table, write.key);
+    }
+    checkRow(table, write.row);
+    if (write.kind === "insert" && table.isReadBack === false) return undefined;
+    const place = reach(table, write.row);
+    if (write.kind === "add")
+      assert(!place.isKnown, "a row that is added to is not read by the same projection");
+    if (write.kind === "insert") assert(place.row === undefined, "an inserted row is new");
+    return place;
+  };
+
   return {
     fetch: async (stateKeys) => {
       const wanted = new Map<Table, Row[]>();
       for (const { table, key } of stateKeys) {
-        const text = keyText(table, key);
-        if (slots.has(text)) continue;
-        slots.set(text, { isKnown: true, row: undefined, write: undefined });
-        const keys = wanted.get(table) ?? [];
-        keys.push(key);
-        wanted.set(table, keys);
+        const place = reach(table, key);
+        if (place.isKnown) continue;
+        place.isKnown = true;
+        const keys = wanted.get(table);
+        if (keys) keys.push(key);
+        else wanted.set(table, [key]);
       }
-      for (const [table, keys] of wanted) {
-        for (const row of await load(table, keys)) {
-          slots.set(keyText(table, row), { isKnown: true, row, write: undefined });
-        }
-      }
+      for (const [table, keys] of wanted)
+        for (const row of await load(table, keys)) reach(table, row).row = row;
     },
-    isNamed: (table, key) => slots.get(keyText(table, key))?.isKnown === true,
+    isNamed: (table, key) => find(table, key)?.isKnown === true,
     get: (table, key) => {
-      const slot = slots.get(keyText(table, key));
-      assert(slot?.isKnown, "a projection reads only rows that its stateKeys named or that this group wrote");
-      return slot.row;
+      const place = find(table, key);
+      assert(
+        place?.isKnown,
+        "a projection reads only rows that its stateKeys named or that this group wrote",
+      );
+      return place.row;
     },
     apply: (writes) => {
-      const keys = writes.map((write) => (isTextWrite(write) ? undefined : checked(write, slots)));
-      for (const [index, write] of writes.entries()) {
-        const text = keys[index];
+      const places = writes.map((write) => (isTextWrite(write) ? undefined : checked(write)));
+      writes.forEach((write, index) => {
+        const place = places[index];
         if (isTextWrite(write)) texts.push(write);
-        else if (text === undefined) unread.push(write);
-        else put(slots, text, write);
-      }
+        else if (place) put(place, write);
+        else push(unread, write);
+      });
     },
+    // Tables do not depend on each other, and no key stands twice: what goes into one table goes together.
     writes: () => [
-      ...inTables([...slots.values()].flatMap(({ write }) => write ?? [])),
-      ...inTables(unread),
+      ...[...tables.values()].flatMap(({ all }) => all.flatMap(({ write }) => write ?? [])),
+      ...[...unread.values()].flat(),
       ...texts,
     ],
   };
 };
 
+const newPlace = (): Place => ({ below: undefined, isKnown: false, row: undefined, write: undefined });
+
+const newPlaceBelow = (place: Place, value: Value): Place => {
+  const made = newPlace();
+  place.below ??= new Map();
+  place.below.set(value, made);
+  return made;
+};
+
 const isTextWrite = (write: Write): write is TextWrite => write.kind === "index" || write.kind === "unindex";
 
-/** The text of the write's key; undefined for a row that nobody asks for. Throws where the store would refuse it. */
-const checked = (write: RowWrite, slots: ReadonlyMap<string, Slot>): string | undefined => {
-  const { table } = write;
-  if (write.kind === "delete") {
-    checkKey(table, write.key);
-    return keyText(table, write.key);
-  }
-  checkRow(table, write.row);
-  if (write.kind === "insert" && table.isReadBack === false) return undefined;
-  const text = keyText(table, write.row);
-  const slot = slots.get(text);
-  if (write.kind === "add")
-    assert(!slot?.isKnown, "a row that is added to is not read by the same projection");
-  if (write.kind === "insert") assert(slot?.row === undefined, "an inserted row is new");
-  return text;
+const push = (writes: Map<Table, RowWrite[]>, write: RowWrite): void => {
+  const own = writes.get(write.table);
+  if (own) own.push(write);
+  else writes.set(write.table, [write]);
 };
 
-const put = (slots: Map<string, Slot>, text: string, write: RowWrite): void => {
-  const slot = slots.get(text) ?? { isKnown: false, row: undefined, write: undefined };
-  slot.write = merged(slot.write, write);
-  if (write.kind !== "add") {
-    slot.isKnown = true;
-    slot.row = write.kind === "delete" ? undefined : write.row;
-  }
-  slots.set(text, slot);
-};
-
-/** Tables do not depend on each other, and no key stands twice: what goes into one table goes together. */
-const inTables = (writes: readonly RowWrite[]): readonly RowWrite[] => {
-  const tables = new Map<Table, RowWrite[]>();
-  for (const write of writes) {
-    const own = tables.get(write.table);
-    if (own) own.push(write);
-    else tables.set(write.table, [write]);
-  }
-  return [...tables.values()].flat();
+const put = (place: Place, write: RowWrite): void => {
+  place.write = merged(place.write, write);
+  if (write.kind === "add") return;
+  place.isKnown = true;
+  place.row = write.kind === "delete" ? undefined : write.row;
 };
 
 const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {

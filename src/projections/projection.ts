@@ -2,7 +2,8 @@
  * What a projection is: a rule that turns records into rows, without I/O and without a clock, so that the same records
  * give the same rows wherever and however often it runs. runner.ts applies it, registry.ts lists them.
  */
-import type { EventFacts, JsonObject } from "../event/facts.ts";
+import type { Fact } from "../cases/fact.ts";
+import type { EventFacts } from "../event/facts.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { LogRecord } from "../log/record.ts";
 import type { Row, Table } from "../views/tables.ts";
@@ -13,10 +14,18 @@ export interface StoredRecord {
   readonly sequence: Sequence;
   readonly tenant: string;
   readonly record: LogRecord;
-  /** The event's text, parsed. Numbers may have lost precision: store `record.eventText`, not this. */
-  readonly event: JsonObject;
+  /** As the event has it. */
+  readonly eventId: unknown;
   /** Undefined where a required member is missing or malformed: only what no version of the program would have taken. */
   readonly facts: EventFacts | undefined;
+  /** What its case is told; undefined where `facts` is. */
+  readonly told: Told | undefined;
+}
+
+export interface Told {
+  readonly fact: Fact;
+  /** Of the nodes that it refers to (cases/nodes.ts). */
+  readonly names: readonly string[];
 }
 
 /** A row by its primary key. */
@@ -48,7 +57,9 @@ export interface Evolution {
 export interface Projection extends ViewDefinition {
   /** Tables of the view whose rows are not made of the log. */
   readonly besideLog?: readonly Table[];
-  stateKeys(record: StoredRecord): readonly StateKey[];
+  /** The rows of EVENTS of all records are at hand, as if `stateKeys` had named them. */
+  readonly asksForEvents?: true;
+  stateKeys(records: readonly StoredRecord[]): readonly StateKey[];
   /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
   furtherKeys?(states: States, record: StoredRecord): readonly StateKey[];
   /** Some records in the order of the log. How they are cut into groups must not show in the rows. */

@@ -43,7 +43,8 @@ export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projec
   const { furtherKeys } = projection;
   return {
     ...shadow,
-    stateKeys: (record) => movedKeys(projection.stateKeys(record)),
+    ...(projection.asksForEvents && { asksForEvents: true }),
+    stateKeys: (records) => movedKeys(projection.stateKeys(records)),
     ...(furtherKeys && {
       furtherKeys: (states, record) => movedKeys(furtherKeys(movedStates(states), record)),
     }),

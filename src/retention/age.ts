@@ -42,19 +42,31 @@ export interface RetentionClass {
   readonly floor: FloorName | undefined;
 }
 
+const FLOORS = FLOOR_NAMES.map((name) => ({
+  name,
+  beginning: name.endsWith("*") ? name.slice(0, -1) : undefined,
+}));
+
 const floorNameOf = (legalBasis: string): FloorName | undefined =>
-  FLOOR_NAMES.find((name) =>
-    name.endsWith("*") ? legalBasis.startsWith(name.slice(0, -1)) : legalBasis === name,
-  );
+  FLOORS.find(({ name, beginning }) =>
+    beginning === undefined ? legalBasis === name : legalBasis.startsWith(beginning),
+  )?.name;
 
 const daysOf = (name: FloorName | undefined): number => (name ? LEGAL_FLOORS[name].days : 0);
+
+const longestFloor = (legalBases: readonly string[]): FloorName | undefined => {
+  let longest: FloorName | undefined;
+  for (const legalBasis of legalBases) {
+    const name = floorNameOf(legalBasis);
+    if (daysOf(name) > daysOf(longest)) longest = name;
+  }
+  return longest;
+};
 
 /** Takes any text for a tier: what is not known counts as no tier. */
 export const classOf = (legalBases: readonly string[], riskTier: string | null): RetentionClass => ({
   tier: RETENTION_TIERS.find((tier) => tier === riskTier) ?? "unknown",
-  floor: legalBases
-    .map(floorNameOf)
-    .reduce((longest, name) => (daysOf(name) > daysOf(longest) ? name : longest), undefined),
+  floor: longestFloor(legalBases),
 });
 
 export const RETENTION_CLASSES: readonly RetentionClass[] = RETENTION_TIERS.flatMap((tier) =>

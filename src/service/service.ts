@@ -41,6 +41,7 @@ import {
   STREAMS_MAX,
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
+import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import { type AnnouncerDependencies, startAnnouncing } from "../projections/announcements/announcer.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import { createRetention } from "../retention/retention.ts";
@@ -60,6 +61,7 @@ import { startExpiring } from "./expiring.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
 import { startProjecting } from "./projecting.ts";
+import { startReconciling } from "./reconciling.ts";
 import { loadSandboxPage } from "./sandbox-page.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
 
@@ -99,7 +101,7 @@ export const startService = async (dependencies: {
   });
   if (config.roles.includes("projector")) {
     const shared = { log: reader, views, logger, metrics, now };
-    startProjector(stack, { ...shared, projections, rules, connection, retentionStore });
+    startProjector(stack, { ...shared, projections, rules, connection, retentionStore, accepted });
   }
   const judging = {
     validate: createEventValidator(config.vocabulary),
@@ -151,16 +153,20 @@ export const startService = async (dependencies: {
   };
 };
 
-/** What one process does for all: it moves the views on, tells of duties, and lets events expire. */
+/** What one process does for all: it moves the views on, tells of duties, lets events expire, and looks whether anything is missing. */
 const startProjector = (
   stack: AsyncDisposableStack,
   parts: Parameters<typeof startProjecting>[0] &
-    Parameters<typeof startTelling>[0] & { readonly retentionStore: RetentionStore },
+    Parameters<typeof startTelling>[0] & {
+      readonly retentionStore: RetentionStore;
+      readonly accepted: AcceptedCounts;
+    },
 ): void => {
-  const { projections, rules, connection, retentionStore: retention, ...shared } = parts;
+  const { projections, rules, connection, retentionStore: retention, accepted, ...shared } = parts;
   stack.use(startProjecting({ ...shared, projections }));
   stack.use(startTelling({ ...shared, rules, connection }));
   stack.use(startExpiring({ ...shared, retention }));
+  stack.use(startReconciling({ ...shared, accepted }));
 };
 
 /** What `keys:manage` opens. */

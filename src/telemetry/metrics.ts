@@ -47,6 +47,18 @@ export const createMetrics = () => {
       help: "Events that the views no longer show, by the retention of their tenant. The log still has them.",
       registers,
     }),
+    reconciledHours: new Counter({
+      name: "prooftrail_reconciled_hours_total",
+      help: "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, missing_in_log, not_projected. The last two are alarms.",
+      labelNames: ["tenant", "state"],
+      registers,
+    }),
+    reconciledEvents: new Gauge({
+      name: "prooftrail_reconciled_events",
+      help: "Of the last hour that was reconciled: events accepted, records stored, events projected.",
+      labelNames: ["tenant", "stage"],
+      registers,
+    }),
     dutiesAnnounced: new Counter({
       name: "prooftrail_duties_announced_total",
       help: "Transitions of duties published, by transition: open, due, met, late.",

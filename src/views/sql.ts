@@ -7,7 +7,7 @@ export interface RowSql {
   /** Take every column, in the order of the description. */
   readonly insert: string;
   readonly upsert: string;
-  /** Takes `plain`, then the primary key. Undefined where there are none. */
+  /** Takes `updated`. Undefined where all columns stand in the key or in an index. */
   readonly update: string | undefined;
   readonly add: string;
   /** Takes the primary key. */
@@ -16,8 +16,9 @@ export interface RowSql {
   readonly firstPage: string;
   /** Those behind a key; takes it and their number. */
   readonly nextPage: string;
-  /** Columns in neither the key nor an index: changing them touches the row only. */
-  readonly plain: readonly string[];
+  readonly columns: readonly string[];
+  /** Columns in neither the key nor an index, whose change touches the row only, and then the key. */
+  readonly updated: readonly string[];
 }
 
 export const DEAD_LETTERS_PAGE =
@@ -57,7 +58,8 @@ const makeRowSql = (table: Table): RowSql => {
     select: `SELECT ${columnList(table, names)} FROM ${name} WHERE ${keyMatches}`,
     insert,
     update: plain.length === 0 ? undefined : `UPDATE ${name} SET ${changes} WHERE ${keyMatches}`,
-    plain,
+    columns: names,
+    updated: [...plain, ...table.primaryKey],
     upsert: onConflict((column) => `${column} = excluded.${column}`),
     add: onConflict((column) => `${column} = ${name}.${column} + excluded.${column}`),
     delete: `DELETE FROM ${name} WHERE ${keyMatches}`,

@@ -8,8 +8,11 @@ export const toStored = (value: Value): Value => (typeof value === "string" ? to
 export const storedParameter = (value: string | number): string | number =>
   typeof value === "string" ? toStoredText(value) : value;
 
-export const fromStored = (stored: Readonly<Record<string, unknown>>): Row =>
-  Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, valueFromStored(name, value)]));
+export const fromStored = (stored: Readonly<Record<string, unknown>>): Row => {
+  const row: Record<string, Value> = {};
+  for (const name in stored) row[name] = valueFromStored(name, stored[name]);
+  return row;
+};
 
 const valueFromStored = (name: string, value: unknown): Value => {
   if (typeof value === "string") return fromStoredText(value);

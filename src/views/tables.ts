@@ -35,6 +35,10 @@ export type ColumnOf<Described extends Table> = keyof Described["columns"] & str
 export type RowOf<Described extends Table> = {
   readonly [Name in ColumnOf<Described>]: ValueOf<Described["columns"][Name]>;
 };
+/** A row while it is counted up. */
+export type RowInMaking<Described extends Table> = {
+  -readonly [Name in ColumnOf<Described>]: RowOf<Described>[Name];
+};
 type ValueOf<Described extends Column | undefined> =
   | (Described extends { type: "text" } ? string : number)
   | (Described extends { nullable: true } ? null : never);
@@ -96,8 +100,13 @@ export const columnName = (table: Table, name: string): string => {
 
 /** A table as it is asked for at every row. */
 interface Compiled {
-  readonly columns: readonly (readonly [name: string, column: Column])[];
-  readonly key: readonly (readonly [name: string, column: Column])[];
+  readonly columns: readonly NamedColumn[];
+  readonly key: readonly NamedColumn[];
+}
+
+/** An object and not a pair: to take pairs apart is most of the time that a loop over columns takes (measured). */
+interface NamedColumn extends Column {
+  readonly name: string;
 }
 
 const compiled = new WeakMap<Table, Compiled>();
@@ -105,59 +114,51 @@ const compiled = new WeakMap<Table, Compiled>();
 const compile = (table: Table): Compiled => {
   const known = compiled.get(table);
   if (known) return known;
+  const named = (name: string): NamedColumn => ({ ...columnOf(table, name), name });
   const made: Compiled = {
-    columns: Object.entries(table.columns),
-    key: table.primaryKey.map((name) => [name, columnOf(table, name)]),
+    columns: Object.keys(table.columns).map(named),
+    key: table.primaryKey.map(named),
   };
   compiled.set(table, made);
   return made;
 };
 
-/** Rows that were found right, so that who hands one on need not look again. They cannot change: Row is read only. */
-const checkedRows = new WeakMap<Row, Table>();
-
 /** Throws where the row is not one that the table can hold; never quotes a value. */
 export const checkRow = (table: Table, row: Row): void => {
-  if (checkedRows.get(row) === table) return;
   const { columns } = compile(table);
-  for (const [name, column] of columns) checkValue(table, name, column, row[name]);
-  let count = 0;
-  for (const _ in row) count++;
-  if (count !== columns.length) throw new Error(`a row of ${table.name} has only the columns of its table`);
-  checkedRows.set(row, table);
+  checkValues(table, columns, row);
+  if (memberCount(row) !== columns.length)
+    throw new Error(`a row of ${table.name} has only the columns of its table`);
 };
 
 /** The same for a primary key: its columns, all of them, and no others. */
 export const checkKey = (table: Table, key: Row): void => {
   const columns = compile(table).key;
-  for (const [name, column] of columns) checkValue(table, name, column, key[name]);
-  let count = 0;
-  for (const _ in key) count++;
-  if (count !== columns.length)
+  checkValues(table, columns, key);
+  if (memberCount(key) !== columns.length)
     throw new Error(`a key of ${table.name} has only the columns of its primary key`);
 };
 
-/** Values in the order of the description. */
-export const rowValues = (table: Table, row: Row): Value[] =>
-  compile(table).columns.map(([name]) => row[name] ?? null);
+const memberCount = (row: Row): number => {
+  let count = 0;
+  for (const _ in row) count++;
+  return count;
+};
 
 export const keyValues = (table: Table, key: Row): Value[] =>
-  compile(table).key.map(([name]) => key[name] ?? null);
+  compile(table).key.map(({ name }) => key[name] ?? null);
 
-/** Called for every value of every row: no message is made unless it is needed. */
-const checkValue = (
-  table: Table,
-  name: string,
-  { type, nullable }: Column,
-  value: Value | undefined,
-): void => {
-  const fits =
-    value === null
-      ? nullable === true
-      : type === "text"
-        ? typeof value === "string"
-        : Number.isSafeInteger(value);
-  if (!fits) throw new Error(`${table.name}.${name} takes ${nullable ? "null or " : ""}${type}`);
+const checkValues = (table: Table, columns: readonly NamedColumn[], row: Row): void => {
+  for (const column of columns) {
+    if (takes(column, row[column.name])) continue;
+    const { name, type, nullable } = column;
+    throw new Error(`${table.name}.${name} takes ${nullable ? "null or " : ""}${type}`);
+  }
+};
+
+const takes = ({ type, nullable }: Column, value: Value | undefined): boolean => {
+  if (value === null) return nullable === true;
+  return type === "text" ? typeof value === "string" : Number.isSafeInteger(value);
 };
 
 const indexedColumns = new WeakMap<Table, readonly string[]>();

@@ -160,9 +160,9 @@ test("a rule that throws, or that makes rows nobody can store, costs only the re
   await using at = await setUp();
   const faulty: Projection = {
     ...eventsProjection,
-    stateKeys: (record) => {
-      if (record.sequence === 2) throw new Error("quotes a secret");
-      return eventsProjection.stateKeys(record);
+    stateKeys: (records) => {
+      if (records.some(({ sequence }) => sequence === 2)) throw new Error("quotes a secret");
+      return eventsProjection.stateKeys(records);
     },
     evolve: (states, records) => {
       const has = (sequence: number) => records.some((record) => record.sequence === sequence);
@@ -366,7 +366,7 @@ const counting = (name: string, version = 1): Projection => {
     name,
     version,
     tables: [table],
-    stateKeys: (event) => [{ table, key: key(event) }],
+    stateKeys: (events) => events.map((event) => ({ table, key: key(event) })),
     evolve: (states, found) => {
       const [first] = found;
       if (!first) return [];

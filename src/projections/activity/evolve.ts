@@ -1,31 +1,41 @@
 import { splitEventType } from "../../../streams/subjects.ts";
-import type { RowOf } from "../../views/tables.ts";
+import type { RowInMaking } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { ACTIVITY } from "./tables.ts";
 
 /** Characters of a time that name its hour and its day. */
 const BUCKETS = [
-  ["hour", "2026-11-20T10".length],
-  ["day", "2026-11-20".length],
+  { bucket: "hour", characters: "2026-11-20T10".length },
+  { bucket: "day", characters: "2026-11-20".length },
 ] as const;
 
-const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write[] =>
-  events.flatMap(({ tenant, facts }) =>
-    BUCKETS.map(([bucket, characters]): Write => {
-      const row: RowOf<typeof ACTIVITY> = {
-        tenant,
-        bucket,
-        start: facts.occurred.slice(0, characters),
-        asset_id: facts.assetId,
-        event_group: splitEventType(facts.eventType).group,
-        event_type: facts.eventType,
-        risk_tier: facts.riskTier ?? "",
-        events: 1,
-      };
-      return { kind: "add", table: ACTIVITY, row };
-    }),
-  );
+/** One row for all events that are counted in it: the store would be asked for each. */
+const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write[] => {
+  const rows = new Map<string, RowInMaking<typeof ACTIVITY>>();
+  for (const { tenant, facts } of events) {
+    const { assetId, eventType, riskTier, occurred } = facts;
+    const rest = `${eventType.length} ${eventType} ${riskTier?.length} ${riskTier} ${assetId}`;
+    for (const { bucket, characters } of BUCKETS) {
+      const start = occurred.slice(0, characters);
+      const name = `${tenant} ${start} ${rest}`;
+      const known = rows.get(name);
+      if (known) known.events++;
+      else
+        rows.set(name, {
+          tenant,
+          bucket,
+          start,
+          asset_id: assetId,
+          event_group: splitEventType(eventType).group,
+          event_type: eventType,
+          risk_tier: riskTier ?? "",
+          events: 1,
+        });
+    }
+  }
+  return [...rows.values()].map((row) => ({ kind: "add", table: ACTIVITY, row }));
+};
 
 export const activityProjection = onFirstEvents({
   name: "activity",

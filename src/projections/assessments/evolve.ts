@@ -101,6 +101,7 @@ export const assessmentsProjection = onFirstEvents({
   name: "assessments",
   version: 1,
   tables: [ASSESSMENTS, RISK_CHANGES],
-  stateKeys: (event) => (isAssessment(event) ? [{ table: ASSESSMENTS, key: keyOf(event) }] : []),
+  stateKeys: (events) =>
+    events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),
   evolve,
 });

@@ -47,7 +47,8 @@ interface Asset {
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
   const assets = new Map<string, { readonly tenant: string; readonly assetId: string; asset: Asset }>();
   for (const { tenant, facts } of events) {
-    const name = JSON.stringify([tenant, facts.assetId]);
+    // A tenant's name has no space.
+    const name = `${tenant} ${facts.assetId}`;
     const known = assets.get(name);
     if (known) known.asset = grown(known.asset, facts);
     else {
@@ -145,6 +146,7 @@ export const assetsProjection = onFirstEvents({
   name: "assets",
   version: 1,
   tables: [ASSETS],
-  stateKeys: ({ tenant, facts }) => [{ table: ASSETS, key: { tenant, asset_id: facts.assetId } }],
+  stateKeys: (events) =>
+    events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),
   evolve,
 });

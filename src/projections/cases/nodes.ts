@@ -18,11 +18,14 @@ export const nodeName = (kind: LinkKind, value: string): string => `${kind}:${va
 const KINDS: readonly LinkKind[] = ["decision", "objection", "incident", "correlation"];
 
 /** The names an event refers to, the most specific first; that one keeps its fact. */
-export const nodesOf = ({ links }: Fact): readonly string[] =>
-  KINDS.flatMap((kind) => {
+export const nodesOf = ({ links }: Fact): readonly string[] => {
+  const names: string[] = [];
+  for (const kind of KINDS) {
     const value = links[kind];
-    return value === undefined ? [] : [nodeName(kind, value)];
-  });
+    if (value !== undefined) names.push(nodeName(kind, value));
+  }
+  return names;
+};
 
 const parsed = new WeakMap<Row, Node>();
 
@@ -47,7 +50,6 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
     events: node.events,
     neighbours: JSON.stringify(node.neighbours),
   };
-  parsed.set(row, node);
   return row;
 };
 
@@ -65,6 +67,7 @@ export const withFact = (node: Node, fact: Fact): Node => {
 
 export const withNeighbour = (node: Node, neighbour: string): Node => {
   if (node.neighbours.includes(neighbour)) return node;
+  if (node.neighbours.length === 0) return { ...node, neighbours: [neighbour] };
   const neighbours = [...node.neighbours, neighbour].sort();
   if (neighbours.length > CASE_NEIGHBOURS_MAX + 1) neighbours.pop();
   return neighbours.length === node.neighbours.length &&
@@ -78,11 +81,12 @@ export const isHub = ({ neighbours }: Node): boolean => neighbours.length > CASE
 
 /** What hangs together with the node: over every name that is no hub. */
 export const componentOf = (start: string, node: (name: string) => Node): readonly string[] => {
+  if (node(start).neighbours.length === 0) return [start];
   const found = new Set([start]);
   for (const name of found) {
     const here = node(name);
     if (isHub(here)) continue;
     for (const neighbour of here.neighbours) if (!isHub(node(neighbour))) found.add(neighbour);
   }
-  return [...found].sort();
+  return [...found];
 };

@@ -12,7 +12,8 @@ import { sameContent } from "../../log/same-content.ts";
 import { classOf, classText, countedFrom } from "../../retention/age.ts";
 import { type Row, type RowOf, rowText, type Table } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
-import type { Evolution, Projection, Rejection, StateKey, States, StoredRecord } from "../projection.ts";
+import { eventsKeys } from "../first-events.ts";
+import type { Evolution, Projection, Rejection, States, StoredRecord } from "../projection.ts";
 import {
   EVENT_LEGAL_BASES,
   EVENT_TAGS,
@@ -62,9 +63,6 @@ const storedFirst = (states: States, tenant: string, eventId: string): First | u
   const record = isExpired(row) ? undefined : { eventText: rowText(row, "event") };
   return { sequence: sequenceOf(row), record };
 };
-
-const stateKeys = ({ record, facts }: StoredRecord): readonly StateKey[] =>
-  facts ? [{ table: EVENTS, key: { tenant: record.tenant, event_id: facts.eventId } }] : [];
 
 const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonly Write[] => {
   const { tenant } = record;
@@ -122,6 +120,6 @@ export const eventsProjection: Projection = {
   tables: [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],
-  stateKeys,
+  stateKeys: eventsKeys,
   evolve,
 };

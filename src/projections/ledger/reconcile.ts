@@ -3,8 +3,13 @@
  * reading the log, projected in the rows of the view `events` as they stand. Where they differ the log is read and the events are named.
  */
 
+import { setImmediate as otherWork } from "node:timers/promises";
 import { canonicalEventId } from "../../event/formats.ts";
-import { RECONCILED_EVENTS_NAMED_MAX, RECONCILED_RECORDS_READ_MAX } from "../../limits.ts";
+import {
+  RECONCILED_EVENTS_NAMED_MAX,
+  RECONCILED_RECORDS_READ_MAX,
+  RECONCILED_SEQUENCES_PER_TURN,
+} from "../../limits.ts";
 import type { AcceptedCounts, Hour } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { decodeRecord } from "../../log/record.ts";
@@ -101,10 +106,19 @@ const sequenceRange = ({ first, last }: Range) =>
 
 /** Those that have expired, too: the view has taken them. */
 const countRows = async (views: ViewStore, tenant: string, hour: Hour, range: Range): Promise<number> => {
-  const count = (column: "received" | "received_at", sequences: Range): Promise<number> => {
+  const count = async (column: "received" | "received_at", { first, last }: Range): Promise<number> => {
     // `~` sorts behind every character of a time.
     const inHour = { kind: "range", column, from: hour, to: `${hour}~` } as const;
-    return countOf(views, tenantCount({ tenant, table: EVENTS, where: [sequenceRange(sequences), inHour] }));
+    let sum = 0;
+    for (let start = first; start <= last; start += RECONCILED_SEQUENCES_PER_TURN) {
+      const sequences = { first: start, last: Math.min(last, start + RECONCILED_SEQUENCES_PER_TURN - 1) };
+      sum += await countOf(
+        views,
+        tenantCount({ tenant, table: EVENTS, where: [sequenceRange(sequences), inHour] }),
+      );
+      await otherWork();
+    }
+    return sum;
   };
   const shown = await count("received", range);
   return shown + (await count("received_at", { first: -range.last, last: -range.first }));

@@ -60,6 +60,6 @@ export const modelsProjection = onFirstEvents({
   name: "models",
   version: 1,
   tables: [MODELS],
-  stateKeys: (event) => (isAboutModel(event) ? [{ table: MODELS, key: keyOf(event) }] : []),
+  stateKeys: (events) => events.filter(isAboutModel).map((event) => ({ table: MODELS, key: keyOf(event) })),
   evolve,
 });

@@ -117,9 +117,10 @@ export const sourcesProjection = onFirstEvents({
   name: "sources",
   version: 1,
   tables: [SOURCES, SOURCE_GAPS],
-  stateKeys: ({ tenant, facts }) => {
-    const sourceId = sourceOf(facts);
-    return sourceId === undefined ? [] : [{ table: SOURCES, key: { tenant, source_id: sourceId } }];
-  },
+  stateKeys: (events) =>
+    events.flatMap(({ tenant, facts }) => {
+      const sourceId = sourceOf(facts);
+      return sourceId === undefined ? [] : { table: SOURCES, key: { tenant, source_id: sourceId } };
+    }),
   evolve,
 });

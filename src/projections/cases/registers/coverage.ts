@@ -41,31 +41,25 @@ const DUTIES: Readonly<Record<DeadlineId, string>> = {
 };
 
 const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly RowOf<typeof COVERAGE>[] => {
-  const notices = is.decisions.flatMap(({ made, notices: shown }) => {
-    if (!made) return [];
-    const isShown = shown.some(({ at }) => at <= made.at);
-    const laws = ["any", ...(made.bases ?? [])];
-    return laws.map((law) => ({
-      asset_id: made.asset,
-      law,
-      duty: "notice",
-      in_time: Number(isShown),
-      late: 0,
-    }));
-  });
-  const clocks = obligations.map(({ deadline, startedBy, status }) => ({
-    asset_id: startedBy.asset,
-    law: deadlines.find(({ id }) => id === deadline)?.law ?? "policy",
-    duty: DUTIES[deadline],
-    in_time: Number(status === "met"),
-    late: Number(status === "met_late"),
-  }));
-  return [...notices, ...clocks].map((row) => ({
-    tenant,
-    ...row,
-    required: 1,
-    unmet: 1 - row.in_time - row.late,
-  }));
+  const rows: RowOf<typeof COVERAGE>[] = [];
+  const count = (asset: string, law: string, duty: string, { inTime = false, late = false }): void => {
+    const met = { in_time: Number(inTime), late: Number(late), unmet: Number(!inTime && !late) };
+    rows.push({ tenant, asset_id: asset, law, duty, required: 1, ...met });
+  };
+  for (const { made, notices } of is.decisions) {
+    if (!made) continue;
+    const inTime = notices.some(({ at }) => at <= made.at);
+    count(made.asset, "any", "notice", { inTime });
+    for (const law of made.bases ?? []) count(made.asset, law, "notice", { inTime });
+  }
+  for (const { deadline, startedBy, status } of obligations) {
+    const law = deadlines.find(({ id }) => id === deadline)?.law ?? "policy";
+    count(startedBy.asset, law, DUTIES[deadline], {
+      inTime: status === "met",
+      late: status === "met_late",
+    });
+  }
+  return rows;
 };
 
 export const coverageRegister: Register = { table: COVERAGE, kind: "counts", rowsOf };

@@ -44,22 +44,22 @@ export const missingSteps = (
   { obligations }: Pick<CaseView, "obligations">,
 ): readonly string[] => {
   const { made, notices, objections, reviews } = decision;
-  const unmet = obligations.filter(
-    ({ decisionId, status }) => decisionId === decision.id && status === "open",
+  const isUnexplained = obligations.some(
+    ({ decisionId, status, deadline }) =>
+      decisionId === decision.id && status === "open" && EXPLANATION_DUE.includes(deadline),
   );
-  const isUnmet = (...deadlines: readonly string[]): boolean =>
-    unmet.some(({ deadline }) => deadlines.includes(deadline));
-  const steps = {
-    decision: made === undefined,
-    notice: made !== undefined && !notices.some(({ at }) => at <= made.at),
-    explanation: isUnmet("PIPA-EXPL", "CIA-EXPL", "CO-ADVERSE"),
-    objection: objections.some(({ received }) => received === undefined),
-    objection_resolution: objections.some(({ resolved }) => resolved === undefined),
-    human_review: reviews.some(({ completed }) => completed === undefined),
-    human_review_trigger: reviews.some(({ triggered }) => triggered === undefined),
-  };
-  return Object.entries(steps).flatMap(([step, isMissing]) => (isMissing ? [step] : []));
+  const steps: string[] = [];
+  if (made === undefined) steps.push("decision");
+  else if (!notices.some(({ at }) => at <= made.at)) steps.push("notice");
+  if (isUnexplained) steps.push("explanation");
+  if (objections.some(({ received }) => received === undefined)) steps.push("objection");
+  if (objections.some(({ resolved }) => resolved === undefined)) steps.push("objection_resolution");
+  if (reviews.some(({ completed }) => completed === undefined)) steps.push("human_review");
+  if (reviews.some(({ triggered }) => triggered === undefined)) steps.push("human_review_trigger");
+  return steps;
 };
+
+const EXPLANATION_DUE: readonly string[] = ["PIPA-EXPL", "CIA-EXPL", "CO-ADVERSE"];
 
 const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | undefined => {
   const { id, made, notices, explanations, reviews, reversals, objections, facts } = decision;

@@ -1,0 +1,127 @@
+/**
+ * How far the views stand behind the log while events come in: `bun bench/lag.ts [events/s] [seconds] [together|apart]`. Events of histories are sent
+ * in batches at a steady rate; the log's last sequence and the position of the views are looked at 20 times a second. `apart`: front end and
+ * projector are processes of their own, sharing the broker and the file of the views. Linux, for /proc.
+ */
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { connect } from "nats";
+import { createSqliteViews } from "../src/views/sqlite.ts";
+import { CALM, makeHistory } from "../test/support/histories.ts";
+import { cpuMicroseconds, root, type Subject, startSubject } from "./subject.ts";
+
+const BATCH_EVENTS = 100;
+const EVENTS_PER_HISTORY = 50_000;
+const LOOK_MS = 50;
+
+const [rate, seconds, how] = [
+  Number(process.argv[2] ?? 10_000),
+  Number(process.argv[3] ?? 60),
+  process.argv[4] ?? "apart",
+];
+
+/** Bodies of batches, made before the clock runs. */
+const makeBodies = (count: number): readonly string[] => {
+  const bodies: string[] = [];
+  for (let seed = 1; bodies.length < count; seed++) {
+    const { events } = makeHistory({ seed, assets: 20, cases: EVENTS_PER_HISTORY / 20 / 1.9, shares: CALM });
+    for (let start = 0; start < events.length && bodies.length < count; start += BATCH_EVENTS)
+      bodies.push(JSON.stringify({ events: events.slice(start, start + BATCH_EVENTS) }));
+  }
+  return bodies;
+};
+
+const startProjector = (dataDir: string, { natsUrl, provisionUrl }: Subject) => {
+  const child = spawn(process.execPath, [join(root, "src/service/main.ts")], {
+    env: {
+      ...process.env,
+      DATA_DIR: dataDir,
+      PORT: "0",
+      LOG_LEVEL: "warn",
+      ROLES: "projector",
+      NATS_URL: natsUrl,
+      NATS_PROVISION_URL: provisionUrl,
+    },
+    stdio: ["ignore", "inherit", "ignore"],
+  });
+  return {
+    pid: child.pid ?? 0,
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      const ended = new Promise((resolve) => child.once("close", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+};
+
+/** Sends at the rate asked for; gives how many were refused and the greatest time by which it fell behind its own schedule. */
+const sendAll = async ({ port, key }: Subject, bodies: readonly string[]) => {
+  const startedAt = performance.now();
+  const answers: Promise<unknown>[] = [];
+  let refused = 0;
+  let lateMs = 0;
+  for (const [index, body] of bodies.entries()) {
+    const dueAt = startedAt + (index * BATCH_EVENTS * 1000) / rate;
+    const early = dueAt - performance.now();
+    if (early > 1) await delay(early);
+    lateMs = Math.max(lateMs, -early);
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const sent = fetch(`http://127.0.0.1:${port}/v1/events/batch`, { method: "POST", headers, body });
+    answers.push(
+      sent.then(async (answer) => {
+        if (answer.status !== 202) refused++;
+        await answer.arrayBuffer();
+      }),
+    );
+  }
+  await Promise.all(answers);
+  return { refused, lateMs, seconds: (performance.now() - startedAt) / 1000 };
+};
+
+/** When the log first held a sequence, as looked at; the age of what the views have not seen. */
+const watchLag = async (subject: Subject, dataDir: string, stop: AbortSignal): Promise<readonly number[]> => {
+  await using views = createSqliteViews({ path: join(dataDir, "views.sqlite") });
+  const { host, username, password } = new URL(subject.natsUrl);
+  const connection = await connect({ servers: host, user: username, pass: password });
+  const manager = await connection.jetstreamManager();
+  const looks: { readonly at: number; readonly last: number }[] = [];
+  const lags: number[] = [];
+  while (!stop.aborted) {
+    const { state } = await manager.streams.info("AUDIT");
+    looks.push({ at: performance.now(), last: state.last_seq });
+    const position = await views.position("cases");
+    while ((looks[0]?.last ?? Number.POSITIVE_INFINITY) <= position) looks.shift();
+    lags.push(looks[0] ? performance.now() - looks[0].at : 0);
+    await delay(LOOK_MS);
+  }
+  await connection.close();
+  return lags;
+};
+
+const bodies = makeBodies((rate * seconds) / BATCH_EVENTS);
+const folder = await mkdtemp(join(tmpdir(), "prooftrail-lag-"));
+try {
+  const dataDir = join(folder, "data");
+  await using subject = await startSubject(dataDir, how === "apart" ? "api" : "api,projector");
+  await using projector = how === "apart" ? startProjector(dataDir, subject) : undefined;
+  const pids = [subject.servicePid, subject.brokerPid, ...(projector ? [projector.pid] : [])];
+  const stop = new AbortController();
+  const watching = watchLag(subject, dataDir, stop.signal);
+  const before = pids.map(cpuMicroseconds);
+  const sent = await sendAll(subject, bodies);
+  stop.abort();
+  const lags = [...(await watching)].sort((one, other) => one - other);
+  const at = (share: number): number => Math.round(lags[Math.floor(share * (lags.length - 1))] ?? 0);
+  const events = bodies.length * BATCH_EVENTS;
+  const cpu = pids.map((pid, index) => ((cpuMicroseconds(pid) - (before[index] ?? 0)) / events).toFixed(1));
+  process.stdout.write(`| events | events/s | refused | sender late ms | lag p50 ms | p99 ms | longest ms | CPU µs/event: service, broker, projector |
+|---|---|---|---|---|---|---|---|
+| ${events} | ${Math.round(events / sent.seconds)} | ${sent.refused} | ${Math.round(sent.lateMs)} | ${at(0.5)} | ${at(0.99)} | ${at(1)} | ${cpu.join(", ")} |
+`);
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}

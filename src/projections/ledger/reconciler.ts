@@ -1,0 +1,73 @@
+/**
+ * Reconciles every hour once, soon after it ended, for every tenant of whom something was acknowledged in it: so that a difference is seen when it
+ * arises, and not when somebody asks. What is found goes to metrics and, where it is an alarm, to the log lines.
+ */
+import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS } from "../../limits.ts";
+import { type AcceptedCounts, type Hour, hourOf } from "../../log/accepted-counts.ts";
+import type { Sequence } from "../../log/outcome.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { type HourBalance, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
+
+export interface Reconciler {
+  /** Takes the last hour that is over, unless it was taken before or the views have not seen all of the log. */
+  look(): Promise<"reconciled" | "nothing_new" | "behind">;
+  /** Looks again and again until the signal is aborted. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export const createReconciler = (
+  dependencies: ReconciliationDependencies & {
+    readonly accepted: Pick<AcceptedCounts, "read" | "tenants">;
+    readonly clock: () => Date;
+    readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
+    readonly onBalance: (tenant: string, balance: HourBalance) => void;
+    readonly logger: Logger;
+  },
+): Reconciler => {
+  const { accepted, views, log, clock, pause, onBalance, logger } = dependencies;
+  let done: Hour | undefined;
+  /** What the views must have seen: all that the log held when the hour was first looked at. */
+  let target: { readonly hour: Hour; readonly sequence: Sequence } | undefined;
+
+  const look: Reconciler["look"] = async () => {
+    const hour = hourOf(new Date(clock().getTime() - RECONCILE_AFTER_MS - HOUR_MS).toISOString());
+    if (hour === done) return "nothing_new";
+    if (target?.hour !== hour) target = { hour, sequence: await log.lastSequence() };
+    for (const view of ["events", "ledger"])
+      if ((await views.position(view)) < target.sequence) return "behind";
+    for (const tenant of await accepted.tenants(hour)) {
+      for (const balance of await reconcile(dependencies, tenant, [hour])) {
+        onBalance(tenant, balance);
+        if (isAlarm(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
+      }
+    }
+    done = hour;
+    return "reconciled";
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await look();
+      } catch (error) {
+        logger.warn("an hour could not be reconciled, trying again", { detail: String(error) });
+      }
+      await pause(RECONCILE_LOOK_MS, signal);
+    }
+  };
+  return { look, run };
+};
+
+const HOUR_MS = 60 * 60 * 1000;
+
+const isAlarm = ({ state }: HourBalance): boolean => state === "missing_in_log" || state === "not_projected";
+
+const alarmOf = (tenant: string, { hour, state, accepted, stored, projected, differing }: HourBalance) => ({
+  tenant,
+  hour,
+  state,
+  accepted,
+  stored,
+  projected,
+  differing: differing.map(({ eventId }) => eventId),
+});

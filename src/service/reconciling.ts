@@ -1,0 +1,38 @@
+/** Runs the reconciler. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { AcceptedCounts } from "../log/accepted-counts.ts";
+import type { LogReader } from "../log/event-log.ts";
+import { createReconciler } from "../projections/ledger/reconciler.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { ViewStore } from "../views/view-store.ts";
+
+export const startReconciling = (dependencies: {
+  readonly log: LogReader;
+  readonly views: ViewStore;
+  readonly accepted: AcceptedCounts;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly now: () => Date;
+}): AsyncDisposable => {
+  const { metrics, now, ...shared } = dependencies;
+  const stopping = new AbortController();
+  const reconciler = createReconciler({
+    ...shared,
+    clock: now,
+    pause: (durationMs, signal) => delay(durationMs, undefined, { signal }).catch(() => undefined),
+    onBalance: (tenant, { state, accepted, stored, projected }) => {
+      metrics.reconciledHours.inc({ tenant, state });
+      if (accepted !== null) metrics.reconciledEvents.set({ tenant, stage: "accepted" }, accepted);
+      metrics.reconciledEvents.set({ tenant, stage: "stored" }, stored);
+      metrics.reconciledEvents.set({ tenant, stage: "projected" }, projected);
+    },
+  });
+  const running = reconciler.run(stopping.signal);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+};

@@ -1,0 +1,75 @@
+/** Every hour is reconciled by itself, soon after it ended: seen from another process on the same broker and file, with a clock an hour ahead. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { createAcceptedCounter } from "../../src/jetstream/accepted-counter.ts";
+import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { createLogReader } from "../../src/jetstream/reader.ts";
+import { createReconciler } from "../../src/projections/ledger/reconciler.ts";
+import { createSqliteViews } from "../../src/views/sqlite.ts";
+import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { event, startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+
+test("an hour that is over is reconciled once for each tenant, and what the view has lost is an alarm with its name", async () => {
+  await using broker = await startTestBroker();
+  const [NATS_URL, NATS_PROVISION_URL] = [broker.url("service"), broker.url("provisioner")];
+  await using service = await startTestService({ NATS_URL, NATS_PROVISION_URL });
+  const events = Array.from({ length: 5 }, (_, index) => event({ event_id: `evt_${index}` }));
+  const key = await service.makeKey("other");
+  await service.call("/v1/events/batch", { body: { events } });
+  const sent = await service.call("/v1/events", { key, body: event({ event_id: "evt_1" }) });
+  const { sequence, received_at: receivedAt } = sent.json.data;
+  await service.call(`/v1/reconciliation?min_sequence=${sequence}`);
+
+  const connection = await connectToBroker({ url: NATS_URL, name: "later", logger: silentLogger });
+  await using views = createSqliteViews({ path: join(service.dataDir, "views.sqlite") });
+  const accepted = await createAcceptedCounter({ connection, logger: silentLogger });
+  const hour = receivedAt.slice(0, 13);
+  await until("both counts are handed on", async () => (await accepted.tenants(hour)).length === 2);
+  const log = await createLogReader(connection);
+  const found: unknown[] = [];
+  const errors: unknown[] = [];
+  const startReconciler = (now: Date) =>
+    createReconciler({
+      views,
+      log,
+      accepted,
+      clock: () => now,
+      pause: async () => {},
+      onBalance: (tenant, { state, projected }) => found.push([tenant, state, projected]),
+      logger: { ...silentLogger, error: (_message, fields) => void errors.push(fields) },
+    });
+
+  const sameHour = startReconciler(new Date(Date.parse(`${hour}:59:59Z`)));
+  expect([await sameHour.look(), found]).toEqual(["reconciled", []]);
+  // Two minutes and more after the hour.
+  const after = new Date(Date.parse(`${hour}:03:00Z`) + HOUR_MS);
+  const reconciler = startReconciler(after);
+  expect(await reconciler.look()).toBe("reconciled");
+  expect(found.toSorted()).toEqual([
+    ["default", "balanced", 5],
+    ["other", "balanced", 1],
+  ]);
+  expect([await reconciler.look(), errors]).toEqual(["nothing_new", []]);
+
+  const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+  database.exec("DELETE FROM events WHERE event_id = 'evt_3'");
+  database.close();
+  await startReconciler(after).look();
+  expect(errors).toEqual([
+    {
+      tenant: "default",
+      hour,
+      state: "not_projected",
+      accepted: 5,
+      stored: 5,
+      projected: 4,
+      differing: ["evt_3"],
+    },
+  ]);
+  await accepted.close();
+  await connection.close();
+});
