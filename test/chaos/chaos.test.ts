@@ -36,7 +36,7 @@ test.concurrent(
   120_000,
 );
 
-test.skipIf(!(await canMountDisk()))(
+test.concurrent.skipIf(!(await canMountDisk()))(
   "the same on a disk that is full for a while: it comes back by itself",
   () => plays(disk, 1),
   60_000,
