@@ -1,7 +1,9 @@
 /**
- * What projecting costs and how fast views answer: `bun bench/projecting.ts [events] [postgres-url]`. Histories of AI systems at work go through all
- * projections into a new database, as a rebuild does it, without a broker; then every list and register is asked with values that occur.
+ * What projecting costs and how fast views answer: `bun bench/projecting.ts [events] [database]`. Histories of AI systems at work go through all
+ * projections into a new database, as a rebuild does it, without a broker; then every kind of question is asked (questions.ts). `database` is the URL
+ * of a PostgreSQL database, or a file of SQLite, which stays and is only asked when it is there already.
  */
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,30 +11,24 @@ import process from "node:process";
 import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../src/limits.ts";
 import type { StoredMessage } from "../src/log/event-log.ts";
 import { encodeRecord } from "../src/log/record.ts";
-import { STANDARD_RULES } from "../src/obligations/overrides.ts";
-import { readActivity } from "../src/projections/activity/queries.ts";
-import { assetList } from "../src/projections/assets/queries.ts";
-import { findCase } from "../src/projections/cases/queries.ts";
-import { decisionList } from "../src/projections/cases/registers/decisions.ts";
-import { humanReviewList } from "../src/projections/cases/registers/human-reviews.ts";
-import { objectionList } from "../src/projections/cases/registers/objections.ts";
-import { obligationList } from "../src/projections/cases/registers/obligations.ts";
-import { searchEvents } from "../src/projections/events/queries.ts";
+import { eventsProjection } from "../src/projections/events/evolve.ts";
 import { evolveGroup } from "../src/projections/evolve-group.ts";
-import { type List, readList } from "../src/projections/list.ts";
 import { PROJECTIONS } from "../src/projections/registry.ts";
 import { createPostgresViews } from "../src/views/postgres.ts";
 import { createSqliteViews } from "../src/views/sqlite.ts";
-import type { Condition } from "../src/views/tenant-query.ts";
 import type { ViewStore } from "../src/views/view-store.ts";
 import { CALM, type Chance, createChance, makeHistory } from "../test/support/histories.ts";
+import { activityQuestions, eventQuestions, listQuestions, type Question } from "./questions.ts";
 
 const TENANT = "acme";
 const EVENTS_PER_HISTORY = 50_000;
 const ASSETS = 20;
 /** A CALM case has about so many events. */
 const EVENTS_PER_CASE = 1.9;
-const QUESTIONS = 400;
+/** Of each kind. */
+const QUESTIONS = 60;
+/** Kinds of each family that are printed: those that take longest. */
+const KINDS_SHOWN = 8;
 
 const encoder = new TextEncoder();
 
@@ -93,93 +89,60 @@ const project = async (views: ViewStore, count: number): Promise<void> => {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const equals = (column: string, value: string): Condition => ({ kind: "equals", column, value });
-
-/** Questions with values that occur, each drawn anew. */
-const questions = (
-  views: ViewStore,
-  histories: number,
-): Readonly<Record<string, (chance: Chance) => Promise<unknown>>> => {
-  const assetOf = (chance: Chance): string => `asset_${1 + chance.below(histories)}_${chance.below(ASSETS)}`;
-  const subjectOf = (chance: Chance): string => `sha256:${String(chance.below(10)).repeat(64)}`;
-  const page = { order: "desc", limit: 50 } as const;
-  const list = (of: List, where: (chance: Chance) => readonly Condition[]) => (chance: Chance) =>
-    readList(views, TENANT, of, { ...page, where: where(chance) });
-  const search = (filter: (chance: Chance) => object) => (chance: Chance) =>
-    searchEvents(views, TENANT, { ...page, timeField: "timestamp", ...filter(chance) });
-  return {
-    events: search(() => ({})),
-    "events of an asset": search((chance) => ({ assetId: assetOf(chance) })),
-    "events of an asset and type": search((chance) => ({
-      assetId: assetOf(chance),
-      eventType: "decision.explanation_provided",
-    })),
-    "events of a person": search((chance) => ({ subjectHash: subjectOf(chance) })),
-    "events with a tag and a basis": search(() => ({
-      tags: [{ key: "team", value: "credit" }],
-      legalBasis: "colorado_sb26_189",
-    })),
-    "events of a day": search(() => ({ from: "2026-10-01T00:00:00Z", to: "2026-10-02T00:00:00Z" })),
-    assets: list(assetList, () => []),
-    decisions: list(decisionList, () => []),
-    "decisions of an asset": list(decisionList, (chance) => [equals("asset_id", assetOf(chance))]),
-    "denied decisions of a person": list(decisionList, (chance) => [
-      equals("subject_hash", subjectOf(chance)),
-      equals("outcome", "denied"),
-    ]),
-    "open objections": list(objectionList, () => [equals("state", "received")]),
-    "reviews of an asset": list(humanReviewList, (chance) => [equals("asset_id", assetOf(chance))]),
-    "overdue duties": list(obligationList, () => [
-      equals("status", "open"),
-      { kind: "range", column: "due_at", to: "2026-11-01" },
-    ]),
-    "duties of an asset": list(obligationList, (chance) => [equals("asset_id", assetOf(chance))]),
-    "activity of a month by day and type": () =>
-      readActivity(views, TENANT, {
-        bucket: "day",
-        groupBy: ["start", "event_type"],
-        from: "2026-10-01",
-        to: "2026-11-01",
-        rowsMax: 10_001,
-      }),
-    "one decision": (chance) => {
-      const asset = assetOf(chance);
-      return findCase(views, TENANT, {
-        kind: "decision",
-        value: `dec_${asset}_${chance.below(500)}`,
-        rules: STANDARD_RULES,
-      });
-    },
-  };
-};
-
-const ask = async (views: ViewStore, count: number): Promise<void> => {
+const ask = async (views: ViewStore, events: number): Promise<void> => {
   const chance = createChance(1);
-  const histories = Math.ceil(count / EVENTS_PER_HISTORY);
-  for (const [name, question] of Object.entries(questions(views, histories))) {
-    const times: number[] = [];
-    for (let asked = 0; asked < QUESTIONS; asked++) {
-      const start = performance.now();
-      await question(chance);
-      times.push(performance.now() - start);
-    }
-    times.sort((one, other) => one - other);
-    const at = (share: number): string => (times[Math.floor(share * QUESTIONS)] ?? 0).toFixed(1);
-    print(`| ${name} | ${at(0.5)} | ${at(0.99)} | ${at(0.999)} |`);
+  const asked = { views, tenant: TENANT, events };
+  const histories = Math.ceil(events / EVENTS_PER_HISTORY);
+  const assets = Array.from(
+    { length: 50 },
+    () => `asset_${1 + chance.below(histories)}_${chance.below(ASSETS)}`,
+  );
+  const questions = [
+    ...(await eventQuestions(asked, chance)),
+    ...(await listQuestions(asked, chance)),
+    ...activityQuestions(asked, assets),
+  ];
+  print("| question | kinds | p50 ms | p99 ms | slowest ms |\n|---|---|---|---|---|");
+  for (const [family, some] of Map.groupBy(questions, (question) => question.family)) {
+    const kinds: { readonly kind: string; readonly times: readonly number[] }[] = [];
+    for (const { kind, ask: question } of some) kinds.push({ kind, times: await timesOf(question, chance) });
+    print(`| **${family}** | ${kinds.length} | ${figures(kinds.flatMap(({ times }) => times))} |`);
+    const slowest = kinds.toSorted((one, other) => at(other.times, 0.99) - at(one.times, 0.99));
+    for (const { kind, times } of slowest.slice(0, KINDS_SHOWN)) print(`| ${kind} | | ${figures(times)} |`);
   }
 };
 
+const timesOf = async (ask: Question["ask"], chance: Chance): Promise<readonly number[]> => {
+  const times: number[] = [];
+  for (let asked = 0; asked < QUESTIONS; asked++) {
+    const start = performance.now();
+    await ask(chance);
+    times.push(performance.now() - start);
+  }
+  return times;
+};
+
+const at = (times: readonly number[], share: number): number =>
+  times.toSorted((one, other) => one - other)[Math.floor(share * times.length)] ?? 0;
+
+const figures = (times: readonly number[]): string =>
+  [at(times, 0.5), at(times, 0.99), Math.max(...times)].map((ms) => ms.toFixed(1)).join(" | ");
+
 const count = Number(process.argv[2] ?? 1_000_000);
-const url = process.argv[3];
+const [, , , database] = process.argv;
 const folder = await mkdtemp(join(tmpdir(), "prooftrail-projecting-"));
 try {
-  const path = join(folder, "views.sqlite");
-  await using views = url === undefined ? createSqliteViews({ path }) : createPostgresViews({ url });
-  print("| events | bytes each | events/s | CPU µs/event | s |\n|---|---|---|---|---|");
-  await project(views, count);
-  if (url === undefined) print(`\n${Math.round((await stat(path)).size / 2 ** 20)} MB\n`);
-  print("| question | p50 ms | p99 ms | p99.9 ms |\n|---|---|---|---|");
-  await ask(views, count);
+  const isUrl = database?.includes("://") === true;
+  const path = isUrl ? undefined : (database ?? join(folder, "views.sqlite"));
+  const isThere = path !== undefined && existsSync(path);
+  await using views =
+    path === undefined ? createPostgresViews({ url: String(database) }) : createSqliteViews({ path });
+  if (!isThere) {
+    print("| events | bytes each | events/s | CPU µs/event | s |\n|---|---|---|---|---|");
+    await project(views, count);
+  }
+  if (path !== undefined) print(`\n${Math.round((await stat(path)).size / 2 ** 20)} MB\n`);
+  await ask(views, await views.position(eventsProjection.name));
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -36,7 +36,12 @@ import {
   type Value,
 } from "./tables.ts";
 import type { QueryParameter } from "./tenant-query.ts";
-import { postgresMatchText, postgresTextIndexDdl, postgresTextIndexRename } from "./text-index.ts";
+import {
+  labelTableName,
+  postgresMatchText,
+  postgresTextIndexDdl,
+  postgresTextIndexRename,
+} from "./text-index.ts";
 import {
   type CommitResult,
   type RevisionResult,
@@ -111,7 +116,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     load: (table, keys) => loadRows(read, table, keys),
     commit,
     revise,
-    select: async ({ sql, params }) => {
+    select: async ({ byTables: { sql, params } }) => {
       const { rows } = await read(inPostgres(sql), params.map(parameterText));
       return rows.map(fromStored);
     },
@@ -160,7 +165,7 @@ const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewSto
   }
   await run("UPDATE dead_letters SET projection = $1 WHERE projection = $2", [view.name, by.name]);
   await run("DELETE FROM views WHERE name = $1", [by.name]);
-  const row = { ...newViewRow(view), position: rowInteger(made, "position") };
+  const row = { ...viewRow(view), position: rowInteger(made, "position") };
   await runWrites(run, [{ kind: "upsert", table: VIEWS, row }]);
   return { result: "replaced", keep: true } as const;
 };
@@ -263,9 +268,11 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   if (known) await dropView(run, known);
   for (const table of view.tables) await makeTable(run, table);
   for (const sql of (view.textIndexes ?? []).flatMap(postgresTextIndexDdl)) await run(sql);
-  await runWrites(run, [{ kind: "upsert", table: VIEWS, row: newViewRow(view) }]);
+  await runWrites(run, [{ kind: "upsert", table: VIEWS, row: viewRow(view) }]);
   return { result: known ? "made_again" : "made", keep: true } as const;
 };
+
+const viewRow = (view: ViewDefinition): Row => newViewRow(view, ({ name }) => [name, labelTableName(name)]);
 
 const dropView = async (run: RunSql, view: Row): Promise<void> => {
   const tables: readonly string[] = JSON.parse(rowText(view, "tables"));

@@ -1,6 +1,7 @@
 /** What every database does alike: values as they are stored, and the rows of the store's own two tables. */
 import type { Row, Table, Value } from "./tables.ts";
 import { fromStoredText, toStoredText } from "./text.ts";
+import type { TextIndex } from "./text-index.ts";
 import { DEAD_LETTERS, type DeadLetter, VIEWS, type ViewDefinition, type Write } from "./view-store.ts";
 
 export const toStored = (value: Value): Value => (typeof value === "string" ? toStoredText(value) : value);
@@ -32,11 +33,15 @@ export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean
 
 export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS];
 
-export const newViewRow = ({ name, version, tables, textIndexes = [] }: ViewDefinition): Row => ({
+/** `tablesOf`: the names of the tables that a text index is made of. */
+export const newViewRow = (
+  { name, version, tables, textIndexes = [] }: ViewDefinition,
+  tablesOf: (index: TextIndex) => readonly string[] = (index) => [index.name],
+): Row => ({
   name,
   version,
   position: 0,
-  tables: JSON.stringify([...tables, ...textIndexes].map((each) => each.name)),
+  tables: JSON.stringify([...tables.map((table) => table.name), ...textIndexes.flatMap(tablesOf)]),
 });
 
 export const deadLetterWrite = (letter: DeadLetter): Write => ({

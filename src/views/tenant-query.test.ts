@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { INTEGER, type Table, TEXT } from "./tables.ts";
 import { type QueryParts, tenantCount, tenantQuery } from "./tenant-query.ts";
+import type { TextIndex } from "./text-index.ts";
 
 const THINGS = {
   name: "things",
@@ -8,12 +9,7 @@ const THINGS = {
   primaryKey: ["tenant", "sequence"],
   indexes: [],
 } as const satisfies Table;
-const MARKS = {
-  name: "marks",
-  columns: { tenant: TEXT, mark: TEXT, sequence: INTEGER },
-  primaryKey: ["tenant", "mark", "sequence"],
-  indexes: [],
-} as const satisfies Table;
+const WORDS: TextIndex = { name: "words" };
 
 const parts: QueryParts<typeof THINGS> = {
   tenant: "acme",
@@ -34,21 +30,32 @@ test("a query cannot be built without a tenant, at compile time nor at run time"
 test("every table of a query is held to the tenant, in every combination of conditions", () => {
   const conditions = [
     { kind: "equals", column: "colour", value: "red" },
-    { kind: "range", column: "colour", from: "a", to: "b" },
-    { kind: "has", table: MARKS, values: { mark: "x" } },
-    { kind: "has", table: MARKS, values: { mark: "y" } },
+    { kind: "within", index: WORDS, column: "colour", from: "a", to: "b" },
+    { kind: "labelled", index: WORDS, label: ["mark", "x"] },
+    { kind: "labelled", index: WORDS, label: ["mark", "y"] },
+    { kind: "matches", index: WORDS, words: ["a"], prefixes: ["b"] },
   ] as const;
   for (let chosen = 0; chosen < 1 << conditions.length; chosen++) {
     const where = conditions.filter((_, bit) => chosen & (1 << bit));
-    for (const ordered of [where, where.toReversed()]) {
-      const { sql, params } = tenantQuery({ ...parts, where: ordered, after: 5 });
-      const aliases = [...sql.matchAll(/"(?:things|marks)" (\w+)/g)].map(([, alias]) => alias);
-      expect(aliases).toHaveLength(1 + where.filter(({ kind }) => kind === "has").length);
-      for (const alias of aliases) expect(sql).toContain(`${alias}."tenant" = ?`);
-      expect(params.filter((param) => param === "acme")).toHaveLength(aliases.length);
+    const query = tenantQuery({ ...parts, where, after: 5 });
+    const kinds = where.map(({ kind }) => kind);
+    const labels = kinds.filter((kind) => kind === "labelled").length;
+    for (const { sql, params } of [query, query.byTables]) {
+      expect(sql).toContain('main."tenant" = ?');
+      expect(params.filter((param) => param === "acme")).toHaveLength(1);
       expect(sql.split("?")).toHaveLength(params.length + 1);
       expect(sql).not.toContain(" OR ");
     }
+    const matches = query.params.filter((param) => typeof param === "object");
+    expect(matches).toHaveLength(Number(kinds.some((kind) => kind !== "equals")));
+    for (const match of matches) {
+      expect(match.tenant).toBe("acme");
+      expect(match.labels).toHaveLength(labels);
+      expect(match.ranges).toHaveLength(Number(kinds.includes("within")));
+    }
+    expect(
+      query.byTables.params.filter((param) => typeof param === "string" && param.startsWith("acme/=mark=")),
+    ).toHaveLength(labels);
   }
 });
 
@@ -62,40 +69,38 @@ test("a reading that begins above a sequence has one bound at each end, so that 
   expect([bounds("desc", undefined), bounds("desc", 5)]).toEqual(["> 0", ">< 0 5"]);
 });
 
-test("a search for words takes its tenant into what it looks for, and reads first where it stands first", () => {
-  const match = { kind: "matches", index: { name: "words" }, words: ["a"], prefixes: ["b"] } as const;
+test("a text index is read before the table, and a table of labels before the words", () => {
+  const match = { kind: "matches", index: WORDS, words: ["a"], prefixes: ["b"] } as const;
   const colour = { kind: "equals", column: "colour", value: "red" } as const;
-  const mark = { kind: "has", table: MARKS, values: { mark: "x" } } as const;
-  for (const [where, from] of [
-    [[match, mark, colour], '"words" text0 CROSS JOIN "marks" companion0 CROSS JOIN "things" main'],
-    [[mark, match], '"marks" companion0 CROSS JOIN "words" text0 CROSS JOIN "things" main'],
-    [[colour, match], '"things" main CROSS JOIN "words" text0'],
-  ] as const) {
-    const { sql, params } = tenantQuery({ ...parts, where, after: 5 });
-    expect(sql).toContain(`FROM ${from} WHERE`);
-    expect(sql).toContain('text0."words" MATCH ?');
-    expect(params).toContainEqual({ tenant: "acme", words: ["a"], prefixes: ["b"] });
-    expect(sql.split("?")).toHaveLength(params.length + 1);
-  }
+  const mark = { kind: "labelled", index: WORDS, label: ["mark", "x"] } as const;
+  const { sql, params, byTables } = tenantQuery({ ...parts, where: [colour, match, mark], after: 5 });
+  expect(sql).toContain('FROM "words" text0 CROSS JOIN "things" main WHERE text0."words" MATCH ?');
+  const asked = { index: WORDS, tenant: "acme", words: ["a"], prefixes: ["b"] };
+  expect(params).toContainEqual({ ...asked, labels: [["mark", "x"]], ranges: [] });
+  expect(byTables.sql).toContain(
+    'FROM "words_labels" label0 CROSS JOIN "words" text0 CROSS JOIN "things" main WHERE',
+  );
+  expect(byTables.params).toContainEqual({ ...asked, labels: [], ranges: [] });
   const nothing = { ...match, words: [], prefixes: [] };
   expect(() => tenantQuery({ ...parts, where: [nothing] })).toThrow("at least one word");
-  expect(() => tenantCount({ tenant: "acme", table: THINGS, where: [match] })).toThrow(
-    "searches by sequence",
-  );
+  const elsewhere = { ...mark, index: { name: "others" } };
+  expect(() => tenantQuery({ ...parts, where: [match, elsewhere] })).toThrow("one text index");
+  for (const where of [[match], [mark]])
+    expect(() => tenantCount({ tenant: "acme", table: THINGS, where })).toThrow("searches by sequence");
 });
 
 test("what a client sent is a parameter and never part of the SQL text", () => {
   const hostile = `x' OR "tenant" = 'globex'; --`;
-  const { sql, params } = tenantQuery({
+  const { sql, params, byTables } = tenantQuery({
     ...parts,
     tenant: hostile,
     where: [
       { kind: "equals", column: "colour", value: hostile },
-      { kind: "has", table: MARKS, values: { mark: hostile } },
+      { kind: "labelled", index: WORDS, label: ["mark", hostile] },
     ],
   });
-  expect(sql).not.toContain("globex");
-  expect(params.filter((param) => param === hostile)).toHaveLength(4);
+  for (const each of [sql, byTables.sql]) expect(each).not.toContain("globex");
+  expect(params.filter((param) => param === hostile)).toHaveLength(2);
 });
 
 test("a name that the table does not have is refused", () => {
@@ -104,17 +109,6 @@ test("a name that the table does not have is refused", () => {
   // @ts-expect-error no such column
   const where: QueryParts<typeof THINGS>["where"] = [{ kind: "equals", column: "constructor", value: 1 }];
   expect(() => tenantQuery({ ...parts, where })).toThrow("no such column");
-});
-
-test("a companion must be named by its whole key, otherwise a row could be found twice", () => {
-  const wide = {
-    ...MARKS,
-    columns: { ...MARKS.columns, grade: TEXT },
-    primaryKey: ["tenant", "mark", "grade", "sequence"],
-  };
-  expect(() =>
-    tenantQuery({ ...parts, where: [{ kind: "has", table: wide, values: { mark: "x" } }] }),
-  ).toThrow("whole key");
 });
 
 test("a page without rows, or a cursor that is no sequence, is refused", () => {

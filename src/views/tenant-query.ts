@@ -5,13 +5,18 @@
  */
 import { strict as assert } from "node:assert";
 import { type ColumnOf, columnName, sqlName, type Table } from "./tables.ts";
-import type { TextIndex, TextMatch } from "./text-index.ts";
+import { type Label, labelTableName, labelTerm, type TextIndex, type TextMatch } from "./text-index.ts";
 
 /** Not exported: nobody else can make a TenantQuery. */
 const BUILT: unique symbol = Symbol("built by tenantQuery");
 
-export interface TenantQuery {
+export interface TenantQuery extends Statement {
   readonly [BUILT]: true;
+  /** The same question for a database that keeps labels in a table, and times only in the rows. */
+  readonly byTables: Statement;
+}
+
+export interface Statement {
   /** One `?` per parameter, and none elsewhere. ` MATCH ?` takes a TextMatch, and nothing else does. */
   readonly sql: string;
   readonly params: readonly QueryParameter[];
@@ -29,11 +34,16 @@ export type Condition<Name extends string = string> =
       readonly from?: string | number | undefined;
       readonly to?: string | number | undefined;
     }
-  /**
-   * The row has a companion with these values: a row of `table` with the same tenant and sequence. The values and the
-   * sequence are its whole primary key, so that no row is found twice.
-   */
-  | { readonly kind: "has"; readonly table: Table; readonly values: Readonly<Record<string, string>> }
+  /** The same of a column of times that the index holds too, under the column's name. */
+  | {
+      readonly kind: "within";
+      readonly index: TextIndex;
+      readonly column: Name;
+      readonly from?: string | undefined;
+      readonly to?: string | undefined;
+    }
+  /** The index has the label under the row's sequence. */
+  | { readonly kind: "labelled"; readonly index: TextIndex; readonly label: Label }
   /** The index has all of these words under the row's sequence, and for each prefix a word that begins with it. */
   | {
       readonly kind: "matches";
@@ -48,7 +58,6 @@ export interface QueryParts<Described extends Table> {
   readonly tenant: string;
   readonly table: Described;
   readonly columns: readonly ColumnOf<Described>[];
-  /** The one that fewest rows match first: it decides from which index the rows are read. */
   readonly where: readonly Condition<ColumnOf<Described>>[];
   /** By sequence. */
   readonly order: "asc" | "desc";
@@ -62,49 +71,47 @@ export interface QueryParts<Described extends Table> {
 }
 
 export const tenantQuery = <Described extends Table>(parts: QueryParts<Described>): TenantQuery => {
-  const { tenant, table, order, after, above, upTo, rowsMax } = parts;
+  const { tenant, table, order, rowsMax } = parts;
   assert(typeof tenant === "string" && tenant !== "", "a query has a tenant");
   assert(order === "asc" || order === "desc", "rows come in ascending or descending order");
   assert(Number.isSafeInteger(rowsMax) && rowsMax > 0, "a query asks for at least one row");
 
-  const main = { alias: "main", table };
-  const mainPlace = { ...placeOf(main), clauses: [] };
-  const companions = [...companionsOf(parts.where), ...matchesOf(parts.where, tenant)];
-  const sources = inReadingOrder(mainPlace, companions, parts.where[0]);
-  const [driver = mainPlace, ...others] = sources;
+  const main = placeOf({ alias: "main", table });
+  const places = tablePlaces(parts);
+  const match = matchOf(parts);
+  const byTables = statementOf(parts, main, places);
+  const { sql, params } = match === undefined ? byTables : statementOf(parts, main, [textPlace(match)]);
+  return { [BUILT]: true, sql, params, byTables };
+};
+
+/**
+ * The first of the companions comes first: it holds only rows that match, in the order of the answer. SQLite keeps to the order of a CROSS JOIN
+ * (sqlite.org/optoverview.html, "Manual Control Of Query Plans"); PostgreSQL plans by its statistics whatever is written.
+ */
+const statementOf = <Described extends Table>(
+  { tenant, columns, where, order, after, above, upTo, rowsMax }: QueryParts<Described>,
+  main: MainPlace,
+  companions: readonly Place[],
+): Statement => {
+  const places: readonly Place[] = [...companions, main];
+  const [driver = main, ...others] = places;
   const clauses = [
-    ...sources.flatMap((place) => tenantClause(place, tenant)),
-    ...companions.flatMap((companion) => companion.clauses),
+    ...places.flatMap((place) => place.clauses),
+    equals(main.source, "tenant", tenant),
     ...others.map((place) => sameSequence(place, driver)),
-    ...parts.where.flatMap((condition) => mainClauses(condition, main)),
+    ...where.flatMap((condition) => mainClauses(condition, main.source)),
     ...boundsOf(driver, { order, after, above }),
     ...(upTo === undefined ? [] : [notBeyond(driver, upTo)]),
   ];
   return {
-    [BUILT]: true,
     sql: [
-      `SELECT ${parts.columns.map((name) => columnIn(main, name)).join(", ")}`,
-      `FROM ${sources.map(({ from }) => from).join(" CROSS JOIN ")}`,
+      `SELECT ${columns.map((name) => columnIn(main.source, name)).join(", ")}`,
+      `FROM ${places.map(({ from }) => from).join(" CROSS JOIN ")}`,
       `WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
       `ORDER BY ${driver.sequence} ${order === "asc" ? "ASC" : "DESC"} LIMIT ?`,
     ].join(" "),
     params: [...clauses.flatMap(({ params }) => params), rowsMax],
   };
-};
-
-/**
- * The table of the first condition comes first: its index holds only rows that match, in the order of the answer.
- * SQLite keeps to the order of a CROSS JOIN (sqlite.org/optoverview.html, "Manual Control Of Query Plans");
- * PostgreSQL plans by its statistics whatever is written.
- */
-const inReadingOrder = (
-  main: Place,
-  companions: readonly Place[],
-  first: Condition | undefined,
-): readonly Place[] => {
-  if (first?.kind !== "has" && first?.kind !== "matches") return [main, ...companions];
-  const driver = companions.find(({ kind }) => kind === first.kind) ?? main;
-  return [driver, ...companions.filter((each) => each !== driver), main];
 };
 
 /** A table in the FROM list. */
@@ -118,61 +125,68 @@ interface Clause {
   readonly params: readonly QueryParameter[];
 }
 
-/** Where rows of one sequence stand: the table itself, a companion or a text index. */
+/** Where rows of one sequence stand: the table itself, a table of labels or a text index. */
 interface Place {
-  readonly kind: "has" | "matches";
   readonly from: string;
   readonly sequence: string;
-  /** Undefined where every term holds the tenant. */
-  readonly tenant: string | undefined;
   readonly clauses: readonly Clause[];
+}
+
+interface MainPlace extends Place {
+  readonly source: Source;
 }
 
 const columnIn = ({ alias, table }: Source, name: string): string => `${alias}.${columnName(table, name)}`;
 
-const placeOf = (source: Source) => ({
-  kind: "has" as const,
+const placeOf = (source: Source): MainPlace => ({
+  source,
   from: `${sqlName(source.table.name)} ${source.alias}`,
   sequence: columnIn(source, "sequence"),
-  tenant: columnIn(source, "tenant"),
+  clauses: [],
 });
 
-const tenantClause = (place: Place, tenant: string): readonly Clause[] =>
-  place.tenant === undefined ? [] : [{ text: `${place.tenant} = ?`, params: [tenant] }];
+/** All that is asked of the text index as one question, or undefined where nothing is. */
+const matchOf = ({ tenant, where }: Pick<QueryParts<Table>, "tenant" | "where">): TextMatch | undefined => {
+  const words = where.filter((condition) => condition.kind === "matches");
+  const labelled = where.filter((condition) => condition.kind === "labelled");
+  const ranges = where.filter((condition) => condition.kind === "within");
+  const [first, ...others] = [...words, ...labelled, ...ranges].map(({ index }) => index);
+  if (first === undefined) return undefined;
+  assert(
+    words.every((condition) => condition.words.length + condition.prefixes.length > 0),
+    "a search looks for at least one word",
+  );
+  assert(
+    others.every((index) => index === first),
+    "a query asks one text index",
+  );
+  return {
+    index: first,
+    tenant,
+    words: words.flatMap((condition) => condition.words),
+    prefixes: words.flatMap(({ prefixes }) => prefixes),
+    labels: labelled.map(({ label }) => label),
+    ranges: ranges.map(({ column, from, to }) => ({ name: column, from, to })),
+  };
+};
 
-const companionsOf = (where: readonly Condition[]): readonly Place[] =>
-  where
-    .filter((condition) => condition.kind === "has")
-    .map(({ table, values }, index) => {
-      const key = ["tenant", ...Object.keys(values), "sequence"].sort();
-      assert.deepEqual(
-        key,
-        [...table.primaryKey].sort(),
-        `the companion names the whole key of ${table.name}`,
-      );
-      const source = { alias: `companion${index}`, table };
-      const clauses = Object.entries(values).map(([name, value]) => equals(source, name, value));
-      return { ...placeOf(source), clauses };
-    });
+const textPlace = (match: TextMatch): Place => ({
+  from: `${sqlName(match.index.name)} text0`,
+  sequence: "text0.rowid",
+  clauses: [{ text: `text0.${sqlName(match.index.name)} MATCH ?`, params: [match] }],
+});
 
-const matchesOf = (where: readonly Condition[], tenant: string): readonly Place[] =>
-  where
-    .filter((condition) => condition.kind === "matches")
-    .map(({ index, words, prefixes }, number) => {
-      assert(words.length + prefixes.length > 0, "a search looks for at least one word");
-      const alias = `text${number}`;
-      const match = {
-        text: `${alias}.${sqlName(index.name)} MATCH ?`,
-        params: [{ tenant, words, prefixes }],
-      };
-      return {
-        kind: "matches",
-        from: `${sqlName(index.name)} ${alias}`,
-        sequence: `${alias}.rowid`,
-        tenant: undefined,
-        clauses: [match],
-      };
-    });
+const tablePlaces = ({ tenant, where }: Pick<QueryParts<Table>, "tenant" | "where">): readonly Place[] => {
+  const labels = where
+    .filter((condition) => condition.kind === "labelled")
+    .map(({ index, label }, number) => ({
+      from: `${sqlName(labelTableName(index.name))} label${number}`,
+      sequence: `label${number}."sequence"`,
+      clauses: [{ text: `label${number}."label" = ?`, params: [labelTerm(tenant, label)] }],
+    }));
+  const match = matchOf({ tenant, where: where.filter((condition) => condition.kind === "matches") });
+  return match === undefined ? labels : [...labels, textPlace(match)];
+};
 
 export interface ListParts<Described extends Table> {
   readonly tenant: string;
@@ -203,8 +217,7 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
     clauses.push({ text: `(${placed.join(", ")}) ${order === "asc" ? ">" : "<"} (${marks})`, params: after });
   }
   const direction = order === "asc" ? "ASC" : "DESC";
-  return {
-    [BUILT]: true,
+  return plain({
     sql: [
       `SELECT ${parts.columns.map((name) => columnIn(source, name)).join(", ")}`,
       `FROM ${sqlName(table.name)} ${source.alias}`,
@@ -212,7 +225,7 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
       `ORDER BY ${placed.map((name) => `${name} ${direction}`).join(", ")} LIMIT ?`,
     ].join(" "),
     params: [...clauses.flatMap(({ params }) => params), rowsMax],
-  };
+  });
 };
 
 export interface TotalsParts<Described extends Table> {
@@ -234,8 +247,7 @@ export const tenantTotals = <Described extends Table>(parts: TotalsParts<Describ
   const totals = sums.map(
     (name) => `CAST(SUM(${columnIn(source, name)}) AS bigint) AS ${columnName(table, name)}`,
   );
-  return {
-    [BUILT]: true,
+  return plain({
     sql: [
       `SELECT ${[...groups, ...totals].join(", ")}`,
       `FROM ${sqlName(table.name)} ${source.alias}`,
@@ -243,7 +255,7 @@ export const tenantTotals = <Described extends Table>(parts: TotalsParts<Describ
       `GROUP BY ${groups.join(", ")} ORDER BY ${groups.join(", ")} LIMIT ?`,
     ].join(" "),
     params: [...clauses.flatMap(({ params }) => params), rowsMax],
-  };
+  });
 };
 
 /** One row with the number of rows, in `count`. */
@@ -253,12 +265,14 @@ export const tenantCount = <Described extends Table>(parts: {
   readonly where: readonly Condition<ColumnOf<Described>>[];
 }): TenantQuery => {
   const { source, clauses } = tenantRows(parts);
-  return {
-    [BUILT]: true,
+  return plain({
     sql: `SELECT COUNT(*) AS "count" FROM ${sqlName(parts.table.name)} ${source.alias} WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
     params: clauses.flatMap(({ params }) => params),
-  };
+  });
 };
+
+/** A question that asks one table only reads the same everywhere. */
+const plain = (statement: Statement): TenantQuery => ({ [BUILT]: true, ...statement, byTables: statement });
 
 const tenantRows = <Described extends Table>(parts: {
   readonly tenant: string;
@@ -268,8 +282,8 @@ const tenantRows = <Described extends Table>(parts: {
   const { tenant, table, where } = parts;
   assert(typeof tenant === "string" && tenant !== "", "a query has a tenant");
   assert(
-    where.every(({ kind }) => kind !== "has" && kind !== "matches"),
-    "companions and texts are for searches by sequence",
+    where.every(({ kind }) => kind !== "labelled" && kind !== "matches" && kind !== "within"),
+    "text indexes are for searches by sequence",
   );
   const source = { alias: "main", table };
   return {
@@ -282,7 +296,8 @@ const mainClauses = (condition: Condition, source: Source): readonly Clause[] =>
   switch (condition.kind) {
     case "equals":
       return [equals(source, condition.column, condition.value)];
-    case "range": {
+    case "range":
+    case "within": {
       const column = columnIn(source, condition.column);
       const { from, to } = condition;
       return [
@@ -292,7 +307,7 @@ const mainClauses = (condition: Condition, source: Source): readonly Clause[] =>
     }
     case "absent":
       return [{ text: `${columnIn(source, condition.column)} IS NULL`, params: [] }];
-    case "has":
+    case "labelled":
     case "matches":
       return [];
   }

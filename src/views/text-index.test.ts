@@ -1,13 +1,72 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { postgresMatchText, sqliteMatchText, termsText } from "./text-index.ts";
+import {
+  type Label,
+  labelTerm,
+  postgresMatchText,
+  sqliteMatchText,
+  sqliteTermsText,
+  type TextMatch,
+  termsText,
+} from "./text-index.ts";
+
+const ASKED = {
+  index: { name: "words" },
+  tenant: "acme",
+  words: [],
+  prefixes: [],
+  labels: [],
+  ranges: [],
+} satisfies TextMatch;
+
+const inSqlite = (match: Partial<TextMatch>): string =>
+  sqliteMatchText({ ...ASKED, ...match }, () => undefined);
+const inPostgres = (match: Partial<TextMatch>): string => postgresMatchText({ ...ASKED, ...match });
 
 test("each term has its tenant, in rows and in questions", () => {
   expect(termsText("acme", ["a", "dec_42", "대출"])).toBe("acme/a acme/dec_42 acme/대출");
   expect(termsText("acme", [])).toBe("");
-  const match = { tenant: "acme", words: ["a"], prefixes: ["대"] };
-  expect(sqliteMatchText(match)).toBe('"acme/a" AND "acme/대" *');
-  expect(postgresMatchText(match)).toBe("'acme/a' & 'acme/대':*");
+  const match = { words: ["a"], prefixes: ["대"] };
+  expect(inSqlite(match)).toBe('"acme/a" AND "acme/대" *');
+  expect(inPostgres(match)).toBe("'acme/a' & 'acme/대':*");
+});
+
+test("labels and times are terms beside the words, and are asked for with them", () => {
+  const labels: readonly Label[] = [
+    ["type", "a.b"],
+    ["tag", "Te am", "é"],
+  ];
+  const written = { tenant: "acme", words: ["a"], labels, times: [["at", "1999-01-01T00:00:00"]] } as const;
+  expect(sqliteTermsText(written)).toBe(
+    "acme/a acme/=type=a.b acme/=tag=~54~e~20~am=~e9~ acme/=at=elsewhere",
+  );
+  const ranges = [{ name: "at", from: "2026-01-01T00:00:00", to: "2027-01-01T00:00:00" }];
+  expect(inSqlite({ labels: labels.slice(0, 1), ranges })).toBe(
+    '"acme/=type=a.b" AND ("acme/=at=elsewhere" OR "acme/=at=2026")',
+  );
+});
+
+test("a prefix is asked for as the words that begin so, where these are known", () => {
+  const match = { ...ASKED, words: ["x"], prefixes: ["de"] };
+  const wordsWith = (beginning: string) => [`${beginning}c`, `${beginning}d`];
+  expect(sqliteMatchText(match, wordsWith)).toBe('"acme/x" AND ("acme/dec" OR "acme/ded")');
+  expect(sqliteMatchText(match, () => [])).toBe('"acme/x" AND "acme/de" *');
+});
+
+test("different labels are different terms, however long, and none is a word or part of another", () => {
+  const part = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 4 }),
+    fc.constantFrom("=", "~", "a=b", "~61~", "x".repeat(300), "X".repeat(300)),
+  );
+  const label = fc.tuple(fc.constantFrom("tag", "type"), part, part);
+  fc.assert(
+    fc.property(label, label, (one, other) => {
+      const [first, second] = [labelTerm("acme", one), labelTerm("acme", other)];
+      expect(first === second).toBe(JSON.stringify(one) === JSON.stringify(other));
+      expect(first).toMatch(/^acme\/=[a-z0-9_.:=~-]+$/);
+      expect(first.length).toBeLessThanOrEqual(300);
+    }),
+  );
 });
 
 test("what is no word is refused, in rows and in questions", () => {
@@ -17,13 +76,12 @@ test("what is no word is refused, in rows and in questions", () => {
       { words: [word], prefixes: [] },
       { words: [], prefixes: [word] },
     ]) {
-      for (const write of [sqliteMatchText, postgresMatchText])
-        expect(() => write({ tenant: "acme", ...match })).toThrow("of ASCII");
+      for (const write of [inSqlite, inPostgres]) expect(() => write(match)).toThrow("of ASCII");
     }
   }
   for (const word of ["", "a b"]) {
-    const match = { tenant: "acme", words: [word], prefixes: [] };
-    for (const write of [sqliteMatchText, postgresMatchText]) expect(() => write(match)).toThrow();
+    const match = { words: [word], prefixes: [] };
+    for (const write of [inSqlite, inPostgres]) expect(() => write(match)).toThrow();
   }
   expect(() => termsText("", ["a"])).toThrow("has a tenant");
 });

@@ -5,7 +5,7 @@
  */
 import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "./tables.ts";
 import type { TenantQuery } from "./tenant-query.ts";
-import type { TextIndex } from "./text-index.ts";
+import type { Label, TextIndex } from "./text-index.ts";
 
 /** What the store must know about a projection. Another `version` means other rows: the view starts again from nothing. */
 export interface ViewDefinition {
@@ -32,8 +32,8 @@ export type RowWrite =
   | { readonly kind: "delete"; readonly table: Table; readonly key: Row };
 
 /**
- * By sequence alone, which is the log's and so belongs to one tenant. What a text index held under the sequence before is gone afterwards; `index`
- * puts the words in its place.
+ * By sequence alone, which is the log's and so belongs to one tenant. The words that a text index held under the sequence before are gone afterwards;
+ * `index` puts others in their place. The labels of a sequence are always the same.
  */
 export type TextWrite =
   | {
@@ -43,8 +43,17 @@ export type TextWrite =
       readonly sequence: number;
       /** As event/words.ts makes them; repetitions count once. */
       readonly words: readonly string[];
+      readonly labels: readonly Label[];
+      /** Times of the row as text that sorts, by the name of their column. */
+      readonly times: readonly (readonly [name: string, time: string])[];
     }
-  | { readonly kind: "unindex"; readonly index: TextIndex; readonly sequence: number };
+  | {
+      readonly kind: "unindex";
+      readonly index: TextIndex;
+      readonly tenant: string;
+      readonly sequence: number;
+      readonly labels: readonly Label[];
+    };
 
 /** A record that a projection could not take. */
 export interface DeadLetter {

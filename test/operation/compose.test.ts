@@ -124,7 +124,7 @@ test("every setting of the service is one that it reads", () => {
   expect([...names, ...imageNames].filter((name) => !ENVIRONMENT_NAMES.includes(name))).toEqual([]);
 });
 
-test("two front ends behind one proxy, one projector, and a copy of each stream on every broker", () => {
+test("two front ends behind one proxy, two projectors, one database for the views, and a copy of each stream on every broker", () => {
   const environments = ours.map(([name, { environment = {} }]) => [
     name,
     environment.ROLES,
@@ -133,12 +133,14 @@ test("two front ends behind one proxy, one projector, and a copy of each stream 
   expect(environments).toEqual([
     ["api-1", "api", "1"],
     ["api-2", "api", "1"],
-    ["projector", "projector", undefined],
+    ["projector-1", "projector", undefined],
+    ["projector-2", "projector", undefined],
   ]);
   for (const [, { environment = {} }] of ours) {
     expect(environment.STREAM_REPLICAS).toBe(String(brokers.length));
     expect(environment.NATS_URL).toStartWith("nats://service:");
     expect(environment.NATS_PROVISION_URL).toStartWith("nats://provisioner:");
+    expect(environment.DATABASE_URL).toMatch(/^postgres:\/\/prooftrail:.*@postgres:5432\/prooftrail$/);
   }
 });
 
@@ -171,6 +173,7 @@ test("nothing secret has a default: without it the start stops", () => {
     "NATS_PROVISIONER_PASSWORD",
     "NATS_ROUTE_PASSWORD",
     "NATS_SERVICE_PASSWORD",
+    "POSTGRES_PASSWORD",
   ]);
   for (const { name, operator } of secrets) {
     expect(["", ":?"]).toContain(operator);
@@ -178,7 +181,7 @@ test("nothing secret has a default: without it the start stops", () => {
   }
   for (const [, { environment = {} }] of services) {
     for (const [name, value] of Object.entries(environment)) {
-      // null: taken from outside as it is. Our own and PostgreSQL's start refuse to go on without.
+      // null: taken from outside as it is, and our own start refuses to go on without.
       if (isSecret(name)) expect(value === null || /^\$\{\w+:\?/.test(value)).toBe(true);
     }
   }
@@ -186,5 +189,6 @@ test("nothing secret has a default: without it the start stops", () => {
 
 test("every variable is explained at the top of the file", () => {
   const [explanation = ""] = composeText.split("\nname:");
-  for (const { name } of variables) expect(explanation).toContain(name.replace(/^(NATS_.*)_PASSWORD$/, "$1"));
+  for (const { name } of variables)
+    expect(explanation).toContain(name.replace(/^((?:NATS_|POSTGRES).*)_PASSWORD$/, "$1"));
 });

@@ -12,18 +12,27 @@ export interface InMemoryView {
   rows(table: Table): readonly Row[];
   /** What the text indexes hold, by index and sequence, words in the order of their characters and once. */
   words(): ReadonlyMap<string, readonly string[]>;
+  /** The same of labels and times, each as its parts with `=` between them. */
+  labels(): ReadonlyMap<string, readonly string[]>;
 }
 
 export const createInMemoryView = (...projections: readonly Projection[]): InMemoryView => {
   const stored = new Map<string, { readonly table: Table; readonly row: Row }>();
 
   const words = new Map<string, readonly string[]>();
+  const labels = new Map<string, readonly string[]>();
 
   const apply = (write: Write): void => {
     if (write.kind === "index" || write.kind === "unindex") {
       const name = `${write.index.name} ${write.sequence}`;
-      if (write.kind === "unindex") words.delete(name);
-      else words.set(name, [...new Set(write.words)].sort());
+      words.delete(name);
+      labels.delete(name);
+      if (write.kind === "unindex") return;
+      words.set(name, [...new Set(write.words)].sort());
+      labels.set(
+        name,
+        [...write.labels, ...write.times].map((parts) => parts.join("=")),
+      );
       return;
     }
     const { table } = write;
@@ -52,6 +61,7 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
       return deadLetters;
     },
     words: () => words,
+    labels: () => labels,
     rows: (table) =>
       [...stored.keys()].sort().flatMap((key) => {
         const found = stored.get(key);

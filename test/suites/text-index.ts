@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { INTEGER, type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import { tenantQuery } from "../../src/views/tenant-query.ts";
-import type { TextIndex } from "../../src/views/text-index.ts";
+import type { Label, TextIndex } from "../../src/views/text-index.ts";
 import type { ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
@@ -12,15 +12,9 @@ const THINGS = {
   primaryKey: ["tenant", "key"],
   indexes: [["tenant", "sequence"]],
 } as const satisfies Table;
-const MARKS = {
-  name: "marks",
-  columns: { tenant: TEXT, mark: TEXT, sequence: INTEGER },
-  primaryKey: ["tenant", "mark", "sequence"],
-  indexes: [],
-} as const satisfies Table;
 const WORDS: TextIndex = { name: "words" };
 
-const VIEW = { name: "things", version: 1, tables: [THINGS, MARKS], textIndexes: [WORDS] };
+const VIEW = { name: "things", version: 1, tables: [THINGS], textIndexes: [WORDS] };
 
 const thing = (sequence: number, change: Row = {}): Row => ({
   tenant: "acme",
@@ -29,15 +23,21 @@ const thing = (sequence: number, change: Row = {}): Row => ({
   colour: "red",
   ...change,
 });
-const insert = (row: Row, table: Table = THINGS): Write => ({ kind: "insert", table, row });
-const mark = (sequence: number, text: string): Write =>
-  insert({ tenant: "acme", mark: text, sequence }, MARKS);
-const wordsOf = (sequence: number, words: readonly string[], tenant = "acme"): Write => ({
-  kind: "index",
+const MARK: Label = ["mark", "m"];
+const insert = (row: Row): Write => ({ kind: "insert", table: THINGS, row });
+const wordsOf = (
+  sequence: number,
+  words: readonly string[],
+  tenant = "acme",
+  beside: Partial<Pick<IndexWrite, "labels" | "times">> = {},
+): Write => ({ kind: "index", index: WORDS, tenant, sequence, words, labels: [], times: [], ...beside });
+type IndexWrite = Extract<Write, { kind: "index" }>;
+const unindex = (sequence: number, labels: readonly Label[] = []): Write => ({
+  kind: "unindex",
   index: WORDS,
-  tenant,
+  tenant: "acme",
   sequence,
-  words,
+  labels,
 });
 
 /** Sequences of the things that have the words. */
@@ -139,7 +139,6 @@ export const textIndexSuite = (
         wordsOf(number, ["old", `n${number}`]),
       ]);
       await store.commit(commitOf(0, 3, { writes }));
-      const unindex = (sequence: number): Write => ({ kind: "unindex", index: WORDS, sequence });
       const changes = [wordsOf(1, ["new"]), unindex(2), unindex(77)];
       await store.commit(commitOf(3, 4, { writes: changes }));
       expect(await matching(store, { words: ["old"] })).toEqual([3]);
@@ -158,6 +157,88 @@ export const textIndexSuite = (
       expect(await matching(store, { words: ["x"] })).toEqual([1, 3]);
       expect(await matching(store, { prefixes: ["y"] })).toEqual([]);
       expect(await matching(store, { words: ["old"] })).toEqual([]);
+    });
+
+    test("a row is found by its labels alone or together, and by no word that looks like one", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const labels: readonly (readonly Label[])[] = [
+        [MARK, ["tag", "team", "Credit Süd"]],
+        [MARK, ["tag", "team", "credit süd"]],
+        [
+          ["mark", ""],
+          ["mark", "m="],
+          ["tag", "team=credit", "süd"],
+        ],
+        [["mark", "\0\ud800"], ["mark", "x".repeat(5000)], MARK],
+      ];
+      const writes = labels.flatMap((some, index) => [
+        insert(thing(index + 1)),
+        wordsOf(index + 1, ["mark", "m", "tag"], "acme", { labels: some }),
+      ]);
+      writes.push(insert(thing(9, { tenant: "globex" })), wordsOf(9, ["m"], "globex", { labels: [MARK] }));
+      await store.commit(commitOf(0, 9, { writes }));
+      const labelled = async (...asked: readonly Label[]) => {
+        const where = asked.map((label) => ({ kind: "labelled", index: WORDS, label }) as const);
+        const columns = ["sequence"] as const;
+        const parts = { tenant: "acme", table: THINGS, columns, where, order: "asc", rowsMax: 9 } as const;
+        return (await store.select(tenantQuery(parts))).map(({ sequence }) => sequence);
+      };
+      expect(await labelled(MARK)).toEqual([1, 2, 4]);
+      expect(await labelled(["tag", "team", "Credit Süd"], MARK)).toEqual([1]);
+      expect(await labelled(["tag", "team", "credit", "süd"])).toEqual([]);
+      expect(await labelled(["mark", ""], ["mark", "m="])).toEqual([3]);
+      expect(await labelled(["mark", "\0\ud800"])).toEqual([4]);
+      expect(await labelled(["mark", "\0\ud801"])).toEqual([]);
+      expect(await labelled(["mark", "x".repeat(5000)], MARK)).toEqual([4]);
+      expect(await labelled(["mark", "x".repeat(5001)])).toEqual([]);
+      const gone = labels.slice(0, 2).map((some, index) => unindex(index + 1, some));
+      await store.commit(commitOf(9, 10, { writes: gone }));
+      expect(await labelled(MARK)).toEqual([4]);
+      expect(await matching(store, { words: ["m"] })).toEqual([3, 4]);
+    });
+
+    test("a row is found by a range in which its time lies, to the last digit", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const times = [
+        "1999-12-31T23:59:60",
+        "2026-11-20T10:00:00",
+        "2026-11-20T10:00:00.5",
+        "2026-11-21T10:00:00",
+      ];
+      const writes = times.flatMap((time, index) => [
+        insert(thing(index + 1, { colour: time })),
+        wordsOf(index + 1, ["w"], "acme", { times: [["colour", time]] }),
+      ]);
+      await store.commit(commitOf(0, 4, { writes }));
+      const bounds = [undefined, ...times, "2026-11-20T10:00:00.6", "2100-01-01T00:00:00"];
+      for (const from of bounds) {
+        for (const to of bounds) {
+          const where = [{ kind: "within", index: WORDS, column: "colour", from, to }] as const;
+          const columns = ["colour"] as const;
+          const parts = { tenant: "acme", table: THINGS, columns, where, order: "asc", rowsMax: 9 } as const;
+          const found = await store.select(tenantQuery(parts));
+          expect({ from, to, found: found.map(({ colour }) => colour) }).toEqual({
+            from,
+            to,
+            found: times.filter((time) => time >= (from ?? "") && time < (to ?? "~")),
+          });
+        }
+      }
+    });
+
+    test("a prefix that very many words begin with is found too", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const writes = Array.from({ length: 300 }, (_, index) => [
+        insert(thing(index + 1)),
+        wordsOf(index + 1, [`id_${index}`, index % 2 ? "odd_x" : "even"]),
+      ]).flat();
+      await store.commit(commitOf(0, 300, { writes }));
+      expect(await matching(store, { prefixes: ["id_"] })).toHaveLength(300);
+      expect(await matching(store, { prefixes: ["id_29", "od"] })).toEqual([30, 292, 294, 296, 298, 300]);
+      expect(await matching(store, { prefixes: ["id_", "odd_"] })).toHaveLength(150);
     });
 
     test("words are written with the rows of their commit or not at all, and go with their view", async () => {
@@ -212,13 +293,12 @@ export const textIndexSuite = (
       }));
       const writes = things.flatMap(({ sequence, colour, words, isMarked }) => [
         insert(thing(sequence, { colour })),
-        wordsOf(sequence, words),
-        ...(isMarked ? [mark(sequence, "m")] : []),
+        wordsOf(sequence, words, "acme", { labels: isMarked ? [MARK] : [] }),
       ]);
       await store.commit(commitOf(0, 60, { writes }));
       const match = { kind: "matches", index: WORDS, words: ["w", "bit1"], prefixes: ["n"] } as const;
       const isRed = { kind: "equals", column: "colour", value: "red" } as const;
-      const isMarked = { kind: "has", table: MARKS, values: { mark: "m" } } as const;
+      const isMarked = { kind: "labelled", index: WORDS, label: MARK } as const;
       for (const where of [
         [match],
         [match, isRed],

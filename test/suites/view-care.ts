@@ -102,7 +102,7 @@ export const viewCareSuite = (database: string, create: () => ViewDatabase | Pro
         from: messages.length,
         to: messages.length,
         writes: [
-          { kind: "upsert", table: EVENTS, row: { ...one, risk_tier: "prohibited" } },
+          { kind: "upsert", table: EVENTS, row: { ...one, occurred: "1999" } },
           { kind: "delete", table: EVENTS, key },
           { kind: "insert", table: EVENTS, row: { ...two, event_id: "evt_forged" } },
         ],
@@ -154,7 +154,7 @@ export const viewCareSuite = (database: string, create: () => ViewDatabase | Pro
         views: [named("events")],
         from: messages.length,
         to: messages.length,
-        writes: [{ kind: "upsert", table: EVENTS, row: { ...row, risk_tier: "low", event: "{}" } }],
+        writes: [{ kind: "upsert", table: EVENTS, row: { ...row, occurred: "1999", event: "{}" } }],
         deadLetters: [],
       });
       expect((await verified(log, views, named("events"))).differences).toHaveLength(1);

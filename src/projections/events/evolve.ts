@@ -4,25 +4,17 @@
  * same event_id becomes a dead letter, `event_id_conflict`. Of one that has expired nobody knows the content any more: what comes under its
  * event_id is a repeat.
  */
-import { splitEventType } from "../../../streams/subjects.ts";
 import type { EventFacts } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { sameContent } from "../../log/same-content.ts";
 import { classOf, classText, countedFrom } from "../../retention/age.ts";
-import { type Row, type RowOf, rowText, type Table } from "../../views/tables.ts";
+import { type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { eventsKeys } from "../first-events.ts";
 import type { Evolution, Projection, Rejection, States, StoredRecord } from "../projection.ts";
-import {
-  EVENT_LEGAL_BASES,
-  EVENT_TAGS,
-  EVENT_WORDS,
-  EVENTS,
-  EXPIRY_RUNS,
-  isExpired,
-  sequenceOf,
-} from "./tables.ts";
+import { eventLabels } from "./labels.ts";
+import { EVENT_WORDS, EVENTS, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
 import { eventWords } from "./words.ts";
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
@@ -74,14 +66,6 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
     received_at: record.receivedAt,
     received,
     occurred: facts.occurred,
-    asset_id: facts.assetId,
-    event_type: facts.eventType,
-    event_group: splitEventType(facts.eventType).group,
-    risk_tier: facts.riskTier,
-    correlation_id: facts.correlationId,
-    subject_hash: facts.subjectHash,
-    trace_id: facts.traceId,
-    request_id: record.requestId,
     retention_class: classText(classOf(facts.legalBases, facts.riskTier)),
     counted_from: countedFrom({ occurred: facts.occurred, received }),
     expired_at: null,
@@ -89,35 +73,25 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
   };
   return [
     { kind: "insert", table: EVENTS, row },
-    ...companionsOf({ tenant, sequence, facts }).map(
-      ({ table, row: companion }): Write => ({ kind: "insert", table, row: companion }),
-    ),
-    { kind: "index", index: EVENT_WORDS, tenant, sequence, words: eventWords(facts) },
+    {
+      kind: "index",
+      index: EVENT_WORDS,
+      tenant,
+      sequence,
+      words: eventWords(facts),
+      labels: eventLabels(facts),
+      times: [
+        ["occurred", facts.occurred],
+        ["received", received],
+      ],
+    },
   ];
 };
 
-/** The rows beside that of the event, by which it is found; they go with it (expiry.ts). All their columns are their key. */
-export const companionsOf = ({
-  tenant,
-  sequence,
-  facts,
-}: {
-  readonly tenant: string;
-  readonly sequence: Sequence;
-  readonly facts: Pick<EventFacts, "legalBases" | "tags">;
-}): readonly { readonly table: Table; readonly row: Row }[] => [
-  ...facts.legalBases.map((legalBasis) => legalBasisRow({ tenant, legal_basis: legalBasis, sequence })),
-  ...facts.tags.map(({ key, value }) => tagRow({ tenant, key, value, sequence })),
-];
-
-const legalBasisRow = (row: RowOf<typeof EVENT_LEGAL_BASES>) => ({ table: EVENT_LEGAL_BASES, row });
-
-const tagRow = (row: RowOf<typeof EVENT_TAGS>) => ({ table: EVENT_TAGS, row });
-
 export const eventsProjection: Projection = {
   name: "events",
-  version: 3,
-  tables: [EVENTS, EVENT_LEGAL_BASES, EVENT_TAGS, EXPIRY_RUNS],
+  version: 4,
+  tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],
   stateKeys: eventsKeys,

@@ -4,7 +4,7 @@ import { classText, type RetentionClass } from "../../retention/age.ts";
 import { type Row, type RowOf, rowInteger, rowText, type Table } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { Write } from "../../views/view-store.ts";
-import { companionsOf } from "./evolve.ts";
+import { eventLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS } from "./tables.ts";
 
 /** Rows of one class that count from before a time, the oldest first. */
@@ -40,7 +40,7 @@ const COLUMNS = Object.keys(EVENTS.columns).filter((name): name is keyof typeof 
 /** Read from the event's own text, which has the last word; the columns only find it. */
 export const factsIn = (row: Row): EventFacts | undefined => eventFacts(JSON.parse(rowText(row, "event")));
 
-/** The row becomes a tombstone, and what was beside it goes. */
+/** The row becomes a tombstone, and nothing finds it any more. */
 export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): readonly Write[] => {
   const [tenant, sequence] = [rowText(row, "tenant"), rowInteger(row, "sequence")];
   const tombstone: RowOf<typeof EVENTS> = {
@@ -50,14 +50,6 @@ export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): re
     received_at: rowText(row, "received_at"),
     received: "",
     occurred: "",
-    asset_id: "",
-    event_type: "",
-    event_group: "",
-    risk_tier: null,
-    correlation_id: null,
-    subject_hash: null,
-    trace_id: null,
-    request_id: "",
     retention_class: "",
     counted_from: "",
     expired_at: expiredAt,
@@ -65,10 +57,7 @@ export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): re
   };
   return [
     { kind: "upsert", table: EVENTS, row: tombstone },
-    { kind: "unindex", index: EVENT_WORDS, sequence },
-    ...companionsOf({ tenant, sequence, facts }).map(
-      ({ table, row: companion }): Write => ({ kind: "delete", table, key: keyOf(table, companion) }),
-    ),
+    { kind: "unindex", index: EVENT_WORDS, tenant, sequence, labels: eventLabels(facts) },
   ];
 };
 

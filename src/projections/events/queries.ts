@@ -1,5 +1,5 @@
 /** The questions that the view `events` answers. Each takes the tenant that asks. */
-import { LEGACY_GROUP } from "../../../streams/subjects.ts";
+import { splitEventType } from "../../../streams/subjects.ts";
 import type { Tag } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import type { SearchWords } from "../../event/search-text.ts";
@@ -9,21 +9,11 @@ import { readCursor, writeCursor } from "../../views/cursor.ts";
 import { type ColumnOf, type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type Condition, type TenantQuery, tenantQuery } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { EVENT_LEGAL_BASES, EVENT_TAGS, EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
-import { wordsOfName } from "./words.ts";
+import { type AskedFacts, askedLabels } from "./labels.ts";
+import { EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
 
-export interface EventConditions {
-  readonly assetId?: string | undefined;
-  readonly eventType?: string | undefined;
-  /** `decision` for every `decision.…`. */
-  readonly eventGroup?: string | undefined;
-  readonly riskTier?: string | undefined;
-  readonly legalBasis?: string | undefined;
-  readonly correlationId?: string | undefined;
-  readonly subjectHash?: string | undefined;
-  readonly traceId?: string | undefined;
-  /** An event has all of them; with more than TAGS_MAX none can. */
-  readonly tags?: readonly Tag[] | undefined;
+/** With more tags than TAGS_MAX no event matches. */
+export interface EventConditions extends AskedFacts {
   /** All of these words occur in the event. */
   readonly text?: SearchWords | undefined;
   /** RFC 3339, UTC, any precision; at or after. */
@@ -122,8 +112,12 @@ export const searchQuery = (
     rowsMax,
   });
 
-/** No event has more tags than TAGS_MAX. */
-export const matchesNone = (filter: EventConditions): boolean => distinctTags(filter).length > TAGS_MAX;
+/** No event has more tags than TAGS_MAX, or a type of another group. */
+export const matchesNone = (filter: EventConditions): boolean => {
+  const { eventType, eventGroup } = filter;
+  const group = eventType === undefined ? eventGroup : splitEventType(eventType).group;
+  return (eventGroup !== undefined && eventGroup !== group) || distinctTags(filter).length > TAGS_MAX;
+};
 
 export const findQuery = (tenant: string, eventId: string): TenantQuery =>
   tenantQuery({
@@ -135,9 +129,6 @@ export const findQuery = (tenant: string, eventId: string): TenantQuery =>
     rowsMax: 1,
   });
 
-type EventColumn = ColumnOf<typeof EVENTS>;
-type EventCondition = Condition<EventColumn>;
-
 const STORED_EVENT_COLUMNS = ["sequence", "tenant", "received_at", "event"] as const;
 
 export const storedEvent = (row: Row): StoredEvent => ({
@@ -147,49 +138,23 @@ export const storedEvent = (row: Row): StoredEvent => ({
   eventText: rowText(row, "event"),
 });
 
-/** From few events per value to many, as the query wants them. */
-const conditionsOf = (filter: EventConditions): readonly EventCondition[] => [
-  ...equals("trace_id", filter.traceId),
-  ...equals("correlation_id", filter.correlationId),
-  ...equals("subject_hash", filter.subjectHash?.toLowerCase()),
-  ...matches(filter),
-  ...distinctTags(filter).map(({ key, value }) => has(EVENT_TAGS, { key, value })),
-  ...equals("asset_id", filter.assetId),
-  ...equals("event_type", filter.eventType),
-  ...equals("event_group", filter.eventGroup),
-  ...equals("risk_tier", filter.riskTier),
-  ...(filter.legalBasis === undefined ? [] : [has(EVENT_LEGAL_BASES, { legal_basis: filter.legalBasis })]),
-  ...range(filter),
-];
-
-const equals = (column: EventColumn, value: string | undefined): readonly EventCondition[] =>
-  value === undefined ? [] : [{ kind: "equals", column, value }];
-
-const has = (
-  table: typeof EVENT_TAGS | typeof EVENT_LEGAL_BASES,
-  values: Readonly<Record<string, string>>,
-): EventCondition => ({ kind: "has", table, values });
-
-/**
- * With the words of the other filters: so a frequent word of a rare asset is found where the two meet, and not by a look at each event with
- * the word. The filters themselves still decide.
- */
-const matches = (filter: EventConditions): readonly EventCondition[] => {
-  const { text, assetId, eventType, eventGroup } = filter;
-  if (text === undefined) return [];
-  const group = eventGroup === LEGACY_GROUP ? undefined : eventGroup;
-  const tags = distinctTags(filter).flatMap(({ key, value }) => [key, value]);
-  const names = [assetId, eventType, group, ...tags].filter((name) => name !== undefined);
-  const words = [...new Set([...text.words, ...names.flatMap(wordsOfName)])];
-  return [{ kind: "matches", index: EVENT_WORDS, words, prefixes: text.prefixes }];
+const conditionsOf = (filter: EventConditions): readonly Condition<ColumnOf<typeof EVENTS>>[] => {
+  const { text, subjectHash } = filter;
+  const asked = { ...filter, subjectHash: subjectHash?.toLowerCase(), tags: distinctTags(filter) };
+  return [
+    ...askedLabels(asked).map((label) => ({ kind: "labelled", index: EVENT_WORDS, label }) as const),
+    ...(text === undefined ? [] : [{ kind: "matches", index: EVENT_WORDS, ...text } as const]),
+    ...range(filter),
+  ];
 };
 
 const TIME_COLUMNS = { timestamp: "occurred", received_at: "received" } as const;
 
-const range = ({ from, to, timeField }: EventConditions): readonly EventCondition[] => {
+const range = ({ from, to, timeField }: EventConditions) => {
   if (from === undefined && to === undefined) return [];
   const bound = (time: string | undefined) => (time === undefined ? undefined : timeKey(time));
-  return [{ kind: "range", column: TIME_COLUMNS[timeField], from: bound(from), to: bound(to) }];
+  const column = TIME_COLUMNS[timeField];
+  return [{ kind: "within", index: EVENT_WORDS, column, from: bound(from), to: bound(to) }] as const;
 };
 
 /** In one order, so that equal questions make equal queries. */

@@ -4,8 +4,7 @@ import type { TextIndex } from "../../views/text-index.ts";
 /**
  * One row per event, for ever: of one that has expired its identity stays, so that a repeat is never taken for a first one. `sequence` has a minus
  * sign then, all that says something about it is empty, and `received_at` tells reconciliation in which hour it came.
- * Searches come in the order of the log, so each index ends in `sequence`. Later ones win where a
- * search could use two (views/tables.ts): from many events per value to few.
+ * Searches with filters read EVENT_WORDS, which holds the labels of each event (labels.ts): so nothing of the event stands here a second time.
  */
 export const EVENTS = {
   name: "events",
@@ -18,14 +17,6 @@ export const EVENTS = {
     /** `received_at` and the event's `timestamp` as text that sorts by time (event/formats.ts). */
     received: TEXT,
     occurred: TEXT,
-    asset_id: TEXT,
-    event_type: TEXT,
-    event_group: TEXT,
-    risk_tier: NULLABLE_TEXT,
-    correlation_id: NULLABLE_TEXT,
-    subject_hash: NULLABLE_TEXT,
-    trace_id: NULLABLE_TEXT,
-    request_id: TEXT,
     /** Tier and law that say how long it is kept (src/retention/age.ts), and the time from which that counts. */
     retention_class: TEXT,
     counted_from: TEXT,
@@ -39,30 +30,7 @@ export const EVENTS = {
     ["tenant", "retention_class", "counted_from", "sequence"],
     // Holds the times too: a search by time reads the index in order, and rows only where the time is right.
     ["tenant", "sequence", "occurred", "received"],
-    ["tenant", "risk_tier", "sequence"],
-    ["tenant", "event_group", "sequence"],
-    ["tenant", "event_type", "sequence"],
-    ["tenant", "asset_id", "sequence"],
-    ["tenant", "subject_hash", "sequence"],
-    ["tenant", "correlation_id", "sequence"],
-    ["tenant", "trace_id", "sequence"],
   ],
-} as const satisfies Table;
-
-export const EVENT_LEGAL_BASES = {
-  name: "event_legal_bases",
-  columns: { tenant: TEXT, legal_basis: TEXT, sequence: INTEGER },
-  primaryKey: ["tenant", "legal_basis", "sequence"],
-  indexes: [],
-  isReadBack: false,
-} as const satisfies Table;
-
-export const EVENT_TAGS = {
-  name: "event_tags",
-  columns: { tenant: TEXT, key: TEXT, value: TEXT, sequence: INTEGER },
-  primaryKey: ["tenant", "key", "value", "sequence"],
-  indexes: [],
-  isReadBack: false,
 } as const satisfies Table;
 
 /** Who lets events expire now, and when that was last done: one row. A view that is made again does not know of any, so it is done right after. */
@@ -86,5 +54,5 @@ export const isExpired = (row: Row): boolean => rowInteger(row, "sequence") < 0;
 /** Where the event stands in the log, expired or not. */
 export const sequenceOf = (row: Row): number => Math.abs(rowInteger(row, "sequence"));
 
-/** The words of each event (words.ts). */
+/** The words (words.ts), labels (labels.ts) and times of each event that has not expired. */
 export const EVENT_WORDS: TextIndex = { name: "event_words" };

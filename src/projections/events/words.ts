@@ -1,27 +1,23 @@
 /** The words that an event is found by: of its asset, type, correlation, tags and all texts and numbers of its metadata. */
 import type { EventFacts } from "../../event/facts.ts";
-import { addWords, words, wordsToMatch } from "../../event/words.ts";
-import { EVENT_WORDS_MAX, EVENT_WORDS_READ_MAX, NAME_WORDS_KEPT } from "../../limits.ts";
+import { addWords } from "../../event/words.ts";
+import { EVENT_WORDS_MAX, EVENT_WORDS_READ_MAX } from "../../limits.ts";
 
 export const eventWords = (facts: EventFacts): readonly string[] => {
   const found: string[] = [];
   const take = (text: string): void => addWords(text, found, EVENT_WORDS_READ_MAX);
   for (const name of names(facts)) take(name);
+  const namesEnd = found.length;
   addTexts(facts.metadata, take);
   // Nearly all events have less. Repetitions stay: they do no harm in a database, and to look for them takes longer (measured).
   if (found.length <= EVENT_WORDS_MAX) return found;
-  const kept = new Set(names(facts).flatMap(keptWords));
+  const kept = new Set(found.slice(0, namesEnd));
   for (const word of found) {
     if (kept.size >= EVENT_WORDS_MAX) break;
     kept.add(word);
   }
   return [...kept];
 };
-
-/** Words that every event with such an asset, type, correlation, tag key or tag value is found by. */
-export const wordsOfName = (name: string): readonly string[] => wordsToMatch(keptWords(name));
-
-const keptWords = (name: string): readonly string[] => words(name, NAME_WORDS_KEPT);
 
 const names = ({ assetId, eventType, correlationId, tags }: EventFacts): readonly string[] => {
   const found = [assetId, eventType];

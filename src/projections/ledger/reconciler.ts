@@ -5,7 +5,7 @@
 import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS } from "../../limits.ts";
 import { type AcceptedCounts, type Hour, hourOf } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import type { Logger } from "../../telemetry/logger.ts";
+import type { LogFields, Logger } from "../../telemetry/logger.ts";
 import { type HourBalance, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
 
 export interface Reconciler {
@@ -62,12 +62,9 @@ const HOUR_MS = 60 * 60 * 1000;
 
 const isAlarm = ({ state }: HourBalance): boolean => state === "missing_in_log" || state === "not_projected";
 
-const alarmOf = (tenant: string, { hour, state, accepted, stored, projected, differing }: HourBalance) => ({
-  tenant,
-  hour,
-  state,
-  accepted,
-  stored,
-  projected,
-  differing: differing.map(({ eventId }) => eventId),
-});
+const alarmOf = (tenant: string, balance: HourBalance): LogFields => {
+  const { hour, state, accepted, stored, projected, differing } = balance;
+  const counts = `${state}, hour ${hour}: accepted ${accepted ?? "unknown"}, stored ${stored}, projected ${projected}`;
+  const named = differing.map(({ eventId }) => eventId).join(", ");
+  return { tenant, count: differing.length, detail: named === "" ? counts : `${counts}; ${named}` };
+};

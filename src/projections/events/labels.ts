@@ -1,0 +1,63 @@
+/** The labels by which the filters of a search find an event, beside its words. */
+import { splitEventType } from "../../../streams/subjects.ts";
+import type { EventFacts, Tag } from "../../event/facts.ts";
+import type { Label } from "../../views/text-index.ts";
+
+export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
+  const { assetId, eventType, riskTier, correlationId, subjectHash, traceId } = facts;
+  const { group } = splitEventType(eventType);
+  const labels: Label[] = [
+    ["asset", assetId],
+    ["type", eventType],
+    ["group", group],
+  ];
+  // Half of all events may have a type, and half a tier, and hardly any both: one label for the two finds these without going through the others.
+  if (riskTier !== null)
+    labels.push(["tier", riskTier], ["type.tier", eventType, riskTier], ["group.tier", group, riskTier]);
+  if (correlationId !== null) labels.push(["correlation", correlationId]);
+  if (subjectHash !== null) labels.push(["subject", subjectHash]);
+  if (traceId !== null) labels.push(["trace", traceId]);
+  for (const { key, value } of facts.tags) labels.push(["tag", key, value]);
+  for (const legalBasis of facts.legalBases) labels.push(["basis", legalBasis]);
+  return labels;
+};
+
+type LabelledFacts = Pick<
+  EventFacts,
+  "assetId" | "eventType" | "riskTier" | "correlationId" | "subjectHash" | "traceId" | "tags" | "legalBases"
+>;
+
+/** What is asked for; undefined where it does not matter. */
+export interface AskedFacts {
+  readonly assetId?: string | undefined;
+  readonly eventType?: string | undefined;
+  /** `decision` for every `decision.…`. Follows from the type, and counts only without one. */
+  readonly eventGroup?: string | undefined;
+  readonly riskTier?: string | undefined;
+  readonly correlationId?: string | undefined;
+  readonly subjectHash?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly legalBasis?: string | undefined;
+  /** An event has all of them. */
+  readonly tags?: readonly Tag[] | undefined;
+}
+
+/** The labels of every event that has what is asked for, and of no others. From few events per label to many. */
+export const askedLabels = (asked: AskedFacts): readonly Label[] => [
+  ...label("trace", asked.traceId),
+  ...label("correlation", asked.correlationId),
+  ...label("subject", asked.subjectHash),
+  ...(asked.tags ?? []).map(({ key, value }): Label => ["tag", key, value]),
+  ...label("asset", asked.assetId),
+  ...kindLabels(asked),
+  ...label("basis", asked.legalBasis),
+];
+
+const label = (name: string, value: string | undefined): readonly Label[] =>
+  value === undefined ? [] : [[name, value]];
+
+const kindLabels = ({ eventType, eventGroup, riskTier }: AskedFacts): readonly Label[] => {
+  const [name, kind] = eventType === undefined ? ["group", eventGroup] : ["type", eventType];
+  if (kind === undefined) return label("tier", riskTier);
+  return [riskTier === undefined ? [name, kind] : [`${name}.tier`, kind, riskTier]];
+};

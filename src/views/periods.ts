@@ -1,0 +1,76 @@
+/**
+ * A time as the periods that it lies in, from its decade to its minute, so that a range of times is some periods: an index that knows only
+ * what is equal finds it then. Times are text that sorts (event/formats.ts). A range may begin or end within a period, so who asks still looks
+ * at the times themselves.
+ */
+
+/** `from` is inside the range, `to` is not. */
+export interface TimeRange {
+  readonly name: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export const periodsOf = (time: string): readonly string[] => {
+  if (!time.startsWith(CENTURY)) return [ELSEWHERE];
+  const minute = time.slice(0, MINUTE).toLowerCase();
+  return LENGTHS.map((length) => minute.slice(0, length));
+};
+
+/** The largest periods that together hold the range: at most 170, from the first to the last, and the one of all other centuries. */
+export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {
+  const start = Math.max(FIRST_MS, from === undefined ? FIRST_MS : minuteMs(from));
+  const end = Math.min(END_MS, to === undefined ? END_MS : minuteMs(to) + (isWholeMinute(to) ? 0 : 1));
+  const shortest = end - start > MINUTES_WITHIN_MS ? HOUR : MINUTE;
+  const found = [ELSEWHERE];
+  let at = textOf(start).slice(0, shortest);
+  while (msOf(at) < end) {
+    const length = LENGTHS.find((each) => each === shortest || (isBegin(at, each) && endOf(at, each) <= end));
+    const period = at.slice(0, length);
+    found.push(period.toLowerCase());
+    at = textOf(endOf(at, period.length)).slice(0, shortest);
+  }
+  return found;
+};
+
+const CENTURY = "20";
+/** All times outside this century together: there are hardly any. */
+const ELSEWHERE = "elsewhere";
+const FIRST = "2000-01-01T00:00";
+const FIRST_MS = Date.UTC(2000, 0);
+const END_MS = Date.UTC(2100, 0);
+
+const [DECADE, YEAR, MONTH, DAY, HOUR, MINUTE] = [3, 4, 7, 10, 13, 16];
+/** Characters of a time that name the period. */
+const LENGTHS = [DECADE, YEAR, MONTH, DAY, HOUR, MINUTE];
+
+/** At the ends of a longer range hours do as well as minutes, and there are fewer of them to look up. */
+const MINUTES_WITHIN_MS = 48 * 3_600_000;
+
+const msOf = (text: string): number => Date.parse(`${text}${FIRST.slice(text.length)}Z`);
+
+const textOf = (ms: number): string => new Date(ms).toISOString().slice(0, MINUTE);
+
+const minuteMs = (time: string): number => msOf(time.slice(0, MINUTE));
+
+const isWholeMinute = (time: string): boolean => time.slice(MINUTE) === ":00";
+
+const isBegin = (text: string, length: number): boolean =>
+  text.slice(length) === FIRST.slice(length, text.length);
+
+/** The end of the period of this length in which the time lies. */
+const endOf = (text: string, length: number): number => {
+  const at = new Date(msOf(text));
+  switch (length) {
+    case DECADE:
+      return at.setUTCFullYear(at.getUTCFullYear() + 10);
+    case YEAR:
+      return at.setUTCFullYear(at.getUTCFullYear() + 1);
+    case MONTH:
+      return at.setUTCMonth(at.getUTCMonth() + 1);
+    case DAY:
+      return at.setUTCDate(at.getUTCDate() + 1);
+    default:
+      return at.getTime() + (length === HOUR ? 3_600_000 : 60_000);
+  }
+};

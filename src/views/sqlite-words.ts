@@ -1,0 +1,36 @@
+/** Which words of a text index begin with some characters. */
+import type { DatabaseSync } from "node:sqlite";
+import { PREFIX_WORDS_MAX } from "../limits.ts";
+import type { Statements } from "./sqlite-connection.ts";
+import { fromStored } from "./stored-rows.ts";
+import { rowText, sqlName } from "./tables.ts";
+import type { TextIndex } from "./text-index.ts";
+
+export type WordsWith = (index: TextIndex, beginning: string) => readonly string[] | undefined;
+
+/**
+ * Undefined where there are too many. Asked for a prefix, FTS5 first gathers every row of every word that begins so; asked for one of
+ * these words or another, it reads as far as a page goes. So the words are looked up before: 0.1 s for 5,000,000 rows instead of 0.5 s (measured).
+ */
+export const createWordsWith = (database: DatabaseSync, statements: Statements): WordsWith => {
+  const known = new Set<string>();
+  return ({ name }, beginning) => {
+    const table = sqlName(`${name}_terms`);
+    // Of the connection alone, so that nothing of it is in the file. It finds its index by name whenever it is asked.
+    if (!known.has(name))
+      database.exec(`CREATE VIRTUAL TABLE temp.${table} USING fts5vocab (main, ${sqlName(name)}, instance)`);
+    known.add(name);
+    const next = statements(`SELECT term FROM temp.${table} WHERE term >= ? LIMIT 1`);
+    const found: string[] = [];
+    let from = beginning;
+    for (;;) {
+      const row = next.get(from);
+      const term = row === undefined ? undefined : rowText(fromStored(row), "term");
+      if (!term?.startsWith(beginning)) return found;
+      if (found.length === PREFIX_WORDS_MAX) return undefined;
+      found.push(term);
+      // The least that is greater: one row of each word is read, however many it has.
+      from = `${term}\x01`;
+    }
+  };
+};
