@@ -53,7 +53,7 @@ export const startPostgres = async (): Promise<TestPostgres> => {
 
 let shared: Promise<TestPostgres> | undefined;
 
-/** One server for the tests of this file, or of this run: `remove-postgres.ts` says until when. */
+/** One server for the tests of this file, or of this run (remove-postgres.ts). */
 export const testPostgres = (): Promise<TestPostgres> => {
   shared ??= startPostgres();
   return shared;
