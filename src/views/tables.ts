@@ -20,10 +20,7 @@ export interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly primaryKey: readonly string[];
-  /**
-   * The columns of each index. Where two serve a query equally well SQLite takes the one that stands later here
-   * (measured with 3.54), so the more selective one comes later.
-   */
+  /** The columns of each index. Of two that serve a list the later one is read (tenant-query.ts), so the more selective one comes later. */
   readonly indexes: readonly (readonly string[])[];
   /** False: while projecting nobody asks for a row by its key, so that inserting one needs no look at it. */
   readonly isReadBack?: false;

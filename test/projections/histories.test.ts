@@ -76,6 +76,15 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
     expect(found.toSorted(order)).toEqual([...history.gaps].toSorted(order));
   });
   test("activity by day", () => {
+    const totals = (name: string) => {
+      const events = new Map<string, number>();
+      for (const row of rows(ACTIVITY).filter(({ bucket }) => bucket === name)) {
+        const kind = `${row.start} ${row.event_group} ${row.event_type} ${row.risk_tier}`;
+        events.set(kind, (events.get(kind) ?? 0) + Number(row.events));
+      }
+      return Object.fromEntries([...events].sort());
+    };
+    expect(totals("day_of_all")).toEqual(totals("day"));
     const days = rows(ACTIVITY).filter(({ bucket }) => bucket === "day");
     const counts = new Map<string, number>();
     for (const { start, asset_id, event_type, events } of days) {

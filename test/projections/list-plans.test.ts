@@ -84,6 +84,16 @@ test.each(LISTS)("%s: no scan of the table and no sorting", (_, list, always) =>
   }
 });
 
+test("of several filters the one with the later index decides which rows are read", () => {
+  const readBy = (...columns: readonly string[]): string => {
+    const where = columns.map((column) => ({ kind: "equals", column, value: "x" }) as const);
+    return planOf(listQuery("acme", decisionList, { where, order: "desc", rowsMax: 51 }));
+  };
+  expect(readBy("outcome")).toContain("(tenant=? AND outcome=?)");
+  expect(readBy("outcome", "asset_id")).toContain("(tenant=? AND asset_id=?)");
+  expect(readBy("outcome", "asset_id", "subject_hash")).toContain("(tenant=? AND subject_hash=?)");
+});
+
 test("activity is summed from one range of an index", () => {
   for (const assetId of [undefined, "a"]) {
     const question = {

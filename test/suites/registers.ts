@@ -318,6 +318,20 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
         ]);
       expect(Object.fromEntries(counts)).toEqual(Object.fromEntries(history.activity));
     });
+    test("days of all assets together are the sums of those of each", async () => {
+      const range = "from=2026-01-01T00:00:00Z&to=2028-01-01T00:00:00Z";
+      const sums = async (groups: string) => {
+        const { data } = await ask(`/v1/activity?group_by=${groups}&event_type=decision.*&${range}`);
+        const events = new Map<string, number>();
+        for (const row of data)
+          events.set(
+            `${row.start} ${row.risk_tier}`,
+            (events.get(`${row.start} ${row.risk_tier}`) ?? 0) + row.events,
+          );
+        return Object.fromEntries(events);
+      };
+      expect(await sums("start,risk_tier")).toEqual(await sums("start,asset_id,risk_tier"));
+    });
     test("a bucket that the range cuts is counted whole, one that it only touches is not", async () => {
       const asset = history.assets[0]?.asset_id;
       const sum = async (range: string) => {

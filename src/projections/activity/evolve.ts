@@ -1,8 +1,8 @@
 import { splitEventType } from "../../../streams/subjects.ts";
-import type { RowInMaking } from "../../views/tables.ts";
+import type { RowInMaking, RowOf } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
-import { ACTIVITY } from "./tables.ts";
+import { ACTIVITY, DAY_OF_ALL } from "./tables.ts";
 
 /** Characters of a time that name its hour and its day. */
 const BUCKETS = [
@@ -34,12 +34,26 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
         });
     }
   }
-  return [...rows.values()].map((row) => ({ kind: "add", table: ACTIVITY, row }));
+  const counts = [...rows.values()];
+  return [...counts, ...ofAllAssets(counts)].map((row) => ({ kind: "add", table: ACTIVITY, row }));
+};
+
+const ofAllAssets = (counts: readonly RowOf<typeof ACTIVITY>[]): readonly RowOf<typeof ACTIVITY>[] => {
+  const rows = new Map<string, RowInMaking<typeof ACTIVITY>>();
+  for (const row of counts) {
+    if (row.bucket !== "day") continue;
+    const { tenant, start, event_type: eventType, risk_tier: riskTier } = row;
+    const name = `${tenant} ${start} ${eventType.length} ${eventType} ${riskTier}`;
+    const known = rows.get(name);
+    if (known) known.events += row.events;
+    else rows.set(name, { ...row, bucket: DAY_OF_ALL, asset_id: "" });
+  }
+  return [...rows.values()];
 };
 
 export const activityProjection = onFirstEvents({
   name: "activity",
-  version: 1,
+  version: 2,
   tables: [ACTIVITY],
   stateKeys: () => [],
   evolve,

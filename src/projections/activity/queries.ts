@@ -3,7 +3,7 @@
 import type { Row } from "../../views/tables.ts";
 import { tenantTotals } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { ACTIVITY } from "./tables.ts";
+import { ACTIVITY, DAY_OF_ALL } from "./tables.ts";
 
 export const ACTIVITY_GROUPS = ["start", "asset_id", "event_group", "event_type", "risk_tier"] as const;
 export type ActivityGroup = (typeof ACTIVITY_GROUPS)[number];
@@ -25,11 +25,12 @@ export const activityQuery = (tenant: string, question: ActivityQuestion) => {
   const { bucket, groupBy, from, to, assetId, eventType, eventGroup, rowsMax } = question;
   const equals = (column: "asset_id" | "event_type" | "event_group", value: string | undefined) =>
     value === undefined ? [] : [{ kind: "equals", column, value } as const];
+  const isOfAll = bucket === "day" && assetId === undefined && !groupBy.includes("asset_id");
   return tenantTotals({
     tenant,
     table: ACTIVITY,
     where: [
-      { kind: "equals", column: "bucket", value: bucket },
+      { kind: "equals", column: "bucket", value: isOfAll ? DAY_OF_ALL : bucket },
       { kind: "range", column: "start", from, to },
       ...equals("asset_id", assetId),
       ...equals("event_type", eventType),

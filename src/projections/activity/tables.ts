@@ -1,11 +1,14 @@
 import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
 
+/** A day again, of all assets together and with none of them named: there may be a thousand times as many rows with them. */
+export const DAY_OF_ALL = "day_of_all";
+
 /** How many events there were: by hour and by day of the event's own time, in UTC. */
 export const ACTIVITY = {
   name: "activity",
   columns: {
     tenant: TEXT,
-    /** `hour` or `day`. */
+    /** `hour`, `day` or DAY_OF_ALL. */
     bucket: TEXT,
     /** `2026-11-20T10` or `2026-11-20`. */
     start: TEXT,

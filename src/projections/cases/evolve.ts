@@ -31,7 +31,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
     evolve: (states, events) => evolve(states, events, rules),
   });
 
-const VERSION = 2;
+const VERSION = 3;
 /** Other deadlines make other rows, so they are part of the version. */
 export const RULES_VERSIONS_MAX = 2 ** 32;
 

@@ -33,8 +33,10 @@ export const DECISIONS = {
   primaryKey: ["tenant", "decision_id"],
   indexes: [
     ["tenant", "at", "decision_id"],
+    ["tenant", "outcome", "at", "decision_id"],
     ["tenant", "asset_id", "at", "decision_id"],
-    ["tenant", "subject_hash", "at", "decision_id"],
+    // With the asset: who asks for both reads the rows of both only.
+    ["tenant", "subject_hash", "at", "decision_id", "asset_id"],
   ],
 } as const satisfies Table;
 
