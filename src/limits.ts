@@ -286,7 +286,7 @@ export const REQUEST_DRAIN_MS_MAX = 5 * SECOND_MS;
 export const BODY_MS_MAX = 30 * SECOND_MS;
 /** Unfinished bodies over all requests, in bytes; a body of unknown length counts with its limit. Past it the answer is 503 `overloaded`. */
 export const BODY_BYTES_HELD_MAX = 256 * MIB;
-/** A connection that sends nothing for this long is closed. */
+/** A connection over which nothing goes for this long is closed, unless we are still looking for the next page of its answer. */
 export const CONNECTION_IDLE_MS_MAX = 30 * SECOND_MS;
 
 assert(EVENT_BYTES_MAX < SINGLE_BODY_BYTES_MAX && SINGLE_BODY_BYTES_MAX < BATCH_BODY_BYTES_MAX);

@@ -72,21 +72,25 @@ export interface HttpDependencies {
 }
 
 /** Answers one request; the address of the socket it came from is asked for only where it is needed. Never rejects. */
-export type HttpHandler = (request: Request, socketAddress: () => string) => Promise<Response>;
+export type HttpHandler = (
+  request: Request,
+  connection: { address(): string; keepOpen(isKept: boolean): void },
+) => Promise<Response>;
 
 export const createHttpApp = (dependencies: HttpDependencies): HttpHandler => {
   const { logger, metrics, trustedHops, newRequestId } = dependencies;
   const app = createRoutes(dependencies);
   const isLogged = logger.isEnabled("info");
-  return async (received, socketAddress) => {
+  return async (received, connection) => {
     const request = withRoutableUrl(received);
     const startedAt = performance.now();
     const context = openRequest(request, {
       newRequestId,
       clientAddress: () => {
         const forwardedFor = request.headers.get("x-forwarded-for");
-        return clientAddress({ socketAddress, forwardedFor, trustedHops });
+        return clientAddress({ socketAddress: connection.address, forwardedFor, trustedHops });
       },
+      keepOpen: connection.keepOpen,
     });
     let response: Response;
     try {

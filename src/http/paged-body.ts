@@ -10,6 +10,8 @@ export interface Pages {
   /** Once, when nothing more is asked for: at the end, after a failure, or when the client has gone. */
   closed(): void;
   failed(error: unknown): void;
+  /** While a page is made the client cannot be blamed for the silence; while it takes one it can. */
+  keepOpen(isKept: boolean): void;
 }
 
 export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>> => {
@@ -28,11 +30,19 @@ export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>>
       if (text !== "" || hasEnded) return text;
     }
   };
+  const make = async (): Promise<string | undefined> => {
+    pages.keepOpen(true);
+    try {
+      return await nextText();
+    } finally {
+      pages.keepOpen(false);
+    }
+  };
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       pull: async (controller) => {
         try {
-          const text = await nextText();
+          const text = await make();
           if (hasEnded) return;
           if (text !== undefined) return controller.enqueue(encoder.encode(text));
           end();

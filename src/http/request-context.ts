@@ -7,6 +7,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** To be asked before the answer is given. */
   readonly clientAddress: () => string;
+  /** Whether the connection stays open while nothing goes over it. */
+  readonly keepOpen: (isKept: boolean) => void;
   /** The pattern of the route that took it; the path itself may hold identifiers. */
   route: string;
   principal: Principal | undefined;
@@ -21,11 +23,12 @@ type OpenedRequest = Request & { [CONTEXT]?: RequestContext };
 
 export const openRequest = (
   request: OpenedRequest,
-  options: { readonly newRequestId: () => string; readonly clientAddress: () => string },
+  options: { readonly newRequestId: () => string } & Pick<RequestContext, "clientAddress" | "keepOpen">,
 ): RequestContext => {
   const context: RequestContext = {
     requestId: requestIdSent(request) ?? options.newRequestId(),
     clientAddress: options.clientAddress,
+    keepOpen: options.keepOpen,
     route: UNMATCHED_ROUTE,
     principal: undefined,
     problemCode: undefined,

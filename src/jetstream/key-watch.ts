@@ -238,7 +238,8 @@ const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortS
 
 /** Asks the stream's leader, never a follower that may be behind (so not a direct get). 0: the bucket is empty. */
 const createLastRevisionReader = async (connection: NatsConnection): Promise<() => Promise<number>> => {
-  const { streams } = await connection.jetstreamManager({ timeout: KEY_REQUEST_MS_MAX });
+  // Without a look at the account first: during an election nobody answers it, and a start would fail for that.
+  const { streams } = await connection.jetstreamManager({ timeout: KEY_REQUEST_MS_MAX, checkAPI: false });
   return async () => {
     try {
       const message = await streams.getMessage(`KV_${KEYS_BUCKET}`, { last_by_subj: `$KV.${KEYS_BUCKET}.>` });

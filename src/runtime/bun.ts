@@ -2,14 +2,18 @@ import type { Listener, ListenOptions } from "./listener.ts";
 
 /** `reusePort: false`: with it a second process takes half of the requests without an error (measured). */
 export const listenOnBun = (options: ListenOptions): Listener => {
+  const idleSeconds = options.idleMsMax / 1000;
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
     reusePort: false,
     maxRequestBodySize: options.bodyBytesMax,
-    idleTimeout: options.idleMsMax / 1000,
+    idleTimeout: idleSeconds,
     fetch: (request, bunServer) =>
-      options.handle(request, () => bunServer.requestIP(request)?.address ?? "unknown"),
+      options.handle(request, {
+        address: () => bunServer.requestIP(request)?.address ?? "unknown",
+        keepOpen: (isKept) => bunServer.timeout(request, isKept ? 0 : idleSeconds),
+      }),
   });
   return {
     port: server.port ?? options.port,

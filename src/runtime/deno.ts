@@ -9,11 +9,12 @@ declare const Deno: {
   ): { readonly addr: { readonly port: number }; shutdown(): Promise<void> };
 };
 
-/** Deno has no limit for bodies; readers stop at their own (http/body.ts). */
+/** Deno has no limit for bodies, where readers stop at their own (http/body.ts), and none for a connection that is quiet. */
 export const listenOnDeno = (options: ListenOptions): Listener => {
   const server = Deno.serve(
     { hostname: options.host, port: options.port, onListen: () => {} },
-    (request, info) => options.handle(request, () => info.remoteAddr.hostname),
+    (request, info) =>
+      options.handle(request, { address: () => info.remoteAddr.hostname, keepOpen: () => {} }),
   );
   return {
     port: server.addr.port,

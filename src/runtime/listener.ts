@@ -1,9 +1,16 @@
+/** What a request came over. */
+export interface Connection {
+  /** To be asked before the answer is given; it costs a system call. */
+  address(): string;
+  /** While it is kept open `idleMsMax` does not count: for the times when it is quiet because of us. */
+  keepOpen(isKept: boolean): void;
+}
+
 export interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** `socketAddress` is to be asked before the answer is given; it costs a system call. */
-  readonly handle: (request: Request, socketAddress: () => string) => Promise<Response>;
+  readonly handle: (request: Request, connection: Connection) => Promise<Response>;
   /** Above the limits that handlers enforce with a proper answer: this one closes without a word. */
   readonly bodyBytesMax: number;
   readonly idleMsMax: number;

@@ -25,6 +25,8 @@ const main = async (): Promise<void> => {
 };
 
 const run = async (config: Config): Promise<void> => {
+  // Nobody reads the banner any more: no reason to stop serving.
+  process.stderr.on("error", () => {});
   const startedAt = performance.now();
   const logger = createLogger({ level: config.logLevel, pretty: process.stdout.isTTY === true });
   const { version } = packageJson;

@@ -49,6 +49,14 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 const now = (): Date => new Date();
 
+/** False once the reader of our output has gone, as `head` goes. What was begun is finished in silence: its exit code still says how it went. */
+let isHeard = true;
+for (const output of [process.stdout, process.stderr]) {
+  output.on("error", () => {
+    isHeard = false;
+  });
+}
+
 const chosen = ({ projections }: Tools, name: string | undefined): readonly Projection[] => {
   const found = name === undefined ? projections : projections.filter((each) => each.name === name);
   if (found.length === 0)
@@ -124,6 +132,7 @@ const verify: Command = async (tools, [name]) => {
 const deadLetters: Command = async (tools, [name]) => {
   for (const projection of chosen(tools, name)) {
     for await (const letter of lettersOf(tools.views, projection.name)) {
+      if (!isHeard) return EXIT.ok;
       print(
         [
           projection.name,

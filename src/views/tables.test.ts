@@ -54,3 +54,18 @@ test("different keys never look alike", () => {
   ];
   expect(new Set(keys.map((key) => keyText(TABLE, key))).size).toBe(keys.length);
 });
+
+test("the name of an index always fits, and two that begin alike stay apart", () => {
+  const name = "things__made_again_beside_those_that_are_shown_now";
+  const ddl = tableDdl({
+    ...TABLE,
+    name,
+    indexes: [
+      ["tenant", "sequence", "note"],
+      ["tenant", "sequence", "key"],
+    ],
+  });
+  const names = ddl.slice(1).map((sql) => /^CREATE INDEX "([^"]+)"/.exec(sql)?.[1] ?? "");
+  expect(new Set(names).size).toBe(2);
+  for (const each of names) expect([each.length, each.startsWith(`${name}_b`)]).toEqual([63, true]);
+});

@@ -3,6 +3,7 @@
  * may hold is checked against the same description before a database sees it.
  */
 import { strict as assert } from "node:assert";
+import { createHash } from "node:crypto";
 
 export interface Column {
   readonly type: "text" | "integer";
@@ -60,7 +61,7 @@ const columnDdl = (name: string, column: Column, types: SqlTypes): string =>
 
 /** Nobody asks for rows without a value, so rows without one need no place in the index. */
 const indexDdl = (table: Table, names: readonly string[]): string => {
-  const indexName = sqlName(`${table.name}_by_${names.join("_")}`);
+  const indexName = sqlName(shortName(`${table.name}_by_${names.join("_")}`));
   const filled = names.filter((name) => columnOf(table, name).nullable);
   const condition = filled.map((name) => `${columnName(table, name)} IS NOT NULL`).join(" AND ");
   const made = `CREATE INDEX ${indexName} ON ${sqlName(table.name)} (${columnList(table, names)})`;
@@ -69,6 +70,15 @@ const indexDdl = (table: Table, names: readonly string[]): string => {
 
 /** PostgreSQL cuts longer names off without a word. */
 const NAME_CHARACTERS_MAX = 63;
+const DIGEST_CHARACTERS = 8;
+
+/** Names of indexes are made of others, and those of tables that are made again of even more: what does not fit is told apart by a digest. */
+const shortName = (name: string): string => {
+  if (name.length <= NAME_CHARACTERS_MAX) return name;
+  const digest = createHash("sha256").update(name).digest("hex").slice(0, DIGEST_CHARACTERS);
+  return `${name.slice(0, NAME_CHARACTERS_MAX - DIGEST_CHARACTERS - 1)}_${digest}`;
+};
+
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 /** A name that comes from a description, in quotes because `key` and `value` are also words of SQL. */

@@ -36,9 +36,14 @@ test("labels and times are terms beside the words, and are asked for with them",
     ["type", "a.b"],
     ["tag", "Te am", "é"],
   ];
-  const written = { tenant: "acme", words: ["a"], labels, times: [["at", "1999-01-01T00:00:00"]] } as const;
+  const written = {
+    tenant: "acme",
+    words: ["a"],
+    labels,
+    times: [{ name: "at", time: "1999-01-01T00:00:00" }],
+  } as const;
   expect(sqliteTermsText(written)).toBe(
-    "acme/a acme/=type=a.b acme/=tag=~54~e~20~am=~e9~ acme/=at=elsewhere",
+    " acme/a acme/=type=a.b acme/=tag=~54~e~20~am=~e9~ acme/=at=elsewhere",
   );
   const ranges = [{ name: "at", from: "2026-01-01T00:00:00", to: "2027-01-01T00:00:00" }];
   expect(inSqlite({ labels: labels.slice(0, 1), ranges })).toBe(

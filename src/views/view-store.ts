@@ -5,7 +5,7 @@
  */
 import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "./tables.ts";
 import type { TenantQuery } from "./tenant-query.ts";
-import type { Label, TextIndex } from "./text-index.ts";
+import type { Label, NamedTime, TextIndex } from "./text-index.ts";
 
 /** What the store must know about a projection. Another `version` means other rows: the view starts again from nothing. */
 export interface ViewDefinition {
@@ -45,7 +45,7 @@ export type TextWrite =
       readonly words: readonly string[];
       readonly labels: readonly Label[];
       /** Times of the row as text that sorts, by the name of their column. */
-      readonly times: readonly (readonly [name: string, time: string])[];
+      readonly times: readonly NamedTime[];
     }
   | {
       readonly kind: "unindex";

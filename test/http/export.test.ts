@@ -212,7 +212,7 @@ describe("what is exported", () => {
 });
 
 describe("a large export", () => {
-  const COUNT = 50_000;
+  const COUNT = 20_000;
   let key = "";
   beforeAll(async () => {
     key = await service.makeKey("large");

@@ -121,6 +121,7 @@ test("of two readers the one that takes nothing gets one page, and the end is to
       next: async () => (made[reader] === 50 ? undefined : `${++made[reader]}`),
       closed: () => closed.push(reader),
       failed: () => {},
+      keepOpen: () => {},
     });
   const [idle, busy] = [bodyOf(0).getReader(), bodyOf(1)];
   expect(new TextDecoder().decode((await idle.read()).value)).toBe("1");

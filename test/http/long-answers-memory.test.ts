@@ -5,9 +5,9 @@ import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../sup
 import { event } from "../support/service.ts";
 import { openUntaken } from "../support/untaken-answer.ts";
 
-const COUNT = 50_000;
+const COUNT = 12_500;
 const MB = 1_000_000;
-const padding = "x".repeat(5000);
+const padding = "x".repeat(20_000);
 let folder: Awaited<ReturnType<typeof dataFolder>>;
 let service: ServiceProcess;
 
@@ -22,8 +22,8 @@ beforeAll(async () => {
   service = await spawnService({ dataDir: folder.path, environment: { ADMIN_API_KEY: ADMIN_KEY } });
   await service.untilReady();
   let sequence = 0;
-  for (let from = 0; from < COUNT; from += 1000) {
-    const events = Array.from({ length: 1000 }, (_, index) =>
+  for (let from = 0; from < COUNT; from += 500) {
+    const events = Array.from({ length: 500 }, (_, index) =>
       event({ event_id: `evt_${from + index}`, metadata: { padding } }),
     );
     sequence = (await service.call("/v1/events/batch", { body: { events } })).json.data.sequence;
@@ -41,7 +41,7 @@ test.each([
   ["ndjson", 250 * MB],
   ["csv", 500 * MB],
 ])(
-  "an export of 50,000 events as %s takes a small part of its size",
+  "an export of 250 MB as %s takes a small part of its size",
   async (format, size) => {
     const before = await residentBytes();
     const response = await fetch(`${service.url}/v1/export?format=${format}`, { headers });
@@ -66,8 +66,8 @@ test("thirty streams and four exports whose readers take nothing cost a page eac
     ...Array.from({ length: 4 }, () => "/v1/export"),
   ];
   const answers = await Promise.all(paths.map((path) => openUntaken(service.url + path, headers)));
-  const source = await openEventSource(`${service.url}/v1/events/stream?after=${COUNT - 20_000}`, headers);
-  await source.take(20_000);
+  const source = await openEventSource(`${service.url}/v1/events/stream?after=${COUNT - 5000}`, headers);
+  await source.take(5000);
   expect((await residentBytes()) - before).toBeLessThan(300 * MB);
   for (const answer of answers) answer.disconnect();
   await source.disconnect();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { dataFolder, processesNaming, type ServiceProcess, spawnService } from "../support/process.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -59,7 +59,7 @@ test("the next start keeps the key and the events, and goes on counting", async 
     expect(await listIds(service, round + 1)).toEqual(["evt_a", "evt_b"].slice(0, round + 1));
     service.kill(round === 0 ? "SIGTERM" : "SIGINT");
     expect(await service.ended()).toBe(0);
-    expect(processesNaming(folder.path)).toEqual([]);
+    await until("nothing runs in the folder", () => processesNaming(folder.path).length === 0);
   }
 });
 
@@ -89,6 +89,24 @@ test("a stop finishes what was accepted: what was acknowledged is there at the n
   expect(new Set(ids).size).toBe(ids.length);
   expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
 }, 30_000);
+
+test("a reader of its output that goes stops nothing: events are taken, and a signal still ends it", async () => {
+  await using folder = await dataFolder();
+  await using service = await spawnService({ dataDir: folder.path });
+  await service.untilReady();
+  service.stopReading();
+  for (const id of ["evt_1", "evt_2"]) await sendUntilAccepted(service, id);
+  expect(await listIds(service, 2)).toEqual(["evt_1", "evt_2"]);
+  service.kill("SIGTERM");
+  expect(await service.ended()).toBe(0);
+});
+
+test("`views … | head` ends without a complaint", () => {
+  const command = resolve(import.meta.dir, "../../src/service/views-command.ts");
+  const script = `{ "$0" "$1" help; echo "ended with $?" >&2; } | true`;
+  const { stderr } = spawnSync("sh", ["-c", script, process.execPath, command], { encoding: "utf8" });
+  expect(stderr).toBe("ended with 0\n");
+});
 
 test("kill -9 of the service leaves no broker, and loses nothing that was acknowledged", async () => {
   await using folder = await dataFolder();

@@ -29,10 +29,10 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
       labels.delete(name);
       if (write.kind === "unindex") return;
       words.set(name, [...new Set(write.words)].sort());
-      labels.set(
-        name,
-        [...write.labels, ...write.times].map((parts) => parts.join("=")),
-      );
+      labels.set(name, [
+        ...write.labels.map((parts) => parts.join("=")),
+        ...write.times.map(({ name, time }) => `${name}=${time}`),
+      ]);
       return;
     }
     const { table } = write;

@@ -210,7 +210,7 @@ export const textIndexSuite = (
       ];
       const writes = times.flatMap((time, index) => [
         insert(thing(index + 1, { colour: time })),
-        wordsOf(index + 1, ["w"], "acme", { times: [["colour", time]] }),
+        wordsOf(index + 1, ["w"], "acme", { times: [{ name: "colour", time }] }),
       ]);
       await store.commit(commitOf(0, 4, { writes }));
       const bounds = [undefined, ...times, "2026-11-20T10:00:00.6", "2100-01-01T00:00:00"];

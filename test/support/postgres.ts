@@ -53,10 +53,16 @@ export const startPostgres = async (): Promise<TestPostgres> => {
 
 let shared: Promise<TestPostgres> | undefined;
 
-/** One server for all tests of this process. It ends with the process. */
+/** One server for the tests of this file, or of this run (remove-postgres.ts). */
 export const testPostgres = (): Promise<TestPostgres> => {
   shared ??= startPostgres();
   return shared;
+};
+
+export const removeTestPostgres = async (): Promise<void> => {
+  const server = await shared;
+  shared = undefined;
+  await server?.[Symbol.asyncDispose]();
 };
 
 const USER = "prooftrail";

@@ -40,6 +40,8 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly exitCode: number | null;
   call: TestService["call"];
   kill(signal: NodeJS.Signals): void;
+  /** As `| head` does: what it writes from now on finds nobody. */
+  stopReading(): void;
   /** Resolves with the exit code. */
   ended(): Promise<number | null>;
   untilReady(): Promise<void>;
@@ -117,6 +119,10 @@ const watchService = (
     },
     call: (path, callOptions) => createCaller(url(), adminKey())(path, callOptions),
     kill: (signal) => void child.kill(signal),
+    stopReading: () => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
     ended: () => ended,
     untilReady: async () => {
       await until(

@@ -114,7 +114,7 @@ const exportBody = (
   };
   const failed = (error: unknown): void =>
     logger.warn("an export was broken off", { request_id: context.requestId, detail: String(error) });
-  return pagedBody({ next, closed: open.close, failed });
+  return pagedBody({ next, closed: open.close, failed, keepOpen: context.keepOpen });
 };
 
 const EXAMPLE = {

@@ -80,7 +80,7 @@ const liveBody = (
   const { next } = createLiveTail({ walk, watch, isStillAllowed, signal, keepAliveMs: STREAM_KEEP_ALIVE_MS });
   const failed = (error: unknown): void =>
     logger.warn("a stream was broken off", { request_id: context.requestId, detail: String(error) });
-  return pagedBody({ next, closed: close, failed });
+  return pagedBody({ next, closed: close, failed, keepOpen: context.keepOpen });
 };
 
 interface Start {

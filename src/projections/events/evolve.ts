@@ -81,8 +81,8 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
       words: eventWords(facts),
       labels: eventLabels(facts),
       times: [
-        ["occurred", facts.occurred],
-        ["received", received],
+        { name: "occurred", time: facts.occurred },
+        { name: "received", time: received },
       ],
     },
   ];
