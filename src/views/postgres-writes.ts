@@ -4,7 +4,7 @@
  */
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import { inSlices } from "./in-slices.ts";
-import { addTextWrite, type TextRun, textStatements } from "./postgres-text-writes.ts";
+import { addTextWrite, type Statement, type TextRun, textStatements } from "./postgres-text-writes.ts";
 import {
   checkKey,
   checkRow,
@@ -20,11 +20,6 @@ import {
 } from "./tables.ts";
 import { toStoredText } from "./text.ts";
 import type { RowWrite, Write } from "./view-store.ts";
-
-export interface Statement {
-  readonly sql: string;
-  readonly params: readonly string[];
-}
 
 /**
  * Statements that together leave what the writes would one by one. Tables do not depend on each other, so only the order within one
