@@ -72,8 +72,7 @@ export const labelTerm = (tenant: string, label: Label): string => termPrefix(te
 const labelText = (label: Label): string => {
   let text = "";
   for (const part of label) {
-    text += "=";
-    text += PLAIN_PART.test(part) ? part : escapedPart(part);
+    text = `${text}=${PLAIN_PART.test(part) ? part : escapedPart(part)}`;
   }
   return text.length <= LABEL_CHARACTERS_MAX ? text : shortened(text);
 };
@@ -115,20 +114,13 @@ export const sqliteTermsText = ({ tenant, words, labels, times }: SqliteEntry): 
   let terms = "";
   for (const word of words) {
     if (!WORD.test(word)) throw new Error(NOT_A_WORD);
-    terms += prefix;
-    terms += word;
+    terms = `${terms}${prefix}${word}`;
   }
-  for (const label of labels) {
-    terms += prefix;
-    terms += labelText(label);
-  }
+  for (const label of labels) terms = `${terms}${prefix}${labelText(label)}`;
   for (const { name, time } of times) {
     const beginning = `${prefix}=${name}=`;
     // A period is plain, as it is made here.
-    for (const period of periodsOf(time)) {
-      terms += beginning;
-      terms += period;
-    }
+    for (const period of periodsOf(time)) terms = `${terms}${beginning}${period}`;
   }
   return terms;
 };

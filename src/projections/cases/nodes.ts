@@ -59,15 +59,16 @@ export const withFact = (node: Node, fact: Fact): Node => {
   const last = node.facts.at(-1);
   if (last === undefined || inOrder(last, fact) < 0) {
     const isFull = node.facts.length >= CASE_FACTS_MAX;
-    return { ...node, events, facts: isFull ? node.facts : [...node.facts, fact] };
+    return { events, facts: isFull ? node.facts : [...node.facts, fact], neighbours: node.neighbours };
   }
   const facts = [...node.facts, fact].sort(inOrder).slice(0, CASE_FACTS_MAX);
-  return { ...node, events, facts };
+  return { events, facts, neighbours: node.neighbours };
 };
 
 export const withNeighbour = (node: Node, neighbour: string): Node => {
   if (node.neighbours.includes(neighbour)) return node;
-  if (node.neighbours.length === 0) return { ...node, neighbours: [neighbour] };
+  if (node.neighbours.length === 0)
+    return { events: node.events, facts: node.facts, neighbours: [neighbour] };
   const neighbours = [...node.neighbours, neighbour].sort();
   if (neighbours.length > CASE_NEIGHBOURS_MAX + 1) neighbours.pop();
   return neighbours.length === node.neighbours.length &&
