@@ -1,7 +1,8 @@
 /**
- * How far the views stand behind the log while events come in: `bun bench/lag.ts [events/s] [seconds] [together|apart]`. Events of histories are sent
- * in batches at a steady rate; the log's last sequence and the position of the views are looked at 20 times a second. `apart`: front end and
- * projector are processes of their own, sharing the broker and the file of the views. Linux, for /proc.
+ * How far the views stand behind the log while events come in: `bun bench/lag.ts [events/s] [seconds] [together|apart|after]`. Events of histories are
+ * sent in batches at a steady rate; the log's last sequence and the position of the views are looked at 20 times a second. `apart`: front end and
+ * projector are processes of their own, sharing the broker and the file of the views. `after`: the projector starts when all has been sent, and makes
+ * the views from the log. Linux, for /proc.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -29,7 +30,7 @@ const makeBodies = (count: number): readonly string[] => {
   const bodies: string[] = [];
   for (let seed = 1; bodies.length < count; seed++) {
     const { events } = makeHistory({ seed, assets: 20, cases: EVENTS_PER_HISTORY / 20 / 1.9, shares: CALM });
-    for (let start = 0; start < events.length && bodies.length < count; start += BATCH_EVENTS)
+    for (let start = 0; start + BATCH_EVENTS <= events.length && bodies.length < count; start += BATCH_EVENTS)
       bodies.push(JSON.stringify({ events: events.slice(start, start + BATCH_EVENTS) }));
   }
   return bodies;
@@ -102,26 +103,53 @@ const watchLag = async (subject: Subject, dataDir: string, stop: AbortSignal): P
   return lags;
 };
 
-const bodies = makeBodies((rate * seconds) / BATCH_EVENTS);
-const folder = await mkdtemp(join(tmpdir(), "prooftrail-lag-"));
-try {
-  const dataDir = join(folder, "data");
+const cpuOf = (pids: readonly number[]): readonly number[] => pids.map(cpuMicroseconds);
+
+/** Microseconds per event since `before`. */
+const cpuSince = (pids: readonly number[], before: readonly number[], events: number): string =>
+  cpuOf(pids)
+    .map((used, index) => ((used - (before[index] ?? 0)) / events).toFixed(1))
+    .join(", ");
+
+const measureLag = async (dataDir: string, bodies: readonly string[]): Promise<string> => {
   await using subject = await startSubject(dataDir, how === "apart" ? "api" : "api,projector");
   await using projector = how === "apart" ? startProjector(dataDir, subject) : undefined;
   const pids = [subject.servicePid, subject.brokerPid, ...(projector ? [projector.pid] : [])];
   const stop = new AbortController();
   const watching = watchLag(subject, dataDir, stop.signal);
-  const before = pids.map(cpuMicroseconds);
+  const before = cpuOf(pids);
   const sent = await sendAll(subject, bodies);
   stop.abort();
   const lags = [...(await watching)].sort((one, other) => one - other);
   const at = (share: number): number => Math.round(lags[Math.floor(share * (lags.length - 1))] ?? 0);
   const events = bodies.length * BATCH_EVENTS;
-  const cpu = pids.map((pid, index) => ((cpuMicroseconds(pid) - (before[index] ?? 0)) / events).toFixed(1));
-  process.stdout.write(`| events | events/s | refused | sender late ms | lag p50 ms | p99 ms | longest ms | CPU µs/event: service, broker, projector |
+  return `| events | events/s | refused | sender late ms | lag p50 ms | p99 ms | longest ms | CPU µs/event: service, broker, projector |
 |---|---|---|---|---|---|---|---|
-| ${events} | ${Math.round(events / sent.seconds)} | ${sent.refused} | ${Math.round(sent.lateMs)} | ${at(0.5)} | ${at(0.99)} | ${at(1)} | ${cpu.join(", ")} |
-`);
+| ${events} | ${Math.round(events / sent.seconds)} | ${sent.refused} | ${Math.round(sent.lateMs)} | ${at(0.5)} | ${at(0.99)} | ${at(1)} | ${cpuSince(pids, before, events)} |
+`;
+};
+
+const measureMaking = async (dataDir: string, bodies: readonly string[]): Promise<string> => {
+  await using subject = await startSubject(dataDir, "api");
+  const { refused } = await sendAll(subject, bodies);
+  const events = bodies.length * BATCH_EVENTS;
+  const startedAt = performance.now();
+  const brokerBefore = cpuOf([subject.brokerPid]);
+  await using projector = startProjector(dataDir, subject);
+  await using views = createSqliteViews({ path: join(dataDir, "views.sqlite") });
+  while ((await views.position("cases")) < events - refused * BATCH_EVENTS) await delay(LOOK_MS);
+  const seconds = (performance.now() - startedAt) / 1000;
+  return `| events | s | events/s | CPU µs/event: projector | broker |
+|---|---|---|---|---|
+| ${events} | ${seconds.toFixed(1)} | ${Math.round(events / seconds)} | ${cpuSince([projector.pid], [0], events)} | ${cpuSince([subject.brokerPid], brokerBefore, events)} |
+`;
+};
+
+const bodies = makeBodies((rate * seconds) / BATCH_EVENTS);
+const folder = await mkdtemp(join(tmpdir(), "prooftrail-lag-"));
+try {
+  const measure = how === "after" ? measureMaking : measureLag;
+  process.stdout.write(await measure(join(folder, "data"), bodies));
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

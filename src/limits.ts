@@ -153,10 +153,10 @@ export const STREAM_POSITION_POLL_MS = 25;
 /** How long a read waits for the view to reach `min_sequence` (DESIGN 3). */
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 /**
- * Records and bytes that projections take in one transaction. A page of the database that many records change is written once: with 1000 records
- * projecting takes an eighth longer (measured). Who keeps up takes fewer, as they come.
+ * Records and bytes that projections take in one transaction. A page of the database that many records change is written once: with 4000 records
+ * a tenth more is written, with 16,000 memory grows by 300 MB (measured). Who keeps up takes fewer, as they come.
  */
-export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4000;
+export const PROJECTION_RECORDS_PER_COMMIT_MAX = 8000;
 export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
 /**
  * Records that one projection evolves at a time, and how long projections may go on before requests have a turn. What a case or an asset is told by
