@@ -4,6 +4,11 @@ import { sqlName } from "./tables.ts";
 import { labelsText, labelTableName, type TextIndex, termsText } from "./text-index.ts";
 import type { TextWrite } from "./view-store.ts";
 
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly string[];
+}
+
 /** What becomes of some sequences of one index. */
 export interface TextRun {
   readonly index: TextIndex;
@@ -33,29 +38,39 @@ export const addTextWrite = (runs: TextRun[], write: TextWrite): void => {
   run.characters += (terms?.length ?? 0) + labels.length;
 };
 
-/** Takes sequences, their terms and their labels: one statement for what comes and what goes. */
-export const textStatement = ({ index, rows }: TextRun): { sql: string; params: readonly string[] } => {
+/** Statements for what comes and what goes, in any order: no sequence is in both. */
+export const textStatements = ({ index, rows }: TextRun): readonly Statement[] => {
   const name = sqlName(index.name);
-  const labelled = sqlName(labelTableName(index.name));
-  const given = [...rows];
-  return {
+  const labels = sqlName(labelTableName(index.name));
+  const come = [...rows].filter(([, { terms }]) => terms !== null);
+  const go = [...rows].filter(([, { terms }]) => terms === null);
+  const coming: Statement = {
     sql: [
-      "WITH given AS (SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (sequence, terms, labels)),",
-      "given_label AS (SELECT sequence, terms, label FROM given, unnest(string_to_array(labels, ' ')) AS label),",
-      `gone AS (DELETE FROM ${name} stored USING given WHERE stored.rowid = given.sequence AND given.terms IS NULL),`,
-      `gone_labels AS (DELETE FROM ${labelled} stored USING given_label given WHERE stored.label = given.label`,
-      "AND stored.sequence = given.sequence AND given.terms IS NULL),",
-      `new_labels AS (INSERT INTO ${labelled} (label, sequence)`,
-      "SELECT label, sequence FROM given_label WHERE terms IS NOT NULL ON CONFLICT DO NOTHING)",
+      "WITH given AS (SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (sequence, labels, terms)),",
+      `labelled AS (INSERT INTO ${labels} (label, sequence)`,
+      "SELECT unnest(string_to_array(labels, ' ')), sequence FROM given ON CONFLICT DO NOTHING)",
       `INSERT INTO ${name} (rowid, ${name})`,
-      "SELECT sequence, array_to_tsvector(string_to_array(terms, ' ')) FROM given WHERE terms IS NOT NULL",
+      "SELECT sequence, array_to_tsvector(string_to_array(terms, ' ')) FROM given",
       `ON CONFLICT (rowid) DO UPDATE SET ${name} = excluded.${name}`,
     ].join(" "),
-    // Terms and labels have no character that an array's text would have to escape.
-    params: [
-      `{${given.map(([sequence]) => sequence).join(",")}}`,
-      `{${given.map(([, { terms }]) => (terms === null ? "NULL" : `"${terms}"`)).join(",")}}`,
-      `{${given.map(([, { labels }]) => `"${labels}"`).join(",")}}`,
-    ],
+    params: [...sequencesAndLabels(come), textsOf(come.map(([, { terms }]) => terms ?? ""))],
   };
+  const going: Statement = {
+    sql: [
+      "WITH given AS (SELECT * FROM unnest($1::bigint[], $2::text[]) AS given (sequence, labels)),",
+      `gone AS (DELETE FROM ${name} stored USING given WHERE stored.rowid = given.sequence)`,
+      `DELETE FROM ${labels} stored USING given, unnest(string_to_array(given.labels, ' ')) AS own`,
+      "WHERE stored.label = own AND stored.sequence = given.sequence",
+    ].join(" "),
+    params: sequencesAndLabels(go),
+  };
+  return [...(come.length === 0 ? [] : [coming]), ...(go.length === 0 ? [] : [going])];
 };
+
+const sequencesAndLabels = (rows: readonly (readonly [number, TextRow])[]): readonly string[] => [
+  `{${rows.map(([sequence]) => sequence).join(",")}}`,
+  textsOf(rows.map(([, { labels }]) => labels)),
+];
+
+/** Terms and labels have no character that an array's text would have to escape. */
+const textsOf = (texts: readonly string[]): string => `{${texts.map((text) => `"${text}"`).join(",")}}`;

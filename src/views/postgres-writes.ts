@@ -4,7 +4,7 @@
  */
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import { inSlices } from "./in-slices.ts";
-import { addTextWrite, type TextRun, textStatement } from "./postgres-text-writes.ts";
+import { addTextWrite, type Statement, type TextRun, textStatements } from "./postgres-text-writes.ts";
 import {
   checkKey,
   checkRow,
@@ -21,11 +21,6 @@ import {
 import { toStoredText } from "./text.ts";
 import type { RowWrite, Write } from "./view-store.ts";
 
-export interface Statement {
-  readonly sql: string;
-  readonly params: readonly string[];
-}
-
 /**
  * Statements that together leave what the writes would one by one. Tables do not depend on each other, so only the order within one
  * table is kept. Throws where a row is not one that its table can hold.
@@ -37,7 +32,7 @@ export const writeStatements = async (writes: readonly Write[]): Promise<readonl
     if (write.kind === "index" || write.kind === "unindex") addTextWrite(texts, write);
     else addWrite(runs, write);
   });
-  const statements: Statement[] = texts.map(textStatement);
+  const statements: Statement[] = texts.flatMap(textStatements);
   await inSlices([...runs.values()].flat(), ({ kind, table, rows }) =>
     statements.push({ sql: writeSql(table)[kind], params: arraysOf([...rows.values()]) }),
   );

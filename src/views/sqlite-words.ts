@@ -6,6 +6,10 @@ import { fromStored } from "./stored-rows.ts";
 import { rowText, sqlName } from "./tables.ts";
 import type { TextIndex } from "./text-index.ts";
 
+/** Stands between the words of a pair; and the character that follows it in ASCII. */
+const PAIR_JOINT = "_";
+const BEHIND_JOINT = "`";
+
 export type WordsWith = (index: TextIndex, beginning: string) => readonly string[] | undefined;
 
 /**
@@ -21,14 +25,20 @@ export const createWordsWith = (database: DatabaseSync, statements: Statements):
       database.exec(`CREATE VIRTUAL TABLE temp.${table} USING fts5vocab (main, ${sqlName(name)}, instance)`);
     known.add(name);
     const next = statements(`SELECT term FROM temp.${table} WHERE term >= ? LIMIT 1`);
-    const found: string[] = [];
+    const found = new Set<string>();
     let from = beginning;
     for (;;) {
       const row = next.get(from);
       const term = row === undefined ? undefined : rowText(fromStored(row), "term");
-      if (!term?.startsWith(beginning)) return found;
-      if (found.length === PREFIX_WORDS_MAX) return undefined;
-      found.push(term);
+      if (!term?.startsWith(beginning)) return [...found];
+      const joint = term.indexOf(PAIR_JOINT, beginning.length);
+      if (joint >= 0 && found.has(term.slice(0, joint))) {
+        // Whatever has the pair has its first word too.
+        from = term.slice(0, joint) + BEHIND_JOINT;
+        continue;
+      }
+      if (found.size === PREFIX_WORDS_MAX) return undefined;
+      found.add(term);
       // The least that is greater: one row of each word is read, however many it has.
       from = `${term}\x01`;
     }

@@ -28,19 +28,20 @@ import {
   toStored,
 } from "./stored-rows.ts";
 import {
-  checkKey,
-  checkRow,
+  checkedKeyValues,
   keyValues,
   type Row,
   rowInteger,
   rowText,
+  rowValues,
   sqlName,
   type Table,
   tableDdl,
   type Value,
 } from "./tables.ts";
 import type { QueryParameter } from "./tenant-query.ts";
-import { sqliteMatchText, sqliteTermsText, sqliteTextIndexDdl } from "./text-index.ts";
+import { toStoredText } from "./text.ts";
+import { sqliteMatchText, sqliteTermsText, sqliteTextIndexDdl, sqliteTextSql } from "./text-index.ts";
 import {
   type CommitResult,
   type Expectation,
@@ -304,22 +305,27 @@ const runWrite = (statements: Statements, write: Write): void => {
     return;
   }
   const { row } = write;
-  checkRow(table, row);
-  const isUpdate = write.kind === "upsert" && write.indexed === "same" && sql.update !== undefined;
-  const values: Value[] = [];
-  for (const name of isUpdate ? sql.updated : sql.columns) values.push(toStored(row[name] ?? null));
-  statements(isUpdate ? sql.update : sql[write.kind]).run(...values);
+  const values = rowValues(table, row);
+  if (write.kind === "upsert" && write.indexed === "same" && sql.update !== undefined) {
+    statements(sql.update).run(...storedAll(sql.updated.map((column) => row[column] ?? null)));
+    return;
+  }
+  statements(sql[write.kind]).run(...storedAll(values));
+};
+
+/** Changes the list, which nobody else has. */
+const storedAll = (values: Value[]): Value[] => {
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    if (typeof value === "string") values[index] = toStoredText(value);
+  }
+  return values;
 };
 
 const runTextWrite = (statements: Statements, write: TextWrite): void => {
-  const name = sqlName(write.index.name);
-  if (write.kind === "unindex") statements(`DELETE FROM ${name} WHERE rowid = ?`).run(write.sequence);
-  // Without OR REPLACE, FTS5 takes a rowid a second time and finds it by the words of both (measured with 3.54).
-  else
-    statements(`INSERT OR REPLACE INTO ${name} (rowid, terms) VALUES (?, ?)`).run(
-      write.sequence,
-      sqliteTermsText(write),
-    );
+  const sql = sqliteTextSql(write.index);
+  if (write.kind === "unindex") statements(sql.unindex).run(write.sequence);
+  else statements(sql.index).run(write.sequence, sqliteTermsText(write));
 };
 
 const getRow = (statements: Statements, table: Table, key: Row): Row | undefined => {
@@ -327,7 +333,4 @@ const getRow = (statements: Statements, table: Table, key: Row): Row | undefined
   return found && fromStored(found);
 };
 
-const keyParams = (table: Table, key: Row): Value[] => {
-  checkKey(table, key);
-  return keyValues(table, key).map(toStored);
-};
+const keyParams = (table: Table, key: Row): Value[] => storedAll(checkedKeyValues(table, key));

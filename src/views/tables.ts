@@ -131,19 +131,38 @@ const compile = (table: Table): Compiled => {
 };
 
 /** Throws where the row is not one that the table can hold; never quotes a value. */
-export const checkRow = (table: Table, row: Row): void => {
-  const { columns } = compile(table);
-  checkValues(table, columns, row);
-  if (memberCount(row) !== columns.length)
-    throw new Error(`a row of ${table.name} has only the columns of its table`);
-};
+export const checkRow = (table: Table, row: Row): void => void rowValues(table, row);
 
 /** The same for a primary key: its columns, all of them, and no others. */
-export const checkKey = (table: Table, key: Row): void => {
-  const columns = compile(table).key;
-  checkValues(table, columns, key);
-  if (memberCount(key) !== columns.length)
-    throw new Error(`a key of ${table.name} has only the columns of its primary key`);
+export const checkKey = (table: Table, key: Row): void => void checkedKeyValues(table, key);
+
+/** Values in the order of the description. Throws as checkRow does. */
+export const rowValues = (table: Table, row: Row): Value[] =>
+  checkedValues(table, compile(table).columns, row);
+
+/** The same of a primary key alone. */
+export const checkedKeyValues = (table: Table, key: Row): Value[] =>
+  checkedValues(table, compile(table).key, key);
+
+/** The values of the primary key in a row or a key. */
+export const keyValues = (table: Table, row: Row): Value[] =>
+  compile(table).key.map(({ name }) => row[name] ?? null);
+
+const checkedValues = (table: Table, columns: readonly NamedColumn[], row: Row): Value[] => {
+  const values: Value[] = [];
+  for (const column of columns) {
+    const value = row[column.name];
+    if (value === undefined || !takes(column, value)) {
+      const { name, type, nullable } = column;
+      throw new Error(`${table.name}.${name} takes ${nullable ? "null or " : ""}${type}`);
+    }
+    values.push(value);
+  }
+  if (memberCount(row) !== columns.length) {
+    const named = columns.map(({ name }) => name).join(", ");
+    throw new Error(`what is written to ${table.name} has ${named} and no other columns`);
+  }
+  return values;
 };
 
 const memberCount = (row: Row): number => {
@@ -152,18 +171,7 @@ const memberCount = (row: Row): number => {
   return count;
 };
 
-export const keyValues = (table: Table, key: Row): Value[] =>
-  compile(table).key.map(({ name }) => key[name] ?? null);
-
-const checkValues = (table: Table, columns: readonly NamedColumn[], row: Row): void => {
-  for (const column of columns) {
-    if (takes(column, row[column.name])) continue;
-    const { name, type, nullable } = column;
-    throw new Error(`${table.name}.${name} takes ${nullable ? "null or " : ""}${type}`);
-  }
-};
-
-const takes = ({ type, nullable }: Column, value: Value | undefined): boolean => {
+const takes = ({ type, nullable }: Column, value: Value): boolean => {
   if (value === null) return nullable === true;
   return type === "text" ? typeof value === "string" : Number.isSafeInteger(value);
 };

@@ -41,7 +41,7 @@ export type TextWrite =
       readonly index: TextIndex;
       readonly tenant: string;
       readonly sequence: number;
-      /** As event/words.ts makes them; repetitions count once. */
+      /** As event/words.ts makes them: one with `_` in it stands beside the word before the `_`. Repetitions count once. */
       readonly words: readonly string[];
       readonly labels: readonly Label[];
       /** Times of the row as text that sorts, by the name of their column. */

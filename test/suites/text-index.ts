@@ -84,7 +84,7 @@ export const textIndexSuite = (
       await using at = await setUp();
       const { store } = at;
       const rows = [
-        ["credit", "model", "dec_42", "대출"],
+        ["credit", "model", "dec", "42", "dec_42", "대출"],
         ["creditor", "model"],
         ["dec", "42"],
         [],
@@ -97,13 +97,14 @@ export const textIndexSuite = (
         [{ words: ["model"] }, [1, 2]],
         [{ words: ["model", "credit"] }, [1]],
         [{ words: ["dec_42"] }, [1]],
-        [{ words: ["42", "dec"] }, [3]],
-        [{ words: ["credit", "42"] }, []],
+        [{ words: ["42", "dec"] }, [1, 3]],
+        [{ words: ["creditor", "42"] }, []],
         [{ words: ["대출"] }, [1]],
         [{ words: ["a"] }, [5]],
         [{ prefixes: ["credit"] }, [1, 2]],
         [{ prefixes: ["대"] }, [1]],
         [{ prefixes: ["dec_"] }, [1]],
+        [{ prefixes: ["de"] }, [1, 3]],
         [{ prefixes: ["cre", "mod"] }, [1, 2]],
         [{ words: ["creditor"], prefixes: ["mod"] }, [2]],
         [{ words: ["and"] }, []],
@@ -233,7 +234,7 @@ export const textIndexSuite = (
       const { store } = at;
       const writes = Array.from({ length: 300 }, (_, index) => [
         insert(thing(index + 1)),
-        wordsOf(index + 1, [`id_${index}`, index % 2 ? "odd_x" : "even"]),
+        wordsOf(index + 1, [`id_${index}`, ...(index % 2 ? ["odd", "odd_x"] : ["even"])]),
       ]).flat();
       await store.commit(commitOf(0, 300, { writes }));
       expect(await matching(store, { prefixes: ["id_"] })).toHaveLength(300);

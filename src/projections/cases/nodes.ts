@@ -68,19 +68,19 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
 
 /** The earliest facts stay, whatever came first. */
 export const withFact = (node: Node, fact: Fact): Node => {
-  const { facts, gone } = node;
+  const { facts, gone, neighbours } = node;
   const events = node.events + 1;
   const last = facts.at(-1);
   const isLast = last === undefined || inOrder(last, fact) < 0;
   if (facts.length + gone.length < CASE_FACTS_MAX)
-    return { ...node, events, facts: isLast ? [...facts, fact] : [...facts, fact].sort(inOrder) };
+    return { events, facts: isLast ? [...facts, fact] : [...facts, fact].sort(inOrder), gone, neighbours };
   const lastGone = gone.at(-1);
   if (lastGone !== undefined && (last === undefined || inOrder(last, lastGone) < 0)) {
-    if (inOrder(lastGone, fact) < 0) return { ...node, events };
-    return { ...node, events, facts: [...facts, fact].sort(inOrder), gone: gone.slice(0, -1) };
+    if (inOrder(lastGone, fact) < 0) return { events, facts, gone, neighbours };
+    return { events, facts: [...facts, fact].sort(inOrder), gone: gone.slice(0, -1), neighbours };
   }
-  if (isLast) return { ...node, events };
-  return { ...node, events, facts: [...facts.slice(0, -1), fact].sort(inOrder) };
+  if (isLast) return { events, facts, gone, neighbours };
+  return { events, facts: [...facts.slice(0, -1), fact].sort(inOrder), gone, neighbours };
 };
 
 /** Without the facts that `goneWith` has a sequence for. */
@@ -98,7 +98,8 @@ export const withoutFacts = (node: Node, goneWith: (fact: Fact) => Sequence | un
 
 export const withNeighbour = (node: Node, neighbour: string): Node => {
   if (node.neighbours.includes(neighbour)) return node;
-  if (node.neighbours.length === 0) return { ...node, neighbours: [neighbour] };
+  if (node.neighbours.length === 0)
+    return { events: node.events, facts: node.facts, gone: node.gone, neighbours: [neighbour] };
   const neighbours = [...node.neighbours, neighbour].sort();
   if (neighbours.length > CASE_NEIGHBOURS_MAX + 1) neighbours.pop();
   return neighbours.length === node.neighbours.length &&

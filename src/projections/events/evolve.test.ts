@@ -49,6 +49,7 @@ test("an event becomes one row with everything it can be searched by, and its te
     ...["tier=high", "type.tier=objection.received=high", "group.tier=objection=high"],
     ...["correlation=loan-7", `subject=${hash("a")}`, "trace=T"],
     ...["tag=n=1.5", "tag=b=false", "basis=pipa_37_2_kr"],
+    ...["type.basis=objection.received=pipa_37_2_kr", "group.basis=objection=pipa_37_2_kr"],
     ...["occurred=2026-11-20T09:00:00.12", "received=2026-11-20T10:00:00.5"],
   ]);
 });

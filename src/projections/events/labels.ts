@@ -11,14 +11,20 @@ export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
     ["type", eventType],
     ["group", group],
   ];
-  // Half of all events may have a type, and half a tier, and hardly any both: one label for the two finds these without going through the others.
+  // Half of all events may have a type, and half a tier or a basis, and hardly any both: one label for the two finds these without going through the
+  // others.
   if (riskTier !== null)
     labels.push(["tier", riskTier], ["type.tier", eventType, riskTier], ["group.tier", group, riskTier]);
   if (correlationId !== null) labels.push(["correlation", correlationId]);
   if (subjectHash !== null) labels.push(["subject", subjectHash]);
   if (traceId !== null) labels.push(["trace", traceId]);
   for (const { key, value } of facts.tags) labels.push(["tag", key, value]);
-  for (const legalBasis of facts.legalBases) labels.push(["basis", legalBasis]);
+  for (const legalBasis of facts.legalBases)
+    labels.push(
+      ["basis", legalBasis],
+      ["type.basis", eventType, legalBasis],
+      ["group.basis", group, legalBasis],
+    );
   return labels;
 };
 
@@ -50,14 +56,18 @@ export const askedLabels = (asked: AskedFacts): readonly Label[] => [
   ...(asked.tags ?? []).map(({ key, value }): Label => ["tag", key, value]),
   ...label("asset", asked.assetId),
   ...kindLabels(asked),
-  ...label("basis", asked.legalBasis),
 ];
 
 const label = (name: string, value: string | undefined): readonly Label[] =>
   value === undefined ? [] : [[name, value]];
 
-const kindLabels = ({ eventType, eventGroup, riskTier }: AskedFacts): readonly Label[] => {
+/** A type or its group, tier and basis. */
+const kindLabels = ({ eventType, eventGroup, riskTier, legalBasis }: AskedFacts): readonly Label[] => {
   const [name, kind] = eventType === undefined ? ["group", eventGroup] : ["type", eventType];
-  if (kind === undefined) return label("tier", riskTier);
-  return [riskTier === undefined ? [name, kind] : [`${name}.tier`, kind, riskTier]];
+  if (kind === undefined) return [...label("tier", riskTier), ...label("basis", legalBasis)];
+  if (riskTier === undefined && legalBasis === undefined) return [[name, kind]];
+  return [
+    ...(riskTier === undefined ? [] : [[`${name}.tier`, kind, riskTier] as const]),
+    ...(legalBasis === undefined ? [] : [[`${name}.basis`, kind, legalBasis] as const]),
+  ];
 };

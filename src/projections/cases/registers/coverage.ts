@@ -43,8 +43,16 @@ const DUTIES: Readonly<Record<DeadlineId, string>> = {
 const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly RowOf<typeof COVERAGE>[] => {
   const rows: RowOf<typeof COVERAGE>[] = [];
   const count = (asset: string, law: string, duty: string, { inTime = false, late = false }): void => {
-    const met = { in_time: Number(inTime), late: Number(late), unmet: Number(!inTime && !late) };
-    rows.push({ tenant, asset_id: asset, law, duty, required: 1, ...met });
+    rows.push({
+      tenant,
+      asset_id: asset,
+      law,
+      duty,
+      required: 1,
+      in_time: Number(inTime),
+      late: Number(late),
+      unmet: Number(!inTime && !late),
+    });
   };
   for (const { made, notices } of is.decisions) {
     if (!made) continue;
