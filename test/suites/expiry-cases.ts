@@ -1,6 +1,6 @@
 /** Cases expire with the last of their events. Each database runs it (test/projections/expiry.test.ts). */
 import { describe, expect, test } from "bun:test";
-import { CASE_NEIGHBOURS_MAX, CASES_WALK_MS, EXPIRY_INTERVAL_MS } from "../../src/limits.ts";
+import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX, CASES_WALK_MS, EXPIRY_INTERVAL_MS } from "../../src/limits.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { findCase } from "../../src/projections/cases/queries.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
@@ -217,6 +217,28 @@ export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase
         expect(await registersOf(scene.views)).toMatchObject(EMPTY);
         expect(await scene.differences()).toEqual([]);
       }
+    });
+
+    test("of a name with more events than are kept the case goes with those that are, and others take no place of theirs", async () => {
+      const count = CASE_FACTS_MAX + 20;
+      const events = Array.from({ length: count }, (_, index) =>
+        about(`many_${index}`, "decision.explanation_provided", {}),
+      );
+      await using scene = await sceneOf(events);
+      const { views, log } = scene;
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: count });
+      expect(await registersOf(views)).toMatchObject(EMPTY);
+      const earlier = about(
+        "earlier",
+        "objection.received",
+        {},
+        { timestamp: "2026-01-01T00:00:00Z", ...LAW },
+      );
+      const later = about("later", "objection.received", {}, { timestamp: "2027-01-01T00:00:00Z", ...LAW });
+      log.append(messageOf(count + 1, earlier), messageOf(count + 2, later));
+      await scene.project();
+      expect((await decision(views))?.is.facts.map(({ id }) => id)).toEqual(["evt_earlier"]);
+      expect(await scene.differences()).toEqual([]);
     });
 
     test("a case that hangs together with others no more goes within a week", async () => {
