@@ -207,7 +207,7 @@ export const EXPIRY_LOOK_MS = 10 * SECOND_MS;
 export const EXPIRY_ROWS_PER_COMMIT_MAX = 100;
 /** Between two such transactions, so that reads and projecting go first. */
 export const EXPIRY_PAUSE_MS = 10;
-/** Times that a step is built anew because a case got an event meanwhile; whoever writes to it all the time must not stop the rest. */
+/** Times that a step is built because a case got an event meanwhile; the last time without its cases, so that nothing stops the rest. */
 export const EXPIRY_TRIES_MAX = 5;
 /** After a step in which cases went, projecting begins a group anew at most: so long the next step waits for it to end. */
 export const EXPIRY_TURN_MS_MAX = SECOND_MS;

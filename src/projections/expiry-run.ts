@@ -128,9 +128,9 @@ const createLease = ({ views, cases, clock, holder }: ExpiryDependencies, begin:
      * Throws OutdatedError where another process has begun, or a row stands otherwise however often the changes are built: the projector may give a
      * case an event meanwhile.
      */
-    renew: async (build: () => Promise<RowChanges>): Promise<void> => {
-      for (let tries = 0; tries < EXPIRY_TRIES_MAX; tries++) {
-        const changes = await build();
+    renew: async (build: (isLastTry: boolean) => Promise<RowChanges>): Promise<void> => {
+      for (let tries = 1; tries <= EXPIRY_TRIES_MAX; tries++) {
+        const changes = await build(tries === EXPIRY_TRIES_MAX);
         const heldUntil = clock().getTime() + EXPIRY_LEASE_MS;
         if (await revise(changes, { holder, held_until: heldUntil, finished_at: begin.finishedAt })) return;
       }
@@ -216,24 +216,33 @@ interface CaseParts {
   readonly changes: RowChanges;
 }
 
-/** The changes, and in the same transaction the cases that have no other event. */
-const renewWithCases = async (dependencies: ExpiryDependencies, parts: CaseParts): Promise<void> => {
+/**
+ * The changes, and in the same transaction the cases that have no other event. Where the projector writes to these all the time they are left, so that
+ * events expire all the same, and all cases are due to be looked at.
+ */
+const renewWithCases = async (
+  dependencies: ExpiryDependencies,
+  parts: CaseParts,
+): Promise<"done" | "left"> => {
   const { views, rules } = dependencies;
   const { lease, begin, tenant, expiring, changes } = parts;
   const names = [...new Set(parts.names)];
-  let isRevised = false;
-  await lease.renew(async () => {
+  let [isRevised, areLeft] = [false, false];
+  const revisionOf = async (isLastTry: boolean): Promise<RowChanges> => {
     const gone = await casesExpiring(views, { tenant, names, expiring, rules });
     // A view that is made again meanwhile may know a part of a case only.
     if (!(await haveSeen(dependencies, begin.target))) throw new OutdatedError(MADE_AGAIN);
     isRevised = gone.writes.length > 0;
-    const cases = isRevised ? await noticeably(views, gone) : gone;
-    return {
-      expected: [...changes.expected, ...cases.expected],
-      writes: [...changes.writes, ...cases.writes],
-    };
+    if (!isRevised) return NOTHING;
+    areLeft = isLastTry;
+    return areLeft ? noticeably(views, NOTHING, { walkedAt: 0 }) : noticeably(views, gone);
+  };
+  await lease.renew(async (isLastTry) => {
+    const { expected, writes } = await revisionOf(isLastTry);
+    return { expected: [...changes.expected, ...expected], writes: [...changes.writes, ...writes] };
   });
   if (isRevised) await letProject(dependencies, begin.signal);
+  return areLeft ? "left" : "done";
 };
 
 /** The group that the projector is at is computed anew, so the next one of these steps waits until it is through. */
@@ -253,18 +262,13 @@ const letProject = async (
 const walkCases = async (dependencies: ExpiryDependencies, lease: Lease, begin: Begin): Promise<void> => {
   const { views, retention, clock, pause } = dependencies;
   const rowsMax = EXPIRY_ROWS_PER_COMMIT_MAX;
+  let areLeft = false;
   for (const { tenant } of (await readStored(retention)).policies) {
     for (let after: string | undefined; ; ) {
       const rows = await views.select(walkQuery(tenant, after, rowsMax));
       const names = rows.filter((row) => row.facts !== "[]").map((row) => rowText(row, "node"));
-      await renewWithCases(dependencies, {
-        lease,
-        begin,
-        tenant,
-        names,
-        expiring: new Set(),
-        changes: NOTHING,
-      });
+      const parts = { lease, begin, tenant, names, expiring: new Set<string>(), changes: NOTHING };
+      if ((await renewWithCases(dependencies, parts)) === "left") areLeft = true;
       const last = rows.at(-1);
       if (!last || rows.length < rowsMax) break;
       after = rowText(last, "node");
@@ -272,7 +276,7 @@ const walkCases = async (dependencies: ExpiryDependencies, lease: Lease, begin: 
       if (begin.signal.aborted) throw new OutdatedError("the service stops");
     }
   }
-  await lease.renew(() => noticeably(views, NOTHING, clock().getTime()));
+  if (!areLeft) await lease.renew(() => noticeably(views, NOTHING, { walkedAt: clock().getTime() }));
 };
 
 const readStored = async (retention: ExpiryDependencies["retention"]): Promise<StoredRetention> => {

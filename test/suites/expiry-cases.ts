@@ -6,10 +6,13 @@ import { findCase } from "../../src/projections/cases/queries.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
 import { rebuildView } from "../../src/projections/rebuild.ts";
+import { createRunner } from "../../src/projections/runner.ts";
 import type { Row, Table } from "../../src/views/tables.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { messageOf, type RecordParts } from "../projections/records.ts";
-import { CASES, createScene, event, RECEIVED, SHORT, YEAR_MS } from "./expiry.ts";
+import { silentLogger } from "../support/broker.ts";
+import { until } from "../support/until.ts";
+import { CASES, createScene, event, RECEIVED, SHORT, VIEWS, YEAR_MS } from "./expiry.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
 const signal = new AbortController().signal;
@@ -197,6 +200,50 @@ export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase
       expect(await registersOf(scene.views)).toEqual(before);
       expect(await scene.differences()).toEqual([]);
     });
+
+    test("a projector and cases that expire beside it keep neither from its work, and every view is right at the end", async () => {
+      const count = 600;
+      const made = (id: number, members: object = {}) =>
+        about(`made_${id}`, "decision.automated_decision_made", { decision_id: `d${id}` }, members);
+      const old = Array.from({ length: count }, (_, id) => made(id, { correlation_id: `c${id % 200}` }));
+      await using scene = await sceneOf(old);
+      await using other = scene.connect();
+      const metrics = { progressed: () => {}, alarmed: () => {} };
+      const clock = () => new Date();
+      const stopping = new AbortController();
+      const { log } = scene;
+      const runner = createRunner({
+        projections: VIEWS,
+        log,
+        views: other,
+        logger: silentLogger,
+        metrics,
+        clock,
+      });
+      const running = runner.run(stopping.signal);
+      const expired: number[] = [];
+      let isDone = false;
+      const worker = scene.worker({ onExpired: (events) => void expired.push(events) });
+      const looking = (async () => {
+        while ((await worker.look(signal)).kind !== "finished")
+          await new Promise((resolve) => setImmediate(resolve));
+        isDone = true;
+      })();
+      let sequence = count;
+      while (!isDone || sequence < 2 * count) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (sequence - (await other.position("cases")) > count) continue;
+        sequence++;
+        const late = about(`late_${sequence}`, "objection.received", { decision_id: `d${sequence % count}` });
+        log.append(messageOf(sequence, { ...late, receivedAt: "2027-11-20T10:00:00.000Z" }));
+      }
+      await looking;
+      expect(expired.reduce((sum, events) => sum + events)).toBe(count);
+      await until("the projector has seen all", async () => (await other.position("cases")) === sequence);
+      stopping.abort();
+      await running;
+      expect(await scene.differences()).toEqual([]);
+    }, 60_000);
 
     test("killed at any step, the next pass comes to the same end", async () => {
       for (let stepsMax = 0; stepsMax < 5; stepsMax++) {

@@ -33,7 +33,12 @@ import { silentLogger } from "../support/broker.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
 export const CASES = casesProjection(STANDARD_RULES, 0);
-export const VIEWS = [eventsProjection, assetsProjection, CASES, ledgerProjection];
+export const VIEWS: readonly [Projection, ...Projection[]] = [
+  eventsProjection,
+  assetsProjection,
+  CASES,
+  ledgerProjection,
+];
 export const YEAR_MS = 366 * 24 * 60 * 60 * 1000;
 export const RECEIVED = "2026-11-20T10:00:00.000Z";
 const at = (ms: number): Date => new Date(Date.parse(RECEIVED) + ms);

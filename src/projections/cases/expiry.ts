@@ -107,13 +107,13 @@ export const casesExpiring = async (
 export const noticeably = async (
   views: Pick<ViewStore, "load">,
   { expected, writes }: RowChanges,
-  walkedAt?: number,
+  change: { readonly walkedAt?: number } = {},
 ): Promise<RowChanges> => {
   const [row] = await views.load(CASE_EXPIRY, [CASE_EXPIRY_KEY]);
   const next = {
     ...CASE_EXPIRY_KEY,
     revisions: (row ? rowInteger(row, "revisions") : 0) + 1,
-    walked_at: walkedAt ?? (row ? rowInteger(row, "walked_at") : 0),
+    walked_at: change.walkedAt ?? (row ? rowInteger(row, "walked_at") : 0),
   };
   return {
     expected: [...expected, { table: CASE_EXPIRY, key: CASE_EXPIRY_KEY, row }],
