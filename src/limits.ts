@@ -207,6 +207,12 @@ export const EXPIRY_LOOK_MS = 10 * SECOND_MS;
 export const EXPIRY_ROWS_PER_COMMIT_MAX = 100;
 /** Between two such transactions, so that reads and projecting go first. */
 export const EXPIRY_PAUSE_MS = 10;
+/** Times that a step is built because a case got an event meanwhile; the last time without its cases, so that nothing stops the rest. */
+export const EXPIRY_TRIES_MAX = 5;
+/** After a step in which cases went, projecting begins a group anew at most: so long the next step waits for it to end. */
+export const EXPIRY_TURN_MS_MAX = SECOND_MS;
+/** How often all cases are looked at, for those that hang together otherwise than when their last event expired. */
+export const CASES_WALK_MS = 7 * 24 * 60 * 60 * SECOND_MS;
 /** A projector that expires says so this long ahead; when it dies, another goes on after that time. */
 export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
 /** A view further behind than this makes the instance not ready. */

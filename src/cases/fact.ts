@@ -126,7 +126,7 @@ const shortened = (text: string): string =>
   text.length <= SAID_CHARACTERS_MAX ? text : `${text.slice(0, SAID_CHARACTERS_MAX)}…`;
 
 /** By the time of the event; among equal times by its id. */
-export const inOrder = (one: Fact, other: Fact): number => {
+export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "id">): number => {
   if (one.at !== other.at) return one.at < other.at ? -1 : 1;
   if (one.id === other.id) return 0;
   return one.id < other.id ? -1 : 1;

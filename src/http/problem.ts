@@ -74,6 +74,11 @@ export const PROBLEMS = {
     title: "The event has expired",
     when: "By the tenant's retention the views no longer show the event. Its record is in the log for ever: `sequence` says where, and `expired_at` since when.",
   },
+  case_expired: {
+    status: 410,
+    title: "The case has expired",
+    when: "By the tenant's retention all events of the case or decision have expired, and with them what the registers kept of it. Their records are in the log for ever.",
+  },
   payload_too_large: {
     status: 413,
     title: "The body is too large",

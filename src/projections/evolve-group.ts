@@ -11,7 +11,7 @@ import { EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { decodeRecord } from "../log/record.ts";
-import type { DeadLetter, ViewStore, Write } from "../views/view-store.ts";
+import type { DeadLetter, Expectation, ViewStore, Write } from "../views/view-store.ts";
 import { nodesOf } from "./cases/nodes.ts";
 import { eventsKeys } from "./first-events.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
@@ -29,9 +29,12 @@ export interface Group {
 export interface GroupOutcome {
   readonly writes: readonly Write[];
   readonly deadLetters: readonly DeadLetter[];
+  /** As they stood before anything else was read. */
+  readonly expected: readonly Expectation[];
 }
 
 export const evolveGroup = async ({ projections, messages, load, now }: Group): Promise<GroupOutcome> => {
+  const expected = await loadBuiltOn(projections, load);
   const overlay = createOverlay(load);
   const lanes = projections.map((projection) => createLane(projection, now));
   const asksForEvents = projections.some((projection) => projection.asksForEvents);
@@ -51,7 +54,19 @@ export const evolveGroup = async ({ projections, messages, load, now }: Group): 
       await turn.ended();
     }
   }
-  return { writes: overlay.writes(), deadLetters: lanes.flatMap((lane) => lane.deadLetters) };
+  return { writes: overlay.writes(), deadLetters: lanes.flatMap((lane) => lane.deadLetters), expected };
+};
+
+const loadBuiltOn = async (
+  projections: readonly Projection[],
+  load: ViewStore["load"],
+): Promise<readonly Expectation[]> => {
+  const expected: Expectation[] = [];
+  for (const { table, key } of projections.flatMap(({ builtOn = [] }) => builtOn)) {
+    const [row] = await load(table, [key]);
+    expected.push({ table, key, row });
+  }
+  return expected;
 };
 
 /** Lets requests be answered when the projections have gone on for long enough. */

@@ -2,14 +2,23 @@
 
 import { factOf } from "../cases/fact.ts";
 import type { EventFacts } from "../event/facts.ts";
-import { EXPIRY_LEASE_MS, EXPIRY_PAUSE_MS, EXPIRY_ROWS_PER_COMMIT_MAX } from "../limits.ts";
+import {
+  EXPIRY_LEASE_MS,
+  EXPIRY_PAUSE_MS,
+  EXPIRY_ROWS_PER_COMMIT_MAX,
+  EXPIRY_TRIES_MAX,
+  EXPIRY_TURN_MS_MAX,
+} from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
+import type { Rules } from "../obligations/clocks.ts";
 import { ageOf, dueBefore, expiresAt, RETENTION_CLASSES, type RetentionClass } from "../retention/age.ts";
 import type { HoldRecord, PolicyRecord } from "../retention/records.ts";
 import type { RetentionStore, StoredRetention } from "../retention/retention-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type Row, rowText } from "../views/tables.ts";
-import type { ViewRevision, ViewStore } from "../views/view-store.ts";
+import type { ViewDefinition, ViewStore } from "../views/view-store.ts";
+import { casesExpiring, isWalkDue, noticeably, type RowChanges, walkQuery } from "./cases/expiry.ts";
 import { nodesOf } from "./cases/nodes.ts";
 import { namesOfCase } from "./cases/queries.ts";
 import { eventsProjection } from "./events/evolve.ts";
@@ -18,6 +27,10 @@ import { EVENTS, EXPIRY_RUNS } from "./events/tables.ts";
 
 export interface ExpiryDependencies {
   readonly views: Pick<ViewStore, "load" | "select" | "position" | "revise">;
+  readonly log: Pick<LogReader, "lastSequence">;
+  /** The view of cases, made with the same rules. */
+  readonly cases: ViewDefinition;
+  readonly rules: Rules;
   readonly retention: Pick<RetentionStore, "read">;
   readonly logger: Logger;
   readonly clock: () => Date;
@@ -50,7 +63,7 @@ export const expireAll = async (dependencies: ExpiryDependencies, begin: Begin):
   const { retention, logger, clock } = dependencies;
   const lease = createLease(dependencies, begin);
   try {
-    await lease.renew(NOTHING);
+    await lease.renew(async () => NOTHING);
   } catch (error) {
     if (error instanceof OutdatedError) return { kind: "busy" };
     throw error;
@@ -64,6 +77,7 @@ export const expireAll = async (dependencies: ExpiryDependencies, begin: Begin):
       if (count > 0) logger.info("events expired", { tenant: record.tenant, count });
       expired += count;
     }
+    if (await isWalkDue(dependencies.views, clock().getTime())) await walkCases(dependencies, lease, begin);
     await lease.release(clock().getTime());
     return { kind: "finished", expired };
   } catch (error) {
@@ -86,36 +100,46 @@ export const haveSeen = async (
 /** Cases tell what belongs to a hold. */
 const VIEWS_NEEDED = [eventsProjection.name, "cases"] as const;
 
+const MADE_AGAIN = "the view of cases is made again";
+
 class OutdatedError extends Error {
   override readonly name = "OutdatedError";
 }
 
-type Changes = Pick<ViewRevision, "expected" | "writes">;
-
-const NOTHING: Changes = { expected: [], writes: [] };
+const NOTHING: RowChanges = { expected: [], writes: [] };
 
 type Lease = ReturnType<typeof createLease>;
 
-const createLease = ({ views, clock, holder }: ExpiryDependencies, begin: Begin) => {
+const createLease = ({ views, cases, clock, holder }: ExpiryDependencies, begin: Begin) => {
   let standing = begin.row;
-  const revise = async ({ expected, writes }: Changes, next: Row): Promise<void> => {
+  const revise = async ({ expected, writes }: RowChanges, next: Row): Promise<boolean> => {
     const row = { ...EXPIRY_RUN_KEY, ...next };
     const { kind } = await views.revise({
-      view: eventsProjection,
+      views: [eventsProjection, cases],
       expected: [{ table: EXPIRY_RUNS, key: EXPIRY_RUN_KEY, row: standing }, ...expected],
       writes: [{ kind: "upsert", table: EXPIRY_RUNS, row }, ...writes],
     });
-    if (kind === "outdated") throw new OutdatedError("somebody else changed the rows");
+    if (kind === "outdated") return false;
     standing = row;
+    return true;
   };
   return {
-    /** Throws OutdatedError where another process has begun, or a row stands otherwise. */
-    renew: (changes: Changes): Promise<void> => {
-      const heldUntil = clock().getTime() + EXPIRY_LEASE_MS;
-      return revise(changes, { holder, held_until: heldUntil, finished_at: begin.finishedAt });
+    /**
+     * Throws OutdatedError where another process has begun, or a row stands otherwise however often the changes are built: the projector may give a
+     * case an event meanwhile.
+     */
+    renew: async (build: (isLastTry: boolean) => Promise<RowChanges>): Promise<void> => {
+      for (let tries = 1; tries <= EXPIRY_TRIES_MAX; tries++) {
+        const changes = await build(tries === EXPIRY_TRIES_MAX);
+        const heldUntil = clock().getTime() + EXPIRY_LEASE_MS;
+        if (await revise(changes, { holder, held_until: heldUntil, finished_at: begin.finishedAt })) return;
+      }
+      throw new OutdatedError("somebody else changed the rows");
     },
-    release: (finishedAt: number): Promise<void> =>
-      revise(NOTHING, { holder: "", held_until: 0, finished_at: finishedAt }),
+    release: async (finishedAt: number): Promise<void> => {
+      const isReleased = await revise(NOTHING, { holder: "", held_until: 0, finished_at: finishedAt });
+      if (!isReleased) throw new OutdatedError("somebody else has begun");
+    },
   };
 };
 
@@ -167,12 +191,92 @@ const expirePage = async (
   });
   if (due.length === 0) return 0;
   const expiredAt = now.toISOString();
-  await lease.renew({
-    expected: due.map(({ row }) => ({ table: EVENTS, key: keyOf(EVENTS, row), row })),
-    writes: due.flatMap(({ row, facts }) => expiryWrites(row, facts, expiredAt)),
+  await renewWithCases(dependencies, {
+    lease,
+    begin,
+    tenant,
+    names: due.flatMap(({ facts }) => nodesOf(factOf(facts, 0))),
+    expiring: new Set(due.map(({ facts }) => facts.eventId)),
+    changes: {
+      expected: due.map(({ row }) => ({ table: EVENTS, key: keyOf(EVENTS, row), row })),
+      writes: due.flatMap(({ row, facts }) => expiryWrites(row, facts, expiredAt)),
+    },
   });
   onExpired(due.length);
   return due.length;
+};
+
+interface CaseParts {
+  readonly lease: Lease;
+  readonly begin: Begin;
+  readonly tenant: string;
+  /** Of the nodes whose cases may go. */
+  readonly names: readonly string[];
+  readonly expiring: ReadonlySet<string>;
+  readonly changes: RowChanges;
+}
+
+/**
+ * The changes, and in the same transaction the cases that have no other event. Where the projector writes to these all the time they are left, so that
+ * events expire all the same, and all cases are due to be looked at.
+ */
+const renewWithCases = async (
+  dependencies: ExpiryDependencies,
+  parts: CaseParts,
+): Promise<"done" | "left"> => {
+  const { views, rules } = dependencies;
+  const { lease, begin, tenant, expiring, changes } = parts;
+  const names = [...new Set(parts.names)];
+  let [isRevised, areLeft] = [false, false];
+  const revisionOf = async (isLastTry: boolean): Promise<RowChanges> => {
+    const gone = await casesExpiring(views, { tenant, names, expiring, rules });
+    // A view that is made again meanwhile may know a part of a case only.
+    if (!(await haveSeen(dependencies, begin.target))) throw new OutdatedError(MADE_AGAIN);
+    isRevised = gone.writes.length > 0;
+    if (!isRevised) return NOTHING;
+    areLeft = isLastTry;
+    return areLeft ? noticeably(views, NOTHING, { walkedAt: 0 }) : noticeably(views, gone);
+  };
+  await lease.renew(async (isLastTry) => {
+    const { expected, writes } = await revisionOf(isLastTry);
+    return { expected: [...changes.expected, ...expected], writes: [...changes.writes, ...writes] };
+  });
+  if (isRevised) await letProject(dependencies, begin.signal);
+  return areLeft ? "left" : "done";
+};
+
+/** The group that the projector is at is computed anew, so the next one of these steps waits until it is through. */
+const letProject = async (
+  { views, log, cases, pause }: ExpiryDependencies,
+  signal: AbortSignal,
+): Promise<void> => {
+  const position = await views.position(cases.name);
+  if (position >= (await log.lastSequence())) return;
+  for (let waitedMs = 0; waitedMs < EXPIRY_TURN_MS_MAX && !signal.aborted; waitedMs += EXPIRY_PAUSE_MS) {
+    await pause(EXPIRY_PAUSE_MS, signal);
+    if ((await views.position(cases.name)) > position) return;
+  }
+};
+
+/** Looks at all cases of the tenants whose events expire. */
+const walkCases = async (dependencies: ExpiryDependencies, lease: Lease, begin: Begin): Promise<void> => {
+  const { views, retention, clock, pause } = dependencies;
+  const rowsMax = EXPIRY_ROWS_PER_COMMIT_MAX;
+  let areLeft = false;
+  for (const { tenant } of (await readStored(retention)).policies) {
+    for (let after: string | undefined; ; ) {
+      const rows = await views.select(walkQuery(tenant, after, rowsMax));
+      const names = rows.filter((row) => row.facts !== "[]").map((row) => rowText(row, "node"));
+      const parts = { lease, begin, tenant, names, expiring: new Set<string>(), changes: NOTHING };
+      if ((await renewWithCases(dependencies, parts)) === "left") areLeft = true;
+      const last = rows.at(-1);
+      if (!last || rows.length < rowsMax) break;
+      after = rowText(last, "node");
+      await pause(EXPIRY_PAUSE_MS, begin.signal);
+      if (begin.signal.aborted) throw new OutdatedError("the service stops");
+    }
+  }
+  if (!areLeft) await lease.renew(() => noticeably(views, NOTHING, { walkedAt: clock().getTime() }));
 };
 
 const readStored = async (retention: ExpiryDependencies["retention"]): Promise<StoredRetention> => {
@@ -196,7 +300,7 @@ const casesOnHold = async (
   const cases: (readonly [string, ReadonlySet<string>])[] = [];
   for (const id of correlationIds) cases.push([id, await namesOfCase(dependencies.views, tenant, id)]);
   // A view of cases that is made again meanwhile knows less than there is.
-  if (!(await haveSeen(dependencies, target))) throw new OutdatedError("the view of cases is made again");
+  if (!(await haveSeen(dependencies, target))) throw new OutdatedError(MADE_AGAIN);
   return (facts) => {
     const names = nodesOf(factOf(facts, 0));
     return cases.filter(([, members]) => names.some((name) => members.has(name))).map(([id]) => id);

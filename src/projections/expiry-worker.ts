@@ -1,12 +1,12 @@
 /**
- * Lets events expire in the views; the log is never touched. Every hour and at the start, in small transactions, each of which stands only where
+ * Lets events expire in the views, and cases with the last of theirs; the log is never touched. Every hour and at the start, in small transactions, each of which stands only where
  * nothing it builds on has changed since. So a pass may end anywhere and go on anywhere. Policies and holds are asked for before each
  * transaction, so that a hold counts at once.
  */
 import { EXPIRY_INTERVAL_MS, EXPIRY_LOOK_MS } from "../limits.ts";
-import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
+import { isWalkDue } from "./cases/expiry.ts";
 import { EXPIRY_RUNS } from "./events/tables.ts";
 import {
   EXPIRY_RUN_KEY,
@@ -30,9 +30,7 @@ export interface ExpiryWorker {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export const createExpiryWorker = (
-  dependencies: ExpiryDependencies & { readonly log: Pick<LogReader, "lastSequence"> },
-): ExpiryWorker => {
+export const createExpiryWorker = (dependencies: ExpiryDependencies): ExpiryWorker => {
   const { logger, pause, log } = dependencies;
   let isFirst = true;
   /** What the views must have seen before it begins. */
@@ -68,6 +66,7 @@ const readLease = async ({ views, clock, holder }: ExpiryDependencies, isForced:
   if (row && rowText(row, "holder") !== holder && rowInteger(row, "held_until") > nowMs)
     return { kind: "busy" } as const;
   // Also where a clock that was ahead wrote it: it would not be done again before that time.
-  if (!isForced && Math.abs(nowMs - finishedAt) < EXPIRY_INTERVAL_MS) return { kind: "not_due" } as const;
+  if (!isForced && Math.abs(nowMs - finishedAt) < EXPIRY_INTERVAL_MS && !(await isWalkDue(views, nowMs)))
+    return { kind: "not_due" } as const;
   return { kind: "free", row, finishedAt } as const;
 };

@@ -14,7 +14,9 @@ export interface FirstEvent extends StoredRecord {
   readonly told: Told;
 }
 
-export interface FirstEventsRule extends ViewDefinition {
+export interface FirstEventsRule
+  extends ViewDefinition,
+    Pick<Projection, "besideLog" | "builtOn" | "expireAlike"> {
   /** Also of events that turn out not to be first ones. */
   stateKeys(events: readonly FirstEvent[]): readonly StateKey[];
   furtherKeys?(states: States, event: FirstEvent): readonly StateKey[];

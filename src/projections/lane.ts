@@ -87,6 +87,7 @@ const createMover = ({ views, clock, onProgress }: LaneDependencies, lane: Lane)
     const result = await commit(messages, outcome);
     if (result.kind === "committed") return undefined;
     if (result.kind === "superseded") return result;
+    if (result.kind === "outdated") return take(messages);
     const [message, ...others] = messages;
     if (message && others.length === 0) return refuse(message, result.detail, now);
     // One record of the group breaks a table, and the database does not say which: one by one it shows.
@@ -104,26 +105,22 @@ const createMover = ({ views, clock, onProgress }: LaneDependencies, lane: Lane)
     now: string,
   ): Promise<Superseded | undefined> => {
     const deadLetters = lane.projections.map(({ name }) => refusedLetter(name, message, detail, now));
-    const result = await commit([message], { writes: [], deadLetters });
+    const result = await commit([message], { writes: [], deadLetters, expected: [] });
     if (result.kind === "unwritable") throw new Error(`a dead letter cannot be written: ${result.detail}`);
     return result.kind === "superseded" ? result : undefined;
   };
 
-  const commit = async (
-    messages: readonly StoredMessage[],
-    { writes, deadLetters }: GroupOutcome,
-  ): Promise<CommitResult> => {
+  const commit = async (messages: readonly StoredMessage[], outcome: GroupOutcome): Promise<CommitResult> => {
     const to = messages.at(-1)?.sequence ?? position;
     const result = await views.commit({
       views: lane.projections,
       from: position,
       to,
-      writes,
-      deadLetters,
+      ...outcome,
     });
     if (result.kind === "committed") {
       position = to;
-      onProgress({ lane, position, records: messages.length, deadLetters });
+      onProgress({ lane, position, records: messages.length, deadLetters: outcome.deadLetters });
     }
     return result;
   };

@@ -7,7 +7,7 @@ import type { EventFacts } from "../event/facts.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { LogRecord } from "../log/record.ts";
 import type { Row, Table } from "../views/tables.ts";
-import type { ViewDefinition, Write } from "../views/view-store.ts";
+import type { Snapshot, ViewDefinition, ViewStore, Write } from "../views/view-store.ts";
 
 /** One record of the log and where it stands. */
 export interface StoredRecord {
@@ -57,8 +57,12 @@ export interface Evolution {
 export interface Projection extends ViewDefinition {
   /** Tables of the view whose rows are not made of the log. */
   readonly besideLog?: readonly Table[];
+  /** Rows that change whenever somebody else changes what `evolve` reads: a commit stands only where they stand as before it read anything. */
+  readonly builtOn?: readonly StateKey[];
   /** The rows of EVENTS of all records are at hand, as if `stateKeys` had named them. */
   readonly asksForEvents?: true;
+  /** What retention took from the live view goes from the one that was made from the log now, and nothing else. */
+  expireAlike?(live: Snapshot, made: ViewStore): Promise<void>;
   stateKeys(records: readonly StoredRecord[]): readonly StateKey[];
   /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
   furtherKeys?(states: States, record: StoredRecord): readonly StateKey[];

@@ -31,7 +31,7 @@ export const replayLetter = async (
     const positions = await Promise.all(affected.map(({ name }) => views.position(name)));
     const [position = 0] = positions;
     if (positions.some((each) => each !== position)) continue;
-    const { writes, deadLetters } = await evolveGroup({
+    const { writes, deadLetters, expected } = await evolveGroup({
       projections: affected,
       messages: [message],
       load: views.load,
@@ -47,6 +47,7 @@ export const replayLetter = async (
       to: position,
       writes: [...writes, settled],
       deadLetters,
+      expected,
     });
     if (result.kind === "committed") return { kind: "taken" };
     if (result.kind === "unwritable") return { kind: "refused", code: "row_refused", detail: result.detail };

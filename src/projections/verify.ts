@@ -5,8 +5,6 @@ import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { keyText, type Row, type Table } from "../views/tables.ts";
 import type { Snapshot, ViewStore } from "../views/view-store.ts";
-import { eventsProjection } from "./events/evolve.ts";
-import { expireAlike } from "./events/expire-alike.ts";
 import { createLaneReading } from "./lane.ts";
 import type { Projection } from "./projection.ts";
 
@@ -58,7 +56,7 @@ export const verifyView = async (
   await readTo(await live.position(projection.name));
   return live.snapshot(projection, async (there) => {
     await readTo(there.position);
-    if (projection.name === eventsProjection.name) await expireAlike(there, scratch);
+    await projection.expireAlike?.(there, scratch);
     return scratch.snapshot(projection, (here) => compare(projection, here, there));
   });
 };

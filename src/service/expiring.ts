@@ -1,25 +1,31 @@
 /** Runs the worker that lets events expire. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogReader } from "../log/event-log.ts";
+import type { Rules } from "../obligations/clocks.ts";
 import { createExpiryWorker } from "../projections/expiry-worker.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import type { ViewDefinition, ViewStore } from "../views/view-store.ts";
 
 export const startExpiring = (dependencies: {
   readonly log: LogReader;
   readonly views: ViewStore;
   readonly retention: RetentionStore;
+  readonly projections: readonly ViewDefinition[];
+  readonly rules: Rules;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly now: () => Date;
 }): AsyncDisposable => {
-  const { metrics, now, ...shared } = dependencies;
+  const { metrics, now, projections, ...shared } = dependencies;
+  const cases = projections.find(({ name }) => name === "cases");
+  if (!cases) throw new Error("there is a view of cases");
   const stopping = new AbortController();
   const worker = createExpiryWorker({
     ...shared,
+    cases,
     clock: now,
     pause: (durationMs, signal) => delay(durationMs, undefined, { signal }).catch(() => undefined),
     holder: uuidV7(),

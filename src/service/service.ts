@@ -165,7 +165,7 @@ const startProjector = (
   const { projections, rules, connection, retentionStore: retention, accepted, ...shared } = parts;
   stack.use(startProjecting({ ...shared, projections }));
   stack.use(startTelling({ ...shared, rules, connection }));
-  stack.use(startExpiring({ ...shared, retention }));
+  stack.use(startExpiring({ ...shared, retention, projections, rules }));
   stack.use(startReconciling({ ...shared, accepted }));
 };
 

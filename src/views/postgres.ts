@@ -44,6 +44,7 @@ import {
 } from "./text-index.ts";
 import {
   type CommitResult,
+  type Expectation,
   type RevisionResult,
   type Snapshot,
   VIEWS,
@@ -82,6 +83,8 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
       return await writer.transaction<CommitResult>(async (run) => {
         const result = await moveViews(run, moving);
         if (result.kind !== "committed") return { result, keep: false };
+        if (!(await standAsExpected(run, moving.expected ?? [])))
+          return { result: { kind: "outdated" }, keep: false };
         for (const { sql, params } of statements) await run(sql, params);
         return { result, keep: true };
       });
@@ -92,13 +95,14 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     }
   };
 
-  const revise = async ({ view, expected, writes }: ViewRevision): Promise<RevisionResult> => {
+  const revise = async ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> => {
     await whenReady();
     const statements = await writeStatements(writes);
     return writer.transaction<RevisionResult>(async (run) => {
       // Held until the end, so that neither a commit nor another revision comes between.
-      const [known] = await lockViews(run, [view.name]);
-      const isCurrent = known !== undefined && rowInteger(known, "version") === view.version;
+      const names = views.map(({ name }) => name);
+      const standing = new Map((await lockViews(run, names)).map((row) => [row.name, row.version]));
+      const isCurrent = views.every(({ name, version }) => standing.get(name) === version);
       if (!isCurrent || !(await standAsExpected(run, expected)))
         return { result: { kind: "outdated" }, keep: false };
       for (const { sql, params } of statements) await run(sql, params);
@@ -198,7 +202,8 @@ const inSnapshot = async <Result>(
           page = await ask(sql.nextPage, [...keyValues(table, last).map(toStored), SNAPSHOT_ROWS]);
         }
       }
-      const result = await visit({ position: known ? rowInteger(known, "position") : 0, rows });
+      const load: Snapshot["load"] = (table, keys) => loadRows(run, table, keys);
+      const result = await visit({ position: known ? rowInteger(known, "position") : 0, rows, load });
       return { result, keep: false };
     });
   } finally {
@@ -307,7 +312,7 @@ const runWrites = async (run: RunSql, writes: readonly Write[]): Promise<void> =
   for (const { sql, params } of await writeStatements(writes)) await run(sql, params);
 };
 
-const standAsExpected = async (run: RunSql, expected: ViewRevision["expected"]): Promise<boolean> => {
+const standAsExpected = async (run: RunSql, expected: readonly Expectation[]): Promise<boolean> => {
   for (const table of new Set(expected.map((each) => each.table))) {
     const asked = expected.filter((each) => each.table === table);
     const rows = await loadRows(

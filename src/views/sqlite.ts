@@ -44,6 +44,7 @@ import { toStoredText } from "./text.ts";
 import { sqliteMatchText, sqliteTermsText, sqliteTextIndexDdl, sqliteTextSql } from "./text-index.ts";
 import {
   type CommitResult,
+  type Expectation,
   type RevisionResult,
   type Snapshot,
   type TextWrite,
@@ -78,7 +79,10 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     return known ? rowInteger(known, "position") : 0;
   };
 
-  const commit = async ({ views, from, to, writes, deadLetters }: ViewCommit): Promise<CommitResult> => {
+  const standsAs = ({ table, key, row }: Expectation): boolean => isSameRow(getRow(write, table, key), row);
+
+  const commit = async (moving: ViewCommit): Promise<CommitResult> => {
+    const { views, from, to, writes, deadLetters, expected = [] } = moving;
     const letters = deadLetters.map(deadLetterWrite);
     try {
       return await transactions.run<CommitResult>(async () => {
@@ -89,6 +93,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
             return { result, keep: false };
           }
         }
+        if (!expected.every(standsAs)) return { result: { kind: "outdated" }, keep: false };
         await inSlices([...writes, ...letters], (each) => runWrite(write, each));
         return { result: { kind: "committed" }, keep: true };
       });
@@ -99,14 +104,14 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     }
   };
 
-  const revise = ({ view, expected, writes }: ViewRevision): Promise<RevisionResult> =>
+  const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
-      const known = getRow(write, VIEWS, { name: view.name });
-      const isCurrent =
-        known !== undefined &&
-        rowInteger(known, "version") === view.version &&
-        expected.every(({ table, key, row }) => isSameRow(getRow(write, table, key), row));
-      if (!isCurrent) return { result: { kind: "outdated" }, keep: false };
+      const isCurrent = ({ name, version }: ViewDefinition): boolean => {
+        const known = getRow(write, VIEWS, { name });
+        return known !== undefined && rowInteger(known, "version") === version;
+      };
+      if (!(views.every(isCurrent) && expected.every(standsAs)))
+        return { result: { kind: "outdated" }, keep: false };
       await inSlices(writes, (each) => runWrite(write, each));
       return { result: { kind: "revised" }, keep: true };
     });
@@ -202,7 +207,9 @@ const inSnapshot = async <Result>(
           .map(fromStored);
       }
     }
-    return await visit({ position: known ? rowInteger(known, "position") : 0, rows });
+    const load: Snapshot["load"] = async (table, keys) =>
+      keys.map((key) => getRow(statements, table, key)).filter((row) => row !== undefined);
+    return await visit({ position: known ? rowInteger(known, "position") : 0, rows, load });
   } finally {
     database.close();
   }

@@ -77,26 +77,38 @@ export interface ViewCommit {
   readonly to: number;
   readonly writes: readonly Write[];
   readonly deadLetters: readonly DeadLetter[];
+  /** Rows that a revision may have changed since the writes were computed, as they were read. */
+  readonly expected?: readonly Expectation[];
+}
+
+/** `row` is undefined where there was none. */
+export interface Expectation {
+  readonly table: Table;
+  readonly key: Row;
+  readonly row: Row | undefined;
 }
 
 export type CommitResult =
   | { readonly kind: "committed" }
   /** Nothing was written: a view stands elsewhere, or has another version. Somebody else writes it. */
   | { readonly kind: "superseded"; readonly view: string; readonly position: number }
+  /** Nothing was written: a row stands otherwise than it was read. Computed anew, it may be written. */
+  | { readonly kind: "outdated" }
   /** Nothing was written: the database says that a row breaks its table, now and at every retry. */
   | { readonly kind: "unwritable"; readonly detail: string };
 
 /** Rows that change for another reason than a record. No position moves. */
 export interface ViewRevision {
-  readonly view: ViewDefinition;
-  /** What the writes build on, as it was read; `row` is undefined where there was none. */
-  readonly expected: readonly { readonly table: Table; readonly key: Row; readonly row: Row | undefined }[];
+  /** Those whose rows change. */
+  readonly views: readonly ViewDefinition[];
+  /** What the writes build on, as it was read. */
+  readonly expected: readonly Expectation[];
   readonly writes: readonly Write[];
 }
 
 export type RevisionResult =
   | { readonly kind: "revised" }
-  /** Nothing was written: the view has another version, or a row stands otherwise than it was read. */
+  /** Nothing was written: a view has another version, or a row stands otherwise than it was read. */
   | { readonly kind: "outdated" };
 
 /** Calls reject where the database fails (disk full, file gone); the same call may then be made again. */
@@ -135,6 +147,8 @@ export interface Snapshot {
   readonly position: number;
   /** All rows of a table, page by page, in the order of their keys (texts by their bytes). */
   rows(table: Table): AsyncIterable<readonly Row[]>;
+  /** As the store's own `load`. */
+  load: ViewStore["load"];
 }
 
 /** How far each projection has read. Kept by the store itself. */

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { connect } from "nats";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { type Announcement, announce } from "../../src/projections/announcements/announcer.ts";
+import { casesExpiring } from "../../src/projections/cases/expiry.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createArrayLog } from "../projections/array-log.ts";
@@ -151,6 +152,23 @@ describe("a duty is told of", () => {
     const ids = at.sent.splice(0).map(({ messageId }) => messageId);
     expect(new Set(ids).size).toBe(3);
     expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
+  });
+
+  test("nothing is told of a duty whose case has expired, also when its time comes", async () => {
+    await using at = await setUp();
+    await at.at("2026-04-18T09:00:00Z");
+    await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+    expect(await at.at("2026-04-18T10:00:00Z")).toContain("PIPA-EXPL open open");
+    const gone = await casesExpiring(at.views, {
+      tenant: "acme",
+      names: ["decision:d1"],
+      expiring: new Set(["evt_1"]),
+      rules: STANDARD_RULES,
+    });
+    const cases = PROJECTIONS.filter(({ name }) => name === "cases");
+    expect(await at.views.revise({ views: cases, ...gone })).toEqual({ kind: "revised" });
+    expect(await at.at("2026-05-18T15:00:01Z")).toEqual([]);
+    expect(await at.at("2026-06-20T00:00:00Z")).toEqual([]);
   });
 
   test("the past is not told of when the first announcer starts", async () => {

@@ -331,6 +331,17 @@ describe("503", () => {
     expect(answer.json.detail).toContain(`at sequence ${sequence}`);
   });
 
+  test("a case that has expired", async () => {
+    const { json } = await post(event({ event_id: "evt_case", metadata: { decision_id: "expired" } }));
+    expect((await service.call(`/v1/decisions/expired?min_sequence=${json.data.sequence}`)).status).toBe(200);
+    const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+    database
+      .prepare("UPDATE case_nodes SET gone = facts, facts = '[]' WHERE node = 'decision:expired'")
+      .run();
+    database.close();
+    expectProblem(await service.call("/v1/decisions/expired"), "case_expired");
+  });
+
   test("a view that has not seen the sequence", async () => {
     const answer = await service.call("/v1/events?min_sequence=999999999");
     expectProblem(answer, "view_behind");

@@ -5,6 +5,8 @@ import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
+import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
@@ -25,6 +27,8 @@ const startFuture = async (brokerUrl: string, dataDir: string, now: Date) => {
       clock: () => now,
       pause: async () => {},
       holder: "future",
+      cases: casesProjection(STANDARD_RULES, 0),
+      rules: STANDARD_RULES,
       onExpired: () => {},
     });
   const readAll = async (): Promise<readonly StoredMessage[]> => {
@@ -59,6 +63,7 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
     event({ ...members, event_id: "evt_law", correlation_id: "c3", legal_bases: ["ai_basic_law_kr"] }),
     event({ ...members, event_id: "evt_gone", correlation_id: "c4" }),
   ];
+  const decisions = async (): Promise<number> => (await service.call("/v1/decisions")).json.data.length;
   const { json } = await service.call("/v1/events/batch", { body: { events } });
   const seen = `min_sequence=${json.data.sequence}`;
   expect((await service.call(`/v1/cases/c1?${seen}`)).status).toBe(200);
@@ -90,9 +95,12 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
   const gone = await service.call("/v1/events/evt_gone");
   expect([gone.status, gone.json.code, gone.json.sequence]).toEqual([410, "event_expired", 4]);
   expect(gone.json.expired_at).toBe(inTwoYears.toISOString());
-  expect((await service.call("/v1/cases/c4")).json.data.timeline).toMatchObject([
-    { sequence: 4, event: null },
-  ]);
+  for (const path of ["/v1/cases/c4", "/v1/decisions/evt_gone"]) {
+    const expired = await service.call(path);
+    expect([expired.status, expired.json.code]).toEqual([410, "case_expired"]);
+    expect((await service.call(path, { key: await service.makeKey("others") })).status).toBe(404);
+  }
+  expect(await decisions()).toBe(3);
   expect((await service.call("/v1/export?format=ndjson")).text).not.toContain("evt_gone");
   const key = await service.makeKey("strangers");
   expect((await service.call("/v1/events/evt_gone", { key })).status).toBe(404);
@@ -108,7 +116,7 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
 
   for (const id of holds) await service.call(`/v1/holds/${id}`, { method: "DELETE" });
   expect(await future.expire()).toEqual({ kind: "finished", expired: 2 });
-  expect(await shown()).toBe("law");
+  expect([await shown(), await decisions()]).toEqual(["law", 1]);
   const { hours } = (await service.call("/v1/reconciliation")).json.data;
   expect(hours[0]).toMatchObject({ stored: 5, projected: 4, repeated: 1 });
 

@@ -1,16 +1,34 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
+import { walkQuery } from "../../src/projections/cases/expiry.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { dueQuery } from "../../src/projections/events/expiry.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
-import { expirySuite } from "../suites/expiry.ts";
+import { CASES, expirySuite } from "../suites/expiry.ts";
+import { caseExpirySuite } from "../suites/expiry-cases.ts";
 import { noPostgresReason } from "../support/postgres.ts";
 import { createPostgresDatabase } from "./postgres-database.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
-expirySuite("SQLite", createSqliteDatabase);
-if (noPostgresReason === undefined) expirySuite("PostgreSQL", createPostgresDatabase);
-else test.skip(`expiry in PostgreSQL: ${noPostgresReason}`, () => undefined);
+for (const suite of [expirySuite, caseExpirySuite]) {
+  suite("SQLite", createSqliteDatabase);
+  if (noPostgresReason === undefined) suite("PostgreSQL", createPostgresDatabase);
+}
+if (noPostgresReason !== undefined) test.skip(`expiry in PostgreSQL: ${noPostgresReason}`, () => undefined);
+
+test("all cases are looked at in the order of their key, page by page", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  await views.open(CASES);
+  using sqlite = new DatabaseSync(database.path, { readOnly: true });
+  for (const after of [undefined, "decision:d1"]) {
+    const { sql, params } = walkQuery("acme", after, 10);
+    const plan = sqlite.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params.map(sqliteParameter));
+    expect(plan.map(({ detail }) => String(detail))).toEqual([
+      expect.stringContaining("sqlite_autoindex_case_nodes_1 (tenant=?"),
+    ]);
+  }
+});
 
 test("what is due is read from its index, page by page, without what is not", async () => {
   await using database = createSqliteDatabase();

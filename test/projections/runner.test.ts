@@ -304,6 +304,19 @@ test("a database that fails is tried again", async () => {
   expect(runner.lines.filter(({ level }) => level === "error")).toHaveLength(3);
 });
 
+test("records whose rows somebody changed before they were committed are taken again at once", async () => {
+  await using at = await setUp();
+  let commits = 0;
+  const views: ViewStore = {
+    ...at.views,
+    commit: async (commit) => (commits++ === 0 ? { kind: "outdated" } : at.views.commit(commit)),
+  };
+  await using runner = startRunner({ log: createArrayLog(events(1, 3)), views });
+  await reached(at.views, 3);
+  expect(commits).toBe(2);
+  expect(runner.lines.filter(({ level }) => level !== "info" && level !== "debug")).toEqual([]);
+});
+
 test("stopping ends the runner after its running commit, whatever it waits for", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, PROJECTION_RECORDS_PER_COMMIT_MAX * 2));

@@ -431,15 +431,15 @@ export const viewStoreSuite = (
         { table: MARKS, key: { tenant: "acme", mark: "m", sequence: 1 }, row: undefined },
       ];
       const outdated: ViewRevision[] = [
-        { view: { ...VIEW, version: 2 }, expected: both, writes: [note(one)] },
-        { view: OTHER_VIEW, expected: [], writes: [note(one)] },
+        { views: [{ ...VIEW, version: 2 }], expected: both, writes: [note(one)] },
+        { views: [VIEW, OTHER_VIEW], expected: [], writes: [note(one)] },
         {
-          view: VIEW,
+          views: [VIEW],
           expected: [...both, { table: THINGS, key: key("k3"), row: thing(3) }],
           writes: [note(one)],
         },
         {
-          view: VIEW,
+          views: [VIEW],
           expected: [
             ...both,
             {
@@ -451,7 +451,7 @@ export const viewStoreSuite = (
           writes: [note(one)],
         },
         {
-          view: VIEW,
+          views: [VIEW],
           expected: [{ table: THINGS, key: key("k2"), row: { ...two, note: null } }],
           writes: [note(one)],
         },
@@ -460,7 +460,7 @@ export const viewStoreSuite = (
       expect(await store.load(THINGS, [key("k1")])).toEqual([one]);
 
       const gone: Write = { kind: "delete", table: MARKS, key: { tenant: "acme", mark: "m", sequence: 2 } };
-      const right: ViewRevision = { view: VIEW, expected: both, writes: [note(one), gone] };
+      const right: ViewRevision = { views: [VIEW], expected: both, writes: [note(one), gone] };
       expect(await store.revise(right)).toEqual({ kind: "revised" });
       expect(await store.load(THINGS, [key("k1")])).toEqual([{ ...one, note: "revised" }]);
       expect(await store.load(MARKS, [{ tenant: "acme", mark: "m", sequence: 2 }])).toEqual([]);
@@ -469,6 +469,28 @@ export const viewStoreSuite = (
       expect(await store.commit(commitOf(2, 3, { writes: [insert(thing(3))] }))).toEqual({
         kind: "committed",
       });
+    });
+
+    test("a commit stands only where the rows that it names stand as they were read, and moves no position otherwise", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const key: Row = { tenant: "acme", key: "k1" };
+      const absent = { table: THINGS, key, row: undefined };
+      const second = { writes: [insert(thing(2))], expected: [{ table: THINGS, key, row: thing(1) }] };
+      expect(await store.commit(commitOf(0, 1, { writes: [insert(thing(1))], expected: [absent] }))).toEqual({
+        kind: "committed",
+      });
+      expect(await store.commit(commitOf(1, 2, { ...second, expected: [absent] }))).toEqual({
+        kind: "outdated",
+      });
+      const note: Write = { kind: "upsert", table: THINGS, row: { ...thing(1), note: "revised" } };
+      expect(await store.revise({ views: [VIEW], expected: [], writes: [note] })).toEqual({
+        kind: "revised",
+      });
+      expect(await store.commit(commitOf(1, 2, second))).toEqual({ kind: "outdated" });
+      expect(await store.position("things")).toBe(1);
+      expect(await store.load(THINGS, [{ tenant: "acme", key: "k2" }])).toEqual([]);
+      expect(await store.commit(commitOf(1, 2, { writes: second.writes }))).toEqual({ kind: "committed" });
     });
 
     test("of several revisions that build on the same row one stands, beside commits", async () => {
@@ -482,7 +504,7 @@ export const viewStoreSuite = (
           at.store.commit(commitOf(round, round + 1, { writes: [insert(thing(round + 1))] })),
           ...stores.map((store, writer) =>
             store.revise({
-              view: VIEW,
+              views: [VIEW],
               expected: [{ table: THINGS, key, row }],
               writes: [{ kind: "upsert", table: THINGS, row: thing(1, { colour: `${round} ${writer}` }) }],
             }),

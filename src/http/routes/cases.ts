@@ -20,6 +20,7 @@ import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { problem } from "../problem.ts";
 import { MIN_SEQUENCE, notFound, pathParameter, type ReadDependencies, reading } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { successText } from "../success.ts";
@@ -51,6 +52,7 @@ const readCase = ({ views, now, rules }: Dependencies) =>
       const found = value ? await findCase(views, tenant, { kind: "correlation", value, rules }) : undefined;
       if (!found) return notFound(call, "case");
       const { facts } = found.is;
+      if (facts.length === 0 && found.hasExpired) return problem(call.context, "case_expired");
       return answerWithTimeline(views, call, facts, {
         ...caseEntry(found, rules, at),
         correlation_id: value,
@@ -103,6 +105,7 @@ const readDecision = ({ views, now, rules }: Dependencies) =>
       const value = call.params.decision_id;
       const found = value ? await findCase(views, tenant, { kind: "decision", value, rules }) : undefined;
       const decision = found?.is.decisions.find(({ id }) => id === value);
+      if (found?.hasExpired && !decision) return problem(call.context, "case_expired");
       if (!found || !decision) return notFound(call, "decision");
       const noticeToPerson = await findNoticeToPerson(views, tenant, decision);
       return answerWithTimeline(
@@ -326,7 +329,7 @@ const CASE: Operation = {
   scope: "events:read",
   parameters: [pathParameter("correlation_id", "case-17"), MIN_SEQUENCE],
   answer: { status: 200, description: "The case.", schema: CaseAnswer, example: CASE_EXAMPLE },
-  problems: ["invalid_request", "not_found", "view_behind"],
+  problems: ["invalid_request", "not_found", "case_expired", "view_behind"],
 };
 
 const DECISION: Operation = {
@@ -338,5 +341,5 @@ const DECISION: Operation = {
   scope: "events:read",
   parameters: [pathParameter("decision_id", "dec_42"), MIN_SEQUENCE],
   answer: { status: 200, description: "The dossier.", schema: DecisionAnswer, example: DECISION_EXAMPLE },
-  problems: ["invalid_request", "not_found", "view_behind"],
+  problems: ["invalid_request", "not_found", "case_expired", "view_behind"],
 };

@@ -4,34 +4,32 @@
  */
 import type { Fact } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/clocks.ts";
-import {
-  indexedBesideKey,
-  keyText,
-  type Row,
-  rowInteger,
-  type Table,
-  type Value,
-} from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import type { Projection, StateKey, States } from "../projection.ts";
-import { caseView } from "./case-view.ts";
+import { expireCasesAlike } from "./expire-alike.ts";
 import { componentOf, EMPTY, isHub, type Node, nodeFrom, rowOf, withFact, withNeighbour } from "./nodes.ts";
+import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { REGISTERS } from "./registers/registers.ts";
-import { CASE_NODES } from "./tables.ts";
+import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES } from "./tables.ts";
 
-export const casesProjection = (rules: Rules, rulesVersion: number): Projection =>
-  onFirstEvents({
+export const casesProjection = (rules: Rules, rulesVersion: number): Projection => {
+  const projection: Projection = onFirstEvents({
     name: "cases",
     version: VERSION * RULES_VERSIONS_MAX + rulesVersion,
-    tables: [CASE_NODES, ...REGISTERS.map(({ table }) => table)],
+    tables: [CASE_NODES, ...REGISTERS.map(({ table }) => table), CASE_EXPIRY],
+    besideLog: [CASE_EXPIRY],
+    builtOn: [{ table: CASE_EXPIRY, key: CASE_EXPIRY_KEY }],
+    expireAlike: (live, made) => expireCasesAlike(live, made, { view: projection, rules }),
     stateKeys: (events) =>
       events.flatMap(({ tenant, told }) => told.names.map((node) => keyOf(tenant, node))),
     furtherKeys,
     evolve: (states, events) => evolve(states, events, rules),
   });
+  return projection;
+};
 
-const VERSION = 3;
+const VERSION = 4;
 /** Other deadlines make other rows, so they are part of the version. */
 export const RULES_VERSIONS_MAX = 2 ** 32;
 
@@ -70,7 +68,7 @@ const evolve = (states: States, events: readonly FirstEvent[], rules: Rules): re
   }
   return [...tenants.values()].flatMap((nodes) => [
     ...nodes.writes(),
-    ...rowChanges(nodes.tenant, nodes.touched(), rules),
+    ...registerChanges(nodes.tenant, nodes.touched(), rules),
   ]);
 };
 
@@ -79,12 +77,6 @@ type TenantNodes = ReturnType<typeof tenantNodes>;
 interface NodeChange {
   readonly before: Node;
   now: Node;
-}
-
-/** Cases as their facts. */
-interface Touched {
-  readonly before: readonly (readonly Fact[])[];
-  readonly now: readonly (readonly Fact[])[];
 }
 
 const tenantNodes = (states: States, tenant: string) => {
@@ -122,7 +114,7 @@ const tenantNodes = (states: States, tenant: string) => {
       }
     },
     /** All cases that changed, as they were and as they are. */
-    touched: (): Touched => {
+    touched: (): CaseChanges => {
       const names = dirty();
       const old = names.filter((name) => before(name) !== EMPTY);
       // A case may have fallen apart: each of its old parts is looked at as well.
@@ -151,62 +143,4 @@ const casesOf = (names: readonly string[], node: (name: string) => Node): readon
     if (facts.length > 0) cases.push(facts);
   }
   return cases;
-};
-
-const rowChanges = (tenant: string, touched: Touched, rules: Rules): readonly Write[] => {
-  const before = touched.before.map((facts) => caseView(tenant, facts, rules));
-  const now = touched.now.map((facts) => caseView(tenant, facts, rules));
-  return REGISTERS.flatMap(({ table, kind, rowsOf: made }) =>
-    kind === "rows"
-      ? differences(table, before.flatMap(made), now.flatMap(made))
-      : countChanges(table, before.flatMap(made), now.flatMap(made)),
-  );
-};
-
-const byKey = (table: Table, rows: readonly Row[]): ReadonlyMap<string, Row> =>
-  new Map(rows.map((row) => [keyText(table, row), row]));
-
-const differences = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
-  // Where a key stands twice, as it may beside a hub, the last row counts, here as in the store.
-  if (before.length === 0) return now.map((row) => ({ kind: "upsert", table, row }));
-  const [old, next] = [byKey(table, before), byKey(table, now)];
-  const writes: Write[] = [];
-  for (const [key, row] of next) {
-    const known = old.get(key);
-    if (!known) writes.push({ kind: "upsert", table, row });
-    else if (differs(row, known, Object.keys(row))) {
-      const isReordered = differs(row, known, indexedBesideKey(table));
-      writes.push({ kind: "upsert", table, row, ...(!isReordered && { indexed: "same" }) });
-    }
-  }
-  for (const [key, row] of old) {
-    if (next.has(key)) continue;
-    const names = table.primaryKey.map((name) => [name, row[name] ?? null] as const);
-    writes.push({ kind: "delete", table, key: Object.fromEntries(names) });
-  }
-  return writes;
-};
-
-const differs = (row: Row, other: Row, names: readonly string[]): boolean =>
-  names.some((name) => row[name] !== other[name]);
-
-/** Rows that count: what a case gave before is taken away, what it gives now is added. */
-const countChanges = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
-  const counts = Object.keys(table.columns).filter((name) => !table.primaryKey.includes(name));
-  const changes = new Map<string, Record<string, Value>>();
-  const count = (rows: readonly Row[], sign: 1 | -1): void => {
-    for (const row of rows) {
-      const key = keyText(table, row);
-      const known = changes.get(key);
-      const change = known ?? { ...row };
-      for (const name of counts)
-        change[name] = (known ? rowInteger(change, name) : 0) + sign * rowInteger(row, name);
-      changes.set(key, change);
-    }
-  };
-  count(before, -1);
-  count(now, 1);
-  return [...changes.values()]
-    .filter((row) => counts.some((name) => row[name] !== 0))
-    .map((row) => ({ kind: "add", table, row }));
 };

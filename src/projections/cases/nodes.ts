@@ -1,16 +1,27 @@
-/** A row of CASE_NODES as the rules see it, and how it grows. All of it depends on the set of events only, also where a limit is reached. */
+/**
+ * A row of CASE_NODES as the rules see it, and how it grows. All of it depends on the set of events only, also where a limit is reached; and on
+ * which of them have expired with their case.
+ */
 import { type Fact, inOrder, type LinkKind } from "../../cases/fact.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
+import type { Sequence } from "../../log/outcome.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { CASE_NODES } from "./tables.ts";
 
 export interface Node {
   readonly facts: readonly Fact[];
+  readonly gone: readonly GoneFact[];
   readonly events: number;
   readonly neighbours: readonly string[];
 }
 
-export const EMPTY: Node = { facts: [], events: 0, neighbours: [] };
+/** Of a fact whose case has expired its place among the others is left, so that the same ones are kept as without retention. */
+export interface GoneFact extends Pick<Fact, "at" | "id" | "sequence"> {
+  /** The least sequence of the case that went: what went together has the same one, and nothing else has. */
+  readonly with: Sequence;
+}
+
+export const EMPTY: Node = { facts: [], gone: [], events: 0, neighbours: [] };
 
 export const nodeName = (kind: LinkKind, value: string): string => `${kind}:${value}`;
 
@@ -35,6 +46,7 @@ export const nodeFrom = (row: Row | undefined): Node => {
   if (known) return known;
   const node: Node = {
     facts: JSON.parse(rowText(row, "facts")),
+    gone: JSON.parse(rowText(row, "gone")),
     events: rowInteger(row, "events"),
     neighbours: JSON.parse(rowText(row, "neighbours")),
   };
@@ -47,6 +59,7 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
     tenant,
     node: name,
     facts: JSON.stringify(node.facts),
+    gone: JSON.stringify(node.gone),
     events: node.events,
     neighbours: JSON.stringify(node.neighbours),
   };
@@ -55,20 +68,38 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
 
 /** The earliest facts stay, whatever came first. */
 export const withFact = (node: Node, fact: Fact): Node => {
+  const { facts, gone, neighbours } = node;
   const events = node.events + 1;
-  const last = node.facts.at(-1);
-  if (last === undefined || inOrder(last, fact) < 0) {
-    const isFull = node.facts.length >= CASE_FACTS_MAX;
-    return { events, facts: isFull ? node.facts : [...node.facts, fact], neighbours: node.neighbours };
+  const last = facts.at(-1);
+  const isLast = last === undefined || inOrder(last, fact) < 0;
+  if (facts.length + gone.length < CASE_FACTS_MAX)
+    return { events, facts: isLast ? [...facts, fact] : [...facts, fact].sort(inOrder), gone, neighbours };
+  const lastGone = gone.at(-1);
+  if (lastGone !== undefined && (last === undefined || inOrder(last, lastGone) < 0)) {
+    if (inOrder(lastGone, fact) < 0) return { events, facts, gone, neighbours };
+    return { events, facts: [...facts, fact].sort(inOrder), gone: gone.slice(0, -1), neighbours };
   }
-  const facts = [...node.facts, fact].sort(inOrder).slice(0, CASE_FACTS_MAX);
-  return { events, facts, neighbours: node.neighbours };
+  if (isLast) return { events, facts, gone, neighbours };
+  return { events, facts: [...facts.slice(0, -1), fact].sort(inOrder), gone, neighbours };
+};
+
+/** Without the facts that `goneWith` has a sequence for. */
+export const withoutFacts = (node: Node, goneWith: (fact: Fact) => Sequence | undefined): Node => {
+  const left: Fact[] = [];
+  const gone = [...node.gone];
+  for (const fact of node.facts) {
+    const { at, id, sequence } = fact;
+    const expired = goneWith(fact);
+    if (expired === undefined) left.push(fact);
+    else gone.push({ at, id, sequence, with: expired });
+  }
+  return { ...node, facts: left, gone: gone.sort(inOrder) };
 };
 
 export const withNeighbour = (node: Node, neighbour: string): Node => {
   if (node.neighbours.includes(neighbour)) return node;
   if (node.neighbours.length === 0)
-    return { events: node.events, facts: node.facts, neighbours: [neighbour] };
+    return { events: node.events, facts: node.facts, gone: node.gone, neighbours: [neighbour] };
   const neighbours = [...node.neighbours, neighbour].sort();
   if (neighbours.length > CASE_NEIGHBOURS_MAX + 1) neighbours.pop();
   return neighbours.length === node.neighbours.length &&

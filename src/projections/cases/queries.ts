@@ -9,8 +9,10 @@ import { componentOf, isHub, type Node, nodeFrom, nodeName } from "./nodes.ts";
 import { CASE_NODES } from "./tables.ts";
 
 export interface FoundCase extends CaseView {
-  /** Events of the case; more than there are facts where a name has more events than are kept. */
+  /** Events of the case without those that went with an earlier one; more than there are facts where a name has more events than are kept. */
   readonly events: number;
+  /** Whether there was one before of the same names, which has expired. */
+  readonly hasExpired: boolean;
 }
 
 export const findCase = async (
@@ -19,13 +21,14 @@ export const findCase = async (
   { kind, value, rules }: { readonly kind: LinkKind; readonly value: string; readonly rules: Rules },
 ): Promise<FoundCase | undefined> => {
   const start = nodeName(kind, value);
-  const nodes = await loadCase(views, tenant, start);
-  if (nodes.size === 0) return undefined;
-  const node = (name: string): Node => nodes.get(name) ?? nodeFrom(undefined);
+  const rows = await loadNodes(views, tenant, [start]);
+  if (rows.size === 0) return undefined;
+  const node = (name: string): Node => nodeFrom(rows.get(name));
   const members = componentOf(start, node).map(node);
   const facts: readonly Fact[] = members.flatMap(({ facts: own }) => own);
-  const events = members.reduce((sum, each) => sum + each.events, 0);
-  return { ...caseView(tenant, facts, rules), events };
+  const events = members.reduce((sum, each) => sum + each.events - each.gone.length, 0);
+  const hasExpired = members.some(({ gone }) => gone.length > 0);
+  return { ...caseView(tenant, facts, rules), events, hasExpired };
 };
 
 /** The names by which an event belongs to the case of a correlation, also where it is not among the facts that are kept. */
@@ -35,27 +38,26 @@ export const namesOfCase = async (
   correlationId: string,
 ): Promise<ReadonlySet<string>> => {
   const start = nodeName("correlation", correlationId);
-  const nodes = await loadCase(views, tenant, start);
-  return new Set(componentOf(start, (name) => nodes.get(name) ?? nodeFrom(undefined)));
+  const rows = await loadNodes(views, tenant, [start]);
+  return new Set(componentOf(start, (name) => nodeFrom(rows.get(name))));
 };
 
-/** The node and all that can be reached from it, one step for all of them at a time. */
-const loadCase = async (
+/** The rows of these nodes and of all that can be reached from them, one step for all of them at a time. */
+export const loadNodes = async (
   views: Pick<ViewStore, "load">,
   tenant: string,
-  start: string,
-): Promise<ReadonlyMap<string, Node>> => {
-  const nodes = new Map<string, Node>();
+  starts: readonly string[],
+): Promise<ReadonlyMap<string, Row>> => {
+  const nodes = new Map<string, Row>();
   const asked = new Set<string>();
-  for (let names = [start]; names.length > 0; ) {
+  for (let names = starts; names.length > 0; ) {
     for (const name of names) asked.add(name);
     const rows = await views.load(
       CASE_NODES,
       names.map((node) => ({ tenant, node })),
     );
-    const found = rows.map((row) => [rowText(row, "node"), nodeFrom(row)] as const);
-    for (const [name, node] of found) nodes.set(name, node);
-    const reached = found.flatMap(([, node]) => (isHub(node) ? [] : node.neighbours));
+    for (const row of rows) nodes.set(rowText(row, "node"), row);
+    const reached = rows.map(nodeFrom).flatMap((node) => (isHub(node) ? [] : node.neighbours));
     names = [...new Set(reached)].filter((name) => !asked.has(name));
   }
   return nodes;

@@ -10,9 +10,11 @@ export const CASE_NODES = {
     tenant: TEXT,
     /** Kind and value: `decision:dec_42`. */
     node: TEXT,
-    /** JSON array of facts (src/cases/fact.ts), in their order, at most CASE_FACTS_MAX. */
+    /** JSON array of facts (src/cases/fact.ts), in their order, with what is gone at most CASE_FACTS_MAX. */
     facts: TEXT,
-    /** Events that refer to it first of all, those beyond the limit too. */
+    /** JSON array of what is left of facts whose case has expired (nodes.ts), in the same order. */
+    gone: TEXT,
+    /** Events that refer to it first of all, those beyond the limit too, and those that have expired. */
     events: INTEGER,
     /** JSON array of nodes in order, at most CASE_NEIGHBOURS_MAX and one more. */
     neighbours: TEXT,
@@ -20,3 +22,22 @@ export const CASE_NODES = {
   primaryKey: ["tenant", "node"],
   indexes: [],
 } as const satisfies Table;
+
+/**
+ * What retention did with the view: one row, changed with every case that expires. A view that is made again does not know of any, so all cases
+ * are looked at right after.
+ */
+export const CASE_EXPIRY = {
+  name: "case_expiry",
+  columns: {
+    name: TEXT,
+    /** Counts up, so that who read a case before it expired notices. */
+    revisions: INTEGER,
+    /** Milliseconds since 1970: when all cases were last looked at; 0 for never. */
+    walked_at: INTEGER,
+  },
+  primaryKey: ["name"],
+  indexes: [],
+} as const satisfies Table;
+
+export const CASE_EXPIRY_KEY = { name: "cases" };

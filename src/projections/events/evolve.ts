@@ -13,6 +13,7 @@ import { type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { eventsKeys } from "../first-events.ts";
 import type { Evolution, Projection, Rejection, States, StoredRecord } from "../projection.ts";
+import { expireEventsAlike } from "./expire-alike.ts";
 import { eventLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
 import { eventWords } from "./words.ts";
@@ -94,6 +95,7 @@ export const eventsProjection: Projection = {
   tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],
+  expireAlike: (live, made) => expireEventsAlike(live, made, eventsProjection),
   stateKeys: eventsKeys,
   evolve,
 };

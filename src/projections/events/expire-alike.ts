@@ -1,12 +1,14 @@
 /** For comparing a live view with one that was made from the log now, which has everything. */
 import { keyText, rowText } from "../../views/tables.ts";
-import type { Snapshot, ViewStore } from "../../views/view-store.ts";
-import { eventsProjection } from "./evolve.ts";
+import type { Snapshot, ViewDefinition, ViewStore } from "../../views/view-store.ts";
 import { expiryWrites, factsIn, keyOf } from "./expiry.ts";
 import { EVENTS, isExpired, sequenceOf } from "./tables.ts";
 
-/** What has expired in the live view expires in the other one, and nothing else: so that only what should not differ does. */
-export const expireAlike = async (live: Snapshot, made: ViewStore): Promise<void> => {
+export const expireEventsAlike = async (
+  live: Snapshot,
+  made: ViewStore,
+  view: ViewDefinition,
+): Promise<void> => {
   for await (const page of live.rows(EVENTS)) {
     const tombstones = page.filter(isExpired);
     const rows = await made.load(
@@ -19,6 +21,6 @@ export const expireAlike = async (live: Snapshot, made: ViewStore): Promise<void
       const facts = row && sequenceOf(row) === sequenceOf(tombstone) ? factsIn(row) : undefined;
       return row && facts ? expiryWrites(row, facts, rowText(tombstone, "expired_at")) : [];
     });
-    if (writes.length > 0) await made.revise({ view: eventsProjection, expected: [], writes });
+    if (writes.length > 0) await made.revise({ views: [view], expected: [], writes });
   }
 };

@@ -1,0 +1,142 @@
+/**
+ * Which cases have expired, and what is left of them. A case goes as a whole, when every event that it keeps has expired: with a part of its
+ * facts it would say what never was, such as a decision without a notice. The names and what hangs together by them stay, as the identity of an
+ * event does.
+ */
+import type { Fact } from "../../cases/fact.ts";
+import { CASES_WALK_MS } from "../../limits.ts";
+import type { Sequence } from "../../log/outcome.ts";
+import type { Rules } from "../../obligations/clocks.ts";
+import { type Row, rowInteger, rowText } from "../../views/tables.ts";
+import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
+import type { Expectation, ViewRevision, ViewStore, Write } from "../../views/view-store.ts";
+import { EVENTS, isExpired } from "../events/tables.ts";
+import { componentOf, type Node, nodeFrom, rowOf, withoutFacts } from "./nodes.ts";
+import { loadNodes } from "./queries.ts";
+import { type CaseChanges, registerChanges } from "./register-changes.ts";
+import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES } from "./tables.ts";
+
+export type RowChanges = Pick<ViewRevision, "expected" | "writes">;
+
+export type Members = ReadonlyMap<string, Node>;
+
+/** The cases that the names belong to, as the nodes that are there. */
+export const casesWith = async (
+  views: Pick<ViewStore, "load">,
+  tenant: string,
+  names: readonly string[],
+): Promise<{ readonly cases: readonly Members[]; readonly rows: ReadonlyMap<string, Row> }> => {
+  const rows = await loadNodes(views, tenant, names);
+  const node = (name: string): Node => nodeFrom(rows.get(name));
+  const done = new Set<string>();
+  const cases: Members[] = [];
+  for (const name of names) {
+    if (done.has(name)) continue;
+    const members = new Map<string, Node>();
+    for (const member of componentOf(name, node)) {
+      done.add(member);
+      if (rows.has(member)) members.set(member, node(member));
+    }
+    cases.push(members);
+  }
+  return { cases, rows };
+};
+
+export const factsOf = (members: Members): readonly Fact[] =>
+  [...members.values()].flatMap(({ facts }) => facts);
+
+/** What is left of a case without some of its facts. */
+export const withoutGone = (
+  parts: { readonly tenant: string; readonly members: Members; readonly rules: Rules },
+  goneWith: (name: string, fact: Fact) => Sequence | undefined,
+): readonly Write[] => {
+  const { tenant, members, rules } = parts;
+  const writes: Write[] = [];
+  const left: Fact[] = [];
+  const groups = new Map<Sequence, Fact[]>();
+  for (const [name, node] of members) {
+    const reduced = withoutFacts(node, (fact) => goneWith(name, fact));
+    left.push(...reduced.facts);
+    if (reduced.facts.length === node.facts.length) continue;
+    writes.push({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, reduced) });
+    for (const fact of node.facts) {
+      const group = goneWith(name, fact);
+      if (group !== undefined) groups.set(group, [...(groups.get(group) ?? []), fact]);
+    }
+  }
+  const changes: CaseChanges = {
+    before: [factsOf(members)],
+    now: left.length > 0 ? [left] : [],
+    gone: [...groups.values()],
+  };
+  return [...writes, ...registerChanges(tenant, changes, rules)];
+};
+
+/** What changes when all that has expired of these names goes. `expiring`: event_ids that expire with it. */
+export const casesExpiring = async (
+  views: Pick<ViewStore, "load">,
+  parts: {
+    readonly tenant: string;
+    readonly names: readonly string[];
+    readonly expiring: ReadonlySet<string>;
+    readonly rules: Rules;
+  },
+): Promise<RowChanges> => {
+  const { tenant, names, expiring, rules } = parts;
+  const { cases, rows } = await casesWith(views, tenant, names);
+  const asked = cases.flatMap(factsOf).filter(({ id }) => !expiring.has(id));
+  const stored = await views.load(
+    EVENTS,
+    asked.map(({ id }) => ({ tenant, event_id: id })),
+  );
+  const gone = new Set(stored.filter(isExpired).map((row) => rowText(row, "event_id")));
+  const expected: Expectation[] = [];
+  const writes: Write[] = [];
+  for (const members of cases) {
+    const facts = factsOf(members);
+    if (facts.length === 0 || !facts.every(({ id }) => expiring.has(id) || gone.has(id))) continue;
+    const first = Math.min(...facts.map(({ sequence }) => sequence));
+    for (const node of members.keys())
+      expected.push({ table: CASE_NODES, key: { tenant, node }, row: rows.get(node) });
+    writes.push(...withoutGone({ tenant, members, rules }, () => first));
+  }
+  return { expected, writes };
+};
+
+/** The same changes, so that who computes with the rows from before notices. */
+export const noticeably = async (
+  views: Pick<ViewStore, "load">,
+  { expected, writes }: RowChanges,
+  change: { readonly walkedAt?: number } = {},
+): Promise<RowChanges> => {
+  const [row] = await views.load(CASE_EXPIRY, [CASE_EXPIRY_KEY]);
+  const next = {
+    ...CASE_EXPIRY_KEY,
+    revisions: (row ? rowInteger(row, "revisions") : 0) + 1,
+    walked_at: change.walkedAt ?? (row ? rowInteger(row, "walked_at") : 0),
+  };
+  return {
+    expected: [...expected, { table: CASE_EXPIRY, key: CASE_EXPIRY_KEY, row }],
+    writes: [...writes, { kind: "upsert", table: CASE_EXPIRY, row: next }],
+  };
+};
+
+export const isWalkDue = async (views: Pick<ViewStore, "load">, nowMs: number): Promise<boolean> => {
+  const [row] = await views.load(CASE_EXPIRY, [CASE_EXPIRY_KEY]);
+  const walkedAt = row ? rowInteger(row, "walked_at") : 0;
+  // Also where a clock that was ahead wrote it.
+  return Math.abs(nowMs - walkedAt) >= CASES_WALK_MS;
+};
+
+/** Nodes behind a name. */
+export const walkQuery = (tenant: string, after: string | undefined, rowsMax: number): TenantQuery =>
+  tenantList({
+    tenant,
+    table: CASE_NODES,
+    columns: ["node", "facts"],
+    where: [],
+    orderBy: ["node"],
+    order: "asc",
+    after: after === undefined ? undefined : [after],
+    rowsMax,
+  });

@@ -1,0 +1,62 @@
+/** Any events of two tenants as the log would hold them. */
+import fc from "fast-check";
+import { EVENT_TYPES } from "../../src/event/event-types.ts";
+import { messageOf } from "./records.ts";
+
+const few = (prefix: string) => fc.integer({ min: 1, max: 3 }).map((number) => `${prefix}${number}`);
+const sometimes = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+const hash = few("").map((digit) => `sha256:${digit.repeat(64)}`);
+
+/** Few names and few times, so that events meet. */
+const anyMetadata = fc.record({
+  decision_id: sometimes(few("dec_")),
+  objection_id: sometimes(few("obj_")),
+  incident_id: sometimes(few("inc_")),
+  assessment_id: sometimes(few("asm_")),
+  outcome: sometimes(fc.constantFrom("approved", "denied")),
+  final_outcome: sometimes(fc.constantFrom("approved", "denied")),
+  objection_type: sometimes(
+    fc.constantFrom("automated_decision_refusal", "explanation_request", "appeal", "x"),
+  ),
+  resolution: sometimes(fc.constantFrom("upheld", "denied")),
+  reason: sometimes(fc.constantFrom("because", "therefore")),
+  extension_days: sometimes(fc.integer({ min: 1, max: 40 })),
+  incident_class: sometimes(fc.constantFrom("death", "property")),
+  report_type: sometimes(fc.constantFrom("initial", "complete")),
+  role: sometimes(fc.constantFrom("provider", "deployer")),
+  notified: sometimes(fc.constantFrom("provider", "public")),
+  source_id: sometimes(few("src_")),
+  source_sequence: sometimes(fc.integer({ min: 1, max: 12 })),
+  version: sometimes(few("v")),
+  queue_depth: sometimes(fc.nat(9)),
+  to: sometimes(fc.constantFrom("low", "high")),
+  owner: sometimes(few("owner")),
+});
+
+const anyEvent = fc.record(
+  {
+    timestamp: fc
+      .integer({ min: 0, max: 40 })
+      .map((days) => new Date(Date.UTC(2027, 1, 1 + days)).toISOString()),
+    asset_id: few("asset_"),
+    event_type: fc.constantFrom(...EVENT_TYPES, "sdk.heartbeat"),
+    risk_tier: sometimes(fc.constantFrom("low", "high")),
+    legal_bases: sometimes(
+      fc.uniqueArray(fc.constantFrom("pipa_37_2_kr", "gdpr_art_22", "nyc_ll144", "colorado_sb26_189")),
+    ),
+    correlation_id: sometimes(few("case-")),
+    subject_hash: sometimes(hash),
+    asset_version: sometimes(few("v")),
+    metadata: anyMetadata,
+  },
+  { requiredKeys: ["timestamp", "asset_id", "event_type", "metadata"] },
+);
+
+export const anyHistory = fc.array(anyEvent, { maxLength: 24 }).map((events) =>
+  events.map((event, index) =>
+    messageOf(index + 1, {
+      event: { ...event, event_id: `evt_${index}` },
+      tenant: index % 7 === 6 ? "b" : "a",
+    }),
+  ),
+);

@@ -1,0 +1,325 @@
+/** Cases expire with the last of their events. Each database runs it (test/projections/expiry.test.ts). */
+import { describe, expect, test } from "bun:test";
+import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX, CASES_WALK_MS, EXPIRY_INTERVAL_MS } from "../../src/limits.ts";
+import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { findCase } from "../../src/projections/cases/queries.ts";
+import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
+import { CASE_NODES } from "../../src/projections/cases/tables.ts";
+import { rebuildView } from "../../src/projections/rebuild.ts";
+import { createRunner } from "../../src/projections/runner.ts";
+import type { Row, Table } from "../../src/views/tables.ts";
+import type { ViewStore } from "../../src/views/view-store.ts";
+import { messageOf, type RecordParts } from "../projections/records.ts";
+import { silentLogger } from "../support/broker.ts";
+import { until } from "../support/until.ts";
+import { CASES, createScene, event, RECEIVED, SHORT, VIEWS, YEAR_MS } from "./expiry.ts";
+import type { ViewDatabase } from "./view-store.ts";
+
+const signal = new AbortController().signal;
+const SUBJECT = `sha256:${"a".repeat(64)}`;
+const LAW = { legal_bases: ["ai_basic_law_kr"] };
+
+const about = (id: string, type: string, metadata: object, change: object = {}): RecordParts =>
+  event(id, {
+    event_type: type,
+    subject_hash: SUBJECT,
+    correlation_id: "c1",
+    timestamp: "2026-11-20T09:00:00Z",
+    metadata: { decision_id: "d1", ...metadata },
+    ...change,
+  });
+
+/** One case with a row in every register. */
+const WHOLE_CASE: readonly RecordParts[] = [
+  about("notice", "transparency.notice_shown", {}),
+  about("made", "decision.automated_decision_made", { outcome: "denied" }),
+  about("objection", "objection.received", {
+    objection_id: "o1",
+    objection_type: "appeal",
+    reason: "a mistake",
+  }),
+  about("review", "decision.human_review_completed", { reviewer_id: "r7", final_outcome: "approved" }),
+  about("incident", "incident.detected", { incident_id: "i1", incident_class: "property" }),
+];
+
+const rowsOf = (views: ViewStore, table: Table): Promise<readonly Row[]> =>
+  views.snapshot(CASES, async (snapshot) => {
+    const rows: Row[] = [];
+    for await (const page of snapshot.rows(table)) rows.push(...page);
+    return rows;
+  });
+
+/** Names of registers and how many rows each has. */
+const registersOf = async (views: ViewStore): Promise<Readonly<Record<string, number>>> => {
+  const counts: Record<string, number> = {};
+  for (const { table } of REGISTERS) counts[table.name] = (await rowsOf(views, table)).length;
+  return counts;
+};
+
+const coverageOf = async (views: ViewStore): Promise<readonly Row[]> => {
+  const register = REGISTERS.find(({ kind }) => kind === "counts");
+  return register ? rowsOf(views, register.table) : [];
+};
+
+const EMPTY = { decisions: 0, objections: 0, human_reviews: 0, incidents: 0, obligations: 0 };
+
+const decision = (views: ViewStore, value = "d1") =>
+  findCase(views, "acme", { kind: "decision", value, rules: STANDARD_RULES });
+
+export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
+  const sceneOf = async (records: readonly RecordParts[]) => {
+    const scene = await createScene(await create(), records);
+    scene.setPolicy(SHORT);
+    scene.setNow(YEAR_MS);
+    return scene;
+  };
+
+  describe(`expiry of cases in ${name}`, () => {
+    test("with its last event a case leaves every register, nothing of a person stays, and what is only counted does", async () => {
+      await using scene = await sceneOf(WHOLE_CASE);
+      const { views } = scene;
+      const before = await registersOf(views);
+      expect(Object.entries(before).filter(([, rows]) => rows === 0)).toEqual([]);
+      const counted = await coverageOf(views);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: WHOLE_CASE.length });
+      expect(await registersOf(views)).toEqual({ ...EMPTY, coverage: counted.length });
+      expect(await coverageOf(views)).toEqual(counted);
+      const left = JSON.stringify(await rowsOf(views, CASE_NODES));
+      for (const text of ["sha256", "credit_model", "a mistake", "r7", "denied", "appeal"])
+        expect(left).not.toContain(text);
+      expect(await decision(views)).toMatchObject({ hasExpired: true, events: 0, is: { facts: [] } });
+      expect(await scene.differences()).toEqual([]);
+    });
+
+    test("while one of its events is left the whole case stays, also what has expired of it", async () => {
+      await using scene = await sceneOf([
+        ...WHOLE_CASE,
+        about("law", "decision.explanation_provided", {}, LAW),
+      ]);
+      const before = await registersOf(scene.views);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: WHOLE_CASE.length });
+      expect(await scene.shown()).toEqual(["law"]);
+      expect(await registersOf(scene.views)).toEqual(before);
+      expect((await decision(scene.views))?.is.facts).toHaveLength(WHOLE_CASE.length + 1);
+      scene.setNow(6 * YEAR_MS);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 1 });
+      expect(await registersOf(scene.views)).toMatchObject(EMPTY);
+      expect(await scene.differences()).toEqual([]);
+    });
+
+    test("a hold on one asset keeps the whole case, until it is released", async () => {
+      await using scene = await sceneOf([
+        ...WHOLE_CASE,
+        about("held", "decision.explanation_provided", {}, { asset_id: "held" }),
+      ]);
+      const before = await registersOf(scene.views);
+      scene.hold({ asset_id: "held" });
+      await scene.expire();
+      expect(await scene.shown()).toEqual(["held"]);
+      expect(await registersOf(scene.views)).toEqual(before);
+      scene.release();
+      await scene.expire();
+      expect(await registersOf(scene.views)).toMatchObject(EMPTY);
+    });
+
+    test("of two cases that expire together and one that does not, each is its own", async () => {
+      const other = (id: string, members: object) =>
+        about(`made_${id}`, "decision.automated_decision_made", { decision_id: id }, members);
+      await using scene = await sceneOf([
+        ...WHOLE_CASE,
+        other("d2", { correlation_id: "c2" }),
+        other("d3", { correlation_id: "c3", ...LAW }),
+        { ...other("d1", {}), tenant: "globex" },
+      ]);
+      await scene.expire();
+      expect(await registersOf(scene.views)).toMatchObject({ decisions: 2 });
+      expect((await decision(scene.views, "d3"))?.hasExpired).toBe(false);
+      expect((await decision(scene.views, "d2"))?.hasExpired).toBe(true);
+      expect(await scene.differences()).toEqual([]);
+    });
+
+    test("a late event begins a case of its own, which expires as well; a repeat changes nothing", async () => {
+      await using scene = await sceneOf(WHOLE_CASE);
+      const { views, log } = scene;
+      await scene.expire();
+      const made = WHOLE_CASE[1] ?? event("none");
+      const late = { ...about("late", "objection.received", { objection_id: "o2" }) };
+      const received = new Date(Date.parse(RECEIVED) + YEAR_MS).toISOString();
+      log.append(messageOf(6, made), messageOf(7, { ...late, receivedAt: received }));
+      expect(await scene.project()).toEqual([]);
+      expect(await registersOf(views)).toMatchObject({ decisions: 1, objections: 1, human_reviews: 0 });
+      const found = await decision(views);
+      expect(found?.is.facts.map(({ id }) => id)).toEqual(["evt_late"]);
+      expect(found).toMatchObject({ hasExpired: true, events: 1 });
+      expect(await scene.differences()).toEqual([]);
+      scene.setNow(2 * YEAR_MS);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 1 });
+      expect(await registersOf(views)).toMatchObject(EMPTY);
+      expect(await scene.differences()).toEqual([]);
+    });
+
+    test("a case that expires while the projector computes with it does not come back", async () => {
+      await using scene = await sceneOf(WHOLE_CASE);
+      // So that the look over all cases is done, which the projector would notice as well.
+      scene.hold({ asset_id: "credit_model" });
+      await scene.expire();
+      scene.release();
+      const late = about("late", "objection.received", { objection_id: "o2" });
+      scene.log.append(messageOf(6, { ...late, receivedAt: "2027-11-20T10:00:00.000Z" }));
+      let looks = 0;
+      await scene.project(async () => {
+        if (looks++ > 0) return;
+        // A worker that has not heard of the new record yet.
+        const worker = scene.worker({ log: { lastSequence: async () => 5 } });
+        expect(await worker.look(signal)).toMatchObject({ kind: "finished", expired: 5 });
+      });
+      expect(looks).toBe(2);
+      expect((await decision(scene.views))?.is.facts.map(({ id }) => id)).toEqual(["evt_late"]);
+      expect(await registersOf(scene.views)).toMatchObject({ human_reviews: 0, incidents: 0 });
+      expect(await scene.differences()).toEqual([]);
+    });
+
+    test("an event that comes while its case expires keeps the case", async () => {
+      await using scene = await sceneOf(WHOLE_CASE);
+      const before = await registersOf(scene.views);
+      const late = about("late", "decision.explanation_provided", {});
+      let isCome = false;
+      const views: ViewStore = {
+        ...scene.views,
+        revise: async (revision) => {
+          if (!isCome && revision.writes.some((write) => "table" in write && write.table === CASE_NODES)) {
+            isCome = true;
+            scene.log.append(messageOf(6, { ...late, receivedAt: "2027-11-20T10:00:00.000Z" }));
+            await scene.project();
+          }
+          return scene.views.revise(revision);
+        },
+      };
+      expect(await scene.worker({ views }).look(signal)).toEqual({ kind: "finished", expired: 5 });
+      expect(isCome).toBe(true);
+      expect(await registersOf(scene.views)).toEqual(before);
+      expect(await scene.differences()).toEqual([]);
+    });
+
+    test("a projector and cases that expire beside it keep neither from its work, and every view is right at the end", async () => {
+      const count = 600;
+      const made = (id: number, members: object = {}) =>
+        about(`made_${id}`, "decision.automated_decision_made", { decision_id: `d${id}` }, members);
+      const old = Array.from({ length: count }, (_, id) => made(id, { correlation_id: `c${id % 200}` }));
+      await using scene = await sceneOf(old);
+      await using other = scene.connect();
+      const metrics = { progressed: () => {}, alarmed: () => {} };
+      const clock = () => new Date();
+      const stopping = new AbortController();
+      const { log } = scene;
+      const runner = createRunner({
+        projections: VIEWS,
+        log,
+        views: other,
+        logger: silentLogger,
+        metrics,
+        clock,
+      });
+      const running = runner.run(stopping.signal);
+      const expired: number[] = [];
+      let isDone = false;
+      const worker = scene.worker({ onExpired: (events) => void expired.push(events) });
+      const looking = (async () => {
+        while ((await worker.look(signal)).kind !== "finished")
+          await new Promise((resolve) => setImmediate(resolve));
+        isDone = true;
+      })();
+      let sequence = count;
+      while (!isDone || sequence < 2 * count) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (sequence - (await other.position("cases")) > count) continue;
+        sequence++;
+        const late = about(`late_${sequence}`, "objection.received", { decision_id: `d${sequence % count}` });
+        log.append(messageOf(sequence, { ...late, receivedAt: "2027-11-20T10:00:00.000Z" }));
+      }
+      await looking;
+      expect(expired.reduce((sum, events) => sum + events)).toBe(count);
+      await until("the projector has seen all", async () => (await other.position("cases")) === sequence);
+      stopping.abort();
+      await running;
+      expect(await scene.differences()).toEqual([]);
+    }, 60_000);
+
+    test("killed at any step, the next pass comes to the same end", async () => {
+      for (let stepsMax = 0; stepsMax < 5; stepsMax++) {
+        await using scene = await sceneOf(WHOLE_CASE);
+        let steps = 0;
+        const dying: ViewStore = {
+          ...scene.views,
+          revise: async (revision) => {
+            if (steps++ >= stepsMax) throw new Error("killed");
+            return scene.views.revise(revision);
+          },
+        };
+        const died = scene.worker({ views: dying, holder: "dying" }).look(signal);
+        await died.catch((error: unknown) => expect(String(error)).toContain("killed"));
+        scene.setNow(YEAR_MS + EXPIRY_INTERVAL_MS);
+        expect((await scene.worker({ holder: "other" }).look(signal)).kind).toBe("finished");
+        expect(await scene.shown()).toEqual([]);
+        expect(await registersOf(scene.views)).toMatchObject(EMPTY);
+        expect(await scene.differences()).toEqual([]);
+      }
+    });
+
+    test("of a name with more events than are kept the case goes with those that are, and others take no place of theirs", async () => {
+      const count = CASE_FACTS_MAX + 20;
+      const events = Array.from({ length: count }, (_, index) =>
+        about(`many_${index}`, "decision.explanation_provided", {}),
+      );
+      await using scene = await sceneOf(events);
+      const { views, log } = scene;
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: count });
+      expect(await registersOf(views)).toMatchObject(EMPTY);
+      const earlier = about(
+        "earlier",
+        "objection.received",
+        {},
+        { timestamp: "2026-01-01T00:00:00Z", ...LAW },
+      );
+      const later = about("later", "objection.received", {}, { timestamp: "2027-01-01T00:00:00Z", ...LAW });
+      log.append(messageOf(count + 1, earlier), messageOf(count + 2, later));
+      await scene.project();
+      expect((await decision(views))?.is.facts.map(({ id }) => id)).toEqual(["evt_earlier"]);
+      expect(await scene.differences()).toEqual([]);
+    });
+
+    test("a case that hangs together with others no more goes within a week", async () => {
+      const made = (id: string, members: object) =>
+        about(`made_${id}`, "decision.automated_decision_made", { decision_id: id }, members);
+      await using scene = await sceneOf([made("d1", {}), made("d2", LAW)]);
+      const { views, log } = scene;
+      await scene.expire();
+      expect(await registersOf(views)).toMatchObject({ decisions: 2 });
+      const more = Array.from({ length: CASE_NEIGHBOURS_MAX }, (_, index) => made(`more_${index}`, LAW));
+      log.append(...more.map((record, index) => messageOf(index + 3, record)));
+      await scene.project();
+      expect(await registersOf(views)).toMatchObject({ decisions: CASE_NEIGHBOURS_MAX + 2 });
+      scene.setNow(YEAR_MS + CASES_WALK_MS);
+      await scene.expire();
+      expect(await registersOf(views)).toMatchObject({ decisions: CASE_NEIGHBOURS_MAX + 1 });
+      expect((await decision(views))?.hasExpired).toBe(true);
+      expect(await scene.differences()).toEqual([]);
+    });
+
+    test("a view of cases that is rebuilt brings expired cases back until the next look, which is not an hour away", async () => {
+      await using scene = await sceneOf(WHOLE_CASE);
+      const worker = scene.worker();
+      const before = await registersOf(scene.views);
+      await worker.look(signal);
+      expect((await worker.look(signal)).kind).toBe("not_due");
+      const dependencies = { log: scene.log, views: scene.views, clock: () => new Date(), leader: "events" };
+      const rebuilt = await rebuildView({ ...dependencies, onProgress: () => {} }, CASES, signal);
+      expect(rebuilt.kind).toBe("replaced");
+      expect(await registersOf(scene.views)).toEqual(before);
+      expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 0 });
+      expect(await registersOf(scene.views)).toMatchObject(EMPTY);
+      expect(await scene.differences()).toEqual([]);
+      expect((await worker.look(signal)).kind).toBe("not_due");
+    });
+  });
+};
