@@ -36,7 +36,6 @@ interface TablePlaces {
 
 export const createOverlay = (load: ViewStore["load"]): Overlay => {
   const tables = new Map<Table, TablePlaces>();
-  const unread = new Map<Table, RowWrite[]>();
   /** In the order in which they were written: of two for one sequence the store keeps the last. */
   const texts: TextWrite[] = [];
 
@@ -65,15 +64,14 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
     if (isNew) all.push(place);
     return place;
   };
-  /** Where the write goes; undefined for a row that nobody asks for. Throws where it could not be stored. */
-  const checked = (write: RowWrite): Place | undefined => {
+  /** Where the write goes. Throws where it could not be stored. */
+  const checked = (write: RowWrite): Place => {
     const { table } = write;
     if (write.kind === "delete") {
       checkKey(table, write.key);
       return reach(table, write.key);
     }
     checkRow(table, write.row);
-    if (write.kind === "insert" && table.isReadBack === false) return undefined;
     const place = reach(table, write.row);
     if (write.kind === "add")
       assert(!place.isKnown, "a row that is added to is not read by the same projection");
@@ -110,13 +108,11 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
         const place = places[index];
         if (isTextWrite(write)) texts.push(write);
         else if (place) put(place, write);
-        else push(unread, write);
       });
     },
     // Tables do not depend on each other, and no key stands twice: what goes into one table goes together.
     writes: () => [
       ...[...tables.values()].flatMap(({ all }) => all.flatMap(({ write }) => write ?? [])),
-      ...[...unread.values()].flat(),
       ...texts,
     ],
   };
@@ -132,12 +128,6 @@ const newPlaceBelow = (place: Place, value: Value): Place => {
 };
 
 const isTextWrite = (write: Write): write is TextWrite => write.kind === "index" || write.kind === "unindex";
-
-const push = (writes: Map<Table, RowWrite[]>, write: RowWrite): void => {
-  const own = writes.get(write.table);
-  if (own) own.push(write);
-  else writes.set(write.table, [write]);
-};
 
 const put = (place: Place, write: RowWrite): void => {
   place.write = merged(place.write, write);

@@ -23,8 +23,6 @@ export interface Table {
   readonly primaryKey: readonly string[];
   /** The columns of each index. Of two that serve a list the later one is read (tenant-query.ts), so the more selective one comes later. */
   readonly indexes: readonly (readonly string[])[];
-  /** False: while projecting nobody asks for a row by its key, so that inserting one needs no look at it. */
-  readonly isReadBack?: false;
 }
 
 export type Value = string | number | null;
