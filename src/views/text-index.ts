@@ -26,32 +26,24 @@ export interface TextMatch {
 }
 
 /** Throws where a word could be taken for anything else. Never quotes it. */
-export const checkedTerm = (tenant: string, word: string): string => {
-  if (!WORD.test(word)) throw new Error(NOT_A_WORD);
-  return termPrefix(tenant) + word;
+const checkedWord = (word: string): string => {
+  if (!WORD.test(word)) throw new Error("words for a text index have only a to z, 0 to 9 and _ of ASCII");
+  return word;
 };
 
-/** The terms of a row, separated by spaces. */
+const checkedTerm = (tenant: string, word: string): string => termPrefix(tenant) + checkedWord(word);
+
+/** The words of a row as terms, separated by spaces. */
 export const termsText = (tenant: string, words: readonly string[]): string => {
-  if (words.length === 0) return "";
-  if (!WORDS.test(words.join(" "))) throw new Error(NOT_A_WORD);
   const prefix = termPrefix(tenant);
-  return prefix + words.join(` ${prefix}`);
+  return words.map((word) => prefix + checkedWord(word)).join(" ");
 };
-
-const NOT_A_WORD = "words for a text index have only a to z, 0 to 9 and _ of ASCII";
 
 /**
  * What is not ASCII has no meaning to a tokenizer or a parser; of ASCII only letters, digits and `_` may stand. Not A to Z: SQLite's tokenizer would
  * not tell them from a to z, and PostgreSQL would.
  */
 const WORD = /^[a-z0-9_\x80-\uffff]+$/;
-/**
- * A word with a space in it would pass. What stands behind the space is then a term without a tenant, which no search looks for: what makes a
- * term one of a tenant is the `/`.
- */
-const WORDS = /^[a-z0-9_ \x80-\uffff]*$/;
-
 /** No tenant's is the beginning of another's: the first `/` ends it, and a word has none. */
 const termPrefix = (tenant: string): string => {
   assert(tenant !== "", "a row in a text index has a tenant");
@@ -135,10 +127,7 @@ export const sqliteTextSql = (index: TextIndex): TextSql => {
 export const sqliteTermsText = ({ tenant, words, labels, times }: SqliteEntry): string => {
   const prefix = ` ${termPrefix(tenant)}`;
   let terms = "";
-  for (const word of words) {
-    if (!WORD.test(word)) throw new Error(NOT_A_WORD);
-    terms = `${terms}${prefix}${word}`;
-  }
+  for (const word of words) terms = `${terms}${prefix}${checkedWord(word)}`;
   for (const label of labels) terms = `${terms}${prefix}${labelText(label)}`;
   for (const { name, time } of times) {
     const beginning = `${prefix}=${name}=`;

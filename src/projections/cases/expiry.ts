@@ -42,8 +42,7 @@ export const casesWith = async (
   return { cases, rows };
 };
 
-export const factsOf = (members: Members): readonly Fact[] =>
-  [...members.values()].flatMap(({ facts }) => facts);
+const factsOf = (members: Members): readonly Fact[] => [...members.values()].flatMap(({ facts }) => facts);
 
 /** What is left of a case without some of its facts. */
 export const withoutGone = (
