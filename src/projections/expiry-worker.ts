@@ -15,6 +15,7 @@ import {
   expireAll,
   haveSeen,
 } from "./expiry-run.ts";
+import { lookAgain } from "./look-again.ts";
 
 /** What one look came to. */
 export type ExpiryLook =
@@ -46,16 +47,10 @@ export const createExpiryWorker = (dependencies: ExpiryDependencies): ExpiryWork
     return pass;
   };
 
-  const run = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await look(signal);
-      } catch (error) {
-        logger.warn("events could not expire, trying again", { detail: String(error) });
-      }
-      await pause(EXPIRY_LOOK_MS, signal);
-    }
-  };
+  const onFailed = (error: unknown): void =>
+    logger.warn("events could not expire, trying again", { detail: String(error) });
+  const run = (signal: AbortSignal): Promise<void> =>
+    lookAgain({ look: () => look(signal), onFailed, restMs: EXPIRY_LOOK_MS, pause, signal });
   return { look, run };
 };
 

@@ -1,5 +1,4 @@
 /** Runs the worker that lets events expire. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import { createExpiryWorker } from "../projections/expiry-worker.ts";
@@ -8,6 +7,7 @@ import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewDefinition, ViewStore } from "../views/view-store.ts";
+import { inBackground, pause } from "./background.ts";
 
 export const startExpiring = (dependencies: {
   readonly log: LogReader;
@@ -22,20 +22,13 @@ export const startExpiring = (dependencies: {
   const { metrics, now, projections, ...shared } = dependencies;
   const cases = projections.find(({ name }) => name === "cases");
   if (!cases) throw new Error("there is a view of cases");
-  const stopping = new AbortController();
   const worker = createExpiryWorker({
     ...shared,
     cases,
     clock: now,
-    pause: (durationMs, signal) => delay(durationMs, undefined, { signal }).catch(() => undefined),
+    pause,
     holder: uuidV7(),
     onExpired: (events) => metrics.expiredEvents.inc(events),
   });
-  const running = worker.run(stopping.signal);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+  return inBackground(worker.run);
 };

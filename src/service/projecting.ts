@@ -5,6 +5,7 @@ import { createRunner, type RunnerMetrics } from "../projections/runner.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import { inBackground } from "./background.ts";
 
 export const startProjecting = (dependencies: {
   readonly projections: readonly [Projection, ...Projection[]];
@@ -15,15 +16,8 @@ export const startProjecting = (dependencies: {
   readonly now: () => Date;
 }): AsyncDisposable => {
   const { metrics, now, ...shared } = dependencies;
-  const stopping = new AbortController();
   const runner = createRunner({ ...shared, metrics: toRunnerMetrics(metrics), clock: now });
-  const running = runner.run(stopping.signal);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+  return inBackground(runner.run);
 };
 
 const toRunnerMetrics = (metrics: Metrics): RunnerMetrics => ({

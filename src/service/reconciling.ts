@@ -1,11 +1,11 @@
 /** Runs the reconciler. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { createReconciler } from "../projections/ledger/reconciler.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import { inBackground, pause } from "./background.ts";
 
 export const startReconciling = (dependencies: {
   readonly log: LogReader;
@@ -16,11 +16,10 @@ export const startReconciling = (dependencies: {
   readonly now: () => Date;
 }): AsyncDisposable => {
   const { metrics, now, ...shared } = dependencies;
-  const stopping = new AbortController();
   const reconciler = createReconciler({
     ...shared,
     clock: now,
-    pause: (durationMs, signal) => delay(durationMs, undefined, { signal }).catch(() => undefined),
+    pause,
     onBalance: (tenant, { state, accepted, stored, projected }) => {
       metrics.reconciledHours.inc({ tenant, state });
       if (accepted !== null) metrics.reconciledEvents.set({ tenant, stage: "accepted" }, accepted);
@@ -28,11 +27,5 @@ export const startReconciling = (dependencies: {
       metrics.reconciledEvents.set({ tenant, stage: "projected" }, projected);
     },
   });
-  const running = reconciler.run(stopping.signal);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+  return inBackground(reconciler.run);
 };

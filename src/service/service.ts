@@ -42,7 +42,7 @@ import {
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
-import { type AnnouncerDependencies, startAnnouncing } from "../projections/announcements/announcer.ts";
+import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -53,6 +53,7 @@ import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createPostgresViews } from "../views/postgres.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import { inBackground } from "./background.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
@@ -190,12 +191,14 @@ const startTelling = ({
 }: Omit<AnnouncerDependencies, "publish" | "onAnnounced"> & {
   readonly connection: BrokerConnection;
   readonly metrics: Metrics;
-}): AsyncDisposable =>
-  startAnnouncing({
+}): AsyncDisposable => {
+  const dependencies: AnnouncerDependencies = {
     ...shared,
     publish: createDutyPublisher(connection),
     onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
-  });
+  };
+  return inBackground((signal) => keepAnnouncing(dependencies, signal));
+};
 
 /** Answers that are written for as long as their readers like. */
 const createOpenAnswers = () => ({

@@ -51,18 +51,11 @@ export interface AnnouncerDependencies {
   readonly now: () => Date;
 }
 
-export const startAnnouncing = (dependencies: AnnouncerDependencies): AsyncDisposable => {
-  const stopping = new AbortController();
-  const running = run(dependencies, stopping.signal);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
-};
-
-const run = async (dependencies: AnnouncerDependencies, signal: AbortSignal): Promise<void> => {
+/** Again and again until the signal is aborted. Never rejects. */
+export const keepAnnouncing = async (
+  dependencies: AnnouncerDependencies,
+  signal: AbortSignal,
+): Promise<void> => {
   const { logger } = dependencies;
   while (!signal.aborted) {
     let restMs = ANNOUNCE_MS;

@@ -6,6 +6,7 @@ import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS } from "../../limits.ts";
 import { type AcceptedCounts, type Hour, hourOf } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { LogFields, Logger } from "../../telemetry/logger.ts";
+import { lookAgain } from "../look-again.ts";
 import { type HourBalance, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
 
 export interface Reconciler {
@@ -45,16 +46,10 @@ export const createReconciler = (
     return "reconciled";
   };
 
-  const run = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await look();
-      } catch (error) {
-        logger.warn("an hour could not be reconciled, trying again", { detail: String(error) });
-      }
-      await pause(RECONCILE_LOOK_MS, signal);
-    }
-  };
+  const onFailed = (error: unknown): void =>
+    logger.warn("an hour could not be reconciled, trying again", { detail: String(error) });
+  const run = (signal: AbortSignal): Promise<void> =>
+    lookAgain({ look, onFailed, restMs: RECONCILE_LOOK_MS, pause, signal });
   return { look, run };
 };
 
