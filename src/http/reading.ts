@@ -34,12 +34,8 @@ export const MIN_SEQUENCE = parameter(
   { type: "integer", minimum: 0 },
 );
 
-export const PAGE_PARAMETERS: readonly Parameter[] = [
-  parameter("order", "From the newest or from the oldest.", {
-    type: "string",
-    enum: ["desc", "asc"],
-    default: "desc",
-  }),
+/** What every list takes, in whatever order it comes. */
+export const LIMIT_AND_CURSOR: readonly Parameter[] = [
   parameter("limit", "Rows in one answer.", {
     type: "integer",
     minimum: 1,
@@ -47,6 +43,15 @@ export const PAGE_PARAMETERS: readonly Parameter[] = [
     default: PAGE_ROWS_DEFAULT,
   }),
   parameter("cursor", "`next_cursor` of the page before, with the same filters."),
+];
+
+export const PAGE_PARAMETERS: readonly Parameter[] = [
+  parameter("order", "From the newest or from the oldest.", {
+    type: "string",
+    enum: ["desc", "asc"],
+    default: "desc",
+  }),
+  ...LIMIT_AND_CURSOR,
   MIN_SEQUENCE,
 ];
 

@@ -19,7 +19,7 @@ import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { invalidCursor, parameter, pathParameter } from "../reading.ts";
+import { invalidCursor, LIMIT_AND_CURSOR, parameter, pathParameter } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { dataOf, listOf } from "../schemas.ts";
 import { success, successList } from "../success.ts";
@@ -283,16 +283,7 @@ const LIST: Operation = {
   summary: "List holds",
   description: "Oldest first, released ones included. The admin key sees every tenant's.",
   scope: SCOPE,
-  parameters: [
-    TENANT,
-    parameter("limit", "Rows in one answer.", {
-      type: "integer",
-      minimum: 1,
-      maximum: PAGE_ROWS_MAX,
-      default: PAGE_ROWS_DEFAULT,
-    }),
-    parameter("cursor", "`next_cursor` of the page before, with the same filters."),
-  ],
+  parameters: [TENANT, ...LIMIT_AND_CURSOR],
   answer: {
     status: 200,
     description: "One page.",
