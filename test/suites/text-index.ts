@@ -4,6 +4,7 @@ import { INTEGER, type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import { tenantQuery } from "../../src/views/tenant-query.ts";
 import type { Label, TextIndex } from "../../src/views/text-index.ts";
 import type { ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
+import { openView } from "./opened-view.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
 const THINGS = {
@@ -65,19 +66,7 @@ export const textIndexSuite = (
   database: string,
   create: () => Promise<ViewDatabase> | ViewDatabase,
 ): void => {
-  /** A database with the view open in one store. */
-  const setUp = async () => {
-    const made = await create();
-    const store = made.connect();
-    await store.open(VIEW);
-    return {
-      store,
-      [Symbol.asyncDispose]: async () => {
-        await store.close();
-        await made[Symbol.asyncDispose]();
-      },
-    };
-  };
+  const setUp = () => openView(create, VIEW);
 
   describe(`words in ${database}`, () => {
     test("a row is found by each of its words, by all of them together, and by how a word begins", async () => {

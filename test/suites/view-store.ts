@@ -12,6 +12,8 @@ import {
   type Write,
 } from "../../src/views/view-store.ts";
 
+import { openView } from "./opened-view.ts";
+
 /** One database, empty at first. */
 export interface ViewDatabase extends AsyncDisposable {
   /** Another store on the same database, as another process would have it. */
@@ -93,20 +95,7 @@ export const viewStoreSuite = (
   database: string,
   create: () => Promise<ViewDatabase> | ViewDatabase,
 ): void => {
-  /** A database with the view open in one store. */
-  const setUp = async () => {
-    const made = await create();
-    const store = made.connect();
-    await store.open(VIEW);
-    return {
-      store,
-      another: made.connect,
-      [Symbol.asyncDispose]: async () => {
-        await store.close();
-        await made[Symbol.asyncDispose]();
-      },
-    };
-  };
+  const setUp = () => openView(create, VIEW);
 
   describe(`opening a view in ${database}`, () => {
     test("a new view is empty and stands at 0; opening it again changes nothing", async () => {
