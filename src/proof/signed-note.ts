@@ -1,0 +1,244 @@
+/**
+ * C2SP signed-note: a text with Ed25519 signatures (type 0x01, RFC 8032) below it, and keys as texts in the form of Go's
+ * golang.org/x/mod/sumdb/note. Not here: what the text says, and where keys are kept.
+ */
+import { createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+
+export const SEED_BYTES = 32;
+export const PUBLIC_KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+const KEY_ID_BYTES = 4;
+const ED25519_TYPE = 0x01;
+/** signed-note, Format: 16 must be accepted, a verifier may refuse more. Go's limit, so that both accept the same notes. */
+export const NOTE_SIGNATURES_MAX = 100;
+
+/** RFC 8410 §7 and §4: what DER (PKCS #8, SPKI) puts before a seed and before a public key. */
+const SEED_DER = Uint8Array.of(48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32);
+const PUBLIC_KEY_DER = Uint8Array.of(48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0);
+
+export interface Verifier {
+  readonly name: string;
+  /** 32 bits. A hint which key signed; the name and it together name a key (signed-note, Signatures). */
+  readonly keyId: number;
+  readonly publicKey: Uint8Array;
+  verify(message: Uint8Array, signature: Uint8Array): boolean;
+}
+
+export interface Signer {
+  readonly name: string;
+  readonly keyId: number;
+  readonly publicKey: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+/** One Ed25519 key that signs under several names. The key id depends on the name, the signatures do not. */
+export interface SigningKey {
+  readonly publicKey: Uint8Array;
+  signerNamed(name: string): Signer;
+}
+
+/**
+ * A signature does not cover the name under which the key signs. Where one key has several names, the text must say which is meant
+ * and its reader must check it: tlog-checkpoint.ts does, with the origin.
+ */
+export const createSigningKey = (seed: Uint8Array): SigningKey => {
+  if (seed.length !== SEED_BYTES) throw new RangeError("a seed has 32 bytes");
+  const privateKey = createPrivateKey({ key: concat(SEED_DER, seed), format: "der", type: "pkcs8" });
+  const spki = createPublicKey(privateKey).export({ format: "der", type: "spki" });
+  const publicKey = new Uint8Array(spki.subarray(-PUBLIC_KEY_BYTES));
+  return {
+    publicKey,
+    signerNamed: (name) => ({
+      name,
+      keyId: keyIdOf(name, publicKey),
+      publicKey,
+      sign: (message) => new Uint8Array(sign(null, message, privateKey)),
+    }),
+  };
+};
+
+export const createVerifier = ({ name, publicKey }: Pick<Verifier, "name" | "publicKey">): Verifier => {
+  if (publicKey.length !== PUBLIC_KEY_BYTES) throw new RangeError("a public key has 32 bytes");
+  const key = createPublicKey({ key: concat(PUBLIC_KEY_DER, publicKey), format: "der", type: "spki" });
+  return {
+    name,
+    keyId: keyIdOf(name, publicKey),
+    publicKey,
+    verify: (message, signature) =>
+      signature.length === SIGNATURE_BYTES && verify(null, message, key, signature),
+  };
+};
+
+/** The first four bytes of SHA-256(name, newline, type, public key), as a number (signed-note, Signatures). */
+const keyIdOf = (name: string, publicKey: Uint8Array): number => {
+  if (!isKeyName(name)) throw new RangeError(`${JSON.stringify(name)} cannot name a key`);
+  const digest = createHash("sha256").update(`${name}\n`).update(typed(publicKey)).digest();
+  return digest.readUInt32BE(0);
+};
+
+/** Not empty, no Unicode space, no plus (signed-note, Format); and nothing that could not stand in a note. */
+export const isKeyName = (name: string): boolean =>
+  name !== "" && !/[\p{White_Space}+]/u.test(name) && isNoteCharacters(name);
+
+/** `<name>+<key id>+<base64>`: what a verifier is configured with. */
+export const formatVerifierKey = ({
+  name,
+  keyId,
+  publicKey,
+}: Pick<Verifier, "name" | "keyId" | "publicKey">): string =>
+  `${name}+${formatKeyId(keyId)}+${encodeBase64(typed(publicKey))}`;
+
+/** undefined: not the key of an Ed25519 verifier, or its key id is not that of its name and key. */
+export const parseVerifierKey = (text: string): Verifier | undefined => {
+  const parts = parseKey(text, PUBLIC_KEY_BYTES);
+  if (parts === undefined) return undefined;
+  try {
+    const verifier = createVerifier({ name: parts.name, publicKey: parts.key });
+    return formatKeyId(verifier.keyId) === parts.keyId ? verifier : undefined;
+  } catch {
+    // Some runtimes look at once whether 32 bytes are a point of the curve.
+    return undefined;
+  }
+};
+
+const SIGNER_KEY_PREFIX = "PRIVATE+KEY+";
+
+/** `PRIVATE+KEY+<name>+<key id>+<base64>`. A secret. */
+export const formatSignerKey = ({
+  name,
+  seed,
+}: {
+  readonly name: string;
+  readonly seed: Uint8Array;
+}): string => {
+  const { keyId } = createSigningKey(seed).signerNamed(name);
+  return `${SIGNER_KEY_PREFIX}${name}+${formatKeyId(keyId)}+${encodeBase64(typed(seed))}`;
+};
+
+export const parseSignerKey = (text: string): Signer | undefined => {
+  if (!text.startsWith(SIGNER_KEY_PREFIX)) return undefined;
+  const parts = parseKey(text.slice(SIGNER_KEY_PREFIX.length), SEED_BYTES);
+  if (parts === undefined) return undefined;
+  const signer = createSigningKey(parts.key).signerNamed(parts.name);
+  return formatKeyId(signer.keyId) === parts.keyId ? signer : undefined;
+};
+
+/** Base64 has a plus among its digits, so the text is cut at the first two only. */
+const parseKey = (
+  text: string,
+  keyBytes: number,
+): { readonly name: string; readonly keyId: string; readonly key: Uint8Array } | undefined => {
+  const [, name = "", keyId = "", base64 = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
+  const key = decodeBase64(base64);
+  if (!isKeyName(name) || key?.length !== 1 + keyBytes || key[0] !== ED25519_TYPE) return undefined;
+  return { name, keyId, key: key.slice(1) };
+};
+
+/** The text with one signature line per signer, in their order. Throws when the text cannot stand in a note. */
+export const signNote = (text: string, signers: readonly Signer[]): string => {
+  if (!isNoteText(text))
+    throw new RangeError("the text of a note ends with a newline and has no control characters");
+  if (signers.length === 0 || signers.length > NOTE_SIGNATURES_MAX)
+    throw new RangeError(`a note has 1 to ${NOTE_SIGNATURES_MAX} signatures`);
+  const message = utf8.encode(text);
+  return `${text}\n${signers.map((signer) => signatureLine(signer, message)).join("")}`;
+};
+
+const signatureLine = (signer: Signer, message: Uint8Array): string => {
+  const keyId = new Uint8Array(KEY_ID_BYTES);
+  new DataView(keyId.buffer).setUint32(0, signer.keyId);
+  return `${SIGNATURE_LINE_PREFIX}${signer.name} ${encodeBase64(concat(keyId, signer.sign(message)))}\n`;
+};
+
+export type NoteFailure =
+  /** Not a signed note at all. */
+  | "malformed"
+  /** No signature is by a key that was given. */
+  | "unknown_key"
+  /** A signature claims to be by a given key, and is not. */
+  | "bad_signature";
+
+export type OpenedNote =
+  | {
+      readonly kind: "opened";
+      readonly text: string;
+      /** Those of the given verifiers whose signatures are on the note; at least one. */
+      readonly verifiers: readonly Verifier[];
+    }
+  | { readonly kind: "failed"; readonly reason: NoteFailure };
+
+/** The text of a note, if at least one of the verifiers signed it and no signature by one of them is wrong. Never throws. */
+export const openNote = (note: string, verifiers: readonly Verifier[]): OpenedNote => {
+  const parsed = parseNote(note);
+  if (parsed === undefined) return { kind: "failed", reason: "malformed" };
+  const message = utf8.encode(parsed.text);
+  const verified = new Set<Verifier>();
+  for (const { name, keyId, signature } of parsed.signatures) {
+    const verifier = verifiers.find((known) => known.name === name && known.keyId === keyId);
+    // Signatures by others are none of ours: they let keys change and witnesses sign (signed-note, Signatures).
+    if (verifier === undefined) continue;
+    if (!verifier.verify(message, signature)) return { kind: "failed", reason: "bad_signature" };
+    verified.add(verifier);
+  }
+  if (verified.size === 0) return { kind: "failed", reason: "unknown_key" };
+  return { kind: "opened", text: parsed.text, verifiers: [...verified] };
+};
+
+const SIGNATURE_LINE_PREFIX = "\u2014 ";
+
+interface NoteSignature {
+  readonly name: string;
+  readonly keyId: number;
+  readonly signature: Uint8Array;
+}
+
+const parseNote = (
+  note: string,
+): { readonly text: string; readonly signatures: readonly NoteSignature[] } | undefined => {
+  // The last empty line: the text may have such lines itself.
+  const end = note.lastIndexOf("\n\n");
+  if (end < 0 || !isNoteText(note)) return undefined;
+  const lines = note.slice(end + 2, -1).split("\n");
+  if (lines.length > NOTE_SIGNATURES_MAX) return undefined;
+  const signatures: NoteSignature[] = [];
+  for (const line of lines) {
+    const signature = parseSignatureLine(line);
+    if (signature === undefined) return undefined;
+    signatures.push(signature);
+  }
+  return { text: note.slice(0, end + 1), signatures };
+};
+
+const parseSignatureLine = (line: string): NoteSignature | undefined => {
+  if (!line.startsWith(SIGNATURE_LINE_PREFIX)) return undefined;
+  const [name = "", base64 = "", ...more] = line.slice(SIGNATURE_LINE_PREFIX.length).split(" ");
+  const bytes = decodeBase64(base64);
+  if (more.length > 0 || !isKeyName(name) || bytes === undefined || bytes.length <= KEY_ID_BYTES)
+    return undefined;
+  const keyId = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+  return { name, keyId, signature: bytes.slice(KEY_ID_BYTES) };
+};
+
+const isNoteText = (text: string): boolean =>
+  text.endsWith("\n") && isNoteCharacters(text.replaceAll("\n", ""));
+
+/** signed-note, Format: valid UTF-8, and no characters below U+0020. (A newline is not for this function.) */
+const isNoteCharacters = (text: string): boolean => {
+  if (!text.isWellFormed()) return false;
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) < 0x20) return false;
+  return true;
+};
+
+const utf8 = new TextEncoder();
+
+const formatKeyId = (keyId: number): string => keyId.toString(16).padStart(2 * KEY_ID_BYTES, "0");
+
+const typed = (key: Uint8Array): Uint8Array => concat(Uint8Array.of(ED25519_TYPE), key);
+
+const concat = (first: Uint8Array, second: Uint8Array): Uint8Array => {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
+};
