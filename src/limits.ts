@@ -215,6 +215,19 @@ export const EXPIRY_TURN_MS_MAX = SECOND_MS;
 export const CASES_WALK_MS = 7 * 24 * 60 * 60 * SECOND_MS;
 /** A projector that expires says so this long ahead; when it dies, another goes on after that time. */
 export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
+/**
+ * Signed tree heads that are kept per tenant: of a tenant that writes all the time, those of the last day at one a second, 35 MB.
+ */
+export const CHECKPOINTS_PER_TENANT_MAX = 86_400;
+/** A read or write of the stream of checkpoints without an answer is given up after this time. */
+export const CHECKPOINT_REQUEST_MS_MAX = 2 * SECOND_MS;
+/** Trees that the sealer takes in one look, the one that grew longest ago first. */
+export const SEAL_TREES_PER_LOOK = 1000;
+/** Of which so many are sealed at once: each waits for the broker. */
+export const SEAL_TREES_AT_ONCE = 16;
+/** How long `GET /v1/events/{event_id}/proof` waits for the seal at most, and how often it looks. */
+export const PROOF_WAIT_SECONDS_MAX = 30;
+export const PROOF_POLL_MS = 50;
 /** A view further behind than this makes the instance not ready. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 

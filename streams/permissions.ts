@@ -9,6 +9,8 @@ import { RETENTION_BUCKET } from "./retention.ts";
 import {
   ACCEPTED_SUBJECTS,
   AUDIT_SUBJECTS,
+  CHECKPOINT_KEY_SUBJECTS,
+  CHECKPOINT_SUBJECTS,
   OBLIGATION_SUBJECTS,
   RATES_SUBJECTS,
   SANDBOX_SUBJECTS,
@@ -52,11 +54,14 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       RATES_SUBJECTS,
       ACCEPTED_SUBJECTS,
       OBLIGATION_SUBJECTS,
+      CHECKPOINT_SUBJECTS,
+      CHECKPOINT_KEY_SUBJECTS,
       `$KV.${KEYS_BUCKET}.>`,
       `$KV.${RETENTION_BUCKET}.>`,
       ...EVERY_CLIENT,
       ...readStream("AUDIT"),
       ...readStream("SANDBOX"),
+      ...readStream("CHECKPOINTS"),
       "$JS.API.STREAM.INFO.ACCEPTED",
       "$JS.API.STREAM.MSG.GET.ACCEPTED",
       ...readStream(`KV_${KEYS_BUCKET}`),
@@ -71,7 +76,12 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
   },
   /** Your own services: they follow the log and can change nothing. */
   consumer: {
-    publish: [...EVERY_CLIENT, ...readStream("AUDIT"), ...readStream("OBLIGATIONS")],
-    subscribe: [INBOX, AUDIT_SUBJECTS, OBLIGATION_SUBJECTS],
+    publish: [
+      ...EVERY_CLIENT,
+      ...readStream("AUDIT"),
+      ...readStream("OBLIGATIONS"),
+      ...readStream("CHECKPOINTS"),
+    ],
+    subscribe: [INBOX, AUDIT_SUBJECTS, OBLIGATION_SUBJECTS, CHECKPOINT_SUBJECTS, CHECKPOINT_KEY_SUBJECTS],
   },
 };

@@ -11,6 +11,18 @@ export const ACCEPTED_SUBJECTS = "accepted.>";
 
 export const OBLIGATION_SUBJECTS = "obligation.>";
 
+export const CHECKPOINT_SUBJECTS = "checkpoint.*";
+export const CHECKPOINT_KEY_SUBJECTS = "checkpoint_key.*";
+
+/** Signed tree heads of one tenant. */
+export const checkpointSubject = (tenant: string): string => `checkpoint.${tenant}`;
+
+export const tenantOfCheckpoint = (subject: string): string | undefined =>
+  /^checkpoint\.([^.]+)$/.exec(subject)?.[1];
+
+/** One public key, by its fingerprint in hex. */
+export const checkpointKeySubject = (fingerprint: string): string => `checkpoint_key.${fingerprint}`;
+
 /** `obligation.<tenant>.<asset>.<deadline>.<transition>`: five tokens always. */
 export const obligationSubject = (parts: {
   readonly tenant: string;

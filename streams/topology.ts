@@ -1,5 +1,6 @@
 import { acceptedStream } from "./accepted.ts";
 import { auditStream } from "./audit.ts";
+import { checkpointsStream } from "./checkpoints.ts";
 import { keysStream } from "./keys.ts";
 import { obligationsStream } from "./obligations.ts";
 import { ratesStream } from "./rates.ts";
@@ -11,6 +12,7 @@ import type { StreamDefinition, TopologyOptions } from "./stream.ts";
 export const topology = (options: TopologyOptions): readonly StreamDefinition[] => [
   auditStream(options),
   acceptedStream(options),
+  checkpointsStream(options),
   keysStream(options),
   obligationsStream(options),
   ratesStream(options),

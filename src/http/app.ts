@@ -10,6 +10,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
+import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { Retention } from "../retention/retention.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -27,8 +28,10 @@ import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { exportRoutes } from "./routes/export.ts";
 import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
+import { logRoutes } from "./routes/log.ts";
 import { obligationRoutes } from "./routes/obligations.ts";
 import { operationRoutes } from "./routes/operation.ts";
+import { proofRoutes } from "./routes/proof.ts";
 import { reconciliationRoutes } from "./routes/reconciliation.ts";
 import { registerRoutes } from "./routes/registers.ts";
 import { retentionRoutes } from "./routes/retention.ts";
@@ -41,7 +44,10 @@ import { isSandboxPath, watermarked } from "./watermark.ts";
 export interface HttpDependencies {
   readonly intake: Intake;
   readonly views: ViewStore;
-  readonly log: Pick<LogReader, "lastSequence">;
+  readonly log: Pick<LogReader, "lastSequence" | "read">;
+  readonly checkpoints: CheckpointStore;
+  /** First part of the origin of every tenant's log. */
+  readonly serviceName: string;
   /** Ended by who stops the service, before the listener waits for running requests. */
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
@@ -138,6 +144,8 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
     .use(searchRoutes({ ...dependencies, guard }))
     .use(assetRoutes({ ...dependencies, guard }))
     .use(caseRoutes({ ...dependencies, guard }))
+    .use(logRoutes({ ...dependencies, guard }))
+    .use(proofRoutes({ ...dependencies, guard }))
     .use(registerRoutes({ ...dependencies, guard }))
     .use(obligationRoutes({ ...dependencies, guard }))
     .use(reconciliationRoutes({ ...dependencies, guard }))

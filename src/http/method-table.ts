@@ -20,6 +20,6 @@ export const createMethodTable = (
 const toPattern = (path: string): RegExp => {
   const segments = path
     .split("/")
-    .map((segment) => (segment.startsWith(":") ? "[^/]+" : RegExp.escape(segment)));
+    .map((segment) => (segment === "*" ? ".+" : segment.startsWith(":") ? "[^/]+" : RegExp.escape(segment)));
   return new RegExp(`^${segments.join("/")}/?$`);
 };

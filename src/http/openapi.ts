@@ -9,6 +9,7 @@ export const TAGS = {
   Reading: "Asking for what was stored.",
   Registers: "What an auditor asks for: lists that are made of the events, by the time of the events.",
   Keys: "Who may do what, in which tenant.",
+  Proof: "That nothing was altered and nothing left out, in forms that other tools verify (RFC 6962, C2SP).",
   Retention: "How long the views show events, and what is on hold.",
   Sandbox:
     "To try it without a key. Events are kept in memory for an hour; every answer carries a watermark.",

@@ -115,6 +115,12 @@ export const PROBLEMS = {
     when: "Nothing is promised about the event. Sending the same again is safe: it is stored at most once.",
     retryAfterSeconds: 1,
   },
+  not_sealed: {
+    status: 503,
+    title: "The event is not sealed yet",
+    when: "The event is in the log, and no signed tree head holds it yet: that takes about CHECKPOINT_INTERVAL. Ask again, or with `wait`.",
+    retryAfterSeconds: 1,
+  },
   not_ready: {
     status: 503,
     title: "Not ready",

@@ -10,6 +10,7 @@ import type { ReadRetention, RetentionStore, RetentionWrite } from "../retention
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
+import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
 
 export const createRetentionBucket = ({
   connection,
@@ -72,7 +73,7 @@ const createMemory = (logger: Logger) => {
       values.clear();
       revision = 0;
     },
-    take: ({ subject, seq, data }: StoredValue): void => {
+    take: ({ subject, seq, data }: LeaderMessage): void => {
       revision = seq;
       const value = storedValue(subject, seq, data);
       if (value) values.set(subject, value);
@@ -115,12 +116,12 @@ const catchUp = async (
   connection: BrokerConnection,
   memory: ReturnType<typeof createMemory>,
 ): Promise<void> => {
-  const newest = await getMessage(connection, { last_by_subj: ALL });
+  const newest = await readMessage(connection, { last_by_subj: ALL });
   const end = newest?.seq ?? 0;
   // Messages that were seen are gone: the stream was made anew, and its revisions start again.
   if (end < memory.revision()) memory.forget();
   while (memory.revision() < end) {
-    const next = await getMessage(connection, { seq: memory.revision() + 1, next_by_subj: ALL });
+    const next = await readMessage(connection, { seq: memory.revision() + 1, next_by_subj: ALL });
     if (!next) return;
     memory.take(next);
   }
@@ -128,23 +129,5 @@ const catchUp = async (
 
 const ALL = `$KV.${RETENTION_BUCKET}.>`;
 
-interface StoredValue {
-  readonly subject: string;
-  readonly seq: number;
-  /** Base64; absent where the value is empty. */
-  readonly data?: string;
-}
-
-/** As a plain request to the leader: nats.js knows `next_by_subj` only for direct gets, which replicas answer too. */
-const getMessage = async (
-  { nats }: BrokerConnection,
-  query: { readonly last_by_subj: string } | { readonly seq: number; readonly next_by_subj: string },
-): Promise<StoredValue | undefined> => {
-  const subject = `$JS.API.STREAM.MSG.GET.KV_${RETENTION_BUCKET}`;
-  const answer = await nats.request(subject, JSON.stringify(query), { timeout: RETENTION_REQUEST_MS_MAX });
-  const { message, error }: { message?: StoredValue; error?: { err_code?: number; description?: string } } =
-    answer.json();
-  if (message) return message;
-  if (error?.err_code === API_ERROR.messageNotFound) return undefined;
-  throw new Error(error?.description ?? "the broker gave no value");
-};
+const readMessage = (connection: BrokerConnection, query: LeaderQuery): Promise<LeaderMessage | undefined> =>
+  readFromLeader(connection, `KV_${RETENTION_BUCKET}`, query, RETENTION_REQUEST_MS_MAX);

@@ -127,7 +127,7 @@ const decode = ({ sequence, payload }: StoredMessage): Decoded => {
     const told = facts && toldBy(facts, sequence);
     return {
       kind: "decoded",
-      stored: { sequence, tenant, record, eventId: event.event_id, facts, told },
+      stored: { sequence, tenant, record, payload, eventId: event.event_id, facts, told },
     };
   } catch {
     return undecodable("the event is not JSON");

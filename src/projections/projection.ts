@@ -14,6 +14,8 @@ export interface StoredRecord {
   readonly sequence: Sequence;
   readonly tenant: string;
   readonly record: LogRecord;
+  /** The message as the log holds it. */
+  readonly payload: Uint8Array;
   /** As the event has it. */
   readonly eventId: unknown;
   /** Undefined where a required member is missing or malformed: only what no version of the program would have taken. */

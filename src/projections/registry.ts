@@ -9,6 +9,7 @@ import { ledgerProjection } from "./ledger/evolve.ts";
 import { modelsProjection } from "./models/evolve.ts";
 import type { Projection } from "./projection.ts";
 import { sourcesProjection } from "./sources/evolve.ts";
+import { treeProjection } from "./tree/evolve.ts";
 
 /** Every projection that a projector runs; `events` leads, see runner.ts. A new one is one folder and one line here. */
 export const projectionsWith = (
@@ -23,6 +24,7 @@ export const projectionsWith = (
   assessmentsProjection,
   sourcesProjection,
   ledgerProjection,
+  treeProjection,
 ];
 
 /** With the deadlines as they stand in the table. */

@@ -24,6 +24,10 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly trustedHops: number;
   readonly replicas: number;
+  readonly checkpointIntervalMs: number;
+  /** Absent: a file in dataDir. */
+  readonly checkpointKey: string | undefined;
+  readonly serviceName: string;
   readonly deadlinesFile: string | undefined;
   readonly vocabulary: EventVocabulary;
 }
@@ -44,6 +48,7 @@ const setting = (options: { pattern: string; description: string; default: strin
   );
 
 const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.source.slice(1, -1)})*$`;
+const KEY_RING_ENTRY = "(public:)?[0-9a-f]{64}";
 const NATS = "^(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*$";
 
 export const Environment = Type.Object({
@@ -103,7 +108,7 @@ export const Environment = Type.Object({
   ROLES: setting({
     pattern: list(/^(?:api|projector|sealer)$/),
     description:
-      "What this process does, separated by commas. `sealer` has nothing to do yet: it comes with the proof log.",
+      "What this process does, separated by commas: answer requests, keep the views, sign tree heads and watch over them.",
     default: "api,projector,sealer",
     expects: "a list of api, projector, sealer",
   }),
@@ -128,9 +133,23 @@ export const Environment = Type.Object({
   }),
   CHECKPOINT_INTERVAL: setting({
     pattern: "^[1-9]\\d{0,5}(?:ms|s|m)$",
-    description: "How often tree heads are signed. Checked, and without effect until the proof log comes.",
+    description: "How often the tree heads of tenants with new events are signed.",
     default: "1s",
     expects: "a time such as 500ms, 1s or 2m",
+  }),
+  CHECKPOINT_KEY: setting({
+    pattern: `^${KEY_RING_ENTRY}([\\s,]+${KEY_RING_ENTRY})*$`,
+    description:
+      "What signs tree heads: 64 hex digits, the seed of an Ed25519 key; several separated by commas all sign, and `public:` with a public key keeps an old one verifiable. Unset: made on the first start, in DATA_DIR/checkpoint.key.",
+    default: "unset",
+    expects: "64 hex digits, or public: and 64 hex digits, separated by commas",
+  }),
+  SERVICE_NAME: setting({
+    pattern: "^[a-z0-9][a-z0-9.-]{0,99}$",
+    description:
+      "Name of this installation in its tree heads: `SERVICE_NAME/tenant` is the origin of each log, and cannot change once one is signed.",
+    default: "prooftrail",
+    expects: "lower-case letters, digits, dots and hyphens, at most 100",
   }),
   DEADLINES_FILE: setting({
     pattern: "^[^\\u0000]+$",
@@ -175,7 +194,14 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
 
 /** Values that may hold a secret are not repeated. */
 const shown = (name: string, value: unknown): string =>
-  name.endsWith("_URL") || name === "ADMIN_API_KEY" ? "" : `, not ${JSON.stringify(value)}`;
+  name.endsWith("_URL") || name.endsWith("_KEY") ? "" : `, not ${JSON.stringify(value)}`;
+
+/** `500ms`, `1s` or `2m`. */
+const milliseconds = (text: string): number => {
+  const amount = Number.parseInt(text, 10);
+  if (text.endsWith("ms")) return amount;
+  return text.endsWith("m") ? amount * 60_000 : amount * 1000;
+};
 
 const items = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
 
@@ -194,6 +220,9 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     logLevel: LOG_LEVELS.find((level) => level === given.LOG_LEVEL) ?? "info",
     trustedHops: Number(given.TRUST_PROXY ?? 0),
     replicas: Number(given.STREAM_REPLICAS ?? 1),
+    checkpointIntervalMs: milliseconds(given.CHECKPOINT_INTERVAL ?? "1s"),
+    checkpointKey: given.CHECKPOINT_KEY,
+    serviceName: given.SERVICE_NAME ?? "prooftrail",
     deadlinesFile: given.DEADLINES_FILE,
     vocabulary: {
       eventTypes: [...new Set([...EVENT_TYPES, ...items(given.EXTRA_EVENT_TYPES)])],

@@ -7,6 +7,7 @@ import { STOP_MS_MAX } from "../limits.ts";
 import { PortInUseError } from "../runtime/listen.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { banner } from "./banner.ts";
+import { CheckpointKeyError } from "./checkpoint-key.ts";
 import { type Config, readConfig } from "./config.ts";
 import { DeadlinesRefusedError } from "./deadlines-file.ts";
 import { type Service, startService, ViewsRefusedError } from "./service.ts";
@@ -68,6 +69,7 @@ const reasonFor = (error: unknown): string => {
     error instanceof BrokerStartError ||
     error instanceof PortInUseError ||
     error instanceof DeadlinesRefusedError ||
+    error instanceof CheckpointKeyError ||
     error instanceof ViewsRefusedError;
   if (isExpected) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -22,6 +22,7 @@ import { createIntake } from "../intake/intake.ts";
 import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
+import { createCheckpointStream } from "../jetstream/checkpoint-stream.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
@@ -55,6 +56,7 @@ import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground } from "./background.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
+import { loadCheckpointKeys } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { loadDocsAssets } from "./docs-assets.ts";
@@ -64,6 +66,7 @@ import { keepLogStoring } from "./log-keeper.ts";
 import { startProjecting } from "./projecting.ts";
 import { startReconciling } from "./reconciling.ts";
 import { loadSandboxPage } from "./sandbox-page.ts";
+import { startSealing } from "./sealing.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
 
 export interface Service extends AsyncDisposable {
@@ -104,6 +107,12 @@ export const startService = async (dependencies: {
     const shared = { log: reader, views, logger, metrics, now };
     startProjector(stack, { ...shared, projections, rules, connection, retentionStore, accepted });
   }
+  const checkpoints = await createCheckpointStream(connection);
+  if (config.roles.includes("sealer")) {
+    const { dataDir, checkpointKey: configured, serviceName, checkpointIntervalMs: intervalMs } = config;
+    const keys = await loadCheckpointKeys({ dataDir, configured });
+    stack.use(startSealing({ views, checkpoints, keys, serviceName, intervalMs, logger, metrics }));
+  }
   const judging = {
     validate: createEventValidator(config.vocabulary),
     now,
@@ -123,6 +132,8 @@ export const startService = async (dependencies: {
     views,
     reconciliation: { views, log: reader, accepted },
     log: reader,
+    checkpoints,
+    serviceName: config.serviceName,
     ...openAnswers,
     rules,
     ...createManagement({ keyBucket, retentionStore, now }),

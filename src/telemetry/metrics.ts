@@ -65,6 +65,23 @@ export const createMetrics = () => {
       labelNames: ["transition"],
       registers,
     }),
+    sealOutcomes: new Counter({
+      name: "prooftrail_seals_total",
+      help: "Looks at trees that grew, by what became of them: sealed, current, view_behind, overtaken, refused. The last is an alarm.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    monitorAlarms: new Counter({
+      name: "prooftrail_monitor_alarms_total",
+      help: "Differences between the log, its tree and what was signed, by kind. Each is an alarm.",
+      labelNames: ["kind"],
+      registers,
+    }),
+    monitorPosition: new Gauge({
+      name: "prooftrail_monitor_position",
+      help: "Sequence up to which the trees were computed again from the log.",
+      registers,
+    }),
     projectionAlarms: new Counter({
       name: "prooftrail_projection_alarms_total",
       help: "Times a projection stopped because the log had a hole, or ended before what the view has seen.",

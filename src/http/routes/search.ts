@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { findAsset } from "../../projections/assets/queries.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
-import { findEvent, searchEvents } from "../../projections/events/queries.ts";
+import { type FoundEvent, findEvent, searchEvents } from "../../projections/events/queries.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import {
   EVENT_FILTER_PARAMETERS,
@@ -82,15 +82,18 @@ const getEvent = async (views: ViewStore, call: Call): Promise<Response> => {
   const eventId = params.event_id;
   const event = eventId ? await findEvent(views, principal.tenant, eventId) : undefined;
   if (!event) return notFound(call, "event");
-  if (event.kind === "expired") {
-    const { sequence, expiredAt } = event;
-    return problem(context, "event_expired", {
-      detail: `The event expired at ${expiredAt}. Its record is in the log at sequence ${sequence}.`,
-      expired: { sequence, expired_at: expiredAt },
-    });
-  }
+  if (event.kind === "expired") return eventExpired(call, event);
   return successText({ requestId: context.requestId, dataText: storedEventText(event) });
 };
+
+export const eventExpired = (
+  { context }: Call,
+  { sequence, expiredAt }: Extract<FoundEvent, { readonly kind: "expired" }>,
+): Response =>
+  problem(context, "event_expired", {
+    detail: `The event expired at ${expiredAt}. Its record is in the log at sequence ${sequence}.`,
+    expired: { sequence, expired_at: expiredAt },
+  });
 
 const LIST: Operation = {
   id: "searchEvents",

@@ -1,0 +1,277 @@
+/** What proves the log: signed tree heads, tiles of the tree, and how two heads fit together. Text and bytes as C2SP has them, so that its tools read them. */
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { consistencyBetween, rootAt, tileAt, treeSize } from "../../projections/tree/queries.ts";
+import { lastHead } from "../../projections/tree/record-proof.ts";
+import { encodeBase64 } from "../../proof/base64.ts";
+import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
+import { originOf } from "../../proof/seal.ts";
+import { createVerifier, formatVerifierKey, openNote } from "../../proof/signed-note.ts";
+import { formatTilePath, parseTilePath, tileWidth } from "../../proof/tlog-tiles.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import type { Call, Guard } from "../guard.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { problem } from "../problem.ts";
+import { readQuery } from "../query.ts";
+import { parameter } from "../reading.ts";
+import { dataOf } from "../schemas.ts";
+import { success } from "../success.ts";
+
+interface Dependencies {
+  readonly views: ViewStore;
+  readonly checkpoints: CheckpointStore;
+  readonly serviceName: string;
+}
+
+export const logRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
+  new Elysia({ prefix: "/v1/log" })
+    .get("/checkpoint", guard("events:read", getCheckpoint(dependencies)), { detail: describe(CHECKPOINT) })
+    .get("/key", guard("events:read", getKey(dependencies)), { detail: describe(KEY) })
+    .get("/consistency", guard("events:read", getConsistency(dependencies)), {
+      detail: describe(CONSISTENCY),
+    })
+    .get("/tile/*", guard("events:read", getTile(dependencies)), { detail: describe(TILE) });
+
+/** Undefined where the query is as it must be. */
+const refusedQuery = ({ request, context }: Call): Response | undefined => {
+  const errors = readQuery(request.url).errors();
+  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : undefined;
+};
+
+const getCheckpoint =
+  ({ checkpoints }: Dependencies) =>
+  async (call: Call): Promise<Response> => {
+    const refused = refusedQuery(call);
+    if (refused) return refused;
+    const head = await lastHead({ checkpoints }, call.principal.tenant);
+    return head ? text(call, head.note) : nothingSealed(call);
+  };
+
+const nothingSealed = ({ context }: Call): Response =>
+  problem(context, "not_found", {
+    detail:
+      "No tree head of this tenant is signed yet: it has no events, or the sealer has not come to them.",
+  });
+
+const getKey =
+  ({ checkpoints, serviceName }: Dependencies) =>
+  async (call: Call): Promise<Response> => {
+    const refused = refusedQuery(call);
+    if (refused) return refused;
+    const { tenant } = call.principal;
+    const origin = originOf(serviceName, tenant);
+    const verifiers = (await checkpoints.publicKeys()).map((publicKey) =>
+      createVerifier({ name: origin, publicKey }),
+    );
+    if (verifiers.length === 0)
+      return problem(call.context, "not_found", {
+        detail: "No key has signed here yet: no sealer has run.",
+      });
+    const head = await lastHead({ checkpoints }, tenant);
+    const opened = head && openNote(head.note, verifiers);
+    const signing = opened?.kind === "opened" ? opened.verifiers : [];
+    // Those that sign now come first.
+    const ordered = new Set([...signing, ...verifiers]);
+    return text(call, [...ordered].map((verifier) => `${formatVerifierKey(verifier)}\n`).join(""));
+  };
+
+const getConsistency =
+  ({ views, checkpoints }: Dependencies) =>
+  async (call: Call): Promise<Response> => {
+    const { request, context, principal } = call;
+    const query = readQuery(request.url);
+    const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
+    const from = query.integer("from", bounds);
+    const asked = query.integer("to", bounds);
+    const errors = [...query.errors()];
+    if (from === undefined && errors.length === 0) errors.push(MISSING_FROM);
+    if (from === undefined || errors.length > 0) return problem(context, "invalid_request", { errors });
+    const head = await lastHead({ checkpoints }, principal.tenant);
+    if (head === undefined) return nothingSealed(call);
+    const to = asked ?? head.size;
+    const wrong = to > head.size ? beyondHead(head.size) : from > to ? FROM_BEYOND_TO : undefined;
+    if (wrong) return problem(context, "invalid_request", { errors: [wrong] });
+    const proof = await consistencyBetween(views, principal.tenant, { from, to });
+    const [fromRoot, toRoot] = [
+      await rootAt(views, principal.tenant, from),
+      await rootAt(views, principal.tenant, to),
+    ];
+    if (!(proof && fromRoot && toRoot)) return treeBehind(call);
+    const data = {
+      from,
+      to,
+      from_root: encodeBase64(fromRoot),
+      to_root: encodeBase64(toRoot),
+      proof: proof.map(encodeBase64),
+    };
+    return success({ requestId: context.requestId, data });
+  };
+
+const MISSING_FROM = {
+  path: "query:from",
+  code: "required",
+  message: "Send the size of the older tree head.",
+};
+const FROM_BEYOND_TO = {
+  path: "query:from",
+  code: "invalid_value",
+  message: "from is greater than to: send the smaller size in from.",
+};
+const beyondHead = (size: number) => ({
+  path: "query:to",
+  code: "invalid_value",
+  message: `The newest signed tree head has ${size} leaves: send at most that.`,
+});
+
+/** Signed, and not there: the view is made again from the log. */
+const treeBehind = ({ context }: Call): Response =>
+  problem(context, "view_behind", { detail: "The view `tree` is made again and has not come so far yet." });
+
+const getTile =
+  ({ views }: Dependencies) =>
+  async (call: Call): Promise<Response> => {
+    const refused = refusedQuery(call);
+    if (refused) return refused;
+    const path = call.params["*"] ?? "";
+    const tile = parseTilePath(path);
+    if (tile === undefined)
+      return problem(call.context, "not_found", {
+        detail: `No tile has this path. A path is <level>/<number>, as ${formatTilePath({ level: 0, index: 1_234_067, width: 256 })}, or with .p/<width> for a tile that is not full (C2SP tlog-tiles).`,
+      });
+    const { tenant } = call.principal;
+    const bytes = await tileAt(views, tenant, tile);
+    if (bytes) return new Response(Uint8Array.from(bytes), { headers: tileHeaders(call) });
+    const size = await treeSize(views, tenant);
+    return problem(call.context, "not_found", {
+      detail: `The tree has ${size} leaves, and no such tile: at that size it has ${tileWidth(tile, size)} hashes.`,
+    });
+  };
+
+/** A hash in a tile never changes, so what was read once stays right (C2SP tlog-tiles); for the asker alone, whose tenant it is. */
+const tileHeaders = ({ context }: Call) => ({
+  "content-type": "application/octet-stream",
+  "cache-control": "private, max-age=31536000, immutable",
+  vary: "authorization",
+  "x-request-id": context.requestId,
+});
+
+const text = ({ context }: Call, body: string): Response =>
+  new Response(body, {
+    headers: {
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": "no-store",
+      "x-request-id": context.requestId,
+    },
+  });
+
+const NOTE_EXAMPLE = `prooftrail/acme
+1
+bjQLnP+zepicpUTmu3gKLHiQHT+zNzh2hRGjBhevoB0=
+
+— prooftrail/acme Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
+`;
+
+const CHECKPOINT: Operation = {
+  id: "readCheckpoint",
+  tag: "Proof",
+  summary: "The newest signed tree head",
+  description:
+    "How many records the tenant's log has, and the root of the Merkle tree over them (RFC 6962), signed: a C2SP checkpoint. Keep it: nothing that it covers can be changed or left out later without contradicting it.",
+  scope: "events:read",
+  answer: {
+    status: 200,
+    description: "The checkpoint, a signed note.",
+    schema: Type.String(),
+    example: NOTE_EXAMPLE,
+    mediaType: "text/plain",
+  },
+  problems: ["invalid_request", "not_found"],
+};
+
+const KEY: Operation = {
+  id: "readVerifierKey",
+  tag: "Proof",
+  summary: "The key that verifies tree heads",
+  description:
+    "Public keys as golang.org/x/mod/sumdb/note writes them, one per line: those that sign now first, then those that once did. Get it once, by a way you trust, and keep it: a proof is only worth as much as the key it is checked with.",
+  scope: "events:read",
+  answer: {
+    status: 200,
+    description: "One key per line.",
+    schema: Type.String(),
+    example: "prooftrail/acme+3c1a5d0f+AXb2vGdTtH0pWqPpJq0xqN4k2Jx0b1nC0kq3x2m1v5zR\n",
+    mediaType: "text/plain",
+  },
+  problems: ["invalid_request", "not_found"],
+};
+
+const Hash = Type.String({ description: "32 bytes in base64." });
+
+const ConsistencyAnswer = dataOf(
+  Type.Object({
+    from: Type.Integer(),
+    to: Type.Integer(),
+    from_root: Hash,
+    to_root: Hash,
+    proof: Type.Array(Hash),
+  }),
+);
+
+const CONSISTENCY: Operation = {
+  id: "readConsistency",
+  tag: "Proof",
+  summary: "That one tree head extends another",
+  description:
+    "The hashes that lead from the root at `from` leaves to the root at `to` (RFC 6962 §2.1.2): what was in the log then is in it now, unchanged. Compare the roots with those of checkpoints that you hold.",
+  scope: "events:read",
+  parameters: [
+    { ...parameter("from", "Size of the older tree head.", { type: "integer", minimum: 0 }), required: true },
+    parameter("to", "Size of the newer one. Unset: that of the newest checkpoint.", {
+      type: "integer",
+      minimum: 0,
+    }),
+  ],
+  answer: {
+    status: 200,
+    description: "Both roots and the hashes between.",
+    schema: ConsistencyAnswer,
+    example: {
+      data: {
+        from: 1,
+        to: 2,
+        from_root: "bjQLnP+zepicpUTmu3gKLHiQHT+zNzh2hRGjBhevoB0=",
+        to_root: "+sVCA2fMaXxiVyZhb13qE3STc/Hgdlxd9QE/yYqcwZk=",
+        proof: ["lqKW0iTyhcZ77pPDD4owkVfw2qNdxbh+QQt4YwoJz8c="],
+      },
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+  },
+  problems: ["invalid_request", "not_found", "view_behind"],
+};
+
+const TILE: Operation = {
+  id: "readTile",
+  tag: "Proof",
+  summary: "Hashes of the tree",
+  description:
+    "One tile of at most 256 hashes of 32 bytes, as C2SP tlog-tiles lays them out: with them anybody computes any root and any proof. `<level>/<number>` in groups of three digits, `.p/<width>` behind the number of a tile that is not full.",
+  scope: "events:read",
+  parameters: [
+    {
+      name: "*",
+      in: "path",
+      required: true,
+      description: "`0/x001/x234/067`, or `0/000.p/17`.",
+      schema: { type: "string" },
+      example: "0/000.p/1",
+    },
+  ],
+  answer: {
+    status: 200,
+    description: "The hashes, one after the other.",
+    schema: Type.String({ format: "binary" }),
+    example: "",
+    mediaType: "application/octet-stream",
+  },
+  problems: ["invalid_request", "not_found"],
+};

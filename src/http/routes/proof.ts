@@ -1,0 +1,190 @@
+/** The proof of one event, for whoever wants to check it without us. */
+import { setTimeout as delay } from "node:timers/promises";
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { PROOF_POLL_MS, PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
+import type { LogReader } from "../../log/event-log.ts";
+import { eventsProjection } from "../../projections/events/evolve.ts";
+import { type FoundEvent, findEvent } from "../../projections/events/queries.ts";
+import {
+  lastHead,
+  type ProofDependencies,
+  type ProofResult,
+  proveRecord,
+  type RecordProof,
+} from "../../projections/tree/record-proof.ts";
+import { waitForPosition } from "../../projections/wait-for-position.ts";
+import { encodeBase64 } from "../../proof/base64.ts";
+import { leafHash } from "../../proof/rfc6962.ts";
+import { formatTlogProof } from "../../proof/tlog-proof.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import type { Call, Guard } from "../guard.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { problem } from "../problem.ts";
+import type { Query } from "../query.ts";
+import { answerOne, MIN_SEQUENCE, notFound, parameter, pathParameter, reading } from "../reading.ts";
+import { dataOf } from "../schemas.ts";
+import { eventExpired } from "./search.ts";
+
+interface Dependencies extends ProofDependencies {
+  readonly views: ViewStore;
+  readonly log: Pick<LogReader, "read" | "lastSequence">;
+}
+
+export const proofRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
+  new Elysia({ prefix: "/v1" }).get(
+    "/events/:event_id/proof",
+    guard(
+      "events:read",
+      reading(dependencies.views, {
+        view: eventsProjection.name,
+        ask,
+        answer: (asked, call) => getProof(dependencies, asked, call),
+      }),
+    ),
+    { detail: describe(PROOF) },
+  );
+
+const ask = (query: Query) => ({
+  waitMs: (query.integer("wait", { min: 0, max: PROOF_WAIT_SECONDS_MAX }) ?? 0) * 1000,
+  format: query.choice("format", ["json", "tlog-proof"], "json"),
+});
+
+const getProof = async (
+  dependencies: Dependencies,
+  { waitMs, format }: ReturnType<typeof ask>,
+  call: Call,
+): Promise<Response> => {
+  const { context, principal, params } = call;
+  const { tenant } = principal;
+  const deadline = performance.now() + waitMs;
+  const event = params.event_id ? await awaitEvent(dependencies, tenant, params.event_id, waitMs) : undefined;
+  if (!event) return notFound(call, "event");
+  if (event.kind === "expired") return eventExpired(call, event);
+  const result = await awaitProof(dependencies, tenant, event.sequence, deadline);
+  if (result.kind === "not_sealed") return problem(context, "not_sealed");
+  if (result.kind === "not_in_tree")
+    return problem(context, "internal_error", {
+      detail: `The tree does not hold the record at sequence ${event.sequence} as it was signed. The operator should rebuild the view \`tree\`.`,
+    });
+  return format === "json" ? answerOne(call, jsonOf(result.proof)) : tlogProof(call, result.proof);
+};
+
+/** Who asks to wait may ask for what was acknowledged a moment ago: the view has seen that once it has seen the end of the log. */
+const awaitEvent = async (
+  { views, log }: Dependencies,
+  tenant: string,
+  eventId: string,
+  waitMs: number,
+): Promise<FoundEvent | undefined> => {
+  const found = await findEvent(views, tenant, eventId);
+  if (found || waitMs === 0) return found;
+  const sequence = await log.lastSequence();
+  await waitForPosition({ views, projection: eventsProjection.name, sequence, timeoutMs: waitMs });
+  return findEvent(views, tenant, eventId);
+};
+
+const awaitProof = async (
+  dependencies: Dependencies,
+  tenant: string,
+  sequence: number,
+  deadline: number,
+): Promise<ProofResult> => {
+  for (;;) {
+    const head = await lastHead(dependencies, tenant);
+    const result = await proveRecord(dependencies, tenant, sequence, head);
+    if (result.kind !== "not_sealed" || performance.now() >= deadline) return result;
+    await delay(PROOF_POLL_MS);
+  }
+};
+
+const jsonOf = ({ sequence, leafIndex, payload, inclusionProof, head }: RecordProof) => ({
+  sequence,
+  leaf_index: leafIndex,
+  leaf: encodeBase64(payload),
+  leaf_hash: encodeBase64(leafHash(payload)),
+  inclusion_proof: inclusionProof.map(encodeBase64),
+  checkpoint: head.note,
+});
+
+/** The record stands in `extra`, so that the file is all that is needed. */
+const tlogProof = (call: Call, { leafIndex, payload, inclusionProof, head }: RecordProof): Response => {
+  const proof = formatTlogProof({
+    extra: payload,
+    index: leafIndex,
+    hashes: inclusionProof,
+    checkpoint: head.note,
+  });
+  return new Response(proof, {
+    headers: {
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": "no-store",
+      "x-request-id": call.context.requestId,
+    },
+  });
+};
+
+const Base64 = (description: string) => Type.String({ description: `${description} Base64.` });
+
+const ProofAnswer = dataOf(
+  Type.Object({
+    sequence: Type.Integer({ description: "Place in the log of all tenants." }),
+    leaf_index: Type.Integer({ description: "Place in the tenant's tree, from 0." }),
+    leaf: Base64("The record, byte for byte: what the leaf is the hash of."),
+    leaf_hash: Base64("SHA-256 of a zero byte and the record (RFC 6962 §2.1)."),
+    inclusion_proof: Type.Array(Base64("32 bytes."), { description: "The leaf's sibling first." }),
+    checkpoint: Type.String({ description: "Signed tree head: a C2SP checkpoint." }),
+  }),
+);
+
+const EXAMPLE_LEAF =
+  '{"tenant":"acme","received_at":"2026-11-20T10:00:00.512Z","request_id":"0198c0de-0000-7000-8000-000000000000","event":{"event_id":"evt_sample_001","timestamp":"2026-11-20T10:00:00Z","asset_id":"credit_model","event_type":"decision.automated_decision_made"}}';
+
+const EXAMPLE_HASH = encodeBase64(leafHash(new TextEncoder().encode(EXAMPLE_LEAF)));
+
+const EXAMPLE_NOTE = `prooftrail/acme\n1\n${EXAMPLE_HASH}\n\n— prooftrail/acme Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n`;
+
+const PROOF: Operation = {
+  id: "readEventProof",
+  tag: "Proof",
+  summary: "The proof of one event",
+  description:
+    "That the record of this event is in the log that a signed tree head covers, in a form that verifies offline: hash the leaf, walk up with the hashes, compare with the root in the checkpoint, check its signature with the key of `GET /v1/log/key`. A `202` answer's `leaf_hash` is the same as here.",
+  scope: "events:read",
+  parameters: [
+    pathParameter("event_id", "evt_sample_001"),
+    parameter("wait", "Seconds to wait for the event to be sealed.", {
+      type: "integer",
+      minimum: 0,
+      maximum: PROOF_WAIT_SECONDS_MAX,
+      default: 0,
+    }),
+    parameter("format", "`tlog-proof` gives a file as C2SP tlog-proof has it, with the record in `extra`.", {
+      type: "string",
+      enum: ["json", "tlog-proof"],
+      default: "json",
+    }),
+    MIN_SEQUENCE,
+  ],
+  answer: {
+    status: 200,
+    description: "The proof.",
+    schema: ProofAnswer,
+    example: {
+      data: {
+        sequence: 1,
+        leaf_index: 0,
+        leaf: encodeBase64(new TextEncoder().encode(EXAMPLE_LEAF)),
+        leaf_hash: EXAMPLE_HASH,
+        inclusion_proof: [],
+        checkpoint: EXAMPLE_NOTE,
+      },
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+    other: {
+      mediaType: "text/plain",
+      example: `c2sp.org/tlog-proof@v1\nindex 0\n\n${EXAMPLE_NOTE}`,
+    },
+  },
+  problems: ["invalid_request", "not_found", "event_expired", "not_sealed", "view_behind"],
+};

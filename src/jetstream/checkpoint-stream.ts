@@ -1,0 +1,79 @@
+/** Signed tree heads and public keys, on the stream CHECKPOINTS. */
+import {
+  CHECKPOINT_KEY_SUBJECTS,
+  CHECKPOINT_SUBJECTS,
+  checkpointKeySubject,
+  checkpointSubject,
+  tenantOfCheckpoint,
+} from "../../streams/subjects.ts";
+import { CHECKPOINT_REQUEST_MS_MAX } from "../limits.ts";
+import type { CheckpointStore } from "../proof/checkpoint-store.ts";
+import { publicKey } from "../proof/key-ring.ts";
+import { API_ERROR, apiErrorCode } from "./api-errors.ts";
+import type { BrokerConnection } from "./connection.ts";
+import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
+
+const STREAM = "CHECKPOINTS";
+
+export const createCheckpointStream = async (connection: BrokerConnection): Promise<CheckpointStore> => {
+  const options = { timeout: CHECKPOINT_REQUEST_MS_MAX };
+  const jetstream = connection.nats.jetstream(options);
+  const manager = await connection.nats.jetstreamManager({ ...options, checkAPI: false });
+  const publish = (subject: string, data: string | Uint8Array, after: number) =>
+    jetstream.publish(subject, data, { expect: { lastSubjectSequence: after } });
+
+  return {
+    last: (tenant) =>
+      connection.untilLost(async () => {
+        const message = await read(connection, { last_by_subj: checkpointSubject(tenant) });
+        return message && { note: bytesOf(message).toString(), revision: message.seq };
+      }),
+    write: (tenant, note, after) =>
+      connection.untilLost(async () => {
+        try {
+          const { seq } = await publish(checkpointSubject(tenant), note, after);
+          return { kind: "written", revision: seq };
+        } catch (error) {
+          if (apiErrorCode(error) === API_ERROR.wrongLastSequence) return { kind: "conflict" };
+          throw error;
+        }
+      }),
+    publicKeys: () =>
+      connection.untilLost(async () => {
+        const info = await manager.streams.info(STREAM, { subjects_filter: CHECKPOINT_KEY_SUBJECTS });
+        const subjects = Object.keys(info.state.subjects ?? {});
+        const messages = await Promise.all(
+          subjects.map((subject) => read(connection, { last_by_subj: subject })),
+        );
+        return messages.flatMap((message) => (message ? bytesOf(message) : []));
+      }),
+    addPublicKey: (key) =>
+      connection.untilLost(async () => {
+        try {
+          await publish(checkpointKeySubject(publicKey(key).fingerprint), key, 0);
+        } catch (error) {
+          if (apiErrorCode(error) !== API_ERROR.wrongLastSequence) throw error;
+        }
+      }),
+    since: (revision) => checkpointsSince(connection, revision),
+  };
+};
+
+const read = (connection: BrokerConnection, query: LeaderQuery): Promise<LeaderMessage | undefined> =>
+  readFromLeader(connection, STREAM, query, CHECKPOINT_REQUEST_MS_MAX);
+
+const bytesOf = ({ data }: LeaderMessage): Buffer => Buffer.from(data ?? "", "base64");
+
+async function* checkpointsSince(
+  connection: BrokerConnection,
+  revision: number,
+): ReturnType<CheckpointStore["since"]> {
+  for (let next = revision + 1; ; ) {
+    const query = { seq: next, next_by_subj: CHECKPOINT_SUBJECTS };
+    const message = await connection.untilLost(() => read(connection, query));
+    if (message === undefined) return;
+    const tenant = tenantOfCheckpoint(message.subject);
+    if (tenant !== undefined) yield { tenant, note: bytesOf(message).toString(), revision: message.seq };
+    next = message.seq + 1;
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Single messages of a stream from its leader, as plain requests: nats.js knows `next_by_subj` only for direct gets, which replicas that are behind answer
+ * too (NATS ADR-31).
+ */
+import { API_ERROR } from "./api-errors.ts";
+import type { BrokerConnection } from "./connection.ts";
+
+export interface LeaderMessage {
+  readonly subject: string;
+  readonly seq: number;
+  /** Base64; absent where the message is empty. */
+  readonly data?: string;
+}
+
+export type LeaderQuery =
+  | { readonly last_by_subj: string }
+  | { readonly seq: number; readonly next_by_subj: string };
+
+/** Undefined where there is no such message. */
+export const readFromLeader = async (
+  { nats }: Pick<BrokerConnection, "nats">,
+  stream: string,
+  query: LeaderQuery,
+  timeoutMs: number,
+): Promise<LeaderMessage | undefined> => {
+  const subject = `$JS.API.STREAM.MSG.GET.${stream}`;
+  const answer = await nats.request(subject, JSON.stringify(query), { timeout: timeoutMs });
+  const { message, error }: { message?: LeaderMessage; error?: { err_code?: number; description?: string } } =
+    answer.json();
+  if (message) return message;
+  if (error?.err_code === API_ERROR.messageNotFound) return undefined;
+  throw new Error(error?.description ?? "the broker gave no message");
+};

@@ -1,0 +1,172 @@
+/**
+ * The view `tree`: one Merkle tree per tenant (RFC 6962 §2.1) over the payloads of its records, byte for byte, in the order of the log. Every record
+ * is a leaf, a repeated event too: the tree proves what the log holds, not what it means. A message that is no record of ours has no tenant and so no
+ * leaf; it is a dead letter of this view.
+ */
+import { HASH_BYTES, leafHash, nodeHash } from "../../proof/rfc6962.ts";
+import { TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
+import { type Row, rowInteger, rowText } from "../../views/tables.ts";
+import type { Write } from "../../views/view-store.ts";
+import type { Evolution, Projection, StateKey, States, StoredRecord } from "../projection.ts";
+import { OPERATOR, TREE_LEAVES, TREE_TILES, TREES } from "./tables.ts";
+
+const treeKey = (tenant: string): StateKey => ({ table: TREES, key: { tenant: OPERATOR, owner: tenant } });
+
+const leavesKey = (tenant: string, tile: number): StateKey => ({ table: TREE_LEAVES, key: { tenant, tile } });
+
+const tileKey = (tenant: string, { level, index }: TilePlace): StateKey => ({
+  table: TREE_TILES,
+  key: { tenant, level, tile: index },
+});
+
+const stateKeys = (records: readonly StoredRecord[]): readonly StateKey[] =>
+  Array.from(new Set(records.map(({ tenant }) => tenant)), treeKey);
+
+/** The tiles at the right edge that are not full: what the next leaf changes. */
+const furtherKeys = (states: States, { tenant }: StoredRecord): readonly StateKey[] => {
+  const size = sizeOf(states.get(TREES, treeKey(tenant).key));
+  const edge = edgeOf(size).map((place) => tileKey(tenant, place));
+  const keys = size % TILE_WIDTH === 0 ? edge : [leavesKey(tenant, Math.floor(size / TILE_WIDTH)), ...edge];
+  return keys.filter(({ table, key }) => !states.isNamed(table, key));
+};
+
+const sizeOf = (row: Row | undefined): number => (row ? rowInteger(row, "size") : 0);
+
+type TilePlace = Pick<Tile, "level" | "index">;
+
+/** Unfinished tiles, from the leaves upwards. */
+const edgeOf = (size: number): readonly TilePlace[] => {
+  const places: TilePlace[] = [];
+  let hashes = size;
+  for (let level = 0; hashes > 0; level++) {
+    if (hashes % TILE_WIDTH > 0) places.push({ level, index: Math.floor(hashes / TILE_WIDTH) });
+    hashes = Math.floor(hashes / TILE_WIDTH);
+  }
+  return places;
+};
+
+const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
+  const trees = new Map<string, GrowingTree>();
+  for (const { tenant, sequence, payload } of records) {
+    const tree = trees.get(tenant) ?? growingTree(states, tenant);
+    trees.set(tenant, tree);
+    tree.append(sequence, payload);
+  }
+  return { writes: [...trees.values()].flatMap((tree) => tree.writes()) };
+};
+
+type GrowingTree = ReturnType<typeof growingTree>;
+
+const growingTree = (states: States, tenant: string) => {
+  const before = states.get(TREES, treeKey(tenant).key);
+  let size = sizeOf(before);
+  let lastSequence = before ? rowInteger(before, "last_sequence") : 0;
+  const tiles = new Map<number, GrowingTile>();
+  const changed: Write[] = [];
+  for (const place of edgeOf(size))
+    tiles.set(place.level, growingTile(place.index, states.get(TREE_TILES, tileKey(tenant, place).key)));
+  let leaves =
+    size % TILE_WIDTH === 0
+      ? newLeaves(0)
+      : storedLeaves(states.get(TREE_LEAVES, leavesKey(tenant, Math.floor(size / TILE_WIDTH)).key));
+
+  const leavesWrite = (tile: number): Write => {
+    const { firstSequence, steps } = leaves;
+    const row = { tenant, tile, first_sequence: firstSequence, steps: JSON.stringify(steps) };
+    return { kind: "upsert", table: TREE_LEAVES, row };
+  };
+  const tileWrite = (level: number, tile: GrowingTile): Write => {
+    const row = { tenant, level, tile: tile.index, hashes: hashesText(tile) };
+    return { kind: "upsert", table: TREE_TILES, row };
+  };
+  const push = (level: number, hash: Uint8Array, place: number): void => {
+    const tile = tiles.get(level) ?? growingTile(Math.floor(place / TILE_WIDTH), undefined);
+    tiles.set(level, tile);
+    tile.bytes.set(hash, tile.width * HASH_BYTES);
+    tile.width++;
+    tile.isChanged = true;
+    if (tile.width < TILE_WIDTH) return;
+    changed.push(tileWrite(level, tile));
+    tiles.delete(level);
+    push(level + 1, rootOfTile(tile), tile.index);
+  };
+  return {
+    append: (sequence: number, payload: Uint8Array): void => {
+      if (size % TILE_WIDTH === 0) leaves = newLeaves(sequence);
+      leaves.steps.push(sequence - leaves.last);
+      leaves.last = sequence;
+      push(0, leafHash(payload), size);
+      size++;
+      lastSequence = sequence;
+      if (size % TILE_WIDTH === 0) changed.push(leavesWrite(size / TILE_WIDTH - 1));
+    },
+    writes: (): readonly Write[] => [
+      ...changed,
+      ...[...tiles].flatMap(([level, tile]) => (tile.isChanged ? [tileWrite(level, tile)] : [])),
+      ...(size % TILE_WIDTH === 0 ? [] : [leavesWrite(Math.floor(size / TILE_WIDTH))]),
+      {
+        kind: "upsert",
+        table: TREES,
+        row: { tenant: OPERATOR, owner: tenant, size, last_sequence: lastSequence },
+      },
+    ],
+  };
+};
+
+interface GrowingTile {
+  readonly index: number;
+  readonly bytes: Uint8Array;
+  width: number;
+  isChanged: boolean;
+}
+
+const growingTile = (index: number, row: Row | undefined): GrowingTile => {
+  const bytes = new Uint8Array(TILE_WIDTH * HASH_BYTES);
+  const stored = row ? Buffer.from(rowText(row, "hashes"), "base64") : undefined;
+  if (stored) bytes.set(stored);
+  return { index, bytes, width: (stored?.length ?? 0) / HASH_BYTES, isChanged: false };
+};
+
+const hashesText = ({ bytes, width }: GrowingTile): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, width * HASH_BYTES).toString("base64");
+
+const rootOfTile = ({ bytes }: GrowingTile): Uint8Array => {
+  let hashes = Array.from({ length: TILE_WIDTH }, (_, place) =>
+    bytes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
+  );
+  while (hashes.length > 1) {
+    const above: Uint8Array[] = [];
+    for (let place = 0; place + 1 < hashes.length; place += 2) {
+      const [left, right] = [hashes[place], hashes[place + 1]];
+      if (left && right) above.push(nodeHash(left, right));
+    }
+    hashes = above;
+  }
+  const [root] = hashes;
+  if (root === undefined) throw new Error("a tile has a root");
+  return root;
+};
+
+interface Leaves {
+  readonly firstSequence: number;
+  readonly steps: number[];
+  last: number;
+}
+
+const newLeaves = (firstSequence: number): Leaves => ({ firstSequence, steps: [], last: firstSequence });
+
+const storedLeaves = (row: Row | undefined): Leaves => {
+  if (row === undefined) throw new Error("an unfinished tile has its leaves");
+  const firstSequence = rowInteger(row, "first_sequence");
+  const steps: number[] = JSON.parse(rowText(row, "steps"));
+  return { firstSequence, steps, last: steps.reduce((sum, step) => sum + step, firstSequence) };
+};
+
+export const treeProjection: Projection = {
+  name: "tree",
+  version: 1,
+  tables: [TREES, TREE_TILES, TREE_LEAVES],
+  stateKeys,
+  furtherKeys,
+  evolve,
+};

@@ -1,0 +1,135 @@
+/** The questions that the view `tree` answers: roots, proofs and tiles of one tenant's tree, at any size it has had. */
+import {
+  consistencyProof,
+  HASH_BYTES,
+  type Hash,
+  inclusionProof,
+  rootOf,
+  type SubtreeHash,
+} from "../../proof/rfc6962.ts";
+import {
+  subtreeHashFrom,
+  TILE_WIDTH,
+  type Tile,
+  type TileLookup,
+  tilesForConsistency,
+  tilesForInclusion,
+  tilesForRoot,
+} from "../../proof/tlog-tiles.ts";
+import type { GrownTree, TreeSource } from "../../proof/tree-source.ts";
+import { rowInteger, rowText } from "../../views/tables.ts";
+import { tenantList } from "../../views/tenant-query.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { OPERATOR, TREE_LEAVES, TREE_TILES, TREES } from "./tables.ts";
+
+type Views = Pick<ViewStore, "load" | "select">;
+
+export const treeSource = (views: Views): TreeSource => ({
+  grown: (after, treesMax) => grownTrees(views, after, treesMax),
+  root: (tenant, size) => rootAt(views, tenant, size),
+});
+
+const grownTrees = async (views: Views, after: number, treesMax: number): Promise<readonly GrownTree[]> => {
+  const rows = await views.select(
+    tenantList({
+      tenant: OPERATOR,
+      table: TREES,
+      columns: ["owner", "size", "last_sequence"],
+      where: [{ kind: "range", column: "last_sequence", from: after + 1 }],
+      orderBy: ["last_sequence", "owner"],
+      order: "asc",
+      rowsMax: treesMax,
+    }),
+  );
+  return rows.map((row) => ({
+    tenant: rowText(row, "owner"),
+    size: rowInteger(row, "size"),
+    lastSequence: rowInteger(row, "last_sequence"),
+  }));
+};
+
+/** Leaves of the tenant's tree; 0 where there is none. */
+export const treeSize = async (views: Views, tenant: string): Promise<number> => {
+  const [row] = await views.load(TREES, [{ tenant: OPERATOR, owner: tenant }]);
+  return row ? rowInteger(row, "size") : 0;
+};
+
+/** Undefined where the tiles do not hold so many leaves, as in all that follows. */
+export const rootAt = (views: Views, tenant: string, size: number): Promise<Hash | undefined> =>
+  withTiles(views, tenant, tilesForRoot(size), (hashOf) => rootOf(size, hashOf));
+
+export const inclusionAt = (
+  views: Views,
+  tenant: string,
+  { index, size }: { readonly index: number; readonly size: number },
+): Promise<readonly Hash[] | undefined> =>
+  withTiles(views, tenant, tilesForInclusion(index, size), (hashOf) => inclusionProof(index, size, hashOf));
+
+export const consistencyBetween = (
+  views: Views,
+  tenant: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<readonly Hash[] | undefined> =>
+  withTiles(views, tenant, tilesForConsistency(from, to), (hashOf) => consistencyProof(from, to, hashOf));
+
+/** The first `width` hashes of one tile. */
+export const tileAt = async (
+  views: Views,
+  tenant: string,
+  { level, index, width }: Tile,
+): Promise<Uint8Array | undefined> => {
+  const [row] = await views.load(TREE_TILES, [{ tenant, level, tile: index }]);
+  const bytes = row && Buffer.from(rowText(row, "hashes"), "base64");
+  return bytes && bytes.length >= width * HASH_BYTES ? bytes.subarray(0, width * HASH_BYTES) : undefined;
+};
+
+/** Which leaf the record is; undefined where it is none of the tenant's. */
+export const leafIndexOf = async (
+  views: Views,
+  tenant: string,
+  sequence: number,
+): Promise<number | undefined> => {
+  const [row] = await views.select(
+    tenantList({
+      tenant,
+      table: TREE_LEAVES,
+      columns: ["tile", "first_sequence", "steps"],
+      where: [{ kind: "range", column: "first_sequence", to: sequence + 1 }],
+      orderBy: ["first_sequence"],
+      order: "desc",
+      rowsMax: 1,
+    }),
+  );
+  if (row === undefined) return undefined;
+  const steps: readonly number[] = JSON.parse(rowText(row, "steps"));
+  let at = rowInteger(row, "first_sequence");
+  for (const [place, step] of steps.entries()) {
+    at += step;
+    if (at === sequence) return rowInteger(row, "tile") * TILE_WIDTH + place;
+    if (at > sequence) return undefined;
+  }
+  return undefined;
+};
+
+const withTiles = async <Result>(
+  views: Views,
+  tenant: string,
+  needs: readonly Tile[],
+  work: (hashOf: SubtreeHash) => Result,
+): Promise<Result | undefined> => {
+  const rows = await views.load(
+    TREE_TILES,
+    needs.map(({ level, index }) => ({ tenant, level, tile: index })),
+  );
+  const tiles = new Map(
+    rows.map((row) => [
+      placeText({ level: rowInteger(row, "level"), index: rowInteger(row, "tile") }),
+      Buffer.from(rowText(row, "hashes"), "base64"),
+    ]),
+  );
+  const lookUp: TileLookup = (tile) => tiles.get(placeText(tile));
+  const isWhole = needs.every((tile) => (lookUp(tile)?.length ?? 0) >= tile.width * HASH_BYTES);
+  return isWhole ? work(subtreeHashFrom(lookUp)) : undefined;
+};
+
+const placeText = ({ level, index }: Pick<Tile, "level" | "index">): string => `${level}/${index}`;

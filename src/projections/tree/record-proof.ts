@@ -1,0 +1,59 @@
+/** The proof that one record is in the log: its leaf, the hashes beside its way up the tree, and the newest tree head that was signed. */
+import type { LogReader } from "../../log/event-log.ts";
+import type { Sequence } from "../../log/outcome.ts";
+import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
+import { type Hash, leafHash, verifyInclusion } from "../../proof/rfc6962.ts";
+import { type SealedHead, sealedHead } from "../../proof/sealed-head.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { inclusionAt, leafIndexOf } from "./queries.ts";
+
+export interface RecordProof {
+  readonly sequence: Sequence;
+  readonly leafIndex: number;
+  /** The record as the log holds it: the leaf's data. */
+  readonly payload: Uint8Array;
+  readonly inclusionProof: readonly Hash[];
+  readonly head: SealedHead;
+}
+
+export type ProofResult =
+  | { readonly kind: "proven"; readonly proof: RecordProof }
+  /** The record is in the log, and no signed tree head holds it yet. */
+  | { readonly kind: "not_sealed" }
+  /** Log, tree and signed head do not fit together: an alarm. */
+  | { readonly kind: "not_in_tree" };
+
+export interface ProofDependencies {
+  readonly views: Pick<ViewStore, "load" | "select">;
+  readonly log: Pick<LogReader, "read">;
+  readonly checkpoints: Pick<CheckpointStore, "last">;
+}
+
+/** The newest signed head of a tenant's log. */
+export const lastHead = async (
+  { checkpoints }: Pick<ProofDependencies, "checkpoints">,
+  tenant: string,
+): Promise<SealedHead | undefined> => {
+  const stored = await checkpoints.last(tenant);
+  return stored && sealedHead(stored.note);
+};
+
+/** `head` holds all that is to be proven, so that many proofs share one. */
+export const proveRecord = async (
+  { views, log }: Pick<ProofDependencies, "views" | "log">,
+  tenant: string,
+  sequence: Sequence,
+  head: SealedHead | undefined,
+): Promise<ProofResult> => {
+  const leafIndex = await leafIndexOf(views, tenant, sequence);
+  if (head === undefined || leafIndex === undefined || leafIndex >= head.size) return { kind: "not_sealed" };
+  const inclusionProof = await inclusionAt(views, tenant, { index: leafIndex, size: head.size });
+  const message = await log.read(sequence);
+  if (inclusionProof === undefined || message === undefined) return { kind: "not_in_tree" };
+  const { payload } = message;
+  // A proof that nobody could verify is not handed out: something was altered.
+  const { size, root } = head;
+  if (!verifyInclusion({ leaf: leafHash(payload), index: leafIndex, size, proof: inclusionProof, root }))
+    return { kind: "not_in_tree" };
+  return { kind: "proven", proof: { sequence, leafIndex, payload, inclusionProof, head } };
+};

@@ -1,0 +1,52 @@
+import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
+
+/**
+ * No tenant has this name, so nobody's question reaches these rows: the sealer asks in one question which trees grew, whoever they belong to.
+ */
+export const OPERATOR = "*";
+
+/** One row per tenant: how far its Merkle tree has grown. */
+export const TREES = {
+  name: "trees",
+  columns: {
+    tenant: TEXT,
+    /** The tenant whose tree it is; `tenant` is OPERATOR. */
+    owner: TEXT,
+    /** Leaves: the tenant's records. */
+    size: INTEGER,
+    /** Where the last of them stands in the log. */
+    last_sequence: INTEGER,
+  },
+  primaryKey: ["tenant", "owner"],
+  indexes: [["tenant", "last_sequence", "owner"]],
+} as const satisfies Table;
+
+/** Hashes of the tree, in tiles of 256 (C2SP tlog-tiles). Only the last tile of a level ever changes, and only by getting longer. */
+export const TREE_TILES = {
+  name: "tree_tiles",
+  columns: {
+    tenant: TEXT,
+    level: INTEGER,
+    /** Place of the tile in its level. */
+    tile: INTEGER,
+    /** Base64 of 1 to 256 hashes of 32 bytes. */
+    hashes: TEXT,
+  },
+  primaryKey: ["tenant", "level", "tile"],
+  indexes: [],
+} as const satisfies Table;
+
+/** Which record each leaf is: one row per tile of level 0. */
+export const TREE_LEAVES = {
+  name: "tree_leaves",
+  columns: {
+    tenant: TEXT,
+    /** Place of the tile in level 0. */
+    tile: INTEGER,
+    first_sequence: INTEGER,
+    /** JSON array: how much each sequence is greater than the one before it, the first than `first_sequence`. */
+    steps: TEXT,
+  },
+  primaryKey: ["tenant", "tile"],
+  indexes: [["tenant", "first_sequence"]],
+} as const satisfies Table;

@@ -1,0 +1,27 @@
+/** Where signed tree heads are kept and given to witnesses: the port that the stream CHECKPOINTS implements. */
+
+export interface StoredCheckpoint {
+  /** A signed note (C2SP tlog-checkpoint). */
+  readonly note: string;
+  /** Where it stands among the checkpoints of all tenants; 0 for none. */
+  readonly revision: number;
+}
+
+export type CheckpointWrite =
+  | { readonly kind: "written"; readonly revision: number }
+  /** Nothing was written: another checkpoint of the tenant came first. */
+  | { readonly kind: "conflict" };
+
+/** Calls reject where the broker does not answer. */
+export interface CheckpointStore {
+  /** The newest checkpoint of the tenant. */
+  last(tenant: string): Promise<StoredCheckpoint | undefined>;
+  /** `after`: the revision of the checkpoint that this one extends, 0 for the first. */
+  write(tenant: string, note: string, after: number): Promise<CheckpointWrite>;
+  /** Public keys, 32 bytes each, that have ever signed here. */
+  publicKeys(): Promise<readonly Uint8Array[]>;
+  /** Does nothing where it is known. */
+  addPublicKey(key: Uint8Array): Promise<void>;
+  /** Checkpoints of all tenants behind a revision, in the order of their writing, as they are there now. */
+  since(revision: number): AsyncIterable<StoredCheckpoint & { readonly tenant: string }>;
+}

@@ -1,0 +1,70 @@
+/**
+ * The keys that sign tree heads. One Ed25519 key serves every tenant's log, under a name of its own for each, as a checkpoint's key is named by the log's
+ * origin (C2SP tlog-checkpoint). Every private key of the ring signs, so that those who trust an old one follow to a new one; a public key only verifies.
+ */
+import { createHash } from "node:crypto";
+import { createSigningKey, createVerifier, type Signer, type Verifier } from "./signed-note.ts";
+
+export interface KeyRing {
+  signers(origin: string): readonly Signer[];
+  /** Of every key, the first that signs first. */
+  verifiers(origin: string): readonly Verifier[];
+  /** Public keys in the same order. */
+  readonly publicKeys: readonly PublicKey[];
+}
+
+export interface PublicKey {
+  /** 32 bytes. */
+  readonly bytes: Uint8Array;
+  /** SHA-256 of it in hex, shortened: a name for people and subjects. */
+  readonly fingerprint: string;
+}
+
+export type KeyRingResult =
+  | { readonly kind: "read"; readonly ring: KeyRing }
+  | { readonly kind: "malformed"; readonly detail: string };
+
+const SEED = /^[0-9a-f]{64}$/;
+const PUBLIC = /^public:([0-9a-f]{64})$/;
+
+/**
+ * Entries separated by commas or white space: 64 hex digits are the seed of a private key (RFC 8032 §5.1.5), `public:` and 64 hex digits are a public key.
+ * What follows a `#` in a line is a comment. No entry is repeated in an error.
+ */
+export const readKeyRing = (text: string): KeyRingResult => {
+  const entries = text
+    .replaceAll(/#.*$/gm, "")
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== "");
+  const seeds: Uint8Array[] = [];
+  const publics: Uint8Array[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const key = PUBLIC.exec(entry)?.[1];
+    if (SEED.test(entry)) seeds.push(Buffer.from(entry, "hex"));
+    else if (key !== undefined) publics.push(Buffer.from(key, "hex"));
+    else
+      return {
+        kind: "malformed",
+        detail: `entry ${index + 1} is neither 64 hex digits nor public: and 64 hex digits`,
+      };
+  }
+  if (seeds.length === 0) return { kind: "malformed", detail: "there is no private key in it" };
+  return { kind: "read", ring: ringOf(seeds, publics) };
+};
+
+const ringOf = (seeds: readonly Uint8Array[], publics: readonly Uint8Array[]): KeyRing => {
+  const signing = seeds.map(createSigningKey);
+  const publicKeys = [...signing.map((key) => key.publicKey), ...publics].map(publicKey);
+  return {
+    publicKeys,
+    signers: (origin) => signing.map((key) => key.signerNamed(origin)),
+    verifiers: (origin) => publicKeys.map(({ bytes }) => createVerifier({ name: origin, publicKey: bytes })),
+  };
+};
+
+const FINGERPRINT_DIGITS = 16;
+
+export const publicKey = (bytes: Uint8Array): PublicKey => ({
+  bytes,
+  fingerprint: createHash("sha256").update(bytes).digest("hex").slice(0, FINGERPRINT_DIGITS),
+});

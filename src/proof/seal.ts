@@ -1,0 +1,83 @@
+/**
+ * Signs a tree head only where it extends the last one that was signed: the tree of today is asked for its root at the size of that one, and must give the very
+ * same. Both roots then come from the same leaves, which is what a consistency proof shows to others (RFC 6962 §2.1.4).
+ */
+import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
+import type { KeyRing } from "./key-ring.ts";
+import { sameHash } from "./rfc6962.ts";
+import { signNote } from "./signed-note.ts";
+import { type Checkpoint, formatCheckpoint, openCheckpoint } from "./tlog-checkpoint.ts";
+import type { TreeSource } from "./tree-source.ts";
+
+/** `prooftrail/acme`: the log of one tenant (C2SP tlog-checkpoint). */
+export const originOf = (serviceName: string, tenant: string): string => `${serviceName}/${tenant}`;
+
+export type SealOutcome =
+  | { readonly kind: "sealed"; readonly size: number }
+  /** The last tree head says it all. */
+  | { readonly kind: "current" }
+  /** The view is made again and has not come so far yet. */
+  | { readonly kind: "view_behind" }
+  /** Another sealer was quicker. */
+  | { readonly kind: "overtaken" }
+  /** An alarm: nothing is signed for this tenant until somebody has looked. */
+  | { readonly kind: "refused"; readonly reason: RefusalReason; readonly detail: string };
+
+export type RefusalReason =
+  /** The last checkpoint is signed by none of our keys, or is none. */
+  | "unverifiable"
+  /** The tree does not contain what was signed last. */
+  | "does_not_extend"
+  /** Hashes are missing below the size that the tree says it has. */
+  | "tiles_missing";
+
+export interface SealDependencies {
+  readonly serviceName: string;
+  readonly keys: KeyRing;
+  readonly trees: Pick<TreeSource, "root">;
+  readonly checkpoints: Pick<CheckpointStore, "last" | "write">;
+}
+
+/** Rejects where views or broker do not answer: nothing is known then, and the same call may be made again. */
+export const seal = async (
+  { serviceName, keys, trees, checkpoints }: SealDependencies,
+  tenant: string,
+  size: number,
+): Promise<SealOutcome> => {
+  const origin = originOf(serviceName, tenant);
+  const stored = await checkpoints.last(tenant);
+  const last = stored && openLast(stored, origin, keys);
+  if (last && "reason" in last) return last;
+  if (last && last.size > size) return { kind: "view_behind" };
+  if (last) {
+    const root = await trees.root(tenant, last.size);
+    if (root === undefined) return tilesMissing(last.size);
+    if (!sameHash(root, last.root)) return doesNotExtend(last);
+    if (last.size === size) return { kind: "current" };
+  }
+  const root = await trees.root(tenant, size);
+  if (root === undefined) return tilesMissing(size);
+  const note = signNote(formatCheckpoint({ origin, size, root }), keys.signers(origin));
+  const written = await checkpoints.write(tenant, note, stored?.revision ?? 0);
+  return written.kind === "written" ? { kind: "sealed", size } : { kind: "overtaken" };
+};
+
+type Refusal = Extract<SealOutcome, { kind: "refused" }>;
+
+const openLast = ({ note }: StoredCheckpoint, origin: string, keys: KeyRing): Checkpoint | Refusal => {
+  const opened = openCheckpoint(note, { origin, verifiers: keys.verifiers(origin) });
+  if (opened.kind === "opened") return opened.checkpoint;
+  const detail = `the last checkpoint is not one of ours (${opened.reason}): was the signing key replaced without keeping the old one, or SERVICE_NAME changed?`;
+  return refusal("unverifiable", detail);
+};
+
+const tilesMissing = (size: number): Refusal =>
+  refusal("tiles_missing", `the tree has no root at ${size} leaves: rebuild the view tree`);
+
+const doesNotExtend = ({ size }: Checkpoint): Refusal =>
+  refusal(
+    "does_not_extend",
+    `at ${size} leaves the tree has another root than was signed: the log, or the view tree, was altered`,
+  );
+
+const refusal = (reason: RefusalReason, detail: string): Refusal => ({ kind: "refused", reason, detail });

@@ -1,0 +1,49 @@
+/** Looks which trees grew since the last look, and seals them. Several sealers may run: of two that seal the same tree one is overtaken. */
+import { SEAL_TREES_AT_ONCE, SEAL_TREES_PER_LOOK } from "../limits.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { type SealDependencies, type SealOutcome, seal } from "./seal.ts";
+import type { GrownTree, TreeSource } from "./tree-source.ts";
+
+export interface Sealer {
+  /** Rejects where views or broker do not answer; what was not sealed is taken up by the next look. */
+  look(): Promise<void>;
+}
+
+export const createSealer = (
+  dependencies: SealDependencies & {
+    readonly trees: Pick<TreeSource, "grown">;
+    readonly logger: Logger;
+    readonly onOutcome: (outcome: SealOutcome) => void;
+  },
+): Sealer => {
+  const { trees, logger, onOutcome } = dependencies;
+  /** Trees that grew and are not sealed yet, as far as they were seen. */
+  const pending = new Map<string, GrownTree>();
+  let seen = 0;
+
+  const gather = async (): Promise<void> => {
+    for (;;) {
+      const grown = await trees.grown(seen, SEAL_TREES_PER_LOOK);
+      for (const tree of grown) pending.set(tree.tenant, tree);
+      seen = grown.at(-1)?.lastSequence ?? seen;
+      if (grown.length < SEAL_TREES_PER_LOOK) return;
+    }
+  };
+  const take = async ({ tenant, size }: GrownTree): Promise<void> => {
+    const outcome = await seal(dependencies, tenant, size);
+    onOutcome(outcome);
+    if (outcome.kind === "refused")
+      logger.error("a tree head is not signed", { tenant, code: outcome.reason, detail: outcome.detail });
+    // Grown further, it is found again. What another sealer signed may be less than what is here.
+    if (outcome.kind !== "overtaken") pending.delete(tenant);
+  };
+
+  return {
+    look: async () => {
+      await gather();
+      const waiting = [...pending.values()];
+      for (let start = 0; start < waiting.length; start += SEAL_TREES_AT_ONCE)
+        await Promise.all(waiting.slice(start, start + SEAL_TREES_AT_ONCE).map(take));
+    },
+  };
+};

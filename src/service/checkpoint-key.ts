@@ -1,0 +1,62 @@
+/** The keys that sign tree heads: given, or made on the first start and kept in DATA_DIR, readable by the owner only. */
+import { randomBytes } from "node:crypto";
+import { link, readFile, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
+
+const NAME = "checkpoint.key";
+const OWNER_ONLY = 0o600;
+const SEED_BYTES = 32;
+
+const HEADER = `# Signs the tree heads of this installation. Whoever has it can sign a false history: keep it secret, and keep a copy.
+# 64 hex digits are the seed of an Ed25519 key. To rotate, add a new one above the old: both sign then. When everybody trusts the new one, replace the
+# old by "public:" and its public key (GET /v1/log/key), so that what it signed stays verifiable.
+`;
+
+/** The message is for the operator. */
+export class CheckpointKeyError extends Error {
+  override readonly name = "CheckpointKeyError";
+}
+
+export const loadCheckpointKeys = async (options: {
+  readonly dataDir: string;
+  readonly configured: string | undefined;
+}): Promise<KeyRing> => {
+  const { dataDir, configured } = options;
+  const path = join(dataDir, NAME);
+  const [where, text] =
+    configured === undefined ? [path, await readOrMake(path)] : ["CHECKPOINT_KEY", configured];
+  const read = readKeyRing(text);
+  if (read.kind === "malformed") throw new CheckpointKeyError(`${where} cannot be used: ${read.detail}.`);
+  return read.ring;
+};
+
+/** Two sealers that share the folder and start at once end up with one key: the file gets its name when it is whole, and only once. */
+const readOrMake = async (path: string): Promise<string> => {
+  const known = await readFile(path, "utf8").catch(missingAs(undefined));
+  if (known !== undefined) return known;
+  const prepared = `${path}.${randomBytes(8).toString("hex")}`;
+  await writeFile(prepared, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`, {
+    flag: "wx",
+    mode: OWNER_ONLY,
+    flush: true,
+  });
+  try {
+    await link(prepared, path);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+  } finally {
+    await unlink(prepared);
+  }
+  return readFile(path, "utf8");
+};
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
+
+const missingAs =
+  <Value>(value: Value) =>
+  (error: unknown): Value => {
+    if (hasCode(error, "ENOENT")) return value;
+    throw error;
+  };

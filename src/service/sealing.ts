@@ -1,0 +1,41 @@
+/** Runs the sealer. */
+
+import { lookAgain } from "../projections/look-again.ts";
+import { treeSource } from "../projections/tree/queries.ts";
+import type { CheckpointStore } from "../proof/checkpoint-store.ts";
+import type { KeyRing } from "../proof/key-ring.ts";
+import { createSealer } from "../proof/sealer.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import { inBackground, pause } from "./background.ts";
+
+export const startSealing = (dependencies: {
+  readonly views: ViewStore;
+  readonly checkpoints: CheckpointStore;
+  readonly keys: KeyRing;
+  readonly serviceName: string;
+  readonly intervalMs: number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}): AsyncDisposable => {
+  const { views, checkpoints, keys, serviceName, intervalMs, logger, metrics } = dependencies;
+  const sealer = createSealer({
+    serviceName,
+    keys,
+    trees: treeSource(views),
+    checkpoints,
+    logger,
+    onOutcome: ({ kind }) => metrics.sealOutcomes.inc({ outcome: kind }),
+  });
+  let hasKeys = false;
+  const look = async (): Promise<void> => {
+    // Before anything is signed with them: what verifies a checkpoint is there when the checkpoint is.
+    if (!hasKeys) for (const { bytes } of keys.publicKeys) await checkpoints.addPublicKey(bytes);
+    hasKeys = true;
+    await sealer.look();
+  };
+  const onFailed = (error: unknown): void =>
+    logger.warn("tree heads were not signed, trying again", { detail: String(error) });
+  return inBackground((signal) => lookAgain({ look, onFailed, restMs: intervalMs, pause, signal }));
+};

@@ -1,0 +1,41 @@
+import { CHECKPOINTS_PER_TENANT_MAX } from "../src/limits.ts";
+import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { CHECKPOINT_KEY_SUBJECTS, CHECKPOINT_SUBJECTS } from "./subjects.ts";
+
+const NOTE_BYTES_MAX = 16 * 1024;
+const TWO_MINUTES_MS = 120_000;
+
+/**
+ * Signed tree heads, each the whole text of a C2SP checkpoint, and the public keys that sign them. Whoever keeps a copy is a witness: of two heads that do not
+ * fit, the signature proves that both were given.
+ */
+export const checkpointsStream = (options: TopologyOptions): StreamDefinition => ({
+  name: "CHECKPOINTS",
+  purpose:
+    "Signed tree heads of each tenant's log (C2SP tlog-checkpoint), and the public keys that sign them.",
+  writtenBy: "the sealer (src/jetstream/checkpoint-stream.ts)",
+  readBy: "the sealer, the monitor, GET /v1/log/checkpoint, and your witnesses",
+  settings: {
+    subjects: [CHECKPOINT_SUBJECTS, CHECKPOINT_KEY_SUBJECTS],
+    storage: "file",
+    retention: "limits",
+    // The oldest heads of a tenant go. Any later one proves what they did, by a consistency proof.
+    discard: "old",
+    num_replicas: options.replicas,
+    max_age: 0,
+    max_bytes: -1,
+    max_msgs: -1,
+    max_msgs_per_subject: CHECKPOINTS_PER_TENANT_MAX,
+    max_msg_size: NOTE_BYTES_MAX,
+    duplicate_window: nanoseconds(TWO_MINUTES_MS),
+    deny_delete: true,
+    deny_purge: true,
+    // Only the leader answers: a replica that is behind would let a second sealer sign beside the first.
+    allow_direct: false,
+    allow_atomic: false,
+    allow_msg_counter: false,
+    allow_rollup_hdrs: false,
+    compression: "none",
+  },
+  updatable: ["num_replicas", "max_msgs_per_subject", "max_msg_size", "duplicate_window"],
+});
