@@ -57,12 +57,14 @@ test("README lists every scope", () => {
 test("streams/README.md lists every stream with its subjects, and every broker user", () => {
   const streams = rows(read("streams/README.md").split("\n## ")[0] ?? "");
   expect(streams.map(([name, , , subjects]) => [name, subjects])).toEqual(
-    ["AUDIT", "OBLIGATIONS", "SANDBOX", "KV_KEYS", "RATES", "KV_RETENTION", "ACCEPTED"].map((name) => [
-      name,
-      topology({ replicas: 1 })
-        .find((stream) => stream.name === name)
-        ?.settings.subjects.join(" "),
-    ]),
+    ["AUDIT", "CHECKPOINTS", "OBLIGATIONS", "SANDBOX", "KV_KEYS", "RATES", "KV_RETENTION", "ACCEPTED"].map(
+      (name) => [
+        name,
+        topology({ replicas: 1 })
+          .find((stream) => stream.name === name)
+          ?.settings.subjects.join(" "),
+      ],
+    ),
   );
   expect(streams).toHaveLength(topology({ replicas: 1 }).length);
   const users = rows(section("streams/README.md", "Permissions")).map(([user]) => user);

@@ -132,7 +132,8 @@ export const Environment = Type.Object({
     expects: "a number from 1 to 5",
   }),
   CHECKPOINT_INTERVAL: setting({
-    pattern: "^[1-9]\\d{0,5}(?:ms|s|m)$",
+    // Below the 24 days that a timer can wait.
+    pattern: "^[1-9](?:\\d{0,5}(?:ms|s)|\\d{0,3}m)$",
     description: "How often the tree heads of tenants with new events are signed.",
     default: "1s",
     expects: "a time such as 500ms, 1s or 2m",
