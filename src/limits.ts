@@ -219,6 +219,8 @@ export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
  * Signed tree heads that are kept per tenant: of a tenant that writes all the time, those of the last day at one a second, 35 MB.
  */
 export const CHECKPOINTS_PER_TENANT_MAX = 86_400;
+/** Of which so many are read at once. */
+export const CHECKPOINTS_PER_READ = 1000;
 /** A read or write of the stream of checkpoints without an answer is given up after this time. */
 export const CHECKPOINT_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Trees that the sealer takes in one look, the one that grew longest ago first. */

@@ -9,7 +9,13 @@ import { decodeRecord } from "../log/record.ts";
 import type { LogFields, Logger } from "../telemetry/logger.ts";
 import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
 import type { KeyRing } from "./key-ring.ts";
-import { createRecomputedTree, type HeadCheck, type MadeTile, type RecomputedTree } from "./recompute.ts";
+import {
+  createRecomputedTree,
+  type HeadCheck,
+  type MadeTile,
+  type ReadLeaf,
+  type RecomputedTree,
+} from "./recompute.ts";
 import { HASH_BYTES, sameHash } from "./rfc6962.ts";
 import { originOf } from "./seal.ts";
 import { type Checkpoint, openCheckpoint } from "./tlog-checkpoint.ts";
@@ -111,15 +117,10 @@ const createWatch = (dependencies: MonitorDependencies) => {
       const check = each.tree.check(head);
       if (check.kind === "ahead" && !isWhole) return;
       each.heads.shift();
-      if (each.hasDiffered) continue;
-      each.hasDiffered = check.kind === "differs" || check.kind === "ahead";
-      if (check.kind === "differs")
-        alarm("root_differs", { tenant, ...(await differing(trees, tenant, check)) });
-      if (check.kind === "ahead")
-        alarm("shorter_than_signed", {
-          tenant,
-          detail: `${head.size} records were signed, the log holds ${each.tree.size()}`,
-        });
+      if (each.hasDiffered || check.kind === "agrees" || check.kind === "passed") continue;
+      each.hasDiffered = true;
+      const [kind, detail] = sayingOf(check, head, each.tree);
+      alarm(kind, { tenant, ...(await namingFirst(trees, tenant, check.leaves, detail)) });
     }
   };
   const checkTiles = async (tenant: string, each: Watched, seen: Sequence): Promise<void> => {
@@ -181,13 +182,22 @@ const openHead = (
   return opened.kind === "opened" ? opened.checkpoint : undefined;
 };
 
-/** The view still has the hash that was signed, unless it was altered too: then it shows which record is another. */
-const differing = async (
+const sayingOf = (
+  check: Extract<HeadCheck, { readonly leaves: unknown }>,
+  head: Checkpoint,
+  tree: RecomputedTree,
+): [kind: MonitorAlarm, detail: string] =>
+  check.kind === "ahead"
+    ? ["shorter_than_signed", `${head.size} records were signed, the log holds ${tree.size()}`]
+    : ["root_differs", `leaves ${check.agreedSize} to ${check.size - 1} are not as they were signed`];
+
+/** The view still has the hashes that were signed, unless it was altered too: then it shows the first record that is another. */
+const namingFirst = async (
   trees: Pick<TreeSource, "tile">,
   tenant: string,
-  { size, agreedSize, leaves }: Extract<HeadCheck, { readonly kind: "differs" }>,
+  leaves: readonly ReadLeaf[],
+  detail: string,
 ): Promise<LogFields> => {
-  const detail = `leaves ${agreedSize} to ${size - 1} are not as they were signed`;
   for (const { index, hash, sequence } of leaves) {
     const place = index % TILE_WIDTH;
     const tile = { level: 0, index: Math.floor(index / TILE_WIDTH), width: place + 1 };
