@@ -100,7 +100,7 @@ const LIST: Operation = {
   summary: "Search events",
   description: [
     "The tenant's events in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
-    `\n\nA key of the tenant \`${SYSTEM_TENANT}\` finds what administrators did:\n\n${SYSTEM_EVENTS_TEXT}`,
+    `\n\nA key of the tenant \`${SYSTEM_TENANT}\` finds what administrators did. ${SYSTEM_EVENTS_TEXT}`,
   ].join(""),
   scope: "events:read",
   parameters: [...EVENT_FILTER_PARAMETERS, ...PAGE_PARAMETERS],
