@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 import { SCOPES } from "../src/access/scopes.ts";
+import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
 import { PROBLEMS } from "../src/http/problem.ts";
 import { BATCH_ERROR_CODES } from "../src/http/schemas.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS } from "../src/retention/floors.ts";
@@ -52,6 +53,16 @@ test("README lists every scope", () => {
   expect(rows(section("README.md", "Give each team its own key")).map(([scope]) => scope)).toEqual([
     ...SCOPES,
   ]);
+});
+
+test("README lists every event that Prooftrail writes itself, with what it says", () => {
+  expect(rows(section("README.md", "What Prooftrail logs about itself"))).toEqual(
+    Object.entries(SYSTEM_EVENTS).map(([type, { summary, details }]) => [
+      type,
+      summary.replaceAll("`", ""),
+      Object.keys(details.properties).join(", "),
+    ]),
+  );
 });
 
 test("streams/README.md lists every stream with its subjects, and every broker user", () => {

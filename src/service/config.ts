@@ -162,10 +162,10 @@ export const Environment = Type.Object({
   EXTRA_EVENT_TYPES: setting({
     pattern: list(EXTRA_EVENT_TYPE),
     description:
-      "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`.",
+      "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`; none of the group `system`.",
     default: "unset",
     expects:
-      "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas",
+      "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas, none of the group system, which Prooftrail keeps for its own events",
   }),
   EXTRA_EVENT_ID_PREFIXES: setting({
     pattern: list(EXTRA_EVENT_ID_PREFIX),

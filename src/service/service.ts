@@ -14,6 +14,8 @@ import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
 import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate-limit.ts";
+import { createRecorder, type Recorder } from "../administration/recorder.ts";
+import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
 import { createHttpApp, type HttpHandler } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
@@ -24,7 +26,6 @@ import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { createCheckpointStream } from "../jetstream/checkpoint-stream.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
-import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
@@ -43,7 +44,7 @@ import {
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
-import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
+import type { RecordAppender } from "../log/event-log.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -54,20 +55,15 @@ import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createPostgresViews } from "../views/postgres.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
-import { inBackground } from "./background.ts";
+import { inBackground, pause } from "./background.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
-import { loadCheckpointKeys } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { loadDocsAssets } from "./docs-assets.ts";
-import { startExpiring } from "./expiring.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
-import { startMonitoring } from "./monitoring.ts";
-import { startProjecting } from "./projecting.ts";
-import { startReconciling } from "./reconciling.ts";
+import { startProjector, startSealer } from "./roles.ts";
 import { loadSandboxPage } from "./sandbox-page.ts";
-import { startSealing } from "./sealing.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
 
 export interface Service extends AsyncDisposable {
@@ -116,13 +112,14 @@ export const startService = async (dependencies: {
     now,
     onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
   };
+  const recorder = startRecording({ appender, accepted, metrics, logger, now, stack });
   const rateCounter = createRateCounter({ connection, logger });
   const openAnswers = createOpenAnswers();
   const handle = createHttpApp({
     intake: createIntake({
       appender,
       reader,
-      subjectOf: (tenant, event) => auditSubject(tenant, event.asset_id, event.event_type),
+      subjectOf: auditSubjectOf,
       onAccepted: accepted.add,
       ...judging,
     }),
@@ -134,7 +131,8 @@ export const startService = async (dependencies: {
     serviceName: config.serviceName,
     ...openAnswers,
     rules,
-    ...createManagement({ keyBucket, retentionStore, now }),
+    ...createManagement({ keyBucket, retentionStore, recorder, now }),
+    recorder,
     vocabulary: config.vocabulary,
     reasonsNotReady: createReadiness({ ...machines, logKeeper, reader, views, projections }),
     docsAssets: await loadDocsAssets(),
@@ -163,61 +161,46 @@ export const startService = async (dependencies: {
   };
 };
 
-/** What one process does for all: it moves the views on, tells of duties, lets events expire, and looks whether anything is missing. */
-const startProjector = (
-  stack: AsyncDisposableStack,
-  parts: Parameters<typeof startProjecting>[0] &
-    Parameters<typeof startTelling>[0] & {
-      readonly retentionStore: RetentionStore;
-      readonly accepted: AcceptedCounts;
-    },
-): void => {
-  const { projections, rules, connection, retentionStore: retention, accepted, ...shared } = parts;
-  stack.use(startProjecting({ ...shared, projections }));
-  stack.use(startTelling({ ...shared, rules, connection }));
-  stack.use(startExpiring({ ...shared, retention, projections, rules }));
-  stack.use(startReconciling({ ...shared, accepted }));
-};
-
-/** Signs, and watches what was signed: whoever may sign is the first who must know when something does not agree. */
-const startSealer = async (
-  stack: AsyncDisposableStack,
-  { dataDir, checkpointKey: configured, serviceName, checkpointIntervalMs: intervalMs }: Config,
-  shared: Omit<Parameters<typeof startMonitoring>[0], "keys" | "serviceName">,
-): Promise<void> => {
-  const keys = await loadCheckpointKeys({ dataDir, configured });
-  stack.use(startSealing({ ...shared, keys, serviceName, intervalMs }));
-  stack.use(startMonitoring({ ...shared, keys, serviceName }));
-};
-
 /** What `keys:manage` opens. */
 const createManagement = (stores: {
   keyBucket: KeyStore;
   retentionStore: RetentionStore;
+  recorder: Recorder;
   now: () => Date;
 }) => {
-  const { keyBucket, retentionStore, now } = stores;
+  const { keyBucket, retentionStore, recorder, now } = stores;
   return {
-    keys: createKeys({ store: keyBucket, now, randomBytes }),
+    keys: createKeys({ store: keyBucket, recorder, now, randomBytes }),
     keyStore: keyBucket,
-    retention: createRetention({ store: retentionStore, now, newId: uuidV7 }),
+    retention: createRetention({ store: retentionStore, recorder, now, newId: uuidV7 }),
   };
 };
 
-const startTelling = ({
-  connection,
-  metrics,
-  ...shared
-}: Omit<AnnouncerDependencies, "publish" | "onAnnounced"> & {
-  readonly connection: BrokerConnection;
-  readonly metrics: Metrics;
-}): AsyncDisposable => {
-  const dependencies: AnnouncerDependencies = {
-    ...shared,
-    publish: createDutyPublisher(connection),
-    onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
-  };
-  return inBackground((signal) => keepAnnouncing(dependencies, signal));
+const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
+  auditSubject(tenant, event.asset_id, event.event_type);
+
+/** What administrators do is in the log as well. */
+const startRecording = (parts: {
+  appender: RecordAppender;
+  accepted: AcceptedCounts;
+  metrics: Metrics;
+  logger: Logger;
+  now: () => Date;
+  stack: AsyncDisposableStack;
+}): Recorder => {
+  const { appender, accepted, metrics, logger, now, stack } = parts;
+  const recorder = createRecorder({
+    appender,
+    subjectOf: auditSubjectOf,
+    now,
+    newId: uuidV7,
+    onAccepted: accepted.add,
+    onAction: (event_type, outcome) => metrics.administrativeActions.inc({ event_type, outcome }),
+    pause,
+    logger,
+  });
+  stack.use(inBackground(recorder.run));
+  return recorder;
 };
 
 /** Answers that are written for as long as their readers like. */

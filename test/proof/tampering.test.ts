@@ -156,8 +156,9 @@ const tampered: readonly Tampering[] = [
   [
     "put behind the next",
     (messages) => {
-      const [moved] = messages.splice(placeIn(messages), 1);
-      return moved ? messages.toSpliced(300 + 1, 0, moved) : messages;
+      const place = placeIn(messages);
+      const [moved, next] = messages.slice(place, place + 2);
+      return moved && next ? messages.toSpliced(place, 2, next, moved) : messages;
     },
     "root_differs",
     0,
