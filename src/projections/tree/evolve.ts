@@ -24,11 +24,18 @@ const stateKeys = (records: readonly StoredRecord[]): readonly StateKey[] =>
 
 /** The tiles at the right edge that are not full: what the next leaf changes. */
 const furtherKeys = (states: States, { tenant }: StoredRecord): readonly StateKey[] => {
+  const named = edgesNamed.get(states) ?? new Set();
+  if (named.has(tenant)) return NONE;
+  edgesNamed.set(states, named.add(tenant));
   const size = sizeOf(states.get(TREES, treeKey(tenant).key));
   const edge = edgeOf(size).map((place) => tileKey(tenant, place));
-  const keys = size % TILE_WIDTH === 0 ? edge : [leavesKey(tenant, Math.floor(size / TILE_WIDTH)), ...edge];
-  return keys.filter(({ table, key }) => !states.isNamed(table, key));
+  return size % TILE_WIDTH === 0 ? edge : [leavesKey(tenant, Math.floor(size / TILE_WIDTH)), ...edge];
 };
+
+const NONE: readonly StateKey[] = [];
+
+/** Tenants whose edge was named: once for all records of a group, because what the group itself adds to the edge is known. */
+const edgesNamed = new WeakMap<States, Set<string>>();
 
 const sizeOf = (row: Row | undefined): number => (row ? rowInteger(row, "size") : 0);
 
