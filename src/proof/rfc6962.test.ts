@@ -216,6 +216,12 @@ describe("what is not so is refused", () => {
     [new Uint8Array(HASH_BYTES), ...proof],
   ];
 
+  /** Sizes of trees with more levels, whose paths are longer. */
+  const deeperThan = (size: number): readonly number[] => {
+    const full = 2 ** Math.ceil(Math.log2(size));
+    return [full + 1, 2 * full, 2 * full + 1, 2 ** 40];
+  };
+
   const sizes = fc.integer({ min: 1, max: 300 });
 
   test("an inclusion proof with any byte, length or place changed", () => {
@@ -233,7 +239,8 @@ describe("what is not so is refused", () => {
         }
         for (let other = 0; other < size + 3; other++)
           if (other !== index) expect(verifyInclusion({ ...given, index: other })).toBe(false);
-        // Alone a size is no secret: leaf 0 of 3 and leaf 0 of 4 have paths of one shape. The root is what binds it.
+        for (const other of deeperThan(size)) expect(verifyInclusion({ ...given, size: other })).toBe(false);
+        // Otherwise a size is not bound by the path: leaf 0 of 3 and leaf 0 of 4 have one of the same shape. The root binds it.
         for (let other = index + 1; other <= SIZE_MAX; other++)
           if (other !== size)
             expect(verifyInclusion({ ...given, size: other, root: rootAt(other) })).toBe(false);
@@ -255,6 +262,7 @@ describe("what is not so is refused", () => {
           expect(verifyConsistency({ ...given, fromRoot: flipped(given.fromRoot, position) })).toBe(false);
           expect(verifyConsistency({ ...given, toRoot: flipped(given.toRoot, position) })).toBe(false);
         }
+        for (const other of deeperThan(to)) expect(verifyConsistency({ ...given, to: other })).toBe(false);
         for (let other = 1; other <= SIZE_MAX; other++) {
           if (other !== from)
             expect(verifyConsistency({ ...given, from: other, fromRoot: rootAt(other) })).toBe(
@@ -269,6 +277,28 @@ describe("what is not so is refused", () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  test("the root of a larger tree as that of a smaller one", () => {
+    const root = rootAt(2);
+    expect(verifyInclusion({ leaf: leafOf(1), index: 0, size: 1, proof: [leafOf(0)], root })).toBe(false);
+    expect(verifyInclusion({ leaf: leafOf(1), index: 1, size: 2, proof: [leafOf(0)], root })).toBe(true);
+  });
+
+  test("hashes of another length beside a right proof", () => {
+    for (const length of [0, 31, 33, 64]) {
+      const other = new Uint8Array(length);
+      const proof = inclusionProof(2, 7, hashOf);
+      const given = { leaf: leafOf(2), index: 2, size: 7, proof, root: rootAt(7) };
+      expect(verifyInclusion({ ...given, leaf: other })).toBe(false);
+      expect(verifyInclusion({ ...given, root: other })).toBe(false);
+      for (const from of [3, 4]) {
+        const growth = consistencyProof(from, 7, hashOf);
+        const trees = { from, to: 7, fromRoot: rootAt(from), toRoot: rootAt(7), proof: growth };
+        expect(verifyConsistency({ ...trees, fromRoot: other })).toBe(false);
+        expect(verifyConsistency({ ...trees, toRoot: other })).toBe(false);
+      }
+    }
   });
 
   test("another history of the same length", () => {
