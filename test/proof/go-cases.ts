@@ -45,6 +45,7 @@ export const createCases = (seed: number): object => {
     inclusions: [...inclusionCases(seed, tree.hashOf), ...largeInclusionCases(seed)],
     consistencies: [...consistencyCases(seed, tree.hashOf), ...largeConsistencyCases(seed)],
     tiles: tree.tiles,
+    paths: sampled(anyTile, 500, seed).map((tile) => ({ ...tile, path: formatTilePath(tile) })),
   };
 };
 
@@ -85,6 +86,12 @@ const anySize = fc.oneof(
 );
 
 const sizes = (seed: number): readonly number[] => sampled(anySize, 500, seed);
+
+const anyTile = fc.record({
+  level: fc.integer({ min: 0, max: 63 }),
+  index: fc.oneof(fc.nat({ max: 2_000_000 }), fc.nat({ max: Number.MAX_SAFE_INTEGER })),
+  width: fc.integer({ min: 1, max: TILE_WIDTH }),
+});
 
 const flipped = (bytes: Uint8Array, chance: number): Uint8Array =>
   bytes.map((byte, index) => (index === chance % bytes.length ? byte ^ (1 << (chance % 8)) : byte));

@@ -50,6 +50,11 @@ type cases struct {
 		Path string
 		Data []byte
 	}
+	Paths []struct {
+		Path         string
+		Index        int64
+		Level, Width int
+	}
 }
 
 func main() {
@@ -155,6 +160,15 @@ func checkTree(all cases, stored tlog.HashReader) {
 		check(err, c.Path)
 		must(bytes.Equal(data, c.Data), "tlog.ReadTileData: other hashes in tile %s", c.Path)
 	}
+	for _, c := range all.Paths {
+		tile := tlog.Tile{H: tileHeight, L: c.Level, N: c.Index, W: c.Width}
+		path := fmt.Sprintf("tile/%d/%s", tileHeight, c.Path)
+		must(tile.Path() == path, "tlog.Tile.Path: %s for %s", tile.Path(), path)
+		parsed, err := tlog.ParseTilePath(path)
+		check(err, path)
+		must(parsed == tile, "tlog.ParseTilePath: another tile for %s", path)
+	}
+	report("tlog.Tile.Path: %d paths are the same", len(all.Paths))
 	report("tlog.ReadTileData: %d tiles of %d leaves are the same, path and bytes", len(all.Tiles), len(all.Leaves))
 }
 
