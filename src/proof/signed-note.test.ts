@@ -54,6 +54,7 @@ describe("the examples of Go's sumdb/note and of C2SP signed-note", () => {
       text: TEXT,
       verifiers: [peter, enoch],
     });
+    expect(openNote(SIGNED, [peter, enoch])).toEqual({ kind: "opened", text: TEXT, verifiers: [peter] });
     expect(openNote(both, [enoch])).toEqual({ kind: "opened", text: TEXT, verifiers: [enoch] });
   });
 
@@ -166,6 +167,14 @@ describe("what is no note", () => {
     ["another text below", `${SIGNED}more\n`],
   ])("%s", (_, note) => {
     expect(openNote(note, [peter])).toEqual(failed("malformed"));
+  });
+
+  test("signatures without a text, even right ones of nothing", () => {
+    const { sign, ...key } = signer(PETER_SIGNER);
+    const ofNothing = { ...key, sign: () => sign(new Uint8Array()) };
+    const lines = signNote(TEXT, [ofNothing]).slice(TEXT.length + 1);
+    for (const note of [lines, `?${lines}`, `\n${lines}`])
+      expect(openNote(note, [peter])).toEqual(failed("malformed"));
   });
 
   test("no byte of the text, of the key id or of the signature can change", () => {
