@@ -23,6 +23,8 @@ const SIZE_MAX = 600;
 const ALL_PROOFS_SIZE_MAX = 130;
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+/** A text of all of them: one comparison of texts instead of one of lists, of which there are 30,000. */
+const inOne = (hashes: readonly Uint8Array[]): string => hashes.map(hex).join(" ");
 const fromHex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "hex"));
 
 /** Hashes of perfect subtrees by their definition: halves joined. Remembered, and with our hashes. */
@@ -87,7 +89,7 @@ describe("against the definitions of RFC 6962 §2.1, every size to 600", () => {
     for (let size = 1; size <= SIZE_MAX; size++)
       for (const index of sampled(size)) {
         const proof = inclusionProof(index, size, hashOf);
-        expect(proof.map(hex)).toEqual(naive.path(index, size).map(hex));
+        expect(inOne(proof)).toBe(inOne(naive.path(index, size)));
         expect(verifyInclusion({ leaf: leafOf(index), index, size, proof, root: rootAt(size) })).toBe(true);
       }
   });
@@ -96,7 +98,7 @@ describe("against the definitions of RFC 6962 §2.1, every size to 600", () => {
     for (let to = 1; to <= SIZE_MAX; to++)
       for (const from of [...sampled(to).filter((from) => from > 0), to]) {
         const proof = consistencyProof(from, to, hashOf);
-        expect(proof.map(hex)).toEqual(naive.proof(from, to).map(hex));
+        expect(inOne(proof)).toBe(inOne(naive.proof(from, to)));
         expect(verifyConsistency({ from, to, fromRoot: rootAt(from), toRoot: rootAt(to), proof })).toBe(true);
       }
   });

@@ -1,10 +1,8 @@
 /**
  * The recursive definitions of RFC 6962 §2.1 written down as they stand there: slow, and sharing nothing with src/proof, so that they can judge it.
- * Only the hashes of wide ranges are remembered, without which a million leaves would be hashed for every proof.
+ * Only the hashes of wider ranges are remembered, without which all leaves would be hashed for every proof.
  */
 import { createHash } from "node:crypto";
-
-const REMEMBERED_LEAVES_MIN = 64;
 
 export interface NaiveTree {
   /** MTH(D[begin:end]) */
@@ -15,7 +13,10 @@ export interface NaiveTree {
   proof(m: number, n: number): Uint8Array[];
 }
 
-export const createNaiveTree = (leaf: (index: number) => Uint8Array): NaiveTree => {
+export const createNaiveTree = (
+  leaf: (index: number) => Uint8Array,
+  { rememberedLeavesMin = 8 }: { readonly rememberedLeavesMin?: number } = {},
+): NaiveTree => {
   const remembered = new Map<string, Uint8Array>();
 
   const mth = (begin: number, end: number): Uint8Array => {
@@ -23,7 +24,7 @@ export const createNaiveTree = (leaf: (index: number) => Uint8Array): NaiveTree 
     const known = remembered.get(key);
     if (known !== undefined) return known;
     const hash = computed(begin, end);
-    if (end - begin >= REMEMBERED_LEAVES_MIN) remembered.set(key, hash);
+    if (end - begin >= rememberedLeavesMin) remembered.set(key, hash);
     return hash;
   };
 
