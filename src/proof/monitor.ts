@@ -2,10 +2,10 @@
  * Watches over ourselves: reads the whole log again from its first message, computes every tenant's tree from it, and holds that against every tree head that
  * was signed and every tile that is served. Follows the log then, and begins anew after a day, because what was right yesterday may be altered today.
  */
+import { tenantOfAudit } from "../../streams/subjects.ts";
 import { LOG_REREAD_MS, MONITOR_DUTY, MONITOR_LEAVES_UNSIGNED_MAX, MONITOR_MESSAGES_MAX } from "../limits.ts";
 import type { LogReader, StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { decodeRecord } from "../log/record.ts";
 import type { LogFields, Logger } from "../telemetry/logger.ts";
 import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -152,12 +152,12 @@ const createWatch = (dependencies: MonitorDependencies) => {
       }
     },
     take: (messages: readonly StoredMessage[]): void => {
-      for (const { sequence, payload } of messages) {
+      for (const { sequence, subject, payload } of messages) {
         if (sequence !== position + 1)
           alarm("hole", { sequence: position + 1, detail: `the log goes on at ${sequence}` });
         position = sequence;
-        const record = decodeRecord(payload);
-        if (record) watched(record.tenant).tree.append(sequence, payload);
+        const tenant = tenantOfAudit(subject);
+        if (tenant !== undefined) watched(tenant).tree.append(sequence, payload);
       }
       onPosition(position);
     },

@@ -142,15 +142,16 @@ export const treeSuite = (name: string, createDatabase: () => Promise<ViewDataba
       expect(await source.grown(5, 10)).toEqual([]);
     });
 
-    test("has no leaf for what is no record, and names it", async () => {
+    test("has a leaf for every message of the tenant, also for what is no record, and none for nobody's", async () => {
       await using opened = await openView(createDatabase, treeProjection);
       const views = opened.store;
-      const [first, , third] = recordsOf(["acme", "acme", "acme"]);
-      if (!(first && third)) throw new Error("three records");
-      await take(views, [first, poisonMessage(2), third], [3]);
-      await expectTree(views, "acme", [first, third], [1, 2]);
-      expect(await leafIndexOf(views, "acme", 2)).toBeUndefined();
-      expect(await views.deadLetters("tree", 0, 10)).toMatchObject([{ sequence: 2, code: "undecodable" }]);
+      const [first, , , fourth] = recordsOf(["acme", "acme", "acme", "acme"]);
+      if (!(first && fourth)) throw new Error("four records");
+      const poison = poisonMessage(2);
+      await take(views, [first, poison, { ...poison, sequence: 3, subject: "x" }, fourth], [4]);
+      await expectTree(views, "acme", [first, poison, fourth], [1, 2, 3]);
+      expect(await leafIndexOf(views, "acme", 3)).toBeUndefined();
+      expect(await views.deadLetters("tree", 0, 10)).toMatchObject([{ sequence: 3, code: "undecodable" }]);
     });
 
     test("nobody finds the leaf of another tenant's record", async () => {
