@@ -222,6 +222,57 @@ describe("a record in the log", () => {
   }, 30_000);
 });
 
+/** `bun run views verify <view>` on a folder that no service uses. */
+const verifyView = async (dataDir: string, view: string): Promise<string> => {
+  const command = join(import.meta.dir, "../../src/service/views-command.ts");
+  const child = Bun.spawn([process.execPath, command, "verify", view], {
+    env: { ...process.env, DATA_DIR: dataDir, NATS_SERVER_BIN: await testBrokerBinary() },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const text = (await child.stdout.text()) + (await child.stderr.text());
+  expect(await child.exited).toBe(1);
+  return text;
+};
+
+describe("a record in the view", () => {
+  const where = "WHERE tenant = 'acme' AND event_id = 'evt_acme_300'";
+  test.each([
+    ["altered", `UPDATE events SET event = replace(event, 'credit_model', 'credit_modem') ${where}`],
+    ["backdated", `UPDATE events SET received_at = '1999-01-01T00:00:00.000Z' ${where}`],
+    ["gone", `DELETE FROM events ${where}`],
+  ])(
+    "%s: found and named when the view is held against the log",
+    async (_, sql) => {
+      const dataDir = await copy();
+      inViews(dataDir, sql);
+      const found = await verifyView(dataDir, "events");
+      expect(found).toContain("evt_acme_300");
+      expect(found).not.toContain("evt_acme_299");
+    },
+    30_000,
+  );
+});
+
+test("log and tree altered together: what was signed still says so", async () => {
+  const dataDir = await copy();
+  await rewriteLog(dataDir, (messages) =>
+    changed(messages, (payload) => payload.replace("credit_model", "credit_modem")),
+  );
+  // The tree is made again from what the log says now.
+  inViews(dataDir, "UPDATE views SET version = 0 WHERE name = 'tree'");
+  await using service = await started(dataDir);
+  const line = await alarm(service, "root_differs");
+  expect(line).toMatchObject({
+    tenant: "acme",
+    detail: expect.stringMatching(/^leaves \d+ to 599 are not as they were signed$/),
+  });
+  const refused = await until("the sealer refuses", () =>
+    service.lines.find(({ message }) => message === "a tree head is not signed"),
+  );
+  expect(refused).toMatchObject({ tenant: "acme", code: "does_not_extend" });
+}, 30_000);
+
 const inViews = (dataDir: string, sql: string): void => {
   const database = new DatabaseSync(join(dataDir, "views.sqlite"));
   expect(Number(database.prepare(sql).run().changes)).toBeGreaterThan(0);
