@@ -66,7 +66,7 @@ export const Environment = Type.Object({
   }),
   DATA_DIR: setting({
     pattern: "^[^\\u0000]+$",
-    description: "Folder for the broker's data, the views and the copy of the admin key.",
+    description: "Folder for the broker's data, the views, the signing key and the copy of the admin key.",
     default: "./data",
     expects: "a path",
   }),
