@@ -46,44 +46,63 @@ export interface MonitorDependencies {
   readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** One pass over the log, and then along with it until `untilMs` (performance.now) or the signal. Rejects where broker or views do not answer. */
-export const watchLog = async (
-  dependencies: MonitorDependencies,
-  signal: AbortSignal,
-  untilMs = performance.now() + LOG_REREAD_MS,
-): Promise<void> => {
-  const { log, pause } = dependencies;
-  const watch = createWatch(dependencies);
-  const ending = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, untilMs - performance.now()))]);
-  while (!ending.aborted) {
-    await watch.readHeads();
-    // After the heads: what they cover is in the log by then.
-    const end = await log.lastSequence();
-    if (watch.position() >= end) {
-      await watch.look(true);
-      await pause(REST_MS, ending);
-      continue;
+/** Pass after pass until the signal is aborted. Never rejects: what could not be read is read again, from where it was. */
+export const watchLog = async (dependencies: MonitorDependencies, signal: AbortSignal): Promise<void> => {
+  const { logger, pause } = dependencies;
+  while (!signal.aborted) {
+    const watch = createWatch(dependencies);
+    const ending = AbortSignal.any([signal, AbortSignal.timeout(LOG_REREAD_MS)]);
+    while (!ending.aborted) {
+      try {
+        await readOn(dependencies, watch, ending);
+      } catch (error) {
+        if (!ending.aborted)
+          logger.warn("the log could not be watched, trying again", { detail: String(error) });
+        await pause(RETRY_MS, ending);
+      }
     }
-    const reading = new AbortController();
-    const messages = log.follow({
-      from: watch.position() + 1,
-      messagesMax: MONITOR_MESSAGES_MAX,
-      signal: AbortSignal.any([ending, reading.signal]),
-    });
+  }
+};
+
+type Watch = ReturnType<typeof createWatch>;
+
+/** To the end of the log as it is now, or a rest where that is reached. */
+const readOn = async (
+  { log, pause }: MonitorDependencies,
+  watch: Watch,
+  ending: AbortSignal,
+): Promise<void> => {
+  await watch.readHeads();
+  // After the heads: what they cover is in the log by then.
+  const end = await log.lastSequence();
+  if (watch.position() >= end) {
+    await watch.look(true);
+    await pause(REST_MS, ending);
+    return;
+  }
+  const reading = new AbortController();
+  const messages = log.follow({
+    from: watch.position() + 1,
+    messagesMax: MONITOR_MESSAGES_MAX,
+    signal: AbortSignal.any([ending, reading.signal]),
+  });
+  try {
     let beganMs = performance.now();
     for await (const group of messages) {
       watch.take(group);
       await watch.look(false);
-      if (watch.position() >= end) break;
+      if (watch.position() >= end) return;
       // Everything else in this process goes first.
       await pause((performance.now() - beganMs) * (1 / MONITOR_DUTY - 1), ending);
       beganMs = performance.now();
     }
+  } finally {
     reading.abort();
   }
 };
 
 const REST_MS = 1000;
+const RETRY_MS = 5000;
 
 interface Watched {
   readonly tree: RecomputedTree;
