@@ -134,8 +134,11 @@ const runUntil = async (command: string, isEnough: (output: string) => boolean):
   child.stdout.setEncoding("utf8").on("data", (text) => {
     output += text;
   });
-  await until(`enough has come of ${command}`, () => isEnough(output), { timeoutMs: 20_000 });
-  if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+  try {
+    await until(`enough has come of ${command}`, () => isEnough(output), { timeoutMs: 20_000 });
+  } finally {
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  }
   return output;
 };
 
