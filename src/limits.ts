@@ -255,6 +255,10 @@ export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
  */
 export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
 
+/** Marks of failed actions that wait for the log: one commit of them, and they can only come as fast as actions fail. How often they are tried. */
+export const FAILURE_MARKS_WAITING_MAX = COMMIT_RECORDS_MAX;
+export const FAILURE_MARK_TRY_MS = 1 * SECOND_MS;
+
 /** Wait before a projection reads on after a fault: doubles from the first to the second. */
 export const PROJECTION_RETRY_MS_MIN = 100;
 export const PROJECTION_RETRY_MS_MAX = 5 * SECOND_MS;

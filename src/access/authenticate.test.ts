@@ -36,6 +36,11 @@ describe("authentication", () => {
     });
   });
 
+  test("a key of the system's tenant only reads, whatever an older version stored", () => {
+    const wide = { ...record, tenant: "prooftrail-system", scopes: [...SCOPES] };
+    expect(ask(`Bearer ${made.text}`, wide)).toMatchObject({ principal: { scopes: ["events:read"] } });
+  });
+
   test("a key carries its own bounds", () => {
     const bounded = { ...record, expires_at: LATER, rate_limit: { requests_per_second: 5 } };
     expect(ask(`Bearer ${made.text}`, bounded)).toMatchObject({

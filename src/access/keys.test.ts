@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { someRecord, testKeyStore } from "../../test/access/key-store-suite.ts";
 import { createMemoryKeyStore } from "../../test/access/memory-key-store.ts";
+import { actor, createMemoryRecorder } from "../../test/support/recorder.ts";
 import { KEY_GRACE_SECONDS_MAX, KEYS_PER_TENANT_MAX } from "../limits.ts";
 import { authenticate, type Principal } from "./authenticate.ts";
 import { createKeys } from "./keys.ts";
@@ -25,9 +26,11 @@ const manager = (scopes: readonly Scope[], changes: Partial<Principal> = {}): Pr
 const setUp = () => {
   const store = createMemoryKeyStore();
   let time = new Date(START);
-  const keys = createKeys({ store, now: () => time, randomBytes });
+  const recorder = createMemoryRecorder();
+  const keys = createKeys({ store, recorder, now: () => time, randomBytes });
   return {
     store,
+    recorder,
     keys,
     passSeconds: (seconds: number) => {
       time = new Date(time.getTime() + seconds * 1000);
@@ -35,7 +38,7 @@ const setUp = () => {
     accepts: (apiKey: string) =>
       authenticate({ authorization: `Bearer ${apiKey}`, keys: store, now: time }).kind === "principal",
     createKey: async (request: object = { tenant: "acme", scopes: ["events:write"] }) => {
-      const created = await keys.create({ principal: admin, request });
+      const created = await keys.create({ by: actor(admin), request });
       if (created.kind !== "created") throw new Error(JSON.stringify(created));
       return created;
     },
@@ -57,7 +60,7 @@ describe("creating a key", () => {
       expires_at: "2027-01-01T00:00:00+00:00",
       rate_limit: { requests_per_second: 10, events_per_second: 1000 },
     };
-    const created = await keys.create({ principal: admin, request });
+    const created = await keys.create({ by: actor(admin), request });
     if (created.kind !== "created") throw new Error(JSON.stringify(created));
     const { id } = created.key;
     expect(created.key).toEqual({
@@ -78,8 +81,8 @@ describe("creating a key", () => {
   test("is for the principal's own tenant where none is named", async () => {
     const { keys } = setUp();
     const request = { scopes: ["events:write"] };
-    expect(await keys.create({ principal: admin, request })).toMatchObject({ key: { tenant: "default" } });
-    expect(await keys.create({ principal: manager(["events:write"]), request })).toMatchObject({
+    expect(await keys.create({ by: actor(admin), request })).toMatchObject({ key: { tenant: "default" } });
+    expect(await keys.create({ by: actor(manager(["events:write"])), request })).toMatchObject({
       key: { tenant: "acme", created_by: "managerkey00" },
     });
   });
@@ -97,10 +100,12 @@ describe("creating a key", () => {
     const { keys } = setUp();
     const principal = manager([], { scopes: ["events:write", "events:read"] });
     const refused = { kind: "insufficient_scope", scope: "keys:manage" } as const;
-    expect(await keys.create({ principal, request: { scopes: ["events:read"] } })).toEqual(refused);
+    expect(await keys.create({ by: actor(principal), request: { scopes: ["events:read"] } })).toEqual(
+      refused,
+    );
     expect(keys.list({ principal })).toEqual(refused);
-    expect(await keys.revoke({ principal, id: "0123456789AB" })).toEqual(refused);
-    expect(await keys.rotate({ principal, id: "0123456789AB", request: {} })).toEqual(refused);
+    expect(await keys.revoke({ by: actor(principal), id: "0123456789AB" })).toEqual(refused);
+    expect(await keys.rotate({ by: actor(principal), id: "0123456789AB", request: {} })).toEqual(refused);
   });
 
   test("never gives a scope that the managing key does not have", async () => {
@@ -108,7 +113,7 @@ describe("creating a key", () => {
     for (const own of subsets) {
       for (const scope of SCOPES) {
         const { keys } = setUp();
-        const outcome = await keys.create({ principal: manager(own), request: { scopes: [scope] } });
+        const outcome = await keys.create({ by: actor(manager(own)), request: { scopes: [scope] } });
         const isOwn = scope === "keys:manage" || own.includes(scope);
         if (isOwn) expect(outcome.kind).toBe("created");
         else expect(outcome).toEqual({ kind: "insufficient_scope", scope });
@@ -122,7 +127,8 @@ describe("creating a key", () => {
       expiresAt: "2026-12-01T00:00:00.000Z",
       rateLimit: { requests_per_second: 10 },
     });
-    const ask = (more: object) => keys.create({ principal, request: { scopes: ["events:read"], ...more } });
+    const ask = (more: object) =>
+      keys.create({ by: actor(principal), request: { scopes: ["events:read"], ...more } });
     expect(await ask({ tenant: "other" })).toMatchObject(problem("/tenant", "exceeds_own"));
     expect(await ask({ expires_at: "2026-12-01T00:00:00.001Z" })).toMatchObject(
       problem("/expires_at", "exceeds_own"),
@@ -151,7 +157,7 @@ describe("creating a key", () => {
       rate_limit: { requests_per_second: 0, per_day: 1 },
       colour: secretLooking,
     };
-    const outcome = await keys.create({ principal: admin, request });
+    const outcome = await keys.create({ by: actor(admin), request });
     if (outcome.kind !== "invalid") throw new Error(outcome.kind);
     expect(outcome.problems.map(({ path, code }) => `${path} ${code}`).sort()).toEqual([
       "/colour unknown_field",
@@ -168,13 +174,13 @@ describe("creating a key", () => {
   test("refuses bodies that are no request", async () => {
     const { keys } = setUp();
     for (const request of [null, [], "x", 1]) {
-      expect(await keys.create({ principal: admin, request })).toMatchObject(problem("", "invalid_type"));
+      expect(await keys.create({ by: actor(admin), request })).toMatchObject(problem("", "invalid_type"));
     }
-    expect(await keys.create({ principal: admin, request: {} })).toMatchObject(
+    expect(await keys.create({ by: actor(admin), request: {} })).toMatchObject(
       problem("/scopes", "required"),
     );
     for (const scopes of [[], ["events:read", "events:read"]]) {
-      expect(await keys.create({ principal: admin, request: { scopes } })).toMatchObject(
+      expect(await keys.create({ by: actor(admin), request: { scopes } })).toMatchObject(
         problem("/scopes", "invalid_value"),
       );
     }
@@ -185,7 +191,7 @@ describe("creating a key", () => {
     const ends = ["tomorrow", "2027-01-01", "2027-02-30T00:00:00Z", "2027-01-01T00:00:00+01:00", START];
     for (const expires_at of ends) {
       expect(
-        await keys.create({ principal: admin, request: { scopes: ["events:read"], expires_at } }),
+        await keys.create({ by: actor(admin), request: { scopes: ["events:read"], expires_at } }),
       ).toMatchObject(problem("/expires_at", "invalid_value"));
     }
   });
@@ -194,14 +200,14 @@ describe("creating a key", () => {
     const { keys, store, createKey } = setUp();
     for (let made = 0; made < KEYS_PER_TENANT_MAX; made++) await store.create(someRecord({ tenant: "acme" }));
     const request = { tenant: "acme", scopes: ["events:read"] };
-    expect(await keys.create({ principal: admin, request })).toMatchObject(problem("", "too_many"));
+    expect(await keys.create({ by: actor(admin), request })).toMatchObject(problem("", "too_many"));
     await createKey({ tenant: "other", scopes: ["events:read"] });
   });
 
   test("says so when the store does not answer", async () => {
     const { keys, store } = setUp();
     store.setReachable(false);
-    const outcome = await keys.create({ principal: admin, request: { scopes: ["events:read"] } });
+    const outcome = await keys.create({ by: actor(admin), request: { scopes: ["events:read"] } });
     expect(outcome.kind).toBe("unavailable");
   });
 });
@@ -232,17 +238,17 @@ describe("revoking a key", () => {
   test("ends it at once, and again is answered the same", async () => {
     const { keys, createKey, accepts, passSeconds } = setUp();
     const { key, apiKey } = await createKey();
-    const first = await keys.revoke({ principal: admin, id: key.id });
+    const first = await keys.revoke({ by: actor(admin), id: key.id });
     expect(first).toEqual({ kind: "revoked", key: { ...key, revoked_at: START } });
     expect(accepts(apiKey)).toBe(false);
     passSeconds(60);
-    expect(await keys.revoke({ principal: admin, id: key.id })).toEqual(first);
+    expect(await keys.revoke({ by: actor(admin), id: key.id })).toEqual(first);
   });
 
   test("needs none of the key's own scopes: taking away is not giving", async () => {
     const { keys, createKey } = setUp();
     const { key } = await createKey();
-    expect((await keys.revoke({ principal: manager([]), id: key.id })).kind).toBe("revoked");
+    expect((await keys.revoke({ by: actor(manager([])), id: key.id })).kind).toBe("revoked");
   });
 
   test("answers for another tenant's key as for one that does not exist, and leaves it alone", async () => {
@@ -250,8 +256,8 @@ describe("revoking a key", () => {
     const { key, apiKey } = await createKey({ tenant: "other", scopes: ["events:write"] });
     const principal = manager(["events:write"]);
     for (const id of [key.id, "0123456789AB", "admin", "", "no id at all"]) {
-      expect(await keys.revoke({ principal, id })).toEqual({ kind: "not_found" });
-      expect(await keys.rotate({ principal, id, request: {} })).toEqual({ kind: "not_found" });
+      expect(await keys.revoke({ by: actor(principal), id })).toEqual({ kind: "not_found" });
+      expect(await keys.rotate({ by: actor(principal), id, request: {} })).toEqual({ kind: "not_found" });
     }
     expect(accepts(apiKey)).toBe(true);
   });
@@ -263,7 +269,7 @@ describe("revoking a key", () => {
       const found = await store.fetch(key.id);
       if (found.kind === "found") await store.update({ ...found.record, name: "renamed" }, found.revision);
     });
-    expect(await keys.revoke({ principal: admin, id: key.id })).toMatchObject({ key: { name: "renamed" } });
+    expect(await keys.revoke({ by: actor(admin), id: key.id })).toMatchObject({ key: { name: "renamed" } });
     expect(accepts(apiKey)).toBe(false);
   });
 
@@ -271,7 +277,7 @@ describe("revoking a key", () => {
     const { keys, store, createKey } = setUp();
     const { key } = await createKey();
     store.setReachable(false);
-    expect((await keys.revoke({ principal: admin, id: key.id })).kind).toBe("unavailable");
+    expect((await keys.revoke({ by: actor(admin), id: key.id })).kind).toBe("unavailable");
   });
 });
 
@@ -292,7 +298,7 @@ describe("rotating a key", () => {
       rate_limit: { events_per_second: 5 },
     });
     const { key, previous, apiKey } = await rotated(
-      keys.rotate({ principal: admin, id: old.key.id, request: {} }),
+      keys.rotate({ by: actor(admin), id: old.key.id, request: {} }),
     );
     expect(key).toEqual({ ...old.key, id: key.id });
     expect(key.id).not.toBe(old.key.id);
@@ -307,7 +313,7 @@ describe("rotating a key", () => {
     const { keys, createKey, accepts } = setUp();
     const old = await createKey();
     const rotate = (grace_seconds: unknown) =>
-      keys.rotate({ principal: admin, id: old.key.id, request: { grace_seconds } });
+      keys.rotate({ by: actor(admin), id: old.key.id, request: { grace_seconds } });
     for (const seconds of [-1, KEY_GRACE_SECONDS_MAX + 1]) {
       expect(await rotate(seconds)).toMatchObject(problem("/grace_seconds", "invalid_value"));
     }
@@ -324,9 +330,9 @@ describe("rotating a key", () => {
     const { keys, createKey, passSeconds } = setUp();
     const old = await createKey();
     const id = old.key.id;
-    const first = await rotated(keys.rotate({ principal: admin, id, request: { grace_seconds: 60 } }));
+    const first = await rotated(keys.rotate({ by: actor(admin), id, request: { grace_seconds: 60 } }));
     passSeconds(30);
-    const second = await rotated(keys.rotate({ principal: admin, id, request: { grace_seconds: 600 } }));
+    const second = await rotated(keys.rotate({ by: actor(admin), id, request: { grace_seconds: 600 } }));
     expect(second.previous.grace_until).toBe(first.previous.grace_until);
     expect(second.key.grace_until).toBeUndefined();
     expect(second.key.replaced_by).toBeUndefined();
@@ -335,8 +341,8 @@ describe("rotating a key", () => {
   test("of a key that no longer works is refused", async () => {
     const { keys, createKey } = setUp();
     const { key } = await createKey();
-    await keys.revoke({ principal: admin, id: key.id });
-    expect(await keys.rotate({ principal: admin, id: key.id, request: {} })).toMatchObject(
+    await keys.revoke({ by: actor(admin), id: key.id });
+    expect(await keys.rotate({ by: actor(admin), id: key.id, request: {} })).toMatchObject(
       problem("", "invalid_value"),
     );
   });
@@ -344,7 +350,8 @@ describe("rotating a key", () => {
   test("does not hand a stronger key to a weaker one", async () => {
     const { keys, createKey } = setUp();
     const writer = await createKey();
-    const rotateAs = (principal: Principal, id: string) => keys.rotate({ principal, id, request: {} });
+    const rotateAs = (principal: Principal, id: string) =>
+      keys.rotate({ by: actor(principal), id, request: {} });
     expect(await rotateAs(manager([]), writer.key.id)).toEqual({
       kind: "insufficient_scope",
       scope: "events:write",
@@ -361,8 +368,8 @@ describe("rotating a key", () => {
   test("leaves no working successor behind when the old key is revoked at the same moment", async () => {
     const { keys, store, createKey } = setUp();
     const { key } = await createKey();
-    store.beforeNextUpdate(() => keys.revoke({ principal: admin, id: key.id }));
-    expect((await keys.rotate({ principal: admin, id: key.id, request: {} })).kind).toBe("unavailable");
+    store.beforeNextUpdate(() => keys.revoke({ by: actor(admin), id: key.id }));
+    expect((await keys.rotate({ by: actor(admin), id: key.id, request: {} })).kind).toBe("unavailable");
     expect(store.list().map(({ revoked_at }) => revoked_at)).toEqual([START, START]);
   });
 
@@ -370,10 +377,10 @@ describe("rotating a key", () => {
     const { keys, store, createKey, accepts } = setUp();
     const { key, apiKey } = await createKey();
     store.beforeNextUpdate(async () => store.setReachable(false));
-    expect((await keys.rotate({ principal: admin, id: key.id, request: {} })).kind).toBe("unavailable");
+    expect((await keys.rotate({ by: actor(admin), id: key.id, request: {} })).kind).toBe("unavailable");
     expect(accepts(apiKey)).toBe(true);
     store.setReachable(true);
-    expect((await keys.rotate({ principal: admin, id: key.id, request: {} })).kind).toBe("rotated");
+    expect((await keys.rotate({ by: actor(admin), id: key.id, request: {} })).kind).toBe("rotated");
   });
 });
 
@@ -381,6 +388,95 @@ test("a record that a newer version wrote keeps what this one does not know", as
   const { keys, store } = setUp();
   const record = { ...someRecord(), note: "kept" };
   await store.create(record);
-  await keys.revoke({ principal: admin, id: record.id });
+  await keys.revoke({ by: actor(admin), id: record.id });
   expect(store.get(record.id)).toMatchObject({ note: "kept", revoked_at: START });
+});
+
+describe("the record of what was done", () => {
+  test("says what is changed, and never a secret or a name", async () => {
+    const { keys, createKey, recorder } = setUp();
+    const expires_at = "2027-01-01T00:00:00.000Z";
+    const request = { tenant: "acme", name: "Zoe's laptop", scopes: ["events:read"], expires_at };
+    const { key, apiKey } = await createKey(request);
+    const rotated = await keys.rotate({ by: actor(admin), id: key.id, request: { grace_seconds: 60 } });
+    if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+    await keys.revoke({ by: actor(manager([])), id: key.id });
+    const rights = { scopes: ["events:read"], expires_at };
+    const told: unknown[] = recorder.recorded.map(({ action, by }) => [by.principal.keyId, action]);
+    expect(told).toEqual([
+      ["admin", { type: "system.key_created", tenant: "acme", details: { key_id: key.id, ...rights } }],
+      [
+        "admin",
+        {
+          type: "system.key_rotated",
+          tenant: "acme",
+          details: {
+            key_id: key.id,
+            replaced_by: rotated.key.id,
+            ...rights,
+            grace_until: "2026-11-20T12:01:00.000Z",
+          },
+        },
+      ],
+      ["managerkey00", { type: "system.key_revoked", tenant: "acme", details: { key_id: key.id } }],
+    ]);
+    const text = JSON.stringify(recorder.recorded);
+    expect(text).not.toContain("Zoe");
+    for (const made of [apiKey, rotated.apiKey]) expect(text).not.toContain(made.split("_")[2] ?? "");
+  });
+
+  test("comes first: where the log does not take it nothing is done", async () => {
+    const { keys, store, createKey, recorder } = setUp();
+    const { key } = await createKey();
+    const before = JSON.stringify(store.list());
+    recorder.setReachable(false);
+    const by = actor(admin);
+    const request = { tenant: "acme", scopes: ["events:read"] };
+    expect((await keys.create({ by, request })).kind).toBe("unavailable");
+    expect((await keys.rotate({ by, id: key.id, request: {} })).kind).toBe("unavailable");
+    expect((await keys.revoke({ by, id: key.id })).kind).toBe("unavailable");
+    expect(JSON.stringify(store.list())).toBe(before);
+  });
+
+  test("is not made of what is refused, or was done before", async () => {
+    const { keys, createKey, recorder } = setUp();
+    const { key } = await createKey();
+    await keys.revoke({ by: actor(admin), id: key.id });
+    const count = recorder.recorded.length;
+    const by = actor(admin);
+    expect((await keys.revoke({ by, id: key.id })).kind).toBe("revoked");
+    expect((await keys.rotate({ by, id: key.id, request: {} })).kind).toBe("invalid");
+    expect((await keys.revoke({ by: actor(manager([], { tenant: "other" })), id: key.id })).kind).toBe(
+      "not_found",
+    );
+    expect((await keys.create({ by, request: { scopes: [] } })).kind).toBe("invalid");
+    expect(recorder.recorded).toHaveLength(count);
+  });
+
+  test("stands beside the action once for every try that somebody else crossed", async () => {
+    const { keys, store, createKey, recorder } = setUp();
+    const { key } = await createKey();
+    store.beforeNextUpdate(async () => {
+      const found = await store.fetch(key.id);
+      if (found.kind === "found") await store.update({ ...found.record, name: "renamed" }, found.revision);
+    });
+    await keys.revoke({ by: actor(admin), id: key.id });
+    expect(recorder.recorded.slice(1).map(({ result }) => result)).toEqual(["conflict", "written"]);
+  });
+});
+
+test("for the system's own tenant only the admin makes keys, and only to read", async () => {
+  const { keys, createKey } = setUp();
+  const tenant = "prooftrail-system";
+  for (const scopes of [["events:write"], ["keys:manage"], ["events:read", "events:write"], [...SCOPES]]) {
+    const refused = await keys.create({ by: actor(admin), request: { tenant, scopes } });
+    const [first] = refused.kind === "invalid" ? refused.problems : [];
+    expect([first?.path, first?.code]).toEqual(["/scopes", "invalid_value"]);
+    expect(first?.message).toContain("ask for events:read alone");
+  }
+  const request = { tenant, scopes: ["events:read"] };
+  expect(await keys.create({ by: actor(manager(["events:read"])), request })).toMatchObject(
+    problem("/tenant", "exceeds_own"),
+  );
+  expect((await createKey(request)).key.scopes).toEqual(["events:read"]);
 });

@@ -1,16 +1,19 @@
 /**
  * Who may make, see, change and revoke which key. The admin key manages every tenant; a tenant's `keys:manage` only its
  * own, and never gives more than it has: scopes, lifetime or rate. A key of another tenant is answered as one that does
- * not exist. A secret leaves this module once, in the outcome of `create` or `rotate`.
+ * not exist. A secret leaves this module once, in the outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
  */
 import { KEY_GRACE_SECONDS_DEFAULT, KEYS_PER_TENANT_MAX } from "../limits.ts";
+import type { ActionRecorder, ActionResult, Actor } from "./action.ts";
 import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
 import { authorize, type Principal } from "./authenticate.ts";
-import { excessOver, expiryOf, grantedLimits } from "./grant.ts";
+import { excessOver, expiryOf, grantedLimits, type Limits } from "./grant.ts";
+import type { KeyAction } from "./key-actions.ts";
 import { type ApiKeyRecord, isActive, type KeyView, viewOf } from "./key-record.ts";
 import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem } from "./key-request.ts";
 import type { FetchedKey, KeyStore } from "./key-store.ts";
 import type { Scope } from "./scopes.ts";
+import { SYSTEM_TENANT } from "./tenant.ts";
 
 export type KeyRefusal =
   /** The principal lacks `keys:manage`, or a scope that the key would have. */
@@ -44,7 +47,7 @@ export interface RotatedKey {
 export interface Keys {
   /** `request` is a parsed body, see CreateKeyRequest. */
   create(options: {
-    readonly principal: Principal;
+    readonly by: Actor;
     readonly request: unknown;
   }): Promise<CreatedKey | KeyRefusal | KeysUnavailable>;
   /** Oldest first, revoked ones included. Another tenant's list is empty, as that of a tenant without keys. */
@@ -52,16 +55,16 @@ export interface Keys {
     readonly principal: Principal;
     readonly tenant?: string;
   }): { readonly kind: "listed"; readonly keys: readonly KeyView[] } | KeyRefusal;
-  /** Revoking a revoked key changes nothing and is answered the same. */
+  /** Revoking a revoked key changes nothing, writes nothing to the log and is answered the same. */
   revoke(options: {
-    readonly principal: Principal;
+    readonly by: Actor;
     readonly id: string;
   }): Promise<
     { readonly kind: "revoked"; readonly key: KeyView } | KeyNotFound | KeyRefusal | KeysUnavailable
   >;
   /** Makes a successor with the same rights. `request` is a parsed body, see RotateKeyRequest. */
   rotate(options: {
-    readonly principal: Principal;
+    readonly by: Actor;
     readonly id: string;
     readonly request: unknown;
   }): Promise<RotatedKey | KeyNotFound | KeyRefusal | KeysUnavailable>;
@@ -69,6 +72,7 @@ export interface Keys {
 
 export interface KeysDependencies {
   readonly store: KeyStore;
+  readonly recorder: ActionRecorder<KeyAction>;
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
 }
@@ -84,9 +88,10 @@ export const createKeys = (dependencies: KeysDependencies): Keys => ({
 const UPDATE_TRIES_MAX = 3;
 
 const create = async (
-  { store, now, randomBytes }: KeysDependencies,
-  { principal, request }: Parameters<Keys["create"]>[0],
+  { store, recorder, now, randomBytes }: KeysDependencies,
+  { by, request }: Parameters<Keys["create"]>[0],
 ): ReturnType<Keys["create"]> => {
+  const { principal } = by;
   const mayManage = authorize(principal, "keys:manage");
   if (mayManage.kind !== "ok") return mayManage;
   const checked = checkCreateKeyRequest(request);
@@ -100,6 +105,7 @@ const create = async (
   const limits = grantedLimits(principal, { expiresAt: expiry.expiresAt, rateLimit: asked.rate_limit });
   const excess = excessOver(principal, { tenant, scopes: asked.scopes, ...limits });
   if (excess) return excess;
+  if (tenant === SYSTEM_TENANT && asked.scopes.some((scope) => scope !== "events:read")) return READ_ONLY;
   if (store.list(tenant).length >= KEYS_PER_TENANT_MAX) {
     const message = `The tenant already has ${KEYS_PER_TENANT_MAX} keys.`;
     return { kind: "invalid", problems: [{ path: "", code: "too_many", message }] };
@@ -114,10 +120,17 @@ const create = async (
     secret_hash: hashSecret(made.secret),
     created_at: time.toISOString(),
     created_by: principal.keyId,
-    ...(limits.expiresAt === undefined ? {} : { expires_at: limits.expiresAt }),
-    ...(limits.rateLimit === undefined ? {} : { rate_limit: limits.rateLimit }),
+    ...given(limits),
   };
-  const write = await store.create(record);
+  const write = await recorder.carryOut({
+    by,
+    action: {
+      type: "system.key_created",
+      tenant,
+      details: { key_id: made.id, scopes: record.scopes, ...given(limits) },
+    },
+    work: () => store.create(record),
+  });
   if (write.kind !== "written") return unavailable(write);
   return { kind: "created", key: viewOf(record), apiKey: made.text };
 };
@@ -139,9 +152,10 @@ const list = (
 };
 
 const revoke = async (
-  { store, now }: KeysDependencies,
-  { principal, id }: Parameters<Keys["revoke"]>[0],
+  { store, recorder, now }: KeysDependencies,
+  { by, id }: Parameters<Keys["revoke"]>[0],
 ): ReturnType<Keys["revoke"]> => {
+  const { principal } = by;
   const mayManage = authorize(principal, "keys:manage");
   if (mayManage.kind !== "ok") return mayManage;
   for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
@@ -149,7 +163,12 @@ const revoke = async (
     if (found.kind !== "found") return found;
     if (found.record.revoked_at !== undefined) return { kind: "revoked", key: viewOf(found.record) };
     const record = { ...found.record, revoked_at: now().toISOString() };
-    const write = await store.update(record, found.revision);
+    const { tenant } = record;
+    const write = await recorder.carryOut({
+      by,
+      action: { type: "system.key_revoked", tenant, details: { key_id: id } },
+      work: () => store.update(record, found.revision),
+    });
     if (write.kind === "written") return { kind: "revoked", key: viewOf(record) };
     if (write.kind === "unavailable") return write;
   }
@@ -157,9 +176,11 @@ const revoke = async (
 };
 
 const rotate = async (
-  { store, now, randomBytes }: KeysDependencies,
-  { principal, id, request }: Parameters<Keys["rotate"]>[0],
+  dependencies: KeysDependencies,
+  { by, id, request }: Parameters<Keys["rotate"]>[0],
 ): ReturnType<Keys["rotate"]> => {
+  const { store, recorder, now, randomBytes } = dependencies;
+  const { principal } = by;
   const mayManage = authorize(principal, "keys:manage");
   if (mayManage.kind !== "ok") return mayManage;
   const checked = checkRotateKeyRequest(request);
@@ -193,16 +214,43 @@ const rotate = async (
   const grace_until = graceBefore !== undefined && graceBefore < graceUntil ? graceBefore : graceUntil;
   const previous: ApiKeyRecord = { ...old, replaced_by: made.id, grace_until };
 
-  // The successor first: cut between the two writes, the customer still has a working key.
-  const created = await store.create(successor);
-  if (created.kind !== "written") return unavailable(created);
-  const replaced = await store.update(previous, found.revision);
-  if (replaced.kind === "written") {
-    return { kind: "rotated", key: viewOf(successor), apiKey: made.text, previous: viewOf(previous) };
-  }
-  // Revoked or rotated by somebody else meanwhile. Nobody got the successor's secret; it is put out of use all the same.
-  await revoke({ store, now, randomBytes }, { principal, id: made.id });
-  return unavailable(replaced);
+  const replace = async (): Promise<ActionResult> => {
+    // The successor first: cut between the two writes, the customer still has a working key.
+    const created = await store.create(successor);
+    if (created.kind !== "written") return created;
+    const replaced = await store.update(previous, found.revision);
+    // Revoked or rotated by somebody else meanwhile. Nobody got the successor's secret; it is put out of use all the same.
+    if (replaced.kind !== "written") await revoke(dependencies, { by, id: made.id });
+    return replaced;
+  };
+  const write = await recorder.carryOut({
+    by,
+    action: {
+      type: "system.key_rotated",
+      tenant,
+      details: { key_id: id, replaced_by: made.id, scopes, ...given({ expiresAt, rateLimit }), grace_until },
+    },
+    work: replace,
+  });
+  if (write.kind !== "written") return unavailable(write);
+  return { kind: "rotated", key: viewOf(successor), apiKey: made.text, previous: viewOf(previous) };
+};
+
+/** As they are stored: without the members that bound nothing. */
+const given = ({ expiresAt, rateLimit }: Limits) => ({
+  ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+  ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
+});
+
+const READ_ONLY: KeyRefusal = {
+  kind: "invalid",
+  problems: [
+    {
+      path: "/scopes",
+      code: "invalid_value",
+      message: `Prooftrail alone writes to the tenant ${SYSTEM_TENANT}: ask for events:read alone, or name another tenant.`,
+    },
+  ],
 };
 
 /** A key of another tenant is answered as one that does not exist. */

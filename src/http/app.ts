@@ -1,10 +1,12 @@
 /** The front door: opens each request, routes it, answers what no route takes, and writes its line. */
 import { type AnyElysia, Elysia } from "elysia";
+import type { ActionRecorder } from "../access/action.ts";
 import { clientAddress } from "../access/client-address.ts";
 import type { ClientRateLimiter } from "../access/client-rate-limit.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
 import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
+import type { ExportAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { LogReader } from "../log/event-log.ts";
@@ -55,6 +57,7 @@ export interface HttpDependencies {
   readonly reconciliation: ReconciliationDependencies;
   readonly keys: Keys;
   readonly retention: Retention;
+  readonly recorder: ActionRecorder<ExportAction>;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
   readonly vocabulary: EventVocabulary;
   readonly reasonsNotReady: () => Promise<readonly string[]>;

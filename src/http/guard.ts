@@ -1,4 +1,5 @@
 /** The door of every route that needs a key: header → principal → scope → handler. */
+import type { Actor } from "../access/action.ts";
 import { authorize, createAuthenticator, type Principal } from "../access/authenticate.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { RateDecision } from "../access/rate-limit.ts";
@@ -17,6 +18,12 @@ export interface Call {
   /** Whether the key would still open this, for answers that take long: it may be revoked or expire meanwhile. */
   readonly isStillAllowed: () => boolean;
 }
+
+/** Who carries out what the call asks for, as the log tells it. */
+export const actorOf = ({ principal, context }: Call): Actor => ({
+  principal,
+  requestId: context.requestId,
+});
 
 export type Guard = (
   scope: Scope,

@@ -1,5 +1,6 @@
 /** The rules of policies and holds without a broker. */
 import { expect, test } from "bun:test";
+import { actor, createMemoryRecorder } from "../../test/support/recorder.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { HOLDS_PER_TENANT_MAX } from "../limits.ts";
 import type { HoldRecord } from "./records.ts";
@@ -32,13 +33,16 @@ const createMemory = () => {
     },
   };
   let made = 0;
+  const recorder = createMemoryRecorder();
   const retention = createRetention({
     store,
+    recorder,
     now: () => new Date("2026-11-20T10:00:00Z"),
     newId: () => `00000000-0000-7000-8000-${String(made++).padStart(12, "0")}`,
   });
   return {
     retention,
+    recorder,
     setConflicts: (count: number) => {
       conflicts = count;
     },
@@ -54,33 +58,35 @@ test("a tenant may have so many holds that are not released; released ones do no
   const { retention } = createMemory();
   let first = "";
   for (let count = 0; count < HOLDS_PER_TENANT_MAX; count++) {
-    const placed = await retention.placeHold({ principal, request });
+    const placed = await retention.placeHold({ by: actor(principal), request });
     if (placed.kind !== "hold") throw new Error(placed.kind);
     first ||= placed.hold.id;
   }
-  expect(await retention.placeHold({ principal, request })).toMatchObject({
+  expect(await retention.placeHold({ by: actor(principal), request })).toMatchObject({
     kind: "invalid",
     problems: [{ code: "too_many" }],
   });
-  expect(await retention.releaseHold({ principal, id: first })).toMatchObject({
+  expect(await retention.releaseHold({ by: actor(principal), id: first })).toMatchObject({
     hold: { released_by: principal.keyId },
   });
-  expect((await retention.placeHold({ principal, request })).kind).toBe("hold");
+  expect((await retention.placeHold({ by: actor(principal), request })).kind).toBe("hold");
 });
 
 test("a release that somebody else crosses is tried again; three times in a row it is given up", async () => {
   const { retention, setConflicts } = createMemory();
-  const placed = await retention.placeHold({ principal, request });
+  const placed = await retention.placeHold({ by: actor(principal), request });
   const id = placed.kind === "hold" ? placed.hold.id : "";
   setConflicts(3);
-  expect((await retention.releaseHold({ principal, id })).kind).toBe("unavailable");
+  expect((await retention.releaseHold({ by: actor(principal), id })).kind).toBe("unavailable");
   setConflicts(2);
-  expect((await retention.releaseHold({ principal, id })).kind).toBe("hold");
+  expect((await retention.releaseHold({ by: actor(principal), id })).kind).toBe("hold");
 });
 
 test("what the store did not write is never answered as done", async () => {
   const { retention, setAnswer } = createMemory();
   setAnswer({ kind: "unavailable", detail: "away" });
-  expect((await retention.placeHold({ principal, request })).kind).toBe("unavailable");
-  expect((await retention.setPolicy({ principal, request: { maximum_days: 400 } })).kind).toBe("unavailable");
+  expect((await retention.placeHold({ by: actor(principal), request })).kind).toBe("unavailable");
+  expect((await retention.setPolicy({ by: actor(principal), request: { maximum_days: 400 } })).kind).toBe(
+    "unavailable",
+  );
 });

@@ -1,8 +1,9 @@
 /**
  * Who may say how long a tenant's events are kept, and what may not go. The admin key for every tenant, any other for its own; a hold of another
- * tenant is answered as one that does not exist.
+ * tenant is answered as one that does not exist. Each change is in the log before it is made.
  */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { ActionRecorder, Actor } from "../access/action.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { checkRequest, type KeyProblem } from "../access/key-request.ts";
 import { isWithinCharacters } from "../event/formats.ts";
@@ -15,6 +16,7 @@ import {
   PolicyRequest,
   type RetentionPolicy,
 } from "./records.ts";
+import type { RetentionAction } from "./retention-actions.ts";
 import type { RetentionStore, RetentionUnavailable, RetentionWrite, StoredHold } from "./retention-store.ts";
 
 export interface RetentionProblem {
@@ -41,6 +43,7 @@ export interface HoldAnswer {
 }
 
 type Asked<Parts> = Parts & { readonly principal: Principal };
+type Changed<Parts> = Parts & { readonly by: Actor };
 
 export interface Retention {
   policy(
@@ -48,24 +51,25 @@ export interface Retention {
   ): Promise<PolicyAnswer | RetentionRefusal | RetentionUnavailable>;
   /** `request` is a parsed body, see PolicyRequest. */
   setPolicy(
-    asked: Asked<{ readonly request: unknown }>,
+    asked: Changed<{ readonly request: unknown }>,
   ): Promise<PolicyAnswer | RetentionRefusal | RetentionUnavailable>;
   /** `request` is a parsed body, see HoldRequest. When it is answered, nothing more of it expires. */
   placeHold(
-    asked: Asked<{ readonly request: unknown }>,
+    asked: Changed<{ readonly request: unknown }>,
   ): Promise<HoldAnswer | RetentionRefusal | RetentionUnavailable>;
   /** Oldest first. Another tenant's list is empty, as that of a tenant without holds. */
   holds(
     asked: Asked<{ readonly tenant: string | undefined }>,
   ): Promise<{ readonly kind: "holds"; readonly holds: readonly HoldRecord[] } | RetentionUnavailable>;
-  /** Releasing a released hold changes nothing and is answered the same. */
+  /** Releasing a released hold changes nothing, writes nothing to the log and is answered the same. */
   releaseHold(
-    asked: Asked<{ readonly id: string }>,
+    asked: Changed<{ readonly id: string }>,
   ): Promise<HoldAnswer | { readonly kind: "not_found" } | RetentionUnavailable>;
 }
 
 export interface RetentionDependencies {
   readonly store: RetentionStore;
+  readonly recorder: ActionRecorder<RetentionAction>;
   readonly now: () => Date;
   /** A UUID. */
   readonly newId: () => string;
@@ -90,9 +94,10 @@ const policy = async (
 };
 
 const setPolicy = async (
-  { store, now }: RetentionDependencies,
-  { principal, request }: Parameters<Retention["setPolicy"]>[0],
+  { store, recorder, now }: RetentionDependencies,
+  { by, request }: Parameters<Retention["setPolicy"]>[0],
 ): ReturnType<Retention["setPolicy"]> => {
+  const { principal } = by;
   const checked = checkRequest(policyRequests, request);
   if (checked.kind === "invalid") return checked;
   const { tenant = principal.tenant, ...policySaid } = checked.request;
@@ -105,14 +110,19 @@ const setPolicy = async (
     updated_at: now().toISOString(),
     updated_by: principal.keyId,
   };
-  const write = await store.putPolicy(record);
+  const write = await recorder.carryOut({
+    by,
+    action: { type: "system.retention_changed", tenant, details: { policy: policySaid } },
+    work: () => store.putPolicy(record),
+  });
   return write.kind === "written" ? { kind: "policy", tenant, record } : unavailable(write);
 };
 
 const placeHold = async (
-  { store, now, newId }: RetentionDependencies,
-  { principal, request }: Parameters<Retention["placeHold"]>[0],
+  { store, recorder, now, newId }: RetentionDependencies,
+  { by, request }: Parameters<Retention["placeHold"]>[0],
 ): ReturnType<Retention["placeHold"]> => {
+  const { principal } = by;
   const checked = checkRequest(holdRequests, request);
   if (checked.kind === "invalid") return checked;
   const { tenant = principal.tenant, ...held } = checked.request;
@@ -135,7 +145,11 @@ const placeHold = async (
     created_at: now().toISOString(),
     created_by: principal.keyId,
   };
-  const write = await store.createHold(hold);
+  const write = await recorder.carryOut({
+    by,
+    action: { type: "system.hold_placed", tenant, details: detailsOf(hold) },
+    work: () => store.createHold(hold),
+  });
   return write.kind === "written" ? { kind: "hold", hold } : unavailable(write);
 };
 
@@ -159,9 +173,10 @@ export const placeOf = ({ created_at, id }: HoldRecord): string => `${created_at
 const UPDATE_TRIES_MAX = 3;
 
 const releaseHold = async (
-  { store, now }: RetentionDependencies,
-  { principal, id }: Parameters<Retention["releaseHold"]>[0],
+  { store, recorder, now }: RetentionDependencies,
+  { by, id }: Parameters<Retention["releaseHold"]>[0],
 ): ReturnType<Retention["releaseHold"]> => {
+  const { principal } = by;
   for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
     const read = await store.read();
     if (read.kind !== "read") return read;
@@ -173,12 +188,22 @@ const releaseHold = async (
       released_at: now().toISOString(),
       released_by: principal.keyId,
     };
-    const write = await store.updateHold(hold, found.revision);
+    const write = await recorder.carryOut({
+      by,
+      action: { type: "system.hold_released", tenant: hold.tenant, details: detailsOf(hold) },
+      work: () => store.updateHold(hold, found.revision),
+    });
     if (write.kind === "written") return { kind: "hold", hold };
     if (write.kind === "unavailable") return write;
   }
   return unavailable({ kind: "conflict" });
 };
+
+const detailsOf = ({ id, asset_id, correlation_id }: HoldRecord) => ({
+  hold_id: id,
+  ...(asset_id === undefined ? {} : { asset_id }),
+  ...(correlation_id === undefined ? {} : { correlation_id }),
+});
 
 const mayManage = (principal: Principal, tenant: string): boolean =>
   principal.isAdmin || principal.tenant === tenant;

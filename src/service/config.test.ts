@@ -52,6 +52,16 @@ test("every malformed value is named at once, with what to set instead, and no s
   expect(errors.join()).not.toContain("hunter2");
 });
 
+test("nobody adds event types of the group that Prooftrail keeps for itself", () => {
+  for (const types of ["system.key_created", "sdk.heartbeat,system.x"]) {
+    const result = readConfig({ EXTRA_EVENT_TYPES: types });
+    const [error = ""] = result.kind === "invalid" ? result.errors : [];
+    expect(error).toStartWith("EXTRA_EVENT_TYPES must be types");
+    expect(error).toContain("none of the group system");
+  }
+  expect(readConfig({ EXTRA_EVENT_TYPES: "system,systems.started,sdk.system" }).kind).toBe("valid");
+});
+
 test("lists are taken apart", () => {
   const result = readConfig({
     ROLES: "projector,api",

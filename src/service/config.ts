@@ -164,7 +164,7 @@ export const Environment = Type.Object({
       "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`.",
     default: "unset",
     expects:
-      "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas",
+      "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas, none of the group system, which Prooftrail keeps for its own events",
   }),
   EXTRA_EVENT_ID_PREFIXES: setting({
     pattern: list(EXTRA_EVENT_ID_PREFIX),

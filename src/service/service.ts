@@ -14,6 +14,8 @@ import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
 import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate-limit.ts";
+import { createRecorder, type Recorder } from "../administration/recorder.ts";
+import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
 import { createHttpApp, type HttpHandler } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
@@ -43,6 +45,7 @@ import {
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
+import type { RecordAppender } from "../log/event-log.ts";
 import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import { createRetention } from "../retention/retention.ts";
@@ -54,7 +57,7 @@ import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createPostgresViews } from "../views/postgres.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
-import { inBackground } from "./background.ts";
+import { inBackground, pause } from "./background.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import { loadCheckpointKeys } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
@@ -118,13 +121,14 @@ export const startService = async (dependencies: {
     now,
     onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
   };
+  const recorder = startRecording({ appender, accepted, metrics, logger, now, stack });
   const rateCounter = createRateCounter({ connection, logger });
   const openAnswers = createOpenAnswers();
   const handle = createHttpApp({
     intake: createIntake({
       appender,
       reader,
-      subjectOf: (tenant, event) => auditSubject(tenant, event.asset_id, event.event_type),
+      subjectOf: auditSubjectOf,
       onAccepted: accepted.add,
       ...judging,
     }),
@@ -136,7 +140,8 @@ export const startService = async (dependencies: {
     serviceName: config.serviceName,
     ...openAnswers,
     rules,
-    ...createManagement({ keyBucket, retentionStore, now }),
+    ...createManagement({ keyBucket, retentionStore, recorder, now }),
+    recorder,
     vocabulary: config.vocabulary,
     reasonsNotReady: createReadiness({ ...machines, logKeeper, reader, views, projections }),
     docsAssets: await loadDocsAssets(),
@@ -185,14 +190,42 @@ const startProjector = (
 const createManagement = (stores: {
   keyBucket: KeyStore;
   retentionStore: RetentionStore;
+  recorder: Recorder;
   now: () => Date;
 }) => {
-  const { keyBucket, retentionStore, now } = stores;
+  const { keyBucket, retentionStore, recorder, now } = stores;
   return {
-    keys: createKeys({ store: keyBucket, now, randomBytes }),
+    keys: createKeys({ store: keyBucket, recorder, now, randomBytes }),
     keyStore: keyBucket,
-    retention: createRetention({ store: retentionStore, now, newId: uuidV7 }),
+    retention: createRetention({ store: retentionStore, recorder, now, newId: uuidV7 }),
   };
+};
+
+const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
+  auditSubject(tenant, event.asset_id, event.event_type);
+
+/** What administrators do is in the log as well. */
+const startRecording = (parts: {
+  appender: RecordAppender;
+  accepted: AcceptedCounts;
+  metrics: Metrics;
+  logger: Logger;
+  now: () => Date;
+  stack: AsyncDisposableStack;
+}): Recorder => {
+  const { appender, accepted, metrics, logger, now, stack } = parts;
+  const recorder = createRecorder({
+    appender,
+    subjectOf: auditSubjectOf,
+    now,
+    newId: uuidV7,
+    onAccepted: accepted.add,
+    onAction: (event_type, outcome) => metrics.administrativeActions.inc({ event_type, outcome }),
+    pause,
+    logger,
+  });
+  stack.use(inBackground(recorder.run));
+  return recorder;
 };
 
 const startTelling = ({

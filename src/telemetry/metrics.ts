@@ -82,6 +82,12 @@ export const createMetrics = () => {
       help: "Sequence up to which the trees were computed again from the log.",
       registers,
     }),
+    administrativeActions: new Counter({
+      name: "prooftrail_administrative_actions_total",
+      help: "Administrative actions by event type and outcome: done; refused, because the log did not take the event; failed, after it had.",
+      labelNames: ["event_type", "outcome"],
+      registers,
+    }),
     projectionAlarms: new Counter({
       name: "prooftrail_projection_alarms_total",
       help: "Times a projection stopped because the log had a hole, or ended before what the view has seen.",

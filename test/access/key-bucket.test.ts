@@ -16,6 +16,7 @@ import type { Logger } from "../../src/telemetry/logger.ts";
 import { KEYS_BUCKET, keysStream } from "../../streams/keys.ts";
 import type { BrokerUser } from "../../streams/permissions.ts";
 import { silentLogger, startTestBroker, type TestBroker } from "../support/broker.ts";
+import { actor, createMemoryRecorder } from "../support/recorder.ts";
 import { until } from "../support/until.ts";
 import { someRecord, testKeyStore } from "./key-store-suite.ts";
 
@@ -83,9 +84,14 @@ const startFrontEnd = async (broker: TestBroker, logger: Logger = silentLogger):
 };
 
 const createKey = async (bucket: KeyBucket): Promise<{ id: string; apiKey: string }> => {
-  const keys = createKeys({ store: bucket, now: () => new Date(), randomBytes });
+  const keys = createKeys({
+    store: bucket,
+    recorder: createMemoryRecorder(),
+    now: () => new Date(),
+    randomBytes,
+  });
   const created = await keys.create({
-    principal: admin,
+    by: actor(admin),
     request: { tenant: "acme", scopes: ["events:write"] },
   });
   if (created.kind !== "created") throw new Error(JSON.stringify(created));
@@ -93,7 +99,10 @@ const createKey = async (bucket: KeyBucket): Promise<{ id: string; apiKey: strin
 };
 
 const revokeKey = (bucket: KeyBucket, id: string) =>
-  createKeys({ store: bucket, now: () => new Date(), randomBytes }).revoke({ principal: admin, id });
+  createKeys({ store: bucket, recorder: createMemoryRecorder(), now: () => new Date(), randomBytes }).revoke({
+    by: actor(admin),
+    id,
+  });
 
 /** Ends the server as a crash would, and waits until it is back. */
 const killBroker = async (broker: TestBroker): Promise<void> => {

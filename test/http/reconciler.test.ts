@@ -28,7 +28,7 @@ test("an hour that is over is reconciled once for each tenant, and what the view
   await using views = createSqliteViews({ path: join(service.dataDir, "views.sqlite") });
   const accepted = await createAcceptedCounter({ connection, logger: silentLogger });
   const hour = receivedAt.slice(0, 13);
-  await until("both counts are handed on", async () => (await accepted.tenants(hour)).length === 2);
+  await until("all counts are handed on", async () => (await accepted.tenants(hour)).length === 3);
   const log = await createLogReader(connection);
   const found: unknown[] = [];
   const errors: unknown[] = [];
@@ -52,6 +52,8 @@ test("an hour that is over is reconciled once for each tenant, and what the view
   expect(found.toSorted()).toEqual([
     ["default", "balanced", 5],
     ["other", "balanced", 1],
+    // That the key was made.
+    ["prooftrail-system", "balanced", 1],
   ]);
   expect([await reconciler.look(), errors]).toEqual(["nothing_new", []]);
 

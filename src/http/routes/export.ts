@@ -1,5 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import type { ActionRecorder } from "../../access/action.ts";
+import type { ExportAction } from "../../administration/system-events.ts";
 import { EXPORTS_PER_KEY_MAX } from "../../limits.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import type { EventConditions, StoredEvent } from "../../projections/events/queries.ts";
@@ -8,7 +10,7 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { EVENT_CSV_COLUMNS, eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
-import type { Call, Guard } from "../guard.ts";
+import { actorOf, type Call, type Guard } from "../guard.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
 import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
@@ -22,6 +24,7 @@ interface Dependencies {
   readonly guard: Guard;
   readonly views: ViewStore;
   readonly exports: OpenStreams;
+  readonly recorder: ActionRecorder<ExportAction>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -59,7 +62,7 @@ const readExport = (query: Query) => ({
 });
 
 const getExport = async (
-  { views, exports, now, logger }: Dependencies,
+  { views, exports, recorder, now, logger }: Dependencies,
   { name, conditions }: ReturnType<typeof readExport>,
   call: Call,
 ): Promise<Response> => {
@@ -80,10 +83,35 @@ const getExport = async (
     const detail = `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, and this instance only so many for all keys.`;
     return problem(context, "overloaded", { detail });
   }
+  // Before the first byte is sent.
+  const recorded = await recorder.carryOut({
+    by: actorOf(call),
+    action: {
+      type: "system.export_taken",
+      tenant: principal.tenant,
+      details: { format: name, filters: filtersAsked(request.url), last_sequence: end },
+    },
+    work: async () => ({ kind: "written" }),
+  });
+  if (recorded.kind !== "written") {
+    open.close();
+    return problem(context, "log_unavailable", { detail: NOT_RECORDED });
+  }
   return successStream({
     ...answer,
     body: exportBody({ views, logger }, { call, conditions, end, format, open }),
   });
+};
+
+const NOT_RECORDED =
+  "The log did not take the record of this export, and without it none is made. Ask again.";
+
+/** Every parameter but those that say how and when. They have been read, so there are no others. */
+const filtersAsked = (url: string): Readonly<Record<string, string[]>> => {
+  const { searchParams } = new URL(url);
+  const names = new Set(searchParams.keys());
+  for (const name of ["format", "min_sequence"]) names.delete(name);
+  return Object.fromEntries(Array.from(names, (name) => [name, searchParams.getAll(name)]));
 };
 
 /** `20261120T100000Z`: no file system minds it. */
@@ -157,5 +185,5 @@ const EXPORT: Operation = {
       },
     },
   },
-  problems: ["invalid_request", "view_behind", "overloaded"],
+  problems: ["invalid_request", "view_behind", "overloaded", "log_unavailable"],
 };

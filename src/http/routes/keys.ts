@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
 import type { KeyNotFound, KeyRefusal, Keys, KeysUnavailable } from "../../access/keys.ts";
 import type { BodyReader } from "../body.ts";
-import { type Call, type Guard, insufficientScope } from "../guard.ts";
+import { actorOf, type Call, type Guard, insufficientScope } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -42,10 +42,11 @@ export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) 
       },
     );
 
-const postKey = async ({ keys, bodies }: Ways, { request, context, principal }: Call): Promise<Response> => {
+const postKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
+  const { request, context } = call;
   const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
-  const answer = await keys.create({ principal, request: body.value });
+  const answer = await keys.create({ by: actorOf(call), request: body.value });
   if (answer.kind !== "created") return refused(context, answer);
   return success({
     status: 201,
@@ -65,19 +66,22 @@ const getKeys = (keys: Keys, { request, context, principal }: Call): Response =>
   return successList({ requestId: context.requestId, rowTexts, nextCursor: null });
 };
 
-const deleteKey = async (keys: Keys, { context, principal, params }: Call): Promise<Response> => {
-  const answer = await keys.revoke({ principal, id: params.id ?? "" });
+const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
+  const { context, params } = call;
+  const answer = await keys.revoke({ by: actorOf(call), id: params.id ?? "" });
   if (answer.kind !== "revoked") return refused(context, answer);
   return success({ requestId: context.requestId, data: answer.key });
 };
 
-const rotateKey = async (
-  { keys, bodies }: Ways,
-  { request, context, principal, params }: Call,
-): Promise<Response> => {
+const rotateKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
+  const { request, context, params } = call;
   const body = isEmpty(request) ? { value: {} } : await readJson(bodies, request, context);
   if (body instanceof Response) return body;
-  const answer = await keys.rotate({ principal, id: params.id ?? "", request: body.value });
+  const answer = await keys.rotate({
+    by: actorOf(call),
+    id: params.id ?? "",
+    request: body.value,
+  });
   if (answer.kind !== "rotated") return refused(context, answer);
   const data = { ...answer.key, api_key: answer.apiKey, previous: answer.previous };
   return success({ status: 201, requestId: context.requestId, data });

@@ -14,7 +14,7 @@ import {
 import type { RetentionUnavailable } from "../../retention/retention-store.ts";
 import { readCursor, writeCursor } from "../../views/cursor.ts";
 import type { BodyReader } from "../body.ts";
-import type { Call, Guard } from "../guard.ts";
+import { actorOf, type Call, type Guard } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -67,13 +67,11 @@ const getPolicy = async (retention: Retention, { request, context, principal }: 
   return answerPolicy(context, await retention.policy({ principal, tenant }));
 };
 
-const putPolicy = async (
-  { retention, bodies }: Ways,
-  { request, context, principal }: Call,
-): Promise<Response> => {
+const putPolicy = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
+  const { request, context } = call;
   const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
-  return answerPolicy(context, await retention.setPolicy({ principal, request: body.value }));
+  return answerPolicy(context, await retention.setPolicy({ by: actorOf(call), request: body.value }));
 };
 
 const answerPolicy = (
@@ -105,13 +103,11 @@ const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
   };
 };
 
-const postHold = async (
-  { retention, bodies }: Ways,
-  { request, context, principal }: Call,
-): Promise<Response> => {
+const postHold = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
+  const { request, context } = call;
   const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
-  const answer = await retention.placeHold({ principal, request: body.value });
+  const answer = await retention.placeHold({ by: actorOf(call), request: body.value });
   if (answer.kind !== "hold") return refused(context, answer);
   return success({ status: 201, requestId: context.requestId, data: answer.hold });
 };
@@ -140,8 +136,9 @@ const getHolds = async (retention: Retention, call: Call): Promise<Response> => 
   });
 };
 
-const deleteHold = async (retention: Retention, { context, principal, params }: Call): Promise<Response> => {
-  const answer = await retention.releaseHold({ principal, id: params.id ?? "" });
+const deleteHold = async (retention: Retention, call: Call): Promise<Response> => {
+  const { context, params } = call;
+  const answer = await retention.releaseHold({ by: actorOf(call), id: params.id ?? "" });
   if (answer.kind !== "hold") return refused(context, answer);
   return success({ requestId: context.requestId, data: answer.hold });
 };

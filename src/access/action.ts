@@ -1,0 +1,48 @@
+/**
+ * Administrative actions, and the port through which they are written to the log before they are done. Who carries one out says what it is;
+ * src/administration makes an event of it.
+ */
+import type { Static, TObject } from "@sinclair/typebox";
+import type { Principal } from "./authenticate.ts";
+
+/** What the event of such an action says, beside who, when and in which tenant. */
+export interface ActionKind {
+  /** One sentence for the documentation. */
+  readonly summary: string;
+  /** Never a secret, and of what customers sent only identifiers and the filters they asked with. */
+  readonly details: TObject;
+}
+
+/** The actions of a table of kinds, by event type. */
+export type ActionOf<Kinds extends Readonly<Record<string, ActionKind>>> = {
+  readonly [Type in keyof Kinds & string]: {
+    readonly type: Type;
+    /** Whose key, policy, hold or events it is about. */
+    readonly tenant: string;
+    readonly details: Static<Kinds[Type]["details"]>;
+  };
+}[keyof Kinds & string];
+
+export interface Actor {
+  readonly principal: Principal;
+  readonly requestId: string;
+}
+
+export type ActionResult =
+  | { readonly kind: "written" }
+  /** Somebody else wrote first; nothing was changed. */
+  | { readonly kind: "conflict" }
+  /** It may or may not have been done. */
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+export interface ActionRecorder<Action> {
+  /**
+   * Appends the event of the action, and calls `work` once it is stored. Where it cannot be stored nothing is done, and the answer is
+   * `unavailable`. What `work` did not write is marked in the log as failed. To be called after all that can be refused has been.
+   */
+  carryOut(options: {
+    readonly by: Actor;
+    readonly action: Action;
+    readonly work: () => Promise<ActionResult>;
+  }): Promise<ActionResult>;
+}

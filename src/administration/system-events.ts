@@ -1,0 +1,63 @@
+/**
+ * Every event that Prooftrail writes itself, to the log of the tenant SYSTEM_TENANT: its type, and what stands in its `metadata`. They are
+ * ordinary events, and no customer can send one: no vocabulary has their types.
+ */
+import { type TObject, Type } from "@sinclair/typebox";
+import type { ActionKind, ActionOf } from "../access/action.ts";
+import { KEY_ACTIONS } from "../access/key-actions.ts";
+import { KeyView } from "../access/key-record.ts";
+import { TenantSchema } from "../access/tenant.ts";
+import { RETENTION_ACTIONS } from "../retention/retention-actions.ts";
+
+export const EXPORT_ACTIONS = {
+  "system.export_taken": {
+    summary: "An export began. Whether its reader took it to the end is not said.",
+    details: Type.Object({
+      format: Type.Union([Type.Literal("ndjson"), Type.Literal("csv")]),
+      filters: Type.Record(Type.String(), Type.Array(Type.String()), {
+        description: "The parameters that chose the events, as they were asked; empty for all.",
+      }),
+      last_sequence: Type.Integer({ description: "Up to which sequence of the log the export goes." }),
+    }),
+  },
+} as const satisfies Readonly<Record<string, ActionKind>>;
+
+export type ExportAction = ActionOf<typeof EXPORT_ACTIONS>;
+
+/** What somebody does. */
+export const ACTIONS = { ...KEY_ACTIONS, ...RETENTION_ACTIONS, ...EXPORT_ACTIONS } as const;
+
+export type Action = ActionOf<typeof ACTIONS>;
+
+const FAILURES = {
+  "system.action_failed": {
+    summary:
+      "The action of another event with the same `correlation_id` was not carried out, or nobody knows.",
+    details: Type.Object({
+      failed_event_id: Type.String({ description: "The event of that action." }),
+      failed_event_type: Type.String(),
+      effect: Type.Union([Type.Literal("none"), Type.Literal("unknown")], {
+        description: "`none`: nothing was changed. `unknown`: no answer came, it may have been.",
+      }),
+    }),
+  },
+} as const satisfies Readonly<Record<string, ActionKind>>;
+
+export const SYSTEM_EVENTS = { ...ACTIONS, ...FAILURES } as const;
+
+export type SystemEvent = ActionOf<typeof SYSTEM_EVENTS>;
+
+/** What the `metadata` of every one of them holds. */
+export const COMMON_METADATA = {
+  tenant: TenantSchema,
+  actor: KeyView.properties.created_by,
+  request_id: Type.String({ description: "UUIDv7 of the request; also the event's `correlation_id`." }),
+} as const;
+
+export const metadataSchema = (details: TObject): TObject =>
+  Type.Object({ ...COMMON_METADATA, ...details.properties }, { additionalProperties: false });
+
+/** For people, as Markdown. */
+export const SYSTEM_EVENTS_TEXT = Object.entries<ActionKind>(SYSTEM_EVENTS)
+  .map(([type, { summary }]) => `- \`${type}\`: ${summary}`)
+  .join("\n");

@@ -1,0 +1,34 @@
+/** A recorder without a log, for the tests of the rules: what was recorded, and whether the log takes it. */
+import type { ActionRecorder, Actor } from "../../src/access/action.ts";
+import type { Principal } from "../../src/access/authenticate.ts";
+import type { Action } from "../../src/administration/system-events.ts";
+
+export interface MemoryRecorder extends ActionRecorder<Action> {
+  /** In order; `result` once the work is done. */
+  readonly recorded: readonly { readonly action: Action; readonly by: Actor; result?: string }[];
+  setReachable(isReachable: boolean): void;
+}
+
+export const createMemoryRecorder = (): MemoryRecorder => {
+  const recorded: { action: Action; by: Actor; result?: string }[] = [];
+  let isReachable = true;
+  return {
+    recorded,
+    setReachable: (value) => {
+      isReachable = value;
+    },
+    carryOut: async ({ by, action, work }) => {
+      if (!isReachable) return { kind: "unavailable", detail: "the log is away" };
+      const entry: (typeof recorded)[number] = { action, by };
+      recorded.push(entry);
+      const result = await work();
+      entry.result = result.kind;
+      return result;
+    },
+  };
+};
+
+export const actor = (principal: Principal): Actor => ({
+  principal,
+  requestId: "019dd0a2-0000-7000-8000-000000000000",
+});
