@@ -225,6 +225,13 @@ export const CHECKPOINT_REQUEST_MS_MAX = 2 * SECOND_MS;
 export const SEAL_TREES_PER_LOOK = 1000;
 /** Of which so many are sealed at once: each waits for the broker. */
 export const SEAL_TREES_AT_ONCE = 16;
+/** The monitor begins at the first message again after this time: what was right yesterday may be altered today. */
+export const LOG_REREAD_MS = 24 * 60 * 60 * SECOND_MS;
+/** Share of its time in which the monitor works while it catches up: 1,000,000 records take it a minute. */
+export const MONITOR_DUTY = 0.2;
+export const MONITOR_MESSAGES_MAX = 1000;
+/** Leaves of one tenant that the monitor holds until a tree head covers them: 20 MB. */
+export const MONITOR_LEAVES_UNSIGNED_MAX = 100_000;
 /** How long `GET /v1/events/{event_id}/proof` waits for the seal at most, and how often it looks. */
 export const PROOF_WAIT_SECONDS_MAX = 30;
 export const PROOF_POLL_MS = 50;

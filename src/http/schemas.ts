@@ -44,6 +44,11 @@ const Warnings = Type.Optional(
   }),
 );
 
+const LeafHash = Type.String({
+  description:
+    "Base64. What the record's leaf in the tenant's tree is: `GET /v1/events/{event_id}/proof` proves this very hash (RFC 6962). The sandbox has no tree.",
+});
+
 export const EventAccepted = dataOf(
   Type.Object({
     event_id: Type.String(),
@@ -52,6 +57,7 @@ export const EventAccepted = dataOf(
     duplicate: Type.Boolean({
       description: "True when the same event was stored before; the answer is that of the first time.",
     }),
+    leaf_hash: Type.Optional(LeafHash),
     warnings: Warnings,
   }),
 );
@@ -91,6 +97,19 @@ export const BatchAccepted = dataOf(
           message: Type.String(),
         }),
         { maxItems: WARNINGS_MAX },
+      ),
+    ),
+    receipts: Type.Optional(
+      Type.Array(
+        Type.Object({
+          index: Type.Integer({ minimum: 0, description: "Place of the event in `events`, from 0." }),
+          event_id: Type.String(),
+          sequence: Sequence,
+          received_at: Time,
+          leaf_hash: LeafHash,
+          duplicate: Type.Boolean(),
+        }),
+        { maxItems: BATCH_EVENTS_MAX },
       ),
     ),
     sequence: Type.Optional(Sequence),

@@ -6,18 +6,21 @@ import type { LogReader, OutgoingRecord } from "../log/event-log.ts";
 import { messageIdOfEvent } from "../log/message-id.ts";
 import type { Outcome } from "../log/outcome.ts";
 import { recordStart } from "../log/record.ts";
-import type { BatchAnswer, Refusal, RejectedEvent } from "./answer.ts";
+import type { BatchAnswer, BatchReceipt, Refusal, RejectedEvent } from "./answer.ts";
 import { type BodyText, readBodyText } from "./body-text.ts";
 import { type JsonSlice, sliceBatch } from "./json/slice.ts";
 import { judge, type Refused, toRecord } from "./judge.ts";
 import { createPace } from "./pace.ts";
+import { receiptOf } from "./receipt.ts";
 import { type Replay, replayDuplicate } from "./replay.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
+
+export type BatchSubmission = Submission & { readonly wantsReceipts: boolean };
 
 /** One bad event never hurts the others: each has an outcome of its own. */
 export const acceptBatch = async (
   dependencies: IntakeDependencies,
-  submission: Submission,
+  submission: BatchSubmission,
 ): Promise<BatchAnswer | Refusal> => {
   const body = readBodyText(submission.body);
   if (body === undefined) return { kind: "invalid_utf8" };
@@ -35,7 +38,10 @@ export const acceptBatch = async (
   const replays = await readReplays({ reader: dependencies.reader, text: body.text, taken, outcomes });
   const stored = outcomes.reduce((count, { kind }) => count + Number(kind === "appended"), 0);
   if (stored > 0) dependencies.onAccepted({ tenant: submission.tenant, receivedAt, events: stored });
-  const answer = summarise({ events, outcomes, replays, otherMembers: batch.otherMembers });
+  const summary = summarise({ events, outcomes, replays, otherMembers: batch.otherMembers });
+  const answer = submission.wantsReceipts
+    ? { ...summary, receipts: receiptsOf({ events, outcomes, replays, receivedAt }) }
+    : summary;
   if (events.unknownFields > 0) dependencies.onUnknownFields(events.unknownFields);
   return nothingToAnswerFor(answer) ?? answer;
 };
@@ -197,6 +203,37 @@ const summarise = ({
 };
 
 const MEMBER_CHARACTERS_SHOWN = 64;
+
+const receiptsOf = ({
+  events,
+  outcomes,
+  replays,
+  receivedAt,
+}: {
+  events: Collection;
+  outcomes: readonly Outcome[];
+  replays: ReadonlyMap<number, Replay>;
+  receivedAt: string;
+}): readonly BatchReceipt[] => {
+  const receipts: BatchReceipt[] = [];
+  for (let position = 0; position < events.taken.length; position++) {
+    const [taken, record, outcome] = [events.taken[position], events.records[position], outcomes[position]];
+    const replay = replays.get(position);
+    if (!(taken && record) || (outcome?.kind !== "appended" && outcome?.kind !== "duplicate")) continue;
+    const { index, eventId } = taken;
+    const { sequence } = outcome;
+    if (outcome.kind === "appended")
+      receipts.push({ index, eventId, sequence, receivedAt, leafHash: receiptOf(record), duplicate: false });
+    else if (replay?.kind === "same")
+      receipts.push({ index, eventId, sequence, ...stored(replay), duplicate: true });
+  }
+  return receipts;
+};
+
+const stored = ({ receivedAt, leafHash }: Extract<Replay, { readonly kind: "same" }>) => ({
+  receivedAt,
+  leafHash,
+});
 
 /** Members beside `events` are no part of any event, so there is nowhere to keep them. */
 const ignoredMember = (member: string): Warning & { readonly index?: number } => ({

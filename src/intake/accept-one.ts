@@ -6,6 +6,7 @@ import type { AcceptedEvent, Refusal } from "./answer.ts";
 import { readBodyText } from "./body-text.ts";
 import { type JsonSlice, sliceBody } from "./json/slice.ts";
 import { judge, toRecord, type ValidEvent } from "./judge.ts";
+import { receiptOf } from "./receipt.ts";
 import { replayDuplicate } from "./replay.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
 
@@ -51,7 +52,16 @@ export const acceptOne = async (
   }
   dependencies.onAccepted({ tenant, receivedAt, events: 1 });
   const { sequence } = outcome;
-  return { kind: "accepted", eventId: event.event_id, sequence, receivedAt, duplicate: false, warnings };
+  const leafHash = receiptOf(record);
+  return {
+    kind: "accepted",
+    eventId: event.event_id,
+    sequence,
+    receivedAt,
+    leafHash,
+    duplicate: false,
+    warnings,
+  };
 };
 
 const answerOther = async (
@@ -78,6 +88,7 @@ const answerOther = async (
         eventId: event.event_id,
         sequence,
         receivedAt: replay.receivedAt,
+        leafHash: replay.leafHash,
         duplicate: true,
         warnings,
       };

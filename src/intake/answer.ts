@@ -19,6 +19,8 @@ export interface AcceptedEvent {
   readonly eventId: string;
   readonly sequence: Sequence;
   readonly receivedAt: string;
+  /** See receipt.ts. */
+  readonly leafHash: string;
   readonly duplicate: boolean;
   readonly warnings: readonly Warning[];
 }
@@ -39,12 +41,23 @@ export interface RejectedEvent {
   readonly retryable: boolean;
 }
 
+export interface BatchReceipt {
+  readonly index: number;
+  readonly eventId: string;
+  readonly sequence: Sequence;
+  readonly receivedAt: string;
+  readonly leafHash: string;
+  readonly duplicate: boolean;
+}
+
 export interface BatchAnswer {
   readonly kind: "answered";
   readonly accepted: number;
   readonly duplicates: number;
   readonly rejected: readonly RejectedEvent[];
   readonly warnings: readonly (Warning & { readonly index?: number })[];
+  /** Of each accepted event, where they were asked for. */
+  readonly receipts?: readonly BatchReceipt[];
   /** Highest sequence among the accepted events; absent where none was accepted. */
   readonly sequence?: Sequence;
 }

@@ -3,10 +3,11 @@ import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { decodeRecord } from "../log/record.ts";
 import { sameContent } from "../log/same-content.ts";
+import { receiptOfPayload } from "./receipt.ts";
 
 export type Replay =
   /** What was sent now is what was stored then. */
-  | { readonly kind: "same"; readonly receivedAt: string }
+  | { readonly kind: "same"; readonly receivedAt: string; readonly leafHash: string }
   | { readonly kind: "different" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
@@ -18,10 +19,10 @@ export const replayDuplicate = async (
   try {
     const message = await reader.read(sequence);
     const record = message && decodeRecord(message.payload);
-    if (!record)
+    if (!(message && record))
       return { kind: "unavailable", detail: "The event with the same identity could not be read back." };
     if (!sameContent(record.eventText, eventText)) return { kind: "different" };
-    return { kind: "same", receivedAt: record.receivedAt };
+    return { kind: "same", receivedAt: record.receivedAt, leafHash: receiptOfPayload(message.payload) };
   } catch (error) {
     if (error instanceof LogUnavailableError) return { kind: "unavailable", detail: error.message };
     throw error;

@@ -1,5 +1,7 @@
 /** The tenants' trees, as the sealer and the API see them: the port that the view `tree` implements (projections/tree/queries.ts). */
+import type { Sequence } from "../log/outcome.ts";
 import type { Hash } from "./rfc6962.ts";
+import type { Tile } from "./tlog-tiles.ts";
 
 export interface GrownTree {
   readonly tenant: string;
@@ -13,4 +15,8 @@ export interface TreeSource {
   grown(after: number, treesMax: number): Promise<readonly GrownTree[]>;
   /** The root over the first `size` leaves; undefined where the tiles do not hold so many. */
   root(tenant: string, size: number): Promise<Hash | undefined>;
+  /** The first `width` hashes of a tile; undefined where it does not hold so many. */
+  tile(tenant: string, tile: Tile): Promise<Uint8Array | undefined>;
+  /** How much of the log the trees hold. */
+  position(): Promise<Sequence>;
 }

@@ -66,6 +66,7 @@ import { loadDocsAssets } from "./docs-assets.ts";
 import { startExpiring } from "./expiring.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
+import { startMonitoring } from "./monitoring.ts";
 import { startProjecting } from "./projecting.ts";
 import { startReconciling } from "./reconciling.ts";
 import { loadSandboxPage } from "./sandbox-page.ts";
@@ -111,11 +112,8 @@ export const startService = async (dependencies: {
     startProjector(stack, { ...shared, projections, rules, connection, retentionStore, accepted });
   }
   const checkpoints = await createCheckpointStream(connection);
-  if (config.roles.includes("sealer")) {
-    const { dataDir, checkpointKey: configured, serviceName, checkpointIntervalMs: intervalMs } = config;
-    const keys = await loadCheckpointKeys({ dataDir, configured });
-    stack.use(startSealing({ views, checkpoints, keys, serviceName, intervalMs, logger, metrics }));
-  }
+  if (config.roles.includes("sealer"))
+    await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
   const judging = {
     validate: createEventValidator(config.vocabulary),
     now,
@@ -184,6 +182,17 @@ const startProjector = (
   stack.use(startTelling({ ...shared, rules, connection }));
   stack.use(startExpiring({ ...shared, retention, projections, rules }));
   stack.use(startReconciling({ ...shared, accepted }));
+};
+
+/** Signs, and watches what was signed: whoever may sign is the first who must know when something does not agree. */
+const startSealer = async (
+  stack: AsyncDisposableStack,
+  { dataDir, checkpointKey: configured, serviceName, checkpointIntervalMs: intervalMs }: Config,
+  shared: Omit<Parameters<typeof startMonitoring>[0], "keys" | "serviceName">,
+): Promise<void> => {
+  const keys = await loadCheckpointKeys({ dataDir, configured });
+  stack.use(startSealing({ ...shared, keys, serviceName, intervalMs }));
+  stack.use(startMonitoring({ ...shared, keys, serviceName }));
 };
 
 /** What `keys:manage` opens. */

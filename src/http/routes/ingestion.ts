@@ -3,7 +3,13 @@ import { Elysia } from "elysia";
 import type { Principal } from "../../access/authenticate.ts";
 import type { SharedRateLimiter } from "../../access/shared-rate-limit.ts";
 import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
-import type { AcceptedEvent, BatchAnswer, Refusal, RejectedEvent } from "../../intake/answer.ts";
+import type {
+  AcceptedEvent,
+  BatchAnswer,
+  BatchReceipt,
+  Refusal,
+  RejectedEvent,
+} from "../../intake/answer.ts";
 import type { Intake } from "../../intake/intake.ts";
 import {
   BATCH_BODY_BYTES_MAX,
@@ -15,6 +21,8 @@ import type { BodyReader } from "../body.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { type ProblemCode, type ProblemDetails, problem, rateLimited } from "../problem.ts";
+import { readQuery } from "../query.ts";
+import { parameter } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { BatchAccepted, EventAccepted } from "../schemas.ts";
 import { success } from "../success.ts";
@@ -72,7 +80,9 @@ const postEvent = async (
     admit: admitFor(limiter, principal),
     idempotencyKey: header.key,
   });
-  return answer.kind === "accepted" ? acceptedEvent(context, answer) : refused(context, answer);
+  return answer.kind === "accepted"
+    ? acceptedEvent(context, answer, { leaf_hash: answer.leafHash })
+    : refused(context, answer);
 };
 
 const postBatch = async (
@@ -81,6 +91,10 @@ const postBatch = async (
 ): Promise<Response> => {
   // Each event has an identity of its own, which makes a retry of the batch exactly-once; the header is only held to its form.
   if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
+  const query = readQuery(request.url);
+  const wantsReceipts = query.choice("receipts", ["true", "false"], "false") === "true";
+  const errors = query.errors();
+  if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const body = await bodies.read(request, BATCH_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
   const answer = await intake.acceptBatch({
@@ -88,6 +102,7 @@ const postBatch = async (
     requestId: context.requestId,
     body: body.bytes,
     admit: admitFor(limiter, principal),
+    wantsReceipts,
   });
   return answer.kind === "answered" ? acceptedBatch(context, answer) : refused(context, answer);
 };
@@ -146,8 +161,18 @@ const acceptedBatch = (context: RequestContext, answer: BatchAnswer): Response =
       errors: answer.rejected.map(batchError),
       ...(answer.warnings.length > 0 && { warnings: answer.warnings }),
       ...(answer.sequence !== undefined && { sequence: answer.sequence }),
+      ...(answer.receipts && { receipts: answer.receipts.map(batchReceipt) }),
     },
   });
+
+const batchReceipt = ({ index, eventId, sequence, receivedAt, leafHash, duplicate }: BatchReceipt) => ({
+  index,
+  event_id: eventId,
+  sequence,
+  received_at: receivedAt,
+  leaf_hash: leafHash,
+  duplicate,
+});
 
 const batchError = ({ index, eventId, code, message, problems, retryable }: RejectedEvent) => ({
   index,
@@ -223,6 +248,7 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
         sequence: 1,
         received_at: "2026-11-20T10:00:00.512Z",
         duplicate: false,
+        leaf_hash: "Tz0m4Sf3AXRlEXVOLUEcJzKJOu0pJbTgxbNQRbUUzg4=",
       },
       request_id: EXAMPLE_REQUEST_ID,
     },
@@ -242,6 +268,10 @@ const batchOperation = (vocabulary: EventVocabulary): Operation => ({
       ...IDEMPOTENCY_KEY_PARAMETER,
       description: "Allowed and not needed: each event has an identity of its own.",
     },
+    parameter("receipts", "Name sequence and leaf hash of every accepted event in `receipts`.", {
+      type: "boolean",
+      default: false,
+    }),
   ],
   body: {
     schema: Type.Object({ events: Type.Array(auditEventSchema(vocabulary), { maxItems: BATCH_EVENTS_MAX }) }),

@@ -8,7 +8,7 @@ import { TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import type { Evolution, Projection, StateKey, States, StoredRecord } from "../projection.ts";
-import { OPERATOR, TREE_LEAVES, TREE_TILES, TREES } from "./tables.ts";
+import { OPERATOR, TREE_LEAVES, TREE_TILES, TREE_VIEW, TREES } from "./tables.ts";
 
 const treeKey = (tenant: string): StateKey => ({ table: TREES, key: { tenant: OPERATOR, owner: tenant } });
 
@@ -163,7 +163,7 @@ const storedLeaves = (row: Row | undefined): Leaves => {
 };
 
 export const treeProjection: Projection = {
-  name: "tree",
+  name: TREE_VIEW,
   version: 1,
   tables: [TREES, TREE_TILES, TREE_LEAVES],
   stateKeys,

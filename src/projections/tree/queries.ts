@@ -20,13 +20,15 @@ import type { GrownTree, TreeSource } from "../../proof/tree-source.ts";
 import { rowInteger, rowText } from "../../views/tables.ts";
 import { tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { OPERATOR, TREE_LEAVES, TREE_TILES, TREES } from "./tables.ts";
+import { OPERATOR, TREE_LEAVES, TREE_TILES, TREE_VIEW, TREES } from "./tables.ts";
 
 type Views = Pick<ViewStore, "load" | "select">;
 
-export const treeSource = (views: Views): TreeSource => ({
+export const treeSource = (views: Views & Pick<ViewStore, "position">): TreeSource => ({
   grown: (after, treesMax) => grownTrees(views, after, treesMax),
   root: (tenant, size) => rootAt(views, tenant, size),
+  tile: (tenant, tile) => tileAt(views, tenant, tile),
+  position: () => views.position(TREE_VIEW),
 });
 
 const grownTrees = async (views: Views, after: number, treesMax: number): Promise<readonly GrownTree[]> => {

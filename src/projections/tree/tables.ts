@@ -5,6 +5,8 @@ import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
  */
 export const OPERATOR = "*";
 
+export const TREE_VIEW = "tree";
+
 /** One row per tenant: how far its Merkle tree has grown. */
 export const TREES = {
   name: "trees",

@@ -1,0 +1,208 @@
+/**
+ * Watches over ourselves: reads the whole log again from its first message, computes every tenant's tree from it, and holds that against every tree head that
+ * was signed and every tile that is served. Follows the log then, and begins anew after a day, because what was right yesterday may be altered today.
+ */
+import { LOG_REREAD_MS, MONITOR_DUTY, MONITOR_LEAVES_UNSIGNED_MAX, MONITOR_MESSAGES_MAX } from "../limits.ts";
+import type { LogReader, StoredMessage } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
+import { decodeRecord } from "../log/record.ts";
+import type { LogFields, Logger } from "../telemetry/logger.ts";
+import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
+import type { KeyRing } from "./key-ring.ts";
+import { createRecomputedTree, type HeadCheck, type MadeTile, type RecomputedTree } from "./recompute.ts";
+import { HASH_BYTES, sameHash } from "./rfc6962.ts";
+import { originOf } from "./seal.ts";
+import { type Checkpoint, openCheckpoint } from "./tlog-checkpoint.ts";
+import { TILE_WIDTH } from "./tlog-tiles.ts";
+import type { TreeSource } from "./tree-source.ts";
+
+export type MonitorAlarm =
+  /** A sequence of the log is missing. */
+  | "hole"
+  /** More was signed than the log holds. */
+  | "shorter_than_signed"
+  /** The records give another root than was signed. */
+  | "root_differs"
+  /** A tile of the view is not what the records give, or is gone. */
+  | "tile_differs"
+  /** A tree head on the stream is signed by no key of ours. */
+  | "unverifiable";
+
+export interface MonitorDependencies {
+  readonly serviceName: string;
+  readonly keys: KeyRing;
+  readonly log: LogReader;
+  readonly checkpoints: Pick<CheckpointStore, "since">;
+  readonly trees: Pick<TreeSource, "tile" | "position">;
+  readonly logger: Logger;
+  readonly onAlarm: (kind: MonitorAlarm) => void;
+  readonly onPosition: (sequence: Sequence) => void;
+  readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** One pass over the log, and then along with it until `untilMs` (performance.now) or the signal. Rejects where broker or views do not answer. */
+export const watchLog = async (
+  dependencies: MonitorDependencies,
+  signal: AbortSignal,
+  untilMs = performance.now() + LOG_REREAD_MS,
+): Promise<void> => {
+  const { log, pause } = dependencies;
+  const watch = createWatch(dependencies);
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, untilMs - performance.now()))]);
+  while (!ending.aborted) {
+    await watch.readHeads();
+    // After the heads: what they cover is in the log by then.
+    const end = await log.lastSequence();
+    if (watch.position() >= end) {
+      await watch.look(true);
+      await pause(REST_MS, ending);
+      continue;
+    }
+    const reading = new AbortController();
+    const messages = log.follow({
+      from: watch.position() + 1,
+      messagesMax: MONITOR_MESSAGES_MAX,
+      signal: AbortSignal.any([ending, reading.signal]),
+    });
+    let beganMs = performance.now();
+    for await (const group of messages) {
+      watch.take(group);
+      await watch.look(false);
+      if (watch.position() >= end) break;
+      // Everything else in this process goes first.
+      await pause((performance.now() - beganMs) * (1 / MONITOR_DUTY - 1), ending);
+      beganMs = performance.now();
+    }
+    reading.abort();
+  }
+};
+
+const REST_MS = 1000;
+
+interface Watched {
+  readonly tree: RecomputedTree;
+  /** Signed and not looked at yet, by size. */
+  readonly heads: Checkpoint[];
+  readonly tiles: MadeTile[];
+  /** Each is told once in a pass: all later heads differ as well. */
+  hasDiffered: boolean;
+  hasUnverifiable: boolean;
+}
+
+const createWatch = (dependencies: MonitorDependencies) => {
+  const { checkpoints, trees, logger, onAlarm, onPosition } = dependencies;
+  const tenants = new Map<string, Watched>();
+  let position = 0;
+  let revision = 0;
+  const alarm = (kind: MonitorAlarm, fields: LogFields): void => {
+    onAlarm(kind);
+    logger.error("the log, its tree and what was signed do not agree", { code: kind, ...fields });
+  };
+  const watched = (tenant: string): Watched => {
+    const known = tenants.get(tenant);
+    if (known) return known;
+    const tree = createRecomputedTree(MONITOR_LEAVES_UNSIGNED_MAX);
+    const made: Watched = { tree, heads: [], tiles: [], hasDiffered: false, hasUnverifiable: false };
+    tenants.set(tenant, made);
+    return made;
+  };
+  const checkHeads = async (tenant: string, each: Watched, isWhole: boolean): Promise<void> => {
+    for (let head = each.heads[0]; head !== undefined; head = each.heads[0]) {
+      const check = each.tree.check(head);
+      if (check.kind === "ahead" && !isWhole) return;
+      each.heads.shift();
+      if (each.hasDiffered) continue;
+      each.hasDiffered = check.kind === "differs" || check.kind === "ahead";
+      if (check.kind === "differs")
+        alarm("root_differs", { tenant, ...(await differing(trees, tenant, check)) });
+      if (check.kind === "ahead")
+        alarm("shorter_than_signed", {
+          tenant,
+          detail: `${head.size} records were signed, the log holds ${each.tree.size()}`,
+        });
+    }
+  };
+  const checkTiles = async (tenant: string, each: Watched, seen: Sequence): Promise<void> => {
+    each.tiles.push(...each.tree.takeTiles());
+    for (let tile = each.tiles[0]; tile && tile.lastSequence <= seen; tile = each.tiles[0]) {
+      each.tiles.shift();
+      const stored = await trees.tile(tenant, { ...tile, width: TILE_WIDTH });
+      if (stored && Buffer.compare(stored, tile.bytes) === 0) continue;
+      alarm("tile_differs", { tenant, detail: differingTile(tile, stored) });
+    }
+  };
+
+  return {
+    position: () => position,
+    readHeads: async (): Promise<void> => {
+      for await (const stored of checkpoints.since(revision)) {
+        ({ revision } = stored);
+        const { tenant } = stored;
+        const head = openHead(dependencies, tenant, stored);
+        const each = watched(tenant);
+        if (head) each.heads.push(head);
+        else if (!each.hasUnverifiable) {
+          each.hasUnverifiable = true;
+          alarm("unverifiable", {
+            tenant,
+            detail: `checkpoint ${stored.revision} is signed by no key of ours`,
+          });
+        }
+      }
+    },
+    take: (messages: readonly StoredMessage[]): void => {
+      for (const { sequence, payload } of messages) {
+        if (sequence !== position + 1)
+          alarm("hole", { sequence: position + 1, detail: `the log goes on at ${sequence}` });
+        position = sequence;
+        const record = decodeRecord(payload);
+        if (record) watched(record.tenant).tree.append(sequence, payload);
+      }
+      onPosition(position);
+    },
+    /** `isWhole`: the log was read to where it ended when the heads were read. */
+    look: async (isWhole: boolean): Promise<void> => {
+      const seen = await trees.position();
+      for (const [tenant, each] of tenants) {
+        await checkHeads(tenant, each, isWhole);
+        await checkTiles(tenant, each, seen);
+      }
+    },
+  };
+};
+
+const openHead = (
+  { serviceName, keys }: Pick<MonitorDependencies, "serviceName" | "keys">,
+  tenant: string,
+  { note }: StoredCheckpoint,
+): Checkpoint | undefined => {
+  const origin = originOf(serviceName, tenant);
+  const opened = openCheckpoint(note, { origin, verifiers: keys.verifiers(origin) });
+  return opened.kind === "opened" ? opened.checkpoint : undefined;
+};
+
+/** The view still has the hash that was signed, unless it was altered too: then it shows which record is another. */
+const differing = async (
+  trees: Pick<TreeSource, "tile">,
+  tenant: string,
+  { size, agreedSize, leaves }: Extract<HeadCheck, { readonly kind: "differs" }>,
+): Promise<LogFields> => {
+  const detail = `leaves ${agreedSize} to ${size - 1} are not as they were signed`;
+  for (const { index, hash, sequence } of leaves) {
+    const place = index % TILE_WIDTH;
+    const tile = { level: 0, index: Math.floor(index / TILE_WIDTH), width: place + 1 };
+    const stored = (await trees.tile(tenant, tile))?.subarray(place * HASH_BYTES);
+    if (stored && !sameHash(stored, hash))
+      return { sequence, detail: `${detail}; the first that the view has otherwise is leaf ${index}` };
+  }
+  return { detail };
+};
+
+const differingTile = ({ level, index, bytes }: MadeTile, stored: Uint8Array | undefined): string => {
+  if (!stored) return `tile ${level}/${index} is gone`;
+  const place = bytes.findIndex((byte, at) => byte !== stored[at]);
+  const hash = index * TILE_WIDTH + Math.floor(place / HASH_BYTES);
+  return level === 0
+    ? `leaf ${hash} is not the hash of its record`
+    : `hash ${hash} of level ${level} is not what the tiles below it give`;
+};
