@@ -1,0 +1,382 @@
+/** What administrators do is in the log of the tenant `prooftrail-system`, before it is done. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import {
+  ACTIONS,
+  type Action,
+  metadataSchema,
+  SYSTEM_EVENTS,
+  type SystemEvent,
+} from "../../src/administration/system-events.ts";
+import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { connectAs } from "../support/log.ts";
+import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const SYSTEM = "prooftrail-system";
+
+let broker: TestBroker;
+let service: TestService;
+/** Reads what the system wrote. */
+let reader = "";
+beforeAll(async () => {
+  broker = await startTestBroker();
+  service = await startTestService({
+    NATS_URL: broker.url("service"),
+    NATS_PROVISION_URL: broker.url("provisioner"),
+  });
+  reader = await service.makeKey(SYSTEM, ["events:read"]);
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+});
+
+interface Told {
+  readonly event_id: string;
+  readonly event_type: SystemEvent["type"];
+  readonly correlation_id: string;
+  readonly timestamp: string;
+  readonly asset_id: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** The events of the system, oldest first, up to what the log holds now. */
+const told = async (query = ""): Promise<readonly Told[]> => {
+  const { json } = await service.call("/v1/reconciliation");
+  const sequence = json.data.log_last_sequence;
+  const events: Told[] = [];
+  let cursor = "";
+  do {
+    const path = `/v1/events?order=asc&limit=200&min_sequence=${sequence}${query}${cursor}`;
+    const answer = await service.call(path, { key: reader });
+    if (answer.status !== 200) throw new Error(answer.text);
+    events.push(...answer.json.data.map((row: { event: Told }) => row.event));
+    cursor = answer.json.next_cursor ? `&cursor=${answer.json.next_cursor}` : "";
+  } while (cursor !== "");
+  return events;
+};
+const countTold = async (): Promise<number> => (await told()).length;
+
+const makeKey = async (body: object = {}): Promise<{ id: string; api_key: string }> =>
+  (await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"], ...body } })).json.data;
+const placeHold = async (): Promise<string> =>
+  (await service.call("/v1/holds", { body: { tenant: "acme", asset_id: "a", reason: "r" } })).json.data.id;
+
+/**
+ * For each action: what has to be there, which is done first, and the call; then what of the installation tells whether it was done. A
+ * new action is not forgotten: the type asks for it.
+ */
+const CALLS: {
+  readonly [Type in Action["type"]]: () => Promise<{
+    readonly carryOut: () => Promise<Answer>;
+    readonly details: (answer: Answer) => object;
+  }>;
+} = {
+  "system.key_created": async () => ({
+    carryOut: () =>
+      service.call("/v1/keys", {
+        body: {
+          tenant: "acme",
+          name: "Zoe's laptop",
+          scopes: ["events:read"],
+          rate_limit: { events_per_second: 5 },
+        },
+      }),
+    details: ({ json }) => ({
+      key_id: json.data.id,
+      scopes: ["events:read"],
+      rate_limit: { events_per_second: 5 },
+    }),
+  }),
+  "system.key_revoked": async () => {
+    const { id } = await makeKey();
+    return {
+      carryOut: () => service.call(`/v1/keys/${id}`, { method: "DELETE" }),
+      details: () => ({ key_id: id }),
+    };
+  },
+  "system.key_rotated": async () => {
+    const expires_at = "2099-01-01T00:00:00.000Z";
+    const { id } = await makeKey({ expires_at });
+    return {
+      carryOut: () => service.call(`/v1/keys/${id}/rotate`, { body: { grace_seconds: 60 } }),
+      details: ({ json }) => ({
+        key_id: id,
+        replaced_by: json.data.id,
+        scopes: ["events:read"],
+        expires_at,
+        grace_until: json.data.previous.grace_until,
+      }),
+    };
+  },
+  "system.retention_changed": async () => ({
+    carryOut: () =>
+      service.call("/v1/retention", { method: "PUT", body: { tenant: "acme", maximum_days: 400 } }),
+    details: () => ({ policy: { maximum_days: 400 } }),
+  }),
+  "system.hold_placed": async () => ({
+    carryOut: () =>
+      service.call("/v1/holds", {
+        body: { tenant: "acme", correlation_id: "case-1", reason: "Zoe has complained" },
+      }),
+    details: ({ json }) => ({ hold_id: json.data.id, correlation_id: "case-1" }),
+  }),
+  "system.hold_released": async () => {
+    const id = await placeHold();
+    return {
+      carryOut: () => service.call(`/v1/holds/${id}`, { method: "DELETE" }),
+      details: () => ({ hold_id: id, asset_id: "a" }),
+    };
+  },
+  "system.export_taken": async () => {
+    const { api_key } = await makeKey();
+    return {
+      carryOut: () =>
+        service.call("/v1/export?format=csv&asset_id=a%20b&tag.team=x&tag.team=y&min_sequence=0", {
+          key: api_key,
+        }),
+      details: ({ headers }) => ({
+        format: "csv",
+        filters: { asset_id: ["a b"], "tag.team": ["x", "y"] },
+        last_sequence: Number(headers.get("x-prooftrail-last-sequence")),
+      }),
+    };
+  },
+};
+const TYPES = Object.keys(CALLS).filter((type): type is Action["type"] => type in ACTIONS);
+
+/** What keys, policies and holds there are. */
+const installation = async (): Promise<string> =>
+  (
+    await Promise.all(
+      ["/v1/keys", "/v1/retention?tenant=acme", "/v1/holds?limit=200"].map(async (path) =>
+        JSON.stringify((await service.call(path)).json.data),
+      ),
+    )
+  ).join("\n");
+
+describe("each action", () => {
+  test.each(TYPES)("%s is one event, which says what was done and by whom", async (type) => {
+    const { carryOut, details } = await CALLS[type]();
+    const before = await countTold();
+    const answer = await carryOut();
+    expect(answer.status).toBeLessThan(300);
+    const all = await told();
+    expect(all.length).toBe(before + 1);
+    const last = all.at(-1);
+    const requestId = answer.headers.get("x-request-id");
+    expect(last).toMatchObject({
+      event_id: expect.stringMatching(/^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}$/),
+      event_type: type,
+      asset_id: "prooftrail",
+      correlation_id: requestId,
+      timestamp: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/),
+    });
+    const actor = last?.metadata.actor;
+    expect(last?.metadata).toEqual({ tenant: "acme", actor, request_id: requestId, ...details(answer) });
+    // The admin key reads no other tenant than its own, so the export is taken with a key.
+    expect(actor).toEqual(type === "system.export_taken" ? expect.stringMatching(/^\w{12}$/) : "admin");
+    expect(TypeCompiler.Compile(metadataSchema(SYSTEM_EVENTS[type].details)).Check(last?.metadata)).toBe(
+      true,
+    );
+  });
+
+  test("leaves no secret, name or reason in the log", async () => {
+    const { api_key } = await makeKey({ name: "Zoe's phone" });
+    const text = JSON.stringify(await told());
+    expect(text).toContain("system.key_created");
+    for (const private_ of [api_key.split("_")[2] ?? "", "secret_hash", "Zoe", service.adminKey]) {
+      expect(text).not.toContain(private_);
+    }
+  });
+
+  test("is found by search, as a case of its request, and exported, as any event is", async () => {
+    const { id } = await makeKey();
+    const [found] = await told(`&q=${id}&event_type=system.*`);
+    expect(found?.metadata).toMatchObject({ key_id: id });
+    const one = await service.call(`/v1/cases/${found?.correlation_id}`, { key: reader });
+    expect(one.text).toContain(found?.event_id ?? "nothing");
+    const file = await service.call("/v1/export?event_type=system.key_created", { key: reader });
+    expect(file.text).toContain(id);
+    expect((await told()).at(-1)?.metadata).toMatchObject({ tenant: SYSTEM, format: "ndjson" });
+  });
+
+  test("stands on a subject of its own group, for whoever follows the stream", async () => {
+    const { json } = await service.call("/v1/reconciliation");
+    const consumer = await connectAs(broker, "consumer");
+    const { streams } = await consumer.jetstreamManager({ checkAPI: false });
+    await service.call("/v1/retention", { method: "PUT", body: { tenant: "acme", maximum_days: 500 } });
+    const message = await streams.getMessage("AUDIT", { seq: json.data.log_last_sequence + 1 });
+    await consumer.close();
+    expect(message.subject).toBe("audit.prooftrail-system.prooftrail.system.retention_changed");
+  });
+});
+
+test("nothing is written about what is refused, changes nothing, or only looks", async () => {
+  const { id } = await makeKey();
+  const hold = await placeHold();
+  await service.call(`/v1/keys/${id}`, { method: "DELETE" });
+  await service.call(`/v1/holds/${hold}`, { method: "DELETE" });
+  const weak = await service.makeKey("acme", ["events:write"]);
+  const before = await countTold();
+  const statuses = [
+    await service.call(`/v1/keys/${id}`, { method: "DELETE" }),
+    await service.call(`/v1/holds/${hold}`, { method: "DELETE" }),
+    await service.call("/v1/export", { method: "HEAD" }),
+    await service.call("/v1/keys"),
+    await service.call("/v1/keys/unknown", { method: "DELETE" }),
+    await service.call("/v1/holds/unknown", { method: "DELETE" }),
+    await service.call(`/v1/keys/${id}/rotate`, { body: {} }),
+    await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["everything"] } }),
+    await service.call("/v1/retention", { method: "PUT", body: { maximum_days: 1 } }),
+    await service.call("/v1/holds", { body: { reason: "r" } }),
+    await service.call("/v1/export?colour=red"),
+    await service.call("/v1/export", { key: weak }),
+    await service.call("/v1/keys", { key: weak, body: { scopes: ["events:write"] } }),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([200, 200, 200, 200, 404, 404, 400, 400, 400, 400, 400, 403, 403]);
+  expect(await countTold()).toBe(before);
+});
+
+describe("nobody else writes there", () => {
+  test("the admin key makes keys for it that read, and no others", async () => {
+    for (const scopes of [["events:write"], ["keys:manage"], ["events:read", "events:write"]]) {
+      const { status, json } = await service.call("/v1/keys", { body: { tenant: SYSTEM, scopes } });
+      expect([status, json.errors[0].path]).toEqual([400, "/scopes"]);
+      expect(json.errors[0].message).toContain("ask for events:read alone");
+    }
+    const manager = await service.makeKey("acme", ["events:read", "keys:manage"]);
+    const asked = await service.call("/v1/keys", {
+      key: manager,
+      body: { tenant: SYSTEM, scopes: ["events:read"] },
+    });
+    expect([asked.status, asked.json.errors[0].path]).toEqual([400, "/tenant"]);
+    const sent = await service.call("/v1/events", { key: reader, body: event() });
+    expect([sent.status, sent.json.code]).toEqual([403, "insufficient_scope"]);
+  });
+
+  test("its event types are unknown to every other tenant", async () => {
+    for (const event_type of Object.keys(SYSTEM_EVENTS)) {
+      const { status, json } = await service.call("/v1/events", { body: event({ event_type }) });
+      expect([status, json.errors[0].code]).toEqual([400, "unknown_event_type"]);
+    }
+  });
+
+  test("what it holds is seen by its own keys alone", async () => {
+    const other = await service.makeKey("other", ["events:read"]);
+    for (const key of [other, service.adminKey]) {
+      const { json } = await service.call("/v1/events?event_type=system.*", { key });
+      expect(json.data).toEqual([]);
+    }
+  });
+});
+
+test("accepted, stored and projected balance", async () => {
+  await makeKey();
+  const stored = await countTold();
+  const balance = await until("the counts are handed on", async () => {
+    const { json } = await service.call("/v1/reconciliation", { key: reader });
+    const [hour] = json.data.hours;
+    return hour?.accepted === hour?.stored ? json.data : undefined;
+  });
+  const sum = (name: string): number =>
+    balance.hours.reduce((total: number, hour: Record<string, number>) => total + (hour[name] ?? 0), 0);
+  expect(balance.is_balanced).toBe(true);
+  for (const hour of balance.hours) expect(hour.state).toBe("balanced");
+  expect([sum("accepted"), sum("stored"), sum("projected")]).toEqual([stored, stored, stored]);
+});
+
+/** Takes the subjects from a stream, as if nobody kept it, while `during` runs. */
+const without = async (stream: string, during: () => Promise<void>): Promise<void> => {
+  const provisioner = await connectAs(broker, "provisioner");
+  const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
+  const { config } = await streams.info(stream);
+  await streams.update(stream, { subjects: [`nobody.${stream}`] });
+  try {
+    await during();
+  } finally {
+    await streams.update(stream, { subjects: config.subjects });
+    await provisioner.close();
+  }
+};
+
+describe("where the log does not take the event", () => {
+  test.each(TYPES)("%s is refused with 503, and nothing is done", async (type) => {
+    const { carryOut } = await CALLS[type]();
+    const [before, state] = [await countTold(), await installation()];
+    await without("AUDIT", async () => {
+      const { status, json, headers } = await carryOut();
+      expect([status, json.code, headers.get("retry-after")]).toEqual([503, "log_unavailable", "1"]);
+      expect(json.detail).toMatch(/the log did not take the record of (it|this export)/i);
+      expect(await installation()).toBe(state);
+    });
+    expect(await countTold()).toBe(before);
+    expect((await carryOut()).status).toBeLessThan(300);
+    expect(await countTold()).toBe(before + 1);
+  });
+
+  test("a refused export gives its place back", async () => {
+    const { api_key } = await makeKey();
+    await without("AUDIT", async () => {
+      for (let index = 0; index < 6; index++) {
+        expect((await service.call("/v1/export", { key: api_key })).json.code).toBe("log_unavailable");
+      }
+    });
+    expect((await service.call("/v1/export", { key: api_key })).status).toBe(200);
+  });
+
+  test("the metric counts what was done and what was refused", async () => {
+    const { text } = await service.call("/metrics");
+    for (const type of TYPES) {
+      for (const outcome of ["done", "refused"]) {
+        expect(text).toMatch(
+          new RegExp(
+            `prooftrail_administrative_actions_total\\{event_type="${type}",outcome="${outcome}"\\} \\d`,
+          ),
+        );
+      }
+    }
+  });
+});
+
+describe("an action that fails after its event was stored", () => {
+  const kept = TYPES.filter((type) => type !== "system.export_taken");
+  test.each(kept)("%s is marked with the same correlation_id", async (type) => {
+    const { carryOut } = await CALLS[type]();
+    const before = await countTold();
+    const bucket = type.startsWith("system.key_") ? "KV_KEYS" : "KV_RETENTION";
+    let answer: Answer | undefined;
+    const state = await installation();
+    await without(bucket, async () => {
+      answer = await carryOut();
+    });
+    expect([answer?.status, answer?.json.code]).toEqual([503, "log_unavailable"]);
+    expect(await installation()).toBe(state);
+    await until("it is marked", async () => (await countTold()) >= before + 2);
+    const [first, mark, ...rest] = (await told()).slice(before);
+    expect([first?.event_type, mark?.event_type, rest]).toEqual([type, "system.action_failed", []]);
+    expect(mark?.correlation_id).toBe(answer?.headers.get("x-request-id") ?? "");
+    expect(mark?.correlation_id).toBe(first?.correlation_id);
+    expect(mark?.metadata).toEqual({
+      tenant: "acme",
+      actor: "admin",
+      request_id: mark?.correlation_id,
+      failed_event_id: first?.event_id,
+      failed_event_type: type,
+      effect: "unknown",
+    });
+  });
+});
+
+test("without the broker nothing is done, and nothing is answered as done", async () => {
+  await broker.stop();
+  for (const call of [
+    () => service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } }),
+    () => service.call("/v1/retention", { method: "PUT", body: { maximum_days: 400 } }),
+    () => service.call("/v1/export"),
+  ]) {
+    const { status, json } = await call();
+    expect([status, json.code]).toEqual([503, "log_unavailable"]);
+  }
+});
