@@ -121,6 +121,7 @@ test("no file is dead: each is reached from the program", () => {
   };
   reach("src/service/main.ts");
   reach("src/service/views-command.ts");
+  reach("src/verifier/main.ts");
   // Runs in the browser: src/service/sandbox-page.ts has it bundled.
   reach("src/sandbox-page/page.ts");
   // The standards that the proofs rest on: complete before the first part that uses them.
