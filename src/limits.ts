@@ -244,11 +244,16 @@ export const EVIDENCE_WAIT_SECONDS_DEFAULT = 10;
 export const EVIDENCE_ANCHOR_MS_MAX = 30 * SECOND_MS;
 /** Records that are read from the log side by side for a bundle: 16 MiB of the largest. */
 export const EVIDENCE_READS_AT_ONCE = 64;
+/** Records that are read in one way, side by side or by following the log, and how many may be passed over for each of them (measured: 50 cost one read). */
+export const EVIDENCE_STRETCH_RECORDS = 1000;
+export const EVIDENCE_FOLLOWED_PER_RECORD_MAX = 32;
+/** How long the broker may take for some of them. */
+export const EVIDENCE_FOLLOW_MS_MAX = 10 * SECOND_MS;
 /** Rows of the page for people: events, and of duties, assets and decisions each. All of them are in the files beside it. */
 export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
 export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
-/** Hashes of the tree that are kept while its proofs are made: 64 MB. Neighbours share all but a few. */
-export const PROVER_HASHES_MAX = 500_000;
+/** Hashes of the tree that are kept while its proofs are made: 10 MB. Neighbours share all but a few. */
+export const PROVER_HASHES_MAX = 50_000;
 /** A view further behind than this makes the instance not ready. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { timeKey } from "../event/formats.ts";
 import { EVIDENCE_TIMELINE_ROWS_MAX } from "../limits.ts";
-import type { LogReader } from "../log/event-log.ts";
 import { decodeRecord, type LogRecord } from "../log/record.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import { createProver } from "../projections/tree/prover.ts";
@@ -25,7 +24,7 @@ import { verifierKeys } from "../proof/verifier-keys.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Anchor } from "./anchor.ts";
 import { createDuties, DUTY_COLUMNS, type DutyEntry, dutyCells } from "./duties.ts";
-import { recordPages } from "./record-pages.ts";
+import { type RecordReader, recordPages } from "./record-pages.ts";
 import type { EvidenceFilter, SelectedRecord, Selection } from "./selection.ts";
 import { readSubjects } from "./subjects.ts";
 import { summaryPage, type TimelineRow } from "./summary-page.ts";
@@ -47,7 +46,7 @@ interface StoredRecord extends Pick<LogRecord, "tenant" | "receivedAt" | "eventT
 
 export interface BundleDependencies {
   readonly views: ViewStore;
-  readonly log: Pick<LogReader, "read">;
+  readonly log: RecordReader;
   readonly checkpoints: Pick<CheckpointStore, "publicKeys">;
   readonly rules: Rules;
   readonly formats: BundleFormats;

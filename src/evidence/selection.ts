@@ -19,7 +19,7 @@ import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { SealedHead } from "../proof/sealed-head.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
-import { recordPages } from "./record-pages.ts";
+import { type RecordReader, recordPages } from "./record-pages.ts";
 
 export interface EvidenceFilter {
   readonly assetId?: string | undefined;
@@ -32,7 +32,7 @@ export interface EvidenceFilter {
 
 export interface SelectionDependencies extends Pick<ProofDependencies, "checkpoints"> {
   readonly views: ViewStore;
-  readonly log: Pick<LogReader, "read" | "lastSequence">;
+  readonly log: RecordReader & Pick<LogReader, "lastSequence">;
   readonly rules: Rules;
 }
 

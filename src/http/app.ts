@@ -47,7 +47,7 @@ import { isSandboxPath, watermarked } from "./watermark.ts";
 export interface HttpDependencies {
   readonly intake: Intake;
   readonly views: ViewStore;
-  readonly log: Pick<LogReader, "lastSequence" | "read">;
+  readonly log: LogReader;
   readonly checkpoints: CheckpointStore;
   /** First part of the origin of every tenant's log. */
   readonly serviceName: string;

@@ -34,7 +34,7 @@ import { successStream } from "../success.ts";
 
 interface Dependencies {
   readonly views: ViewStore;
-  readonly log: Pick<LogReader, "read" | "lastSequence">;
+  readonly log: LogReader;
   readonly checkpoints: Pick<CheckpointStore, "last" | "publicKeys">;
   readonly rules: Rules;
   readonly exports: OpenStreams;
