@@ -21,6 +21,7 @@ import { CALM, type Chance, createChance, makeHistory } from "../test/support/hi
 import { activityQuestions, eventQuestions, listQuestions, type Question } from "./questions.ts";
 
 const TENANT = "acme";
+const SUBJECT = `audit.${TENANT}.system.decision.automated_decision_made`;
 const EVENTS_PER_HISTORY = 50_000;
 const ASSETS = 20;
 /** A CALM case has about so many events. */
@@ -46,7 +47,7 @@ async function* messages(count: number): AsyncGenerator<StoredMessage[]> {
         start,
         Math.min(start + PROJECTION_RECORDS_PER_COMMIT_MAX, start + count - sequence),
       );
-      yield some.map((event) => ({ sequence: ++sequence, subject: "", payload: payloadOf(event) }));
+      yield some.map((event) => ({ sequence: ++sequence, subject: SUBJECT, payload: payloadOf(event) }));
     }
   }
 }

@@ -219,6 +219,8 @@ export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
  * Signed tree heads that are kept per tenant: of a tenant that writes all the time, those of the last day at one a second, 35 MB.
  */
 export const CHECKPOINTS_PER_TENANT_MAX = 86_400;
+/** Of which so many are read at once. */
+export const CHECKPOINTS_PER_READ = 1000;
 /** A read or write of the stream of checkpoints without an answer is given up after this time. */
 export const CHECKPOINT_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Trees that the sealer takes in one look, the one that grew longest ago first. */
@@ -244,9 +246,11 @@ export const EVIDENCE_WAIT_SECONDS_DEFAULT = 10;
 export const EVIDENCE_ANCHOR_MS_MAX = 30 * SECOND_MS;
 /** Records that are read from the log side by side for a bundle: 16 MiB of the largest. */
 export const EVIDENCE_READS_AT_ONCE = 64;
-/** Records that are read in one way, side by side or by following the log, and how many may be passed over for each of them (measured: 50 cost one read). */
+/** Records that are read in one way, side by side or by following the log, and how many may be passed over for each of them (measured: 25 cost one read). */
 export const EVIDENCE_STRETCH_RECORDS = 1000;
-export const EVIDENCE_FOLLOWED_PER_RECORD_MAX = 32;
+export const EVIDENCE_FOLLOWED_PER_RECORD_MAX = 20;
+/** Records of a small bundle are read once, and kept for the other files. With EXPORTS_MAX of them 128 MiB. */
+export const EVIDENCE_KEPT_BYTES_MAX = 4 * MIB;
 /** How long the broker may take for some of them. */
 export const EVIDENCE_FOLLOW_MS_MAX = 10 * SECOND_MS;
 /** Rows of the page for people: events, and of duties, assets and decisions each. All of them are in the files beside it. */

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 import { SCOPES } from "../src/access/scopes.ts";
+import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
 import { PROBLEMS } from "../src/http/problem.ts";
 import { BATCH_ERROR_CODES } from "../src/http/schemas.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS } from "../src/retention/floors.ts";
@@ -54,15 +55,27 @@ test("README lists every scope", () => {
   ]);
 });
 
+test("README lists every event that Prooftrail writes itself, with what it says", () => {
+  expect(rows(section("README.md", "What Prooftrail logs about itself"))).toEqual(
+    Object.entries(SYSTEM_EVENTS).map(([type, { summary, details }]) => [
+      type,
+      summary.replaceAll("`", ""),
+      Object.keys(details.properties).join(", "),
+    ]),
+  );
+});
+
 test("streams/README.md lists every stream with its subjects, and every broker user", () => {
   const streams = rows(read("streams/README.md").split("\n## ")[0] ?? "");
   expect(streams.map(([name, , , subjects]) => [name, subjects])).toEqual(
-    ["AUDIT", "OBLIGATIONS", "SANDBOX", "KV_KEYS", "RATES", "KV_RETENTION", "ACCEPTED"].map((name) => [
-      name,
-      topology({ replicas: 1 })
-        .find((stream) => stream.name === name)
-        ?.settings.subjects.join(" "),
-    ]),
+    ["AUDIT", "CHECKPOINTS", "OBLIGATIONS", "SANDBOX", "KV_KEYS", "RATES", "KV_RETENTION", "ACCEPTED"].map(
+      (name) => [
+        name,
+        topology({ replicas: 1 })
+          .find((stream) => stream.name === name)
+          ?.settings.subjects.join(" "),
+      ],
+    ),
   );
   expect(streams).toHaveLength(topology({ replicas: 1 }).length);
   const users = rows(section("streams/README.md", "Permissions")).map(([user]) => user);

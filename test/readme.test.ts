@@ -33,7 +33,8 @@ const [startCommand = "", ...others] = shell;
 const followCommand = others.find((text) => text.includes("follow.ts")) ?? "";
 const streamCommand = others.find((text) => text.includes("/v1/events/stream")) ?? "";
 const exportCommand = others.find((text) => text.includes("/v1/export")) ?? "";
-const notCalls = [TEST_COMMAND, followCommand, streamCommand, exportCommand];
+const evidenceCommand = others.find((text) => text.includes("/v1/evidence")) ?? "";
+const notCalls = [TEST_COMMAND, followCommand, streamCommand, exportCommand, evidenceCommand];
 const calls = others.filter((text) => !notCalls.includes(text));
 
 let folder = "";
@@ -123,6 +124,12 @@ test("the export printed there has both events", async () => {
   expect(table.match(/^\d+,/gm)).toEqual(["1,", "2,"]);
 });
 
+test("the evidence bundle printed there is valid", async () => {
+  const output = await run(evidenceCommand);
+  expect(output).toStartWith("VALID  evidence.zip\n");
+  expect(output).not.toContain("not pinned");
+}, 30_000);
+
 /** What a command that does not end has printed when that is enough. */
 const runUntil = async (command: string, isEnough: (output: string) => boolean): Promise<string> => {
   const child = spawn("sh", ["-c", command], {
@@ -139,11 +146,12 @@ const runUntil = async (command: string, isEnough: (output: string) => boolean):
   return output;
 };
 
-/** Times and request ids differ from run to run; all else must not. */
+/** Times and request ids differ from run to run, and the hash of a record that has both; all else must not. */
 const withoutIdentity = (text: string): string =>
   text
     .replace(/"request_id":"[^"]*"/, '"request_id":""')
-    .replace(/"received_at":"[^"]*"/, '"received_at":""');
+    .replace(/"received_at":"[^"]*"/, '"received_at":""')
+    .replace(/"leaf_hash":"[^"]*"/, '"leaf_hash":""');
 
 const run = (command: string, { mayFail = false } = {}): Promise<string> => {
   const { promise, resolve: done, reject } = Promise.withResolvers<string>();

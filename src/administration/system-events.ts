@@ -78,7 +78,15 @@ export const COMMON_METADATA = {
 export const metadataSchema = (details: TObject): TObject =>
   Type.Object({ ...COMMON_METADATA, ...details.properties }, { additionalProperties: false });
 
+const namesOf = (members: object): string =>
+  Object.keys(members)
+    .map((name) => `\`${name}\``)
+    .join(", ");
+
 /** For people, as Markdown. */
-export const SYSTEM_EVENTS_TEXT = Object.entries<ActionKind>(SYSTEM_EVENTS)
-  .map(([type, { summary }]) => `- \`${type}\`: ${summary}`)
-  .join("\n");
+export const SYSTEM_EVENTS_TEXT = [
+  `The \`metadata\` of each holds ${namesOf(COMMON_METADATA)}, and:\n`,
+  ...Object.entries<ActionKind>(SYSTEM_EVENTS).map(
+    ([type, { summary, details }]) => `- \`${type}\`: ${summary} ${namesOf(details.properties)}.`,
+  ),
+].join("\n");

@@ -1,7 +1,7 @@
 /** A bundle as it goes out, file after file (proof/evidence/manifest.ts), none of them held whole. Whatever keeps it from being whole is thrown. */
 import { createHash } from "node:crypto";
 import { timeKey } from "../event/formats.ts";
-import { EVIDENCE_TIMELINE_ROWS_MAX } from "../limits.ts";
+import { EVIDENCE_KEPT_BYTES_MAX, EVIDENCE_TIMELINE_ROWS_MAX } from "../limits.ts";
 import { decodeRecord, type LogRecord } from "../log/record.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import { createProver } from "../projections/tree/prover.ts";
@@ -24,7 +24,7 @@ import { verifierKeys } from "../proof/verifier-keys.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Anchor } from "./anchor.ts";
 import { createDuties, DUTY_COLUMNS, type DutyEntry, dutyCells } from "./duties.ts";
-import { type RecordReader, recordPages } from "./record-pages.ts";
+import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
 import type { EvidenceFilter, SelectedRecord, Selection } from "./selection.ts";
 import { readSubjects } from "./subjects.ts";
 import { summaryPage, type TimelineRow } from "./summary-page.ts";
@@ -187,6 +187,7 @@ const createRecordFiles = ({ views, log }: BundleDependencies, { tenant, selecti
   const { size, root } = head;
   const prover = createProver(views, tenant, size);
   const timeline: TimelineRow[] = [];
+  const kept = createKeptPages();
 
   const proven = async (leafIndex: number, leaf: Hash): Promise<readonly Hash[]> => {
     const proof = await prover.prove(leafIndex);
@@ -201,6 +202,7 @@ const createRecordFiles = ({ views, log }: BundleDependencies, { tenant, selecti
   return {
     lines: async function* (): AsyncGenerator<string> {
       for await (const page of recordPages(log, records)) {
+        kept.add(page);
         for (const { record, payload } of page) {
           const { sequence, leafIndex, isWithheld } = record;
           const hash = leafHash(payload);
@@ -213,13 +215,31 @@ const createRecordFiles = ({ views, log }: BundleDependencies, { tenant, selecti
         }
       }
     },
+    /** Once `lines` has been read. */
     rows: async function* (start: string, row: (stored: StoredRecord) => string): AsyncGenerator<string> {
       yield start;
-      const shown = records.filter(({ isWithheld }) => !isWithheld);
-      for await (const page of recordPages(log, shown))
-        for (const { record, payload } of page) yield row(storedRecord(record.sequence, payload));
+      for await (const page of kept.all() ?? recordPages(log, records))
+        for (const { record, payload } of page)
+          if (!record.isWithheld) yield row(storedRecord(record.sequence, payload));
     },
     timeline: (): readonly TimelineRow[] => timeline,
+  };
+};
+
+type RecordPage = readonly ReadRecord<SelectedRecord>[];
+
+/** All pages, as long as they are small together. */
+const createKeptPages = () => {
+  let pages: RecordPage[] | undefined = [];
+  let bytes = 0;
+  return {
+    add: (page: RecordPage): void => {
+      for (const { payload } of page) bytes += payload.length;
+      if (bytes > EVIDENCE_KEPT_BYTES_MAX) pages = undefined;
+      pages?.push(page);
+    },
+    /** Undefined where they must be read again. */
+    all: (): readonly RecordPage[] | undefined => pages,
   };
 };
 

@@ -19,7 +19,9 @@ import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { SealedHead } from "../proof/sealed-head.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
-import { type RecordReader, recordPages } from "./record-pages.ts";
+import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
+
+type Views = Pick<ViewStore, "load" | "select" | "position">;
 
 export interface EvidenceFilter {
   readonly assetId?: string | undefined;
@@ -31,7 +33,7 @@ export interface EvidenceFilter {
 }
 
 export interface SelectionDependencies extends Pick<ProofDependencies, "checkpoints"> {
-  readonly views: ViewStore;
+  readonly views: Views;
   readonly log: RecordReader & Pick<LogReader, "lastSequence">;
   readonly rules: Rules;
 }
@@ -39,7 +41,7 @@ export interface SelectionDependencies extends Pick<ProofDependencies, "checkpoi
 export interface SelectedRecord {
   readonly sequence: number;
   readonly leafIndex: number;
-  /** Its event has expired: the bundle has the hash of its leaf alone. */
+  /** The views do not show its event, because it has expired or is none: the bundle has the hash of its leaf alone. */
   readonly isWithheld: boolean;
 }
 
@@ -188,7 +190,10 @@ const recordsOfCase = async (
   return { kind: "chosen", sequences, withheld: NONE };
 };
 
-/** Every leaf, what the views do not show as well: repeats, dead letters, and by their hash those that have expired. */
+/**
+ * Every leaf, what the views do not show as well. Repeats are there; what has expired, and what this version does not take for an event of the tenant, is there by
+ * the hash of its leaf.
+ */
 const allRecords = async (
   dependencies: SelectionDependencies,
   tenant: string,
@@ -198,46 +203,48 @@ const allRecords = async (
   if (size > EVIDENCE_RECORDS_MAX) return tooMany;
   const sequences = await leafSequences(views, tenant, size);
   if (sequences === undefined) return { kind: "not_in_tree" };
-  const position = await views.position(eventsProjection.name);
-  const shown = await matchingRecords(dependencies, tenant, {}, Math.min(position, sequences.at(-1) ?? 0));
+  const end = await views.position(eventsProjection.name);
+  const shown = await matchingRecords(dependencies, tenant, {}, Math.min(end, sequences.at(-1) ?? 0));
   if (shown.kind !== "chosen") return shown;
   const known = new Set(shown.sequences);
-  const others = sequences.filter((sequence) => !known.has(sequence));
+  const others = sequences.filter((sequence) => !known.has(sequence)).map((sequence) => ({ sequence }));
   const withheld = new Set<number>();
   let bytes = 0;
-  for await (const page of recordPages(
-    log,
-    others.map((sequence) => ({ sequence })),
-  )) {
+  for await (const page of recordPages(log, others)) {
     for (const { payload } of page) bytes += payload.length;
-    for (const sequence of await expiredAmong(views, tenant, page)) withheld.add(sequence);
+    for (const sequence of await hiddenAmong(views, tenant, page)) withheld.add(sequence);
     if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
   }
   return { kind: "chosen", sequences, withheld };
 };
 
-/** The records whose event the views no longer show, repeats of it included. */
-const expiredAmong = async (
-  views: ViewStore,
+/** Records whose event the views do not show: repeats of an expired one included. */
+const hiddenAmong = async (
+  views: Views,
   tenant: string,
-  page: readonly { readonly record: { readonly sequence: number }; readonly payload: Uint8Array }[],
+  page: readonly ReadRecord<{ readonly sequence: number }>[],
 ): Promise<readonly number[]> => {
-  const named = page.flatMap(({ record: { sequence }, payload }) => {
-    const id = eventIdIn(payload);
-    return id === undefined ? [] : [{ sequence, id }];
-  });
+  const named = page.map(({ record: { sequence }, payload }) => ({
+    sequence,
+    id: eventIdIn(payload, tenant),
+  }));
+  const ids = new Set(named.flatMap(({ id }) => id ?? []));
   const rows = await views.load(
     EVENTS,
-    [...new Set(named.map(({ id }) => id))].map((event_id) => ({ tenant, event_id })),
+    [...ids].map((event_id) => ({ tenant, event_id })),
   );
   const expired = new Set(rows.filter(isExpired).map((row) => rowText(row, "event_id")));
-  return named.filter(({ id }) => expired.has(id)).map(({ sequence }) => sequence);
+  return named.filter(({ id }) => id === undefined || expired.has(id)).map(({ sequence }) => sequence);
 };
 
-const eventIdIn = (payload: Uint8Array): string | undefined => {
+/** Undefined where it is no event of the tenant. */
+const eventIdIn = (payload: Uint8Array, tenant: string): string | undefined => {
   const record = decodeRecord(payload);
-  if (record === undefined) return undefined;
-  // An object: intake took nothing else.
-  const event: JsonObject = JSON.parse(record.eventText);
-  return eventFacts(event)?.eventId;
+  if (record?.tenant !== tenant) return undefined;
+  try {
+    const event: JsonObject = Object(JSON.parse(record.eventText));
+    return eventFacts(event)?.eventId;
+  } catch {
+    return undefined;
+  }
 };

@@ -76,12 +76,12 @@ const lead = ({ selection, tenant, filter }: SummaryParts, shown: number): strin
   const count = `${counted(records.length, "record")} of the tenant ${tenant}`;
   const hidden = records.length - shown;
   const withheld =
-    hidden === 0 ? "" : ` ${counted(hidden, "record")} with expired events are here by hash alone.`;
+    hidden === 0
+      ? ""
+      : ` ${counted(hidden, "record")} are here by hash alone, because their events have expired.`;
   if (isComplete)
     return `${count}: every record of its log up to the signed checkpoint of ${head.size}.${withheld}`;
-  const asked = [filter.from && `from ${filter.from}`, filter.to && `before ${filter.to}`].filter(Boolean);
-  const period = asked.length === 0 ? "of all times" : asked.join(", ");
-  return `${count}, ${period}, each proven to be in the log of ${counted(head.size, "record")} that the checkpoint covers.`;
+  return `${count}, ${period(filter)}, each proven to be in the log of ${counted(head.size, "record")} that the checkpoint covers.`;
 };
 
 const counted = (count: number, what: string): string =>
@@ -109,8 +109,11 @@ const coverage = ({ tenant, filter, selection, serviceName, keys, ...made }: Sum
 };
 
 const period = ({ from, to }: EvidenceFilter): string => {
-  if (from === undefined && to === undefined) return "all times";
-  return `${from === undefined ? "" : `from ${readableTime(from)} `}${to === undefined ? "" : `before ${readableTime(to)} `}by the time that events give themselves`;
+  const bounds = [
+    ...(from === undefined ? [] : [`from ${readableTime(from)}`]),
+    ...(to === undefined ? [] : [`before ${readableTime(to)}`]),
+  ];
+  return bounds.length === 0 ? "of all times" : `${bounds.join(", ")} (as events say)`;
 };
 
 /** Name and key id of the key that signs now; the key itself is in the file. */
@@ -122,11 +125,14 @@ const readableTime = (text: unknown): string =>
 
 interface Column {
   readonly label: string;
-  readonly kind?: "number" | "time" | "id";
+  readonly kind?: "number" | "time" | "id" | "name";
+  /** Of the table, in per cent. */
+  readonly width: number;
   readonly cell: (row: Entry) => Html;
 }
 
 const table = (columns: readonly Column[], rows: readonly Entry[]): Html => html`<table>
+<colgroup>${columns.map(({ width }) => html`<col style="width: ${width}%">`)}</colgroup>
 <thead><tr>${columns.map(({ label, kind }) => html`<th class="${kind === "number" ? "number" : ""}" scope="col">${label}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(
@@ -140,19 +146,23 @@ ${rows.map(
 const plain =
   (name: string) =>
   (row: Entry): Html =>
-    html`${row[name] === null || row[name] === undefined ? "–" : String(row[name])}`;
+    row[name] === null || row[name] === undefined ? html`–` : breakable(String(row[name]));
+
+/** Names break behind their parts, before they break anywhere. */
+const breakable = (text: string): Html =>
+  html`${text.split(/(?<=[._/:-])/).map((part, index) => (index === 0 ? html`${part}` : html`<wbr>${part}`))}`;
 const time =
   (name: string) =>
   (row: Entry): Html =>
     html`${readableTime(row[name]) || "–"}`;
 
 const TIMELINE: readonly Column[] = [
-  { label: "Time", kind: "time", cell: time("timestamp") },
-  { label: "Event", cell: plain("event_type") },
-  { label: "AI system", cell: plain("asset_id") },
-  { label: "Event id", kind: "id", cell: plain("event_id") },
-  { label: "Sequence", kind: "number", cell: plain("sequence") },
-  { label: "Leaf", kind: "number", cell: plain("leaf_index") },
+  { label: "Time", kind: "time", width: 17, cell: time("timestamp") },
+  { label: "Event", kind: "name", width: 24, cell: plain("event_type") },
+  { label: "AI system", kind: "name", width: 18, cell: plain("asset_id") },
+  { label: "Event id", kind: "id", width: 24, cell: plain("event_id") },
+  { label: "Sequence", kind: "number", width: 9, cell: plain("sequence") },
+  { label: "Leaf", kind: "number", width: 8, cell: plain("leaf_index") },
 ];
 
 const timelineTable = (timeline: readonly TimelineRow[], shown: number): Html => {
@@ -177,15 +187,16 @@ ${more}`;
 const DUTIES: readonly Column[] = [
   {
     label: "State",
+    width: 10,
     cell: ({ state }) =>
       html`<span class="state state-${String(state)}">${String(state).replace("_", " ")}</span>`,
   },
-  { label: "Due", kind: "time", cell: time("due_at") },
-  { label: "Duty", cell: plain("duty") },
-  { label: "Where the law says so", cell: plain("clause") },
-  { label: "AI system", cell: plain("asset_id") },
-  { label: "Since", kind: "time", cell: time("started_at") },
-  { label: "Met", kind: "time", cell: time("stopped_at") },
+  { label: "Due", kind: "time", width: 13, cell: time("due_at") },
+  { label: "Duty", width: 22, cell: plain("duty") },
+  { label: "Where the law says so", width: 17, cell: plain("clause") },
+  { label: "AI system", kind: "name", width: 14, cell: plain("asset_id") },
+  { label: "Since", kind: "time", width: 12, cell: time("started_at") },
+  { label: "Met", kind: "time", width: 12, cell: time("stopped_at") },
 ];
 
 const dutiesTable = ({ duties, generatedAt }: SummaryParts): Html => {
@@ -201,12 +212,13 @@ ${more}`;
 };
 
 const DECISIONS: readonly Column[] = [
-  { label: "Decision", kind: "id", cell: plain("decision_id") },
-  { label: "AI system", cell: plain("asset_id") },
-  { label: "Made", kind: "time", cell: time("made_at") },
-  { label: "Outcome", cell: plain("outcome") },
+  { label: "Decision", kind: "id", width: 22, cell: plain("decision_id") },
+  { label: "AI system", kind: "name", width: 20, cell: plain("asset_id") },
+  { label: "Made", kind: "time", width: 17, cell: time("made_at") },
+  { label: "Outcome", width: 14, cell: plain("outcome") },
   {
     label: "Not in the log",
+    width: 27,
     cell: ({ missing }) =>
       html`${Array.isArray(missing) ? missing.map((step) => String(step).replaceAll("_", " ")).join(", ") : ""}`,
   },
@@ -222,11 +234,11 @@ const nobody = (row: Entry, name: string): Html =>
   orNone(typeof row[name] === "string" ? String(row[name]) : undefined, "none is recorded");
 
 const ASSETS: readonly Column[] = [
-  { label: "AI system", cell: plain("asset_id") },
-  { label: "Oversight", cell: (row) => nobody(row, "oversight_person") },
-  { label: "Owner", cell: (row) => nobody(row, "owner") },
-  { label: "Risk tier", cell: plain("risk_tier") },
-  { label: "Version", cell: plain("version") },
+  { label: "AI system", kind: "name", width: 27, cell: plain("asset_id") },
+  { label: "Oversight", width: 27, cell: (row) => nobody(row, "oversight_person") },
+  { label: "Owner", width: 23, cell: (row) => nobody(row, "owner") },
+  { label: "Risk tier", width: 11, cell: plain("risk_tier") },
+  { label: "Version", width: 12, cell: plain("version") },
 ];
 
 const assetsTable = ({ assets, hasMoreAssets }: Subjects): Html =>

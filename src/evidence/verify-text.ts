@@ -28,7 +28,7 @@ It ends with 0 for valid, 1 for invalid, with the first broken record named, and
 
 | file | what it is |
 |---|---|
-| \`records.ndjson\` | one record per line in the order of the log: its exact bytes in base64, its leaf, the hashes up to the root. Of an expired event the leaf's hash alone |
+| \`records.ndjson\` | one record per line in the order of the log: its exact bytes in base64, its leaf, the hashes up to the root. Of what the service no longer shows, the leaf's hash alone |
 | \`events.ndjson\`, \`events.csv\` | the same records to read: events as they were sent |
 | \`obligations.csv\` | duties and their state when the bundle was made |
 | \`checkpoint\`, \`key\` | the signed tree head (C2SP tlog-checkpoint) and the keys that verify it (C2SP signed-note) |

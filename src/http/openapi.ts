@@ -1,16 +1,19 @@
 /** From TypeBox schemas and the catalogue of problems to OpenAPI 3.0 operations. */
 import type { TSchema } from "@sinclair/typebox";
 import { SCOPE_OPENS, type Scope } from "../access/scopes.ts";
+import { SYSTEM_TENANT } from "../access/tenant.ts";
 import { PROBLEMS, type ProblemCode, problemType } from "./problem.ts";
 import { ProblemBody } from "./schemas.ts";
+
+const RECORDED = `Each change is an event of the tenant \`${SYSTEM_TENANT}\` before it is made.`;
 
 export const TAGS = {
   Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
   Reading: "Asking for what was stored.",
   Registers: "What an auditor asks for: lists that are made of the events, by the time of the events.",
-  Keys: "Who may do what, in which tenant.",
+  Keys: `Who may do what, in which tenant. ${RECORDED}`,
   Proof: "That nothing was altered and nothing left out, in forms that other tools verify (RFC 6962, C2SP).",
-  Retention: "How long the views show events, and what is on hold.",
+  Retention: `How long the views show events, and what is on hold. ${RECORDED}`,
   Sandbox:
     "To try it without a key. Events are kept in memory for an hour; every answer carries a watermark.",
   Operation: "For the people and machines that run Prooftrail.",

@@ -1,17 +1,18 @@
 /** Signed tree heads and public keys, on the stream CHECKPOINTS. */
 import {
   CHECKPOINT_KEY_SUBJECTS,
-  CHECKPOINT_SUBJECTS,
   checkpointKeySubject,
   checkpointSubject,
   tenantOfCheckpoint,
 } from "../../streams/subjects.ts";
-import { CHECKPOINT_REQUEST_MS_MAX } from "../limits.ts";
+import { CHECKPOINT_REQUEST_MS_MAX, CHECKPOINTS_PER_READ } from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { publicKey } from "../proof/key-ring.ts";
 import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
+import { createLogReader } from "./reader.ts";
 
 const STREAM = "CHECKPOINTS";
 
@@ -19,6 +20,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
   const options = { timeout: CHECKPOINT_REQUEST_MS_MAX };
   const jetstream = connection.nats.jetstream(options);
   const manager = await connection.nats.jetstreamManager({ ...options, checkAPI: false });
+  const reader = await createLogReader(connection, STREAM);
   const publish = (subject: string, data: string | Uint8Array, after: number) =>
     jetstream.publish(subject, data, { expect: { lastSubjectSequence: after } });
 
@@ -55,7 +57,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
           if (apiErrorCode(error) !== API_ERROR.wrongLastSequence) throw error;
         }
       }),
-    since: (revision) => checkpointsSince(connection, revision),
+    since: (revision) => checkpointsSince(reader, revision),
   };
 };
 
@@ -64,16 +66,23 @@ const read = (connection: BrokerConnection, query: LeaderQuery): Promise<LeaderM
 
 const bytesOf = ({ data }: LeaderMessage): Buffer => Buffer.from(data ?? "", "base64");
 
-async function* checkpointsSince(
-  connection: BrokerConnection,
-  revision: number,
-): ReturnType<CheckpointStore["since"]> {
-  for (let next = revision + 1; ; ) {
-    const query = { seq: next, next_by_subj: CHECKPOINT_SUBJECTS };
-    const message = await connection.untilLost(() => read(connection, query));
-    if (message === undefined) return;
-    const tenant = tenantOfCheckpoint(message.subject);
-    if (tenant !== undefined) yield { tenant, note: bytesOf(message).toString(), revision: message.seq };
-    next = message.seq + 1;
+async function* checkpointsSince(reader: LogReader, revision: number): ReturnType<CheckpointStore["since"]> {
+  const last = await reader.lastSequence();
+  if (last <= revision) return;
+  const reading = new AbortController();
+  try {
+    const options = { from: revision + 1, messagesMax: CHECKPOINTS_PER_READ, signal: reading.signal };
+    for await (const messages of reader.follow(options)) {
+      for (const { subject, payload, sequence } of messages) {
+        const tenant = tenantOfCheckpoint(subject);
+        if (tenant !== undefined) yield { tenant, note: decoder.decode(payload), revision: sequence };
+        // The newest message of a subject is never removed, so the last one comes.
+        if (sequence >= last) return;
+      }
+    }
+  } finally {
+    reading.abort();
   }
 }
+
+const decoder = new TextDecoder();

@@ -22,7 +22,7 @@ const CONSUMER_IDLE_MS_MAX = 60_000;
 
 export const createLogReader = async (
   connection: BrokerConnection,
-  stream: "AUDIT" | "SANDBOX" = "AUDIT",
+  stream: "AUDIT" | "SANDBOX" | "CHECKPOINTS" = "AUDIT",
 ): Promise<LogReader> => {
   const manager = await connection.nats.jetstreamManager({ checkAPI: false });
   return {

@@ -4,6 +4,7 @@
  * becomes a dead letter of that projection and never stops the others.
  */
 import { setImmediate as otherWork } from "node:timers/promises";
+import { tenantOfAudit } from "../../streams/subjects.ts";
 import { factOf } from "../cases/fact.ts";
 import { type EventFacts, eventFacts, type JsonObject } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
@@ -15,7 +16,16 @@ import type { DeadLetter, Expectation, ViewStore, Write } from "../views/view-st
 import { nodesOf } from "./cases/nodes.ts";
 import { eventsKeys } from "./first-events.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
-import type { Evolution, Projection, Rejection, StateKey, StoredRecord, Told } from "./projection.ts";
+import type {
+  Evolution,
+  LogEntry,
+  Projection,
+  Rejection,
+  Rule,
+  StateKey,
+  StoredRecord,
+  Told,
+} from "./projection.ts";
 
 export interface Group {
   /** In the order in which they run: one may read the rows of those before it. */
@@ -36,21 +46,19 @@ export interface GroupOutcome {
 export const evolveGroup = async ({ projections, messages, load, now }: Group): Promise<GroupOutcome> => {
   const expected = await loadBuiltOn(projections, load);
   const overlay = createOverlay(load);
-  const lanes = projections.map((projection) => createLane(projection, now));
+  const lanes = projections.map((projection) => laneOf(projection, now));
   const asksForEvents = projections.some((projection) => projection.asksForEvents);
   const turn = createTurn();
   // Step by step, so that of a step only its rows stay: what memory holds longest costs the most to keep clean.
   for (let start = 0; start < messages.length; start += EVOLVE_RECORDS_PER_STEP) {
     const some = messages.slice(start, start + EVOLVE_RECORDS_PER_STEP);
-    const { records, undecodable } = decodeAll(some);
+    const decoded = decodeAll(some);
+    const { records } = decoded;
     await turn.ended();
     if (asksForEvents) await overlay.fetch(eventsKeys(records));
+    for (const lane of lanes) await lane.prepare(decoded, overlay);
     for (const lane of lanes) {
-      for (const letter of undecodable) lane.reject(letter);
-      await lane.prepare(records, overlay);
-    }
-    for (const lane of lanes) {
-      lane.evolve(records, overlay);
+      lane.evolve(overlay);
       await turn.ended();
     }
   }
@@ -81,15 +89,28 @@ const createTurn = () => {
   };
 };
 
-const decodeAll = (messages: readonly StoredMessage[]) => {
+interface Decoded {
+  readonly records: readonly StoredRecord[];
+  readonly undecodable: readonly Undecodable[];
+  readonly entries: readonly LogEntry[];
+  readonly nobodys: readonly Undecodable[];
+}
+
+const decodeAll = (messages: readonly StoredMessage[]): Decoded => {
   const records: StoredRecord[] = [];
   const undecodable: Undecodable[] = [];
+  const entries: LogEntry[] = [];
+  const nobodys: Undecodable[] = [];
   for (const message of messages) {
     const decoded = decode(message);
     if (decoded.kind === "decoded") records.push(decoded.stored);
     else undecodable.push(decoded);
+    const { sequence, subject, payload } = message;
+    const tenant = tenantOfAudit(subject);
+    if (tenant === undefined) nobodys.push(undecodableMessage(sequence, "the subject names no tenant"));
+    else entries.push({ sequence, tenant, payload });
   }
-  return { records, undecodable };
+  return { records, undecodable, entries, nobodys };
 };
 
 /** The dead letter of a record whose rows the database refuses. */
@@ -101,7 +122,7 @@ export const refusedLetter = (
 ): DeadLetter => {
   const decoded = decode(message);
   const rejection = { sequence: message.sequence, code: "row_refused", detail };
-  return deadLetter({ projection, rejection, stored: decoded.stored, now });
+  return deadLetter({ projection, rejection, origin: decoded.stored, now });
 };
 
 interface Undecodable {
@@ -109,14 +130,16 @@ interface Undecodable {
   readonly rejection: Rejection;
   readonly stored: undefined;
 }
-type Decoded = { readonly kind: "decoded"; readonly stored: StoredRecord } | Undecodable;
+type DecodedMessage = { readonly kind: "decoded"; readonly stored: StoredRecord } | Undecodable;
 
-const decode = ({ sequence, payload }: StoredMessage): Decoded => {
-  const undecodable = (detail: string): Undecodable => ({
-    kind: "undecodable",
-    rejection: { sequence, code: "undecodable", detail },
-    stored: undefined,
-  });
+const undecodableMessage = (sequence: Sequence, detail: string): Undecodable => ({
+  kind: "undecodable",
+  rejection: { sequence, code: "undecodable", detail },
+  stored: undefined,
+});
+
+const decode = ({ sequence, payload }: StoredMessage): DecodedMessage => {
+  const undecodable = (detail: string): Undecodable => undecodableMessage(sequence, detail);
   const record = decodeRecord(payload);
   if (record === undefined) return undecodable("the message is not a record");
   try {
@@ -127,7 +150,7 @@ const decode = ({ sequence, payload }: StoredMessage): Decoded => {
     const told = facts && toldBy(facts, sequence);
     return {
       kind: "decoded",
-      stored: { sequence, tenant, record, payload, eventId: event.event_id, facts, told },
+      stored: { sequence, tenant, record, eventId: event.event_id, facts, told },
     };
   } catch {
     return undecodable("the event is not JSON");
@@ -139,39 +162,69 @@ const toldBy = (facts: EventFacts, sequence: Sequence): Told => {
   return { fact, names: nodesOf(fact) };
 };
 
+interface Lane {
+  readonly deadLetters: readonly DeadLetter[];
+  /** Names the rows of what `evolve` takes next. */
+  prepare(decoded: Decoded, overlay: Overlay): Promise<void>;
+  evolve(overlay: Overlay): void;
+}
+
+const laneOf = (projection: Projection, now: string): Lane =>
+  projection.takes === "entries"
+    ? createLane(projection, now, {
+        takenOf: ({ entries, nobodys }) => ({ taken: entries, rejected: nobodys }),
+        originOf: ({ tenant }) => ({ tenant, eventId: undefined }),
+      })
+    : createLane(projection, now, {
+        takenOf: ({ records, undecodable }) => ({ taken: records, rejected: undecodable }),
+        originOf: (record) => record,
+      });
+
+interface Ways<Taken> {
+  takenOf(decoded: Decoded): { readonly taken: readonly Taken[]; readonly rejected: readonly Undecodable[] };
+  originOf(taken: Taken): LetterOrigin;
+}
+
 /** One projection at work on one group. */
-const createLane = (projection: Projection, now: string) => {
+const createLane = <Taken extends Pick<LogEntry, "sequence">>(
+  projection: Rule<Taken>,
+  now: string,
+  { takenOf, originOf }: Ways<Taken>,
+): Lane => {
   const deadLetters: DeadLetter[] = [];
-  /** Records whose keys could not be told: they are not evolved. */
+  /** What `evolve` takes next. */
+  let step: readonly Taken[] = [];
+  /** Those whose keys could not be told: they are not evolved. */
   const refused = new Set<number>();
-  const note = (rejection: Rejection, stored?: StoredRecord): void => {
-    deadLetters.push(deadLetter({ projection: projection.name, rejection, stored, now }));
+  const note = (rejection: Rejection, from?: Taken): void => {
+    const origin = from && originOf(from);
+    deadLetters.push(deadLetter({ projection: projection.name, rejection, origin, now }));
   };
-  const refuse = (record: StoredRecord, error: unknown): void => {
-    refused.add(record.sequence);
-    note(thrown(record, error), record);
+  const refuse = (taken: Taken, error: unknown): void => {
+    refused.add(taken.sequence);
+    note(thrown(taken, error), taken);
   };
-  const stateKeys = (records: readonly StoredRecord[]): readonly StateKey[] => {
+  const stateKeys = (some: readonly Taken[]): readonly StateKey[] => {
     try {
-      return projection.stateKeys(records);
+      return projection.stateKeys(some);
     } catch (error) {
-      const [only, ...others] = records;
-      if (!only || others.length > 0) return records.flatMap((record) => stateKeys([record]));
+      const [only, ...others] = some;
+      if (!only || others.length > 0) return some.flatMap((each) => stateKeys([each]));
       refuse(only, error);
       return [];
     }
   };
-  const furtherKeys = (states: Overlay, record: StoredRecord): readonly StateKey[] => {
+  const furtherKeys = (states: Overlay, taken: Taken): readonly StateKey[] => {
     try {
-      return projection.furtherKeys?.(states, record) ?? [];
+      return projection.furtherKeys?.(states, taken) ?? [];
     } catch (error) {
-      refuse(record, error);
+      refuse(taken, error);
       return [];
     }
   };
-  /** Without the effect of a record that makes it throw: tried one by one, it shows which. */
-  const evolve = (records: readonly StoredRecord[], overlay: Overlay): void => {
-    const taken = refused.size === 0 ? records : records.filter(({ sequence }) => !refused.has(sequence));
+  /** Without the effect of one that makes it throw: tried one by one, it shows which. */
+  const evolve = (some: readonly Taken[], overlay: Overlay): void => {
+    const taken = refused.size === 0 ? some : some.filter(({ sequence }) => !refused.has(sequence));
     if (taken.length === 0) return;
     let evolution: Evolution;
     try {
@@ -180,7 +233,7 @@ const createLane = (projection: Projection, now: string) => {
     } catch (error) {
       const [only, ...others] = taken;
       if (only && others.length === 0) note(thrown(only, error), only);
-      else for (const record of taken) evolve([record], overlay);
+      else for (const each of taken) evolve([each], overlay);
       return;
     }
     for (const rejection of evolution.rejected ?? []) {
@@ -192,18 +245,20 @@ const createLane = (projection: Projection, now: string) => {
   };
   return {
     deadLetters,
-    evolve,
-    reject: ({ rejection }: Undecodable) => note(rejection),
-    prepare: async (records: readonly StoredRecord[], overlay: Overlay): Promise<void> => {
-      await overlay.fetch(stateKeys(records));
+    evolve: (overlay) => evolve(step, overlay),
+    prepare: async (decoded, overlay): Promise<void> => {
+      const { taken, rejected } = takenOf(decoded);
+      step = taken;
+      for (const { rejection } of rejected) note(rejection);
+      await overlay.fetch(stateKeys(taken));
       // Asked again are those that named something: what they named may lead further.
-      for (let asking = projection.furtherKeys ? records : []; asking.length > 0; ) {
-        const naming: StoredRecord[] = [];
+      for (let asking = projection.furtherKeys ? taken : []; asking.length > 0; ) {
+        const naming: Taken[] = [];
         const keys: StateKey[] = [];
-        for (const record of asking) {
-          const further = furtherKeys(overlay, record);
+        for (const each of asking) {
+          const further = furtherKeys(overlay, each);
           if (further.length === 0) continue;
-          naming.push(record);
+          naming.push(each);
           keys.push(...further);
         }
         await overlay.fetch(keys);
@@ -214,24 +269,30 @@ const createLane = (projection: Projection, now: string) => {
 };
 
 /** Only the name of the error: its message may quote the event, and this goes to the logger too. */
-const thrown = ({ sequence }: StoredRecord, error: unknown): Rejection => ({
+const thrown = ({ sequence }: Pick<LogEntry, "sequence">, error: unknown): Rejection => ({
   sequence,
   code: "projection_failed",
   detail: `the projection threw ${error instanceof Error ? error.name : "no error"}`,
 });
 
+/** Whose a dead letter is. */
+interface LetterOrigin {
+  readonly tenant: string;
+  readonly eventId: unknown;
+}
+
 const deadLetter = (parts: {
   readonly projection: string;
   readonly rejection: Rejection;
-  readonly stored: StoredRecord | undefined;
+  readonly origin: LetterOrigin | undefined;
   readonly now: string;
 }): DeadLetter => {
-  const { projection, rejection, stored, now } = parts;
-  const eventId = stored?.eventId;
+  const { projection, rejection, origin, now } = parts;
+  const eventId = origin?.eventId;
   return {
     projection,
     sequence: rejection.sequence,
-    tenant: stored?.record.tenant ?? null,
+    tenant: origin?.tenant ?? null,
     eventId: typeof eventId === "string" ? canonicalEventId(eventId) : null,
     code: rejection.code,
     detail: rejection.detail,

@@ -6,7 +6,7 @@ import type { EventFacts } from "../event/facts.ts";
 import type { Row } from "../views/tables.ts";
 import type { ViewDefinition, Write } from "../views/view-store.ts";
 import { EVENTS, sequenceOf } from "./events/tables.ts";
-import type { Projection, StateKey, States, StoredRecord, Told } from "./projection.ts";
+import type { RecordProjection, StateKey, States, StoredRecord, Told } from "./projection.ts";
 
 /** The first record of an event, and the only one that counts. */
 export interface FirstEvent extends StoredRecord {
@@ -16,14 +16,19 @@ export interface FirstEvent extends StoredRecord {
 
 export interface FirstEventsRule
   extends ViewDefinition,
-    Pick<Projection, "besideLog" | "builtOn" | "expireAlike"> {
+    Pick<RecordProjection, "besideLog" | "builtOn" | "expireAlike"> {
   /** Also of events that turn out not to be first ones. */
   stateKeys(events: readonly FirstEvent[]): readonly StateKey[];
   furtherKeys?(states: States, event: FirstEvent): readonly StateKey[];
   evolve(states: States, events: readonly FirstEvent[]): readonly Write[];
 }
 
-export const onFirstEvents = ({ stateKeys, furtherKeys, evolve, ...view }: FirstEventsRule): Projection => ({
+export const onFirstEvents = ({
+  stateKeys,
+  furtherKeys,
+  evolve,
+  ...view
+}: FirstEventsRule): RecordProjection => ({
   ...view,
   asksForEvents: true,
   stateKeys: (records) => stateKeys(records.filter(isKnown)),

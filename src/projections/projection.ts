@@ -9,13 +9,17 @@ import type { LogRecord } from "../log/record.ts";
 import type { Row, Table } from "../views/tables.ts";
 import type { Snapshot, ViewDefinition, ViewStore, Write } from "../views/view-store.ts";
 
-/** One record of the log and where it stands. */
-export interface StoredRecord {
+/** One message of a tenant, and where it stands. */
+export interface LogEntry {
   readonly sequence: Sequence;
   readonly tenant: string;
-  readonly record: LogRecord;
-  /** The message as the log holds it. */
+  /** As the log holds it. */
   readonly payload: Uint8Array;
+}
+
+/** One record of the log. */
+export interface StoredRecord extends Pick<LogEntry, "sequence" | "tenant"> {
+  readonly record: LogRecord;
   /** As the event has it. */
   readonly eventId: unknown;
   /** Undefined where a required member is missing or malformed: only what no version of the program would have taken. */
@@ -56,7 +60,7 @@ export interface Evolution {
 }
 
 /** Raise `version` with every change of the tables or of what the rows hold: the view is then made again from the log. */
-export interface Projection extends ViewDefinition {
+export interface Rule<Taken> extends ViewDefinition {
   /** Tables of the view whose rows are not made of the log. */
   readonly besideLog?: readonly Table[];
   /** Rows that change whenever somebody else changes what `evolve` reads: a commit stands only where they stand as before it read anything. */
@@ -65,9 +69,21 @@ export interface Projection extends ViewDefinition {
   readonly asksForEvents?: true;
   /** What retention took from the live view goes from the one that was made from the log now, and nothing else. */
   expireAlike?(live: Snapshot, made: ViewStore): Promise<void>;
-  stateKeys(records: readonly StoredRecord[]): readonly StateKey[];
+  stateKeys(taken: readonly Taken[]): readonly StateKey[];
   /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
-  furtherKeys?(states: States, record: StoredRecord): readonly StateKey[];
-  /** Some records in the order of the log. How they are cut into groups must not show in the rows. */
-  evolve(states: States, records: readonly StoredRecord[]): Evolution;
+  furtherKeys?(states: States, taken: Taken): readonly StateKey[];
+  /** Some of them in the order of the log. How they are cut into groups must not show in the rows. */
+  evolve(states: States, taken: readonly Taken[]): Evolution;
 }
+
+/** What the records say. A message that is none is a dead letter, and may be taken later by a version that understands it. */
+export interface RecordProjection extends Rule<StoredRecord> {
+  readonly takes?: never;
+}
+
+/** What is in the log, understood or not: no version may see more or less of it than another. The tenant is that of the subject. */
+export interface EntryProjection extends Rule<LogEntry> {
+  readonly takes: "entries";
+}
+
+export type Projection = RecordProjection | EntryProjection;

@@ -2,7 +2,7 @@
 import type { Row, Table } from "../views/tables.ts";
 import type { TextIndex } from "../views/text-index.ts";
 import type { ViewDefinition, Write } from "../views/view-store.ts";
-import type { Projection, StateKey, States } from "./projection.ts";
+import type { Projection, Rule, StateKey, States } from "./projection.ts";
 
 /** `generation`: a few letters that no earlier shadow had, so that no index keeps the name of another. */
 export const shadowDefinition = (
@@ -18,7 +18,12 @@ export const shadowDefinition = (
 export const isShadowOf = (viewName: string, projection: string): boolean =>
   viewName.startsWith(`${projection}__`);
 
-export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projection => {
+export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projection =>
+  projection.takes === "entries"
+    ? { ...shadowRule(projection, shadow), takes: "entries" }
+    : shadowRule(projection, shadow);
+
+const shadowRule = <Taken>(projection: Rule<Taken>, shadow: ViewDefinition): Rule<Taken> => {
   const beside = new Map<Table, Table>();
   for (const [index, table] of projection.tables.entries()) {
     const other = shadow.tables[index];
@@ -32,10 +37,16 @@ export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projec
   const moved = (table: Table): Table => beside.get(table) ?? table;
   const movedKeys = (keys: readonly StateKey[]): readonly StateKey[] =>
     keys.map(({ table, key }) => ({ table: moved(table), key }));
-  const movedStates = (states: States): States => ({
-    get: (table: Table, key: Row) => states.get(moved(table), key),
-    isNamed: (table: Table, key: Row) => states.isNamed(moved(table), key),
-  });
+  const known = new WeakMap<States, States>();
+  /** The same for the same: a projection may remember what it asked of them. */
+  const movedStates = (states: States): States => {
+    const made = known.get(states) ?? {
+      get: (table: Table, key: Row) => states.get(moved(table), key),
+      isNamed: (table: Table, key: Row) => states.isNamed(moved(table), key),
+    };
+    known.set(states, made);
+    return made;
+  };
   const movedWrite = (write: Write): Write =>
     write.kind === "index" || write.kind === "unindex"
       ? { ...write, index: indexesBeside.get(write.index) ?? write.index }
@@ -44,12 +55,12 @@ export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projec
   return {
     ...shadow,
     ...(projection.asksForEvents && { asksForEvents: true }),
-    stateKeys: (records) => movedKeys(projection.stateKeys(records)),
+    stateKeys: (taken) => movedKeys(projection.stateKeys(taken)),
     ...(furtherKeys && {
-      furtherKeys: (states, record) => movedKeys(furtherKeys(movedStates(states), record)),
+      furtherKeys: (states, taken) => movedKeys(furtherKeys(movedStates(states), taken)),
     }),
-    evolve: (states, records) => {
-      const { writes, rejected = [] } = projection.evolve(movedStates(states), records);
+    evolve: (states, taken) => {
+      const { writes, rejected = [] } = projection.evolve(movedStates(states), taken);
       return { writes: writes.map(movedWrite), rejected };
     },
   };

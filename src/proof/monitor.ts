@@ -2,14 +2,20 @@
  * Watches over ourselves: reads the whole log again from its first message, computes every tenant's tree from it, and holds that against every tree head that
  * was signed and every tile that is served. Follows the log then, and begins anew after a day, because what was right yesterday may be altered today.
  */
+import { tenantOfAudit } from "../../streams/subjects.ts";
 import { LOG_REREAD_MS, MONITOR_DUTY, MONITOR_LEAVES_UNSIGNED_MAX, MONITOR_MESSAGES_MAX } from "../limits.ts";
 import type { LogReader, StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { decodeRecord } from "../log/record.ts";
 import type { LogFields, Logger } from "../telemetry/logger.ts";
 import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
 import type { KeyRing } from "./key-ring.ts";
-import { createRecomputedTree, type HeadCheck, type MadeTile, type RecomputedTree } from "./recompute.ts";
+import {
+  createRecomputedTree,
+  type HeadCheck,
+  type MadeTile,
+  type ReadLeaf,
+  type RecomputedTree,
+} from "./recompute.ts";
 import { HASH_BYTES, sameHash } from "./rfc6962.ts";
 import { originOf } from "./seal.ts";
 import { type Checkpoint, openCheckpoint } from "./tlog-checkpoint.ts";
@@ -40,44 +46,63 @@ export interface MonitorDependencies {
   readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** One pass over the log, and then along with it until `untilMs` (performance.now) or the signal. Rejects where broker or views do not answer. */
-export const watchLog = async (
-  dependencies: MonitorDependencies,
-  signal: AbortSignal,
-  untilMs = performance.now() + LOG_REREAD_MS,
-): Promise<void> => {
-  const { log, pause } = dependencies;
-  const watch = createWatch(dependencies);
-  const ending = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, untilMs - performance.now()))]);
-  while (!ending.aborted) {
-    await watch.readHeads();
-    // After the heads: what they cover is in the log by then.
-    const end = await log.lastSequence();
-    if (watch.position() >= end) {
-      await watch.look(true);
-      await pause(REST_MS, ending);
-      continue;
+/** Pass after pass until the signal is aborted. Never rejects: what could not be read is read again, from where it was. */
+export const watchLog = async (dependencies: MonitorDependencies, signal: AbortSignal): Promise<void> => {
+  const { logger, pause } = dependencies;
+  while (!signal.aborted) {
+    const watch = createWatch(dependencies);
+    const ending = AbortSignal.any([signal, AbortSignal.timeout(LOG_REREAD_MS)]);
+    while (!ending.aborted) {
+      try {
+        await readOn(dependencies, watch, ending);
+      } catch (error) {
+        if (!ending.aborted)
+          logger.warn("the log could not be watched, trying again", { detail: String(error) });
+        await pause(RETRY_MS, ending);
+      }
     }
-    const reading = new AbortController();
-    const messages = log.follow({
-      from: watch.position() + 1,
-      messagesMax: MONITOR_MESSAGES_MAX,
-      signal: AbortSignal.any([ending, reading.signal]),
-    });
+  }
+};
+
+type Watch = ReturnType<typeof createWatch>;
+
+/** To the end of the log as it is now, or a rest where that is reached. */
+const readOn = async (
+  { log, pause }: MonitorDependencies,
+  watch: Watch,
+  ending: AbortSignal,
+): Promise<void> => {
+  await watch.readHeads();
+  // After the heads: what they cover is in the log by then.
+  const end = await log.lastSequence();
+  if (watch.position() >= end) {
+    await watch.look(true);
+    await pause(REST_MS, ending);
+    return;
+  }
+  const reading = new AbortController();
+  const messages = log.follow({
+    from: watch.position() + 1,
+    messagesMax: MONITOR_MESSAGES_MAX,
+    signal: AbortSignal.any([ending, reading.signal]),
+  });
+  try {
     let beganMs = performance.now();
     for await (const group of messages) {
       watch.take(group);
       await watch.look(false);
-      if (watch.position() >= end) break;
+      if (watch.position() >= end) return;
       // Everything else in this process goes first.
       await pause((performance.now() - beganMs) * (1 / MONITOR_DUTY - 1), ending);
       beganMs = performance.now();
     }
+  } finally {
     reading.abort();
   }
 };
 
 const REST_MS = 1000;
+const RETRY_MS = 5000;
 
 interface Watched {
   readonly tree: RecomputedTree;
@@ -111,15 +136,10 @@ const createWatch = (dependencies: MonitorDependencies) => {
       const check = each.tree.check(head);
       if (check.kind === "ahead" && !isWhole) return;
       each.heads.shift();
-      if (each.hasDiffered) continue;
-      each.hasDiffered = check.kind === "differs" || check.kind === "ahead";
-      if (check.kind === "differs")
-        alarm("root_differs", { tenant, ...(await differing(trees, tenant, check)) });
-      if (check.kind === "ahead")
-        alarm("shorter_than_signed", {
-          tenant,
-          detail: `${head.size} records were signed, the log holds ${each.tree.size()}`,
-        });
+      if (each.hasDiffered || check.kind === "agrees" || check.kind === "passed") continue;
+      each.hasDiffered = true;
+      const [kind, detail] = sayingOf(check, head, each.tree);
+      alarm(kind, { tenant, ...(await namingFirst(trees, tenant, check.leaves, detail)) });
     }
   };
   const checkTiles = async (tenant: string, each: Watched, seen: Sequence): Promise<void> => {
@@ -151,12 +171,12 @@ const createWatch = (dependencies: MonitorDependencies) => {
       }
     },
     take: (messages: readonly StoredMessage[]): void => {
-      for (const { sequence, payload } of messages) {
+      for (const { sequence, subject, payload } of messages) {
         if (sequence !== position + 1)
           alarm("hole", { sequence: position + 1, detail: `the log goes on at ${sequence}` });
         position = sequence;
-        const record = decodeRecord(payload);
-        if (record) watched(record.tenant).tree.append(sequence, payload);
+        const tenant = tenantOfAudit(subject);
+        if (tenant !== undefined) watched(tenant).tree.append(sequence, payload);
       }
       onPosition(position);
     },
@@ -181,13 +201,22 @@ const openHead = (
   return opened.kind === "opened" ? opened.checkpoint : undefined;
 };
 
-/** The view still has the hash that was signed, unless it was altered too: then it shows which record is another. */
-const differing = async (
+const sayingOf = (
+  check: Extract<HeadCheck, { readonly leaves: unknown }>,
+  head: Checkpoint,
+  tree: RecomputedTree,
+): [kind: MonitorAlarm, detail: string] =>
+  check.kind === "ahead"
+    ? ["shorter_than_signed", `${head.size} records were signed, the log holds ${tree.size()}`]
+    : ["root_differs", `leaves ${check.agreedSize} to ${check.size - 1} are not as they were signed`];
+
+/** The view still has the hashes that were signed, unless it was altered too: then it shows the first record that is another. */
+const namingFirst = async (
   trees: Pick<TreeSource, "tile">,
   tenant: string,
-  { size, agreedSize, leaves }: Extract<HeadCheck, { readonly kind: "differs" }>,
+  leaves: readonly ReadLeaf[],
+  detail: string,
 ): Promise<LogFields> => {
-  const detail = `leaves ${agreedSize} to ${size - 1} are not as they were signed`;
   for (const { index, hash, sequence } of leaves) {
     const place = index % TILE_WIDTH;
     const tile = { level: 0, index: Math.floor(index / TILE_WIDTH), width: place + 1 };

@@ -41,8 +41,8 @@ export type HeadCheck =
       /** The last of the leaves in between, as the records give them. */
       readonly leaves: readonly ReadLeaf[];
     }
-  /** The log was not read so far. */
-  | { readonly kind: "ahead" }
+  /** The log was not read so far. `leaves`: all behind the last signed size. */
+  | { readonly kind: "ahead"; readonly leaves: readonly ReadLeaf[] }
   /** The tree has grown past it: it was looked at before, or too many records waited for a signature. */
   | { readonly kind: "passed" };
 
@@ -79,7 +79,7 @@ export const createRecomputedTree = (unsignedMax: number): RecomputedTree => {
     },
     check: ({ size, root }) => {
       if (size < signed.size()) return { kind: "passed" };
-      if (size > signed.size() + unsigned.length) return { kind: "ahead" };
+      if (size > signed.size() + unsigned.length) return { kind: "ahead", leaves: unsigned };
       const leaves = take(size - signed.size());
       if (!sameHash(signed.root(), root)) return { kind: "differs", size, agreedSize, leaves };
       agreedSize = size;

@@ -20,6 +20,8 @@ export const createSealer = (
   /** Trees that grew and are not sealed yet, as far as they were seen. */
   const pending = new Map<string, GrownTree>();
   let seen = 0;
+  /** Why trees are not signed, by tenant: told once, and again when it is for another reason. */
+  const refusals = new Map<string, string>();
 
   const gather = async (): Promise<void> => {
     for (;;) {
@@ -32,8 +34,11 @@ export const createSealer = (
   const take = async ({ tenant, size }: GrownTree): Promise<void> => {
     const outcome = await seal(dependencies, tenant, size);
     onOutcome(outcome);
-    if (outcome.kind === "refused")
+    if (outcome.kind !== "refused") refusals.delete(tenant);
+    else if (refusals.get(tenant) !== outcome.reason) {
+      refusals.set(tenant, outcome.reason);
       logger.error("a tree head is not signed", { tenant, code: outcome.reason, detail: outcome.detail });
+    }
     // Grown further, it is found again. What another sealer signed may be less than what is here.
     if (outcome.kind !== "overtaken") pending.delete(tenant);
   };

@@ -1,5 +1,6 @@
 /** What a person sees when the service is up: where it is, and a first event to paste. */
 import type { AdminKeySetup } from "../access/admin-key.ts";
+import { checkpointKeyPath } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
 import type { Service } from "./service.ts";
 
@@ -20,13 +21,19 @@ export const banner = (options: {
       : [row("documentation", `${url}/docs`), row("sandbox", `${url}/sandbox, to try it without a key`)]),
     row("broker", broker),
     ...(consumerUrlFile === undefined ? [] : [row("for consumers", `the NATS URL in ${consumerUrlFile}`)]),
-    row("views", `SQLite in ${config.dataDir}`),
+    row("views", config.databaseUrl === undefined ? `SQLite in ${config.dataDir}` : "PostgreSQL"),
     row("roles", config.roles.join(", ")),
+    ...(config.roles.includes("sealer") ? [row("signs with", describeSigningKey(config))] : []),
     row("admin key", describeAdminKey(adminKey, config)),
     ...(url === undefined ? [] : firstEvent(url, keyText(adminKey, config))),
   ];
   return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
 };
+
+const describeSigningKey = ({ checkpointKey, dataDir }: Config): string =>
+  checkpointKey === undefined
+    ? `${checkpointKeyPath(dataDir)}: keep a copy, and show it to nobody`
+    : "the key in CHECKPOINT_KEY";
 
 const row = (name: string, value: string): string => `${name.padEnd(14)}${value}`;
 

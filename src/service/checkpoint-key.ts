@@ -4,7 +4,8 @@ import { link, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
 
-const NAME = "checkpoint.key";
+export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "checkpoint.key");
+
 const OWNER_ONLY = 0o600;
 const SEED_BYTES = 32;
 
@@ -23,7 +24,7 @@ export const loadCheckpointKeys = async (options: {
   readonly configured: string | undefined;
 }): Promise<KeyRing> => {
   const { dataDir, configured } = options;
-  const path = join(dataDir, NAME);
+  const path = checkpointKeyPath(dataDir);
   const [where, text] =
     configured === undefined ? [path, await readOrMake(path)] : ["CHECKPOINT_KEY", configured];
   const read = readKeyRing(text);

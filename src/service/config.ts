@@ -66,7 +66,7 @@ export const Environment = Type.Object({
   }),
   DATA_DIR: setting({
     pattern: "^[^\\u0000]+$",
-    description: "Folder for the broker's data, the views and the copy of the admin key.",
+    description: "Folder for the broker's data, the views, the signing key and the copy of the admin key.",
     default: "./data",
     expects: "a path",
   }),
@@ -132,7 +132,8 @@ export const Environment = Type.Object({
     expects: "a number from 1 to 5",
   }),
   CHECKPOINT_INTERVAL: setting({
-    pattern: "^[1-9]\\d{0,5}(?:ms|s|m)$",
+    // Below the 24 days that a timer can wait.
+    pattern: "^[1-9](?:\\d{0,5}(?:ms|s)|\\d{0,3}m)$",
     description: "How often the tree heads of tenants with new events are signed.",
     default: "1s",
     expects: "a time such as 500ms, 1s or 2m",
@@ -161,7 +162,7 @@ export const Environment = Type.Object({
   EXTRA_EVENT_TYPES: setting({
     pattern: list(EXTRA_EVENT_TYPE),
     description:
-      "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`.",
+      "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`; none of the group `system`.",
     default: "unset",
     expects:
       "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas, none of the group system, which Prooftrail keeps for its own events",

@@ -26,7 +26,6 @@ import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { createCheckpointStream } from "../jetstream/checkpoint-stream.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
-import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import { createKeyBucket } from "../jetstream/key-bucket.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
@@ -46,7 +45,6 @@ import {
 } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { RecordAppender } from "../log/event-log.ts";
-import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -59,18 +57,13 @@ import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
-import { loadCheckpointKeys } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { loadDocsAssets } from "./docs-assets.ts";
-import { startExpiring } from "./expiring.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
-import { startMonitoring } from "./monitoring.ts";
-import { startProjecting } from "./projecting.ts";
-import { startReconciling } from "./reconciling.ts";
+import { startProjector, startSealer } from "./roles.ts";
 import { loadSandboxPage } from "./sandbox-page.ts";
-import { startSealing } from "./sealing.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
 
 export interface Service extends AsyncDisposable {
@@ -168,33 +161,6 @@ export const startService = async (dependencies: {
   };
 };
 
-/** What one process does for all: it moves the views on, tells of duties, lets events expire, and looks whether anything is missing. */
-const startProjector = (
-  stack: AsyncDisposableStack,
-  parts: Parameters<typeof startProjecting>[0] &
-    Parameters<typeof startTelling>[0] & {
-      readonly retentionStore: RetentionStore;
-      readonly accepted: AcceptedCounts;
-    },
-): void => {
-  const { projections, rules, connection, retentionStore: retention, accepted, ...shared } = parts;
-  stack.use(startProjecting({ ...shared, projections }));
-  stack.use(startTelling({ ...shared, rules, connection }));
-  stack.use(startExpiring({ ...shared, retention, projections, rules }));
-  stack.use(startReconciling({ ...shared, accepted }));
-};
-
-/** Signs, and watches what was signed: whoever may sign is the first who must know when something does not agree. */
-const startSealer = async (
-  stack: AsyncDisposableStack,
-  { dataDir, checkpointKey: configured, serviceName, checkpointIntervalMs: intervalMs }: Config,
-  shared: Omit<Parameters<typeof startMonitoring>[0], "keys" | "serviceName">,
-): Promise<void> => {
-  const keys = await loadCheckpointKeys({ dataDir, configured });
-  stack.use(startSealing({ ...shared, keys, serviceName, intervalMs }));
-  stack.use(startMonitoring({ ...shared, keys, serviceName }));
-};
-
 /** What `keys:manage` opens. */
 const createManagement = (stores: {
   keyBucket: KeyStore;
@@ -235,22 +201,6 @@ const startRecording = (parts: {
   });
   stack.use(inBackground(recorder.run));
   return recorder;
-};
-
-const startTelling = ({
-  connection,
-  metrics,
-  ...shared
-}: Omit<AnnouncerDependencies, "publish" | "onAnnounced"> & {
-  readonly connection: BrokerConnection;
-  readonly metrics: Metrics;
-}): AsyncDisposable => {
-  const dependencies: AnnouncerDependencies = {
-    ...shared,
-    publish: createDutyPublisher(connection),
-    onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
-  };
-  return inBackground((signal) => keepAnnouncing(dependencies, signal));
 };
 
 /** Answers that are written for as long as their readers like. */

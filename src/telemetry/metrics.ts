@@ -13,6 +13,7 @@ export const createMetrics = () => {
     registry,
     countRequest: createRequestCount(registers),
     countOutcomes: createOutcomeCount(registers),
+    ...createProofMetrics(registers),
     commitRecords: new Histogram({
       name: "prooftrail_commit_records",
       help: "Records in one commit, acknowledged by one fsync.",
@@ -65,23 +66,6 @@ export const createMetrics = () => {
       labelNames: ["transition"],
       registers,
     }),
-    sealOutcomes: new Counter({
-      name: "prooftrail_seals_total",
-      help: "Looks at trees that grew, by what became of them: sealed, current, view_behind, overtaken, refused. The last is an alarm.",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    monitorAlarms: new Counter({
-      name: "prooftrail_monitor_alarms_total",
-      help: "Differences between the log, its tree and what was signed, by kind. Each is an alarm.",
-      labelNames: ["kind"],
-      registers,
-    }),
-    monitorPosition: new Gauge({
-      name: "prooftrail_monitor_position",
-      help: "Sequence up to which the trees were computed again from the log.",
-      registers,
-    }),
     administrativeActions: new Counter({
       name: "prooftrail_administrative_actions_total",
       help: "Administrative actions by event type and outcome: done; refused, because the log did not take the event; failed, after it had.",
@@ -96,6 +80,26 @@ export const createMetrics = () => {
     }),
   };
 };
+
+const createProofMetrics = (registers: Registry[]) => ({
+  sealOutcomes: new Counter({
+    name: "prooftrail_seals_total",
+    help: "Looks at trees that grew, by what became of them: sealed, current, view_behind, overtaken, refused. The last is an alarm.",
+    labelNames: ["outcome"],
+    registers,
+  }),
+  monitorAlarms: new Counter({
+    name: "prooftrail_monitor_alarms_total",
+    help: "Differences between the log, its tree and what was signed, by kind. Each is an alarm.",
+    labelNames: ["kind"],
+    registers,
+  }),
+  monitorPosition: new Gauge({
+    name: "prooftrail_monitor_position",
+    help: "Sequence up to which the trees were computed again from the log.",
+    registers,
+  }),
+});
 
 /** Kept in plain numbers until somebody reads them: one call per record would cost as much as the record. */
 const createOutcomeCount = (registers: Registry[]) => {

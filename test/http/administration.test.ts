@@ -194,7 +194,7 @@ describe("each action", () => {
     }
   });
 
-  test("is found by search, as a case of its request, and exported, as any event is", async () => {
+  test("is found by search, as a case of its request, and exported, like every event", async () => {
     const { id } = await makeKey();
     const [found] = await told(`&q=${id}&event_type=system.*`);
     expect(found?.metadata).toMatchObject({ key_id: id });
@@ -290,12 +290,16 @@ test("accepted, stored and projected balance", async () => {
   expect([sum("accepted"), sum("stored"), sum("projected")]).toEqual([stored, stored, stored]);
 });
 
-/** Takes the subjects from a stream, as if nobody kept it, while `during` runs. */
-const without = async (stream: string, during: () => Promise<void>): Promise<void> => {
+/** Takes the subjects from a stream, or all but those named, as if nobody kept it, while `during` runs. */
+const without = async (
+  stream: string,
+  during: () => Promise<void>,
+  subjects = [`nobody.${stream}`],
+): Promise<void> => {
   const provisioner = await connectAs(broker, "provisioner");
   const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
   const { config } = await streams.info(stream);
-  await streams.update(stream, { subjects: [`nobody.${stream}`] });
+  await streams.update(stream, { subjects });
   try {
     await during();
   } finally {
@@ -370,6 +374,22 @@ describe("an action that fails after its event was stored", () => {
       effect: "unknown",
     });
   });
+});
+
+test("a mark that the log does not take is there soon after it takes records again", async () => {
+  const before = await countTold();
+  const request = { tenant: "acme", scopes: ["events:read"] };
+  await without(
+    "AUDIT",
+    () =>
+      without("KV_KEYS", async () => {
+        expect((await service.call("/v1/keys", { body: request })).status).toBe(503);
+      }),
+    ["audit.*.*.system.key_created"],
+  );
+  await until("it is marked", async () => (await countTold()) > before + 1);
+  const types = (await told()).slice(before).map(({ event_type }) => event_type);
+  expect(types).toEqual(["system.key_created", "system.action_failed"]);
 });
 
 test("without the broker nothing is done, and nothing is answered as done", async () => {

@@ -11,7 +11,8 @@ import { until } from "../support/until.ts";
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  // Nothing is sealed after the start, so that an event that is not can be asked for.
+  service = await startTestService({ CHECKPOINT_INTERVAL: "9999m" });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -347,6 +348,13 @@ describe("503", () => {
     expectProblem(answer, "view_behind");
     expect(answer.headers.get("retry-after")).toBe("1");
   }, 10_000);
+
+  test("the proof of an event that no tree head holds yet", async () => {
+    const { sequence } = (await post(event({ event_id: "evt_unsealed" }))).json.data;
+    const answer = await service.call(`/v1/events/evt_unsealed/proof?min_sequence=${sequence}`);
+    expectProblem(answer, "not_sealed");
+    expect(answer.headers.get("retry-after")).toBe("1");
+  });
 
   test("without the broker nothing is promised; when it is back the retry is stored once", async () => {
     const pid = Number(await readFile(join(service.dataDir, "broker", "run", "nats-server.pid"), "utf8"));

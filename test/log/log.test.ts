@@ -191,7 +191,16 @@ describe("streams", () => {
     await using broker = await startTestBroker();
     expect(await reconcile(broker)).toEqual({
       kind: "agreed",
-      made: ["AUDIT", "ACCEPTED", "KV_KEYS", "OBLIGATIONS", "RATES", "KV_RETENTION", "SANDBOX"],
+      made: [
+        "AUDIT",
+        "ACCEPTED",
+        "CHECKPOINTS",
+        "KV_KEYS",
+        "OBLIGATIONS",
+        "RATES",
+        "KV_RETENTION",
+        "SANDBOX",
+      ],
       updated: [],
     });
     expect(await reconcile(broker)).toEqual({ kind: "agreed", made: [], updated: [] });

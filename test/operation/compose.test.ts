@@ -133,8 +133,8 @@ test("two front ends behind one proxy, two projectors, one database for the view
   expect(environments).toEqual([
     ["api-1", "api", "1"],
     ["api-2", "api", "1"],
-    ["projector-1", "projector", undefined],
-    ["projector-2", "projector", undefined],
+    ["projector-1", "projector,sealer", undefined],
+    ["projector-2", "projector,sealer", undefined],
   ]);
   for (const [, { environment = {} }] of ours) {
     expect(environment.STREAM_REPLICAS).toBe(String(brokers.length));
@@ -169,6 +169,7 @@ test("nothing secret has a default: without it the start stops", () => {
   const required = new Set(secrets.filter(({ operator }) => operator === ":?").map(({ name }) => name));
   expect([...required].toSorted()).toEqual([
     "ADMIN_API_KEY",
+    "CHECKPOINT_KEY",
     "NATS_CONSUMER_PASSWORD",
     "NATS_PROVISIONER_PASSWORD",
     "NATS_ROUTE_PASSWORD",

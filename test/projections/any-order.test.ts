@@ -6,8 +6,8 @@ import { PROJECTIONS as ALL } from "../../src/projections/registry.ts";
 import { anyHistory } from "./any-history.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 
-/** All but the one that counts records, which tells of arrival and nothing else. */
-const PROJECTIONS = ALL.filter(({ name }) => name !== "ledger");
+/** All but those that tell of arrival and nothing else: the one that counts records, and the tree that proves their order. */
+const PROJECTIONS = ALL.filter(({ name }) => name !== "ledger" && name !== "tree");
 const TABLES = PROJECTIONS.flatMap(({ tables }) => tables);
 
 const viewOf = async (groups: readonly (readonly StoredMessage[])[]) => {

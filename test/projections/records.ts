@@ -1,6 +1,7 @@
 /** Records as the log would hold them, for tests of projections. */
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { encodeRecord } from "../../src/log/record.ts";
+import { auditSubject } from "../../streams/subjects.ts";
 
 export interface RecordParts {
   readonly tenant?: string;
@@ -12,7 +13,7 @@ export interface RecordParts {
 
 export const messageOf = (sequence: number, parts: RecordParts): StoredMessage => ({
   sequence,
-  subject: "audit.acme.credit_model.decision.automated_decision_made",
+  subject: auditSubject(parts.tenant ?? "acme", "credit_model", "decision.automated_decision_made"),
   payload: new TextEncoder().encode(
     encodeRecord({
       tenant: parts.tenant ?? "acme",

@@ -4,7 +4,7 @@ import type { LogReader, StoredMessage } from "../../src/log/event-log.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
 import { type FirstEvent, onFirstEvents } from "../../src/projections/first-events.ts";
-import type { Projection } from "../../src/projections/projection.ts";
+import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
 import { createRunner, type RunnerAlarm } from "../../src/projections/runner.ts";
 import { waitForPosition } from "../../src/projections/wait-for-position.ts";
 import type { LogFields } from "../../src/telemetry/logger.ts";
@@ -158,7 +158,7 @@ test("a record that cannot be taken becomes a dead letter with the reason and bl
 
 test("a rule that throws, or that makes rows nobody can store, costs only the record it did so for", async () => {
   await using at = await setUp();
-  const faulty: Projection = {
+  const faulty: RecordProjection = {
     ...eventsProjection,
     stateKeys: (records) => {
       if (records.some(({ sequence }) => sequence === 2)) throw new Error("quotes a secret");

@@ -10,6 +10,7 @@ import { sealedHead } from "../../src/proof/sealed-head.ts";
 import { createSigningKey, formatVerifierKey, signNote } from "../../src/proof/signed-note.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import {
+  evidence,
   linesIn,
   manifestOf,
   type PackedFile,
@@ -31,13 +32,8 @@ let ofOther: readonly PackedFile[] = [];
 
 const COUNT = 24;
 
-const bundle = async (key: string, query: string): Promise<PackedFile[]> => {
-  const response = await fetch(`${service.url}/v1/evidence?${query}`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  if (response.status !== 200) throw new Error(await response.text());
-  return unpack(new Uint8Array(await response.arrayBuffer()));
-};
+const bundle = async (key: string, query: string): Promise<PackedFile[]> =>
+  unpack(await evidence(service, query, key));
 
 beforeAll(async () => {
   service = await startTestService();
@@ -235,7 +231,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
   "the page for people is rewritten": {
     change: (files) =>
-      withText(files, "summary.html", textOf(files, "summary.html").replace("evt_3", "evt_4")),
+      withText(files, "summary.html", textOf(files, "summary.html").replace("Timeline", "Timetable")),
     says: NOT_ANCHORED,
   },
   "the table of duties is rewritten": {

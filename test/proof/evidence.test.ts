@@ -189,7 +189,7 @@ describe("a bundle", () => {
         metadata: { ...common, manifest_sha256: digest, records: 4, filter: { asset_id: "credit_model" } },
       },
     ]);
-    // And the system's log is a log as any other.
+    // And the system's log is one like every other.
     expect(factsOf(await verify((await bundle(reader)).bytes))).toMatchObject({
       tenant: "prooftrail-system",
     });

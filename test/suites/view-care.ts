@@ -1,8 +1,9 @@
 /** Rebuilding, verifying and replaying views while a runner moves them. Each database runs it. */
 import { describe, expect, test } from "bun:test";
 import type { StoredMessage } from "../../src/log/event-log.ts";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
-import type { Projection } from "../../src/projections/projection.ts";
+import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { replayLetter } from "../../src/projections/replay.ts";
@@ -188,8 +189,8 @@ export const viewCareSuite = (database: string, create: () => ViewDatabase | Pro
         messageOf(2, { event: simpleEvent("evt_2") }),
         messageOf(3, { event: { ...simpleEvent("evt_1"), asset_id: "other" } }),
       ]);
-      const events = named("events");
-      const faulty: Projection = {
+      const events = eventsProjection;
+      const faulty: RecordProjection = {
         ...events,
         evolve: (states, records) => {
           if (records.some(({ sequence }) => sequence === 2)) throw new TypeError("not today");

@@ -22,6 +22,20 @@ import {
   type ZipEntry,
 } from "../../src/proof/evidence/zip-layout.ts";
 import { type BundleSource, openZip } from "../../src/proof/evidence/zip-reader.ts";
+import type { TestService } from "./service.ts";
+
+/** What the service gives, with the admin key or with the one given. */
+export const evidence = async (
+  { url, adminKey }: Pick<TestService, "url" | "adminKey">,
+  query = "",
+  key = adminKey,
+): Promise<Uint8Array> => {
+  const response = await fetch(`${url}/v1/evidence?${query}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  if (response.status !== 200) throw new Error(await response.text());
+  return new Uint8Array(await response.arrayBuffer());
+};
 
 export const sourceOf = (bytes: Uint8Array): BundleSource => ({
   size: bytes.length,

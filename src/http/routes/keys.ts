@@ -127,7 +127,7 @@ const CREATE: Operation = {
   tag: "Keys",
   summary: "Make a key",
   description:
-    "The answer is the only time that the whole key is shown. The admin key makes keys for every tenant, and with them the tenant; any other only for its own, with no more than it has itself.",
+    "The answer is the only time that the whole key is shown. The admin key makes keys for every tenant, and with them the tenant; any other only for its own, with no more than it has itself. Of the tenant `prooftrail-system`, which holds what administrators did, only the admin key makes keys, with `events:read` alone.",
   scope: "keys:manage",
   body: {
     schema: CreateKeyRequest,

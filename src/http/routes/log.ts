@@ -13,7 +13,7 @@ import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { parameter } from "../reading.ts";
+import { parameter, pathParameter } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { success } from "../success.ts";
 
@@ -30,7 +30,9 @@ export const logRoutes = ({ guard, ...dependencies }: Dependencies & { readonly 
     .get("/consistency", guard("events:read", getConsistency(dependencies)), {
       detail: describe(CONSISTENCY),
     })
-    .get("/tile/*", guard("events:read", getTile(dependencies)), { detail: describe(TILE) });
+    .get("/tile/:level/:number", guard("events:read", getTile(dependencies)), { detail: describe(TILE) })
+    // Larger numbers and partial tiles have more segments.
+    .get("/tile/*", guard("events:read", getTile(dependencies)), { detail: { hide: true } });
 
 /** Undefined where the query is as it must be. */
 const refusedQuery = ({ request, context }: Call): Response | undefined => {
@@ -120,13 +122,15 @@ const beyondHead = (size: number) => ({
 const treeBehind = ({ context }: Call): Response =>
   problem(context, "view_behind", { detail: "The view `tree` is made again and has not come so far yet." });
 
+const TILE_PATH = "/tile/";
+
 const getTile =
   ({ views }: Dependencies) =>
   async (call: Call): Promise<Response> => {
     const refused = refusedQuery(call);
     if (refused) return refused;
-    const path = call.params["*"] ?? "";
-    const tile = parseTilePath(path);
+    const { pathname } = new URL(call.request.url);
+    const tile = parseTilePath(pathname.slice(pathname.indexOf(TILE_PATH) + TILE_PATH.length));
     if (tile === undefined)
       return problem(call.context, "not_found", {
         detail: `No tile has this path. A path is <level>/<number>, as ${formatTilePath({ level: 0, index: 1_234_067, width: 256 })}, or with .p/<width> for a tile that is not full (C2SP tlog-tiles).`,
@@ -250,13 +254,11 @@ const TILE: Operation = {
     "One tile of at most 256 hashes of 32 bytes, as C2SP tlog-tiles lays them out: with them anybody computes any root and any proof. `<level>/<number>` in groups of three digits, `.p/<width>` behind the number of a tile that is not full.",
   scope: "events:read",
   parameters: [
+    { ...pathParameter("level", "0"), description: "0 for hashes of leaves." },
     {
-      name: "*",
-      in: "path",
-      required: true,
-      description: "`0/x001/x234/067`, or `0/000.p/17`.",
-      schema: { type: "string" },
-      example: "0/000.p/1",
+      ...pathParameter("number", "000"),
+      description:
+        "Place in the level: `067`, `x001/x234/067`, and `000.p/17` for the first 17 hashes of a tile.",
     },
   ],
   answer: {

@@ -1,4 +1,6 @@
 import { Elysia } from "elysia";
+import { SYSTEM_TENANT } from "../../access/tenant.ts";
+import { SYSTEM_EVENTS_TEXT } from "../../administration/system-events.ts";
 import { findAsset } from "../../projections/assets/queries.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import { type FoundEvent, findEvent, searchEvents } from "../../projections/events/queries.ts";
@@ -99,8 +101,10 @@ const LIST: Operation = {
   id: "searchEvents",
   tag: "Reading",
   summary: "Search events",
-  description:
+  description: [
     "The tenant's events in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
+    `\n\nA key of the tenant \`${SYSTEM_TENANT}\` finds what administrators did. ${SYSTEM_EVENTS_TEXT}`,
+  ].join(""),
   scope: "events:read",
   parameters: [...EVENT_FILTER_PARAMETERS, ...PAGE_PARAMETERS],
   answer: {

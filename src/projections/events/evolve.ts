@@ -12,7 +12,7 @@ import { classOf, classText, countedFrom } from "../../retention/age.ts";
 import { type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { eventsKeys } from "../first-events.ts";
-import type { Evolution, Projection, Rejection, States, StoredRecord } from "../projection.ts";
+import type { Evolution, RecordProjection, Rejection, States, StoredRecord } from "../projection.ts";
 import { expireEventsAlike } from "./expire-alike.ts";
 import { eventLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
@@ -89,7 +89,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
   ];
 };
 
-export const eventsProjection: Projection = {
+export const eventsProjection: RecordProjection = {
   name: "events",
   version: 6,
   tables: [EVENTS, EXPIRY_RUNS],

@@ -1,13 +1,12 @@
 /**
- * The view `tree`: one Merkle tree per tenant (RFC 6962 §2.1) over the payloads of its records, byte for byte, in the order of the log. Every record
- * is a leaf, a repeated event too: the tree proves what the log holds, not what it means. A message that is no record of ours has no tenant and so no
- * leaf; it is a dead letter of this view.
+ * The view `tree`: one Merkle tree per tenant (RFC 6962 §2.1) over the payloads of its records, byte for byte, in the order of the log. Every message
+ * on a tenant's subjects is a leaf, understood or not, a repeated event too: the tree proves what the log holds, not what it means.
  */
 import { HASH_BYTES, leafHash, nodeHash } from "../../proof/rfc6962.ts";
 import { TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
-import type { Evolution, Projection, StateKey, States, StoredRecord } from "../projection.ts";
+import type { EntryProjection, Evolution, LogEntry, StateKey, States } from "../projection.ts";
 import { OPERATOR, TREE_LEAVES, TREE_TILES, TREE_VIEW, TREES } from "./tables.ts";
 
 const treeKey = (tenant: string): StateKey => ({ table: TREES, key: { tenant: OPERATOR, owner: tenant } });
@@ -19,16 +18,23 @@ const tileKey = (tenant: string, { level, index }: TilePlace): StateKey => ({
   key: { tenant, level, tile: index },
 });
 
-const stateKeys = (records: readonly StoredRecord[]): readonly StateKey[] =>
+const stateKeys = (records: readonly LogEntry[]): readonly StateKey[] =>
   Array.from(new Set(records.map(({ tenant }) => tenant)), treeKey);
 
 /** The tiles at the right edge that are not full: what the next leaf changes. */
-const furtherKeys = (states: States, { tenant }: StoredRecord): readonly StateKey[] => {
+const furtherKeys = (states: States, { tenant }: LogEntry): readonly StateKey[] => {
+  const named = edgesNamed.get(states) ?? new Set();
+  if (named.has(tenant)) return NONE;
+  edgesNamed.set(states, named.add(tenant));
   const size = sizeOf(states.get(TREES, treeKey(tenant).key));
   const edge = edgeOf(size).map((place) => tileKey(tenant, place));
-  const keys = size % TILE_WIDTH === 0 ? edge : [leavesKey(tenant, Math.floor(size / TILE_WIDTH)), ...edge];
-  return keys.filter(({ table, key }) => !states.isNamed(table, key));
+  return size % TILE_WIDTH === 0 ? edge : [leavesKey(tenant, Math.floor(size / TILE_WIDTH)), ...edge];
 };
+
+const NONE: readonly StateKey[] = [];
+
+/** Tenants whose edge was named: once for all records of a group, because what the group itself adds to the edge is known. */
+const edgesNamed = new WeakMap<States, Set<string>>();
 
 const sizeOf = (row: Row | undefined): number => (row ? rowInteger(row, "size") : 0);
 
@@ -45,12 +51,13 @@ const edgeOf = (size: number): readonly TilePlace[] => {
   return places;
 };
 
-const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
+const evolve = (states: States, records: readonly LogEntry[]): Evolution => {
   const trees = new Map<string, GrowingTree>();
   for (const { tenant, sequence, payload } of records) {
     const tree = trees.get(tenant) ?? growingTree(states, tenant);
     trees.set(tenant, tree);
-    tree.append(sequence, payload);
+    // What is taken again, because another view could not take it the first time, has its leaf.
+    if (sequence > tree.lastSequence()) tree.append(sequence, payload);
   }
   return { writes: [...trees.values()].flatMap((tree) => tree.writes()) };
 };
@@ -91,6 +98,7 @@ const growingTree = (states: States, tenant: string) => {
     push(level + 1, rootOfTile(tile), tile.index);
   };
   return {
+    lastSequence: () => lastSequence,
     append: (sequence: number, payload: Uint8Array): void => {
       if (size % TILE_WIDTH === 0) leaves = newLeaves(sequence);
       leaves.steps.push(sequence - leaves.last);
@@ -162,8 +170,9 @@ const storedLeaves = (row: Row | undefined): Leaves => {
   return { firstSequence, steps, last: steps.reduce((sum, step) => sum + step, firstSequence) };
 };
 
-export const treeProjection: Projection = {
+export const treeProjection: EntryProjection = {
   name: TREE_VIEW,
+  takes: "entries",
   version: 1,
   tables: [TREES, TREE_TILES, TREE_LEAVES],
   stateKeys,

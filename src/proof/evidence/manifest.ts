@@ -73,7 +73,7 @@ export interface Manifest {
   /** Base64. */
   readonly checkpoint_root: string;
   readonly records: number;
-  /** Of which so many are there by their hash alone, because their events have expired. */
+  /** Of which so many are there by their hash alone, because their events have expired, or are none that the service understands. */
   readonly withheld: number;
   /** Whether these are all leaves of the tree. */
   readonly complete_range: boolean;

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+
+test("base64 is that of RFC 4648, of any length, and back", () => {
+  const bytes = fc.oneof(
+    fc.uint8Array(),
+    fc.nat({ max: 40_000 }).map((length) => new Uint8Array(length).fill(251)),
+  );
+  fc.assert(
+    fc.property(bytes, (bytes) => {
+      const text = encodeBase64(bytes);
+      expect(text).toBe(Buffer.from(bytes).toString("base64"));
+      expect(decodeBase64(text)).toEqual(bytes);
+    }),
+  );
+});
+
+test("bytes have one text: what is read is written the same way", () => {
+  const text = fc.string({ unit: fc.constantFrom(..."AQgw/+-_= \nzZ09é"), maxLength: 12 });
+  fc.assert(
+    fc.property(text, (text) => {
+      const bytes = decodeBase64(text);
+      if (bytes !== undefined) expect(Buffer.from(bytes).toString("base64")).toBe(text);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test.each([
+  "A",
+  "AA",
+  "AAA",
+  "AA=",
+  "AB==",
+  "AAB=",
+  "AA==\n",
+  " AAAA",
+  "AA AA",
+  "AA-_",
+  "AAAA=",
+  "====",
+  "é",
+])("%p is refused", (text) => {
+  expect(decodeBase64(text)).toBeUndefined();
+});

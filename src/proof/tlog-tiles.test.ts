@@ -1,0 +1,309 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createNaiveTree } from "../../test/support/naive-tree.ts";
+import {
+  consistencyProof,
+  createCompactRange,
+  HASH_BYTES,
+  inclusionProof,
+  leafHash,
+  rootOf,
+  verifyConsistency,
+  verifyInclusion,
+} from "./rfc6962.ts";
+import {
+  formatTileNumber,
+  formatTilePath,
+  parseTileNumber,
+  parseTilePath,
+  subtreeHashFrom,
+  TILE_BYTES,
+  TILE_WIDTH,
+  type Tile,
+  type TileLookup,
+  tileOf,
+  tilesForConsistency,
+  tilesForInclusion,
+  tilesForRoot,
+  tileWidth,
+} from "./tlog-tiles.ts";
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+describe("paths of tiles", () => {
+  test("the specification's example, and the edges", () => {
+    const path = (level: number, index: number, width = TILE_WIDTH) =>
+      formatTilePath({ level, index, width });
+    expect(path(0, 1234067)).toBe("0/x001/x234/067");
+    expect(path(0, 0)).toBe("0/000");
+    expect(path(1, 999)).toBe("1/999");
+    expect(path(1, 1000)).toBe("1/x001/000");
+    expect(path(63, 273, 112)).toBe("63/273.p/112");
+    expect(path(0, 1000, 255)).toBe("0/x001/000.p/255");
+    expect(path(0, Number.MAX_SAFE_INTEGER)).toBe("0/x009/x007/x199/x254/x740/991");
+    expect(formatTileNumber({ index: 5, width: 1 })).toBe("005.p/1");
+    expect(parseTileNumber("005.p/1")).toEqual({ index: 5, width: 1 });
+  });
+
+  const tile = fc.record({
+    level: fc.integer({ min: 0, max: 63 }),
+    index: fc.oneof(
+      fc.nat({ max: 2000 }),
+      fc.nat({ max: 2_000_000 }),
+      fc.nat({ max: Number.MAX_SAFE_INTEGER }),
+    ),
+    width: fc.integer({ min: 1, max: 256 }),
+  });
+
+  test("each path is read back as the tile it was written for", () => {
+    fc.assert(fc.property(tile, (tile) => expect(parseTilePath(formatTilePath(tile))).toEqual(tile)));
+  });
+
+  test("a tile has one path: what is read is written the same way", () => {
+    const near = fc
+      .tuple(tile, fc.nat(), fc.constantFrom("", "0", "x", "/", ".p/", "000", "x000/", " ", "\n", "1"))
+      .map(([tile, at, inserted]) => {
+        const path = formatTilePath(tile);
+        const place = at % (path.length + 1);
+        return path.slice(0, place) + inserted + path.slice(place);
+      });
+    fc.assert(
+      fc.property(fc.oneof(near, fc.string()), (path) => {
+        const parsed = parseTilePath(path);
+        if (parsed !== undefined) expect(formatTilePath(parsed)).toBe(path);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test.each([
+    "",
+    "0",
+    "0/",
+    "/000",
+    "tile/0/000",
+    "00/000",
+    "01/000",
+    "64/000",
+    "-1/000",
+    "+1/000",
+    "0/0",
+    "0/00",
+    "0/0000",
+    "0/x000/000",
+    "0/x000/001",
+    "0/000/001",
+    "0/x001",
+    "0/x001/x000",
+    "0/X001/000",
+    "0/1/000",
+    "0/x001//000",
+    "0/000/",
+    "0/000.p",
+    "0/000.p/",
+    "0/000.p/0",
+    "0/000.p/00",
+    "0/000.p/01",
+    "0/000.p/256",
+    "0/000.p/1000",
+    "0/000.p/-1",
+    "0/000.p/1/",
+    "0/000.P/1",
+    "0/000p/1",
+    "0/000.p/1.p/1",
+    " 0/000",
+    "0/000 ",
+    "0/000\n",
+    "0/٠٠٠",
+    "0/x009/x007/x199/x254/x740/992",
+    "0/x999/x999/x999/x999/x999/x999/x999/999",
+    "entries/000",
+  ])("%p is not one", (path) => {
+    expect(parseTilePath(path)).toBeUndefined();
+  });
+
+  test("what cannot be a tile is not written", () => {
+    for (const wrong of [
+      { level: 64 },
+      { level: -1 },
+      { level: 0.5 },
+      { index: -1 },
+      { index: 2 ** 53 },
+      { width: 0 },
+      { width: 257 },
+    ])
+      expect(() => formatTilePath({ level: 0, index: 0, width: 1, ...wrong })).toThrow(RangeError);
+  });
+});
+
+describe("which tiles there are", () => {
+  const tilesOf = (size: number): Record<string, number> => {
+    const widths: Record<string, number> = {};
+    for (let level = 0; tileWidth({ level, index: 0 }, size) > 0; level++)
+      for (let index = 0; ; index++) {
+        const width = tileWidth({ level, index }, size);
+        if (width === 0) break;
+        const kind = `${level} ${width === TILE_WIDTH ? "full" : `of ${width}`}`;
+        widths[kind] = (widths[kind] ?? 0) + 1;
+      }
+    return widths;
+  };
+
+  test("as the specification counts them for 70,000 leaves, and for 256", () => {
+    expect(tilesOf(70_000)).toEqual({
+      "0 full": 273,
+      "0 of 112": 1,
+      "1 full": 1,
+      "1 of 17": 1,
+      "2 of 1": 1,
+    });
+    expect(tilesOf(256)).toEqual({ "0 full": 1, "1 of 1": 1 });
+    expect(tilesOf(0)).toEqual({});
+  });
+
+  test("a tree of nearly 2^53 leaves has seven levels", () => {
+    const size = Number.MAX_SAFE_INTEGER;
+    expect(tileWidth({ level: 6, index: 0 }, size)).toBe(31);
+    expect(tileWidth({ level: 7, index: 0 }, size)).toBe(0);
+    expect(tileWidth({ level: 0, index: 2 ** 45 - 1 }, size)).toBe(255);
+    expect(tilesForInclusion(size - 1, size).map(({ level, width }) => [level, width])).toEqual([
+      [0, 255],
+      [1, 255],
+      [2, 255],
+      [3, 255],
+      [4, 255],
+      [5, 255],
+      [6, 31],
+    ]);
+  });
+
+  test("a subtree lies in one tile, and the tile says where", () => {
+    expect(tileOf({ level: 0, index: 0 })).toEqual({ level: 0, index: 0, first: 0, count: 1 });
+    expect(tileOf({ level: 0, index: 511 })).toEqual({ level: 0, index: 1, first: 255, count: 1 });
+    expect(tileOf({ level: 7, index: 3 })).toEqual({ level: 0, index: 1, first: 128, count: 128 });
+    expect(tileOf({ level: 8, index: 257 })).toEqual({ level: 1, index: 1, first: 1, count: 1 });
+    expect(tileOf({ level: 19, index: 2 ** 33 + 5 })).toEqual({
+      level: 2,
+      index: 2 ** 28,
+      first: 40,
+      count: 8,
+    });
+  });
+});
+
+/**
+ * 1. A million leaves are hashed and cut into tiles as the specification says: level by level, each hash the root of a full tile below.
+ * 2. Of random trees within them the root, an inclusion and a consistency proof are made from tiles alone, and compared with the definition.
+ * 3. Nothing but the tiles that were said to be needed is there to be read.
+ */
+describe("proofs from tiles, of trees to a million leaves", () => {
+  const LEAVES = 1_000_000;
+  const encoder = new TextEncoder();
+  const leafData = (index: number): Uint8Array => encoder.encode(String(index));
+  const naive = createNaiveTree(leafData, { rememberedLeavesMin: 256 });
+
+  const levels: readonly Uint8Array[] = (() => {
+    const hashes = new Uint8Array(LEAVES * HASH_BYTES);
+    for (let index = 0; index < LEAVES; index++) hashes.set(leafHash(leafData(index)), index * HASH_BYTES);
+    const made = [hashes];
+    for (let below = hashes; below.length >= TILE_BYTES; ) {
+      const above = new Uint8Array(Math.floor(below.length / TILE_BYTES) * HASH_BYTES);
+      for (let index = 0; index < above.length / HASH_BYTES; index++) {
+        const tile = below.subarray(index * TILE_BYTES, (index + 1) * TILE_BYTES);
+        const range = createCompactRange();
+        for (let at = 0; at < TILE_BYTES; at += HASH_BYTES) range.append(tile.subarray(at, at + HASH_BYTES));
+        above.set(range.root(), index * HASH_BYTES);
+      }
+      made.push(above);
+      below = above;
+    }
+    return made;
+  })();
+
+  const load = ({ level, index, width }: Tile): Uint8Array => {
+    const begin = index * TILE_BYTES;
+    return levels[level]?.subarray(begin, begin + width * HASH_BYTES) ?? new Uint8Array();
+  };
+  const key = ({ level, index }: Omit<Tile, "width">): string => `${level}/${index}`;
+
+  /** Only these tiles, only as wide as they were named; and what of them was read. */
+  const onlyThese = (tiles: readonly Tile[]) => {
+    const loaded = new Map(tiles.map((tile) => [key(tile), load(tile)]));
+    expect(loaded.size).toBe(tiles.length);
+    for (const { level, index, width } of tiles)
+      expect(loaded.get(key({ level, index }))?.length).toBe(width * HASH_BYTES);
+    const read = new Set<string>();
+    const lookup: TileLookup = (tile) => {
+      read.add(key(tile));
+      return loaded.get(key(tile));
+    };
+    return { hashOf: subtreeHashFrom(lookup), read: () => read, needed: new Set(loaded.keys()) };
+  };
+
+  test("the tiles are those of the specification", () => {
+    for (const [level, n, i] of [
+      [0, 0, 0],
+      [0, 3906, 63],
+      [1, 0, 0],
+      [1, 15, 65],
+      [2, 0, 14],
+    ] as const) {
+      const at = (n * TILE_WIDTH + i) * HASH_BYTES;
+      const width = TILE_WIDTH ** level;
+      expect(hex(levels[level]?.subarray(at, at + HASH_BYTES) ?? new Uint8Array())).toBe(
+        hex(naive.mth((n * TILE_WIDTH + i) * width, (n * TILE_WIDTH + i + 1) * width)),
+      );
+    }
+  });
+
+  const size = fc.oneof(
+    fc.integer({ min: 1, max: LEAVES }),
+    fc.integer({ min: 1, max: 1100 }),
+    fc.constantFrom(1, 255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 131_072, 70_000, LEAVES),
+  );
+
+  test("root, inclusion and consistency come from exactly the tiles named", () => {
+    fc.assert(
+      fc.property(size, fc.nat(), fc.nat(), (size, indexChance, fromChance) => {
+        const root = naive.mth(0, size);
+        const forRoot = onlyThese(tilesForRoot(size));
+        expect(hex(rootOf(size, forRoot.hashOf))).toBe(hex(root));
+        expect(forRoot.read()).toEqual(forRoot.needed);
+
+        const index = indexChance % size;
+        const forInclusion = onlyThese(tilesForInclusion(index, size));
+        const proof = inclusionProof(index, size, forInclusion.hashOf);
+        expect(proof.map(hex)).toEqual(naive.path(index, size).map(hex));
+        expect(forInclusion.read()).toEqual(forInclusion.needed);
+        expect(verifyInclusion({ leaf: leafHash(leafData(index)), index, size, proof, root })).toBe(true);
+
+        const from = 1 + (fromChance % size);
+        const forConsistency = onlyThese(tilesForConsistency(from, size));
+        const growth = consistencyProof(from, size, forConsistency.hashOf);
+        expect(growth.map(hex)).toEqual(naive.proof(from, size).map(hex));
+        expect(forConsistency.read()).toEqual(forConsistency.needed);
+        const fromRoot = naive.mth(0, from);
+        expect(verifyConsistency({ from, to: size, fromRoot, toRoot: root, proof: growth })).toBe(true);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  test("tiles of a larger tree do as well, missing and short ones are said to be missing", () => {
+    const tiles = tilesForInclusion(700, 70_000);
+    const whole = new Map(tiles.map((tile) => [key(tile), load({ ...tile, width: TILE_WIDTH })]));
+    const hashes = inclusionProof(
+      700,
+      70_000,
+      subtreeHashFrom((tile) => whole.get(key(tile))),
+    );
+    expect(hashes.map(hex)).toEqual(naive.path(700, 70_000).map(hex));
+    for (const tile of tiles) {
+      const others = new Map([...whole].filter(([name]) => name !== key(tile)));
+      const lookup: TileLookup = (wanted) => others.get(key(wanted));
+      expect(() => inclusionProof(700, 70_000, subtreeHashFrom(lookup))).toThrow(RangeError);
+    }
+    const short = subtreeHashFrom(() => new Uint8Array(TILE_BYTES - 1));
+    expect(() => short({ level: 7, index: 1 })).toThrow("tile 0/000 is not loaded");
+  });
+});

@@ -1,0 +1,59 @@
+/** What the roles `projector` and `sealer` run beside the requests. */
+
+import type { BrokerConnection } from "../jetstream/connection.ts";
+import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
+import type { AcceptedCounts } from "../log/accepted-counts.ts";
+import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
+import type { RetentionStore } from "../retention/retention-store.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { inBackground } from "./background.ts";
+import { loadCheckpointKeys } from "./checkpoint-key.ts";
+import type { Config } from "./config.ts";
+import { startExpiring } from "./expiring.ts";
+import { startMonitoring } from "./monitoring.ts";
+import { startProjecting } from "./projecting.ts";
+import { startReconciling } from "./reconciling.ts";
+import { startSealing } from "./sealing.ts";
+
+/** One process does it for all: it moves the views on, tells of duties, lets events expire, and looks whether anything is missing. */
+export const startProjector = (
+  stack: AsyncDisposableStack,
+  parts: Parameters<typeof startProjecting>[0] &
+    Parameters<typeof startTelling>[0] & {
+      readonly retentionStore: RetentionStore;
+      readonly accepted: AcceptedCounts;
+    },
+): void => {
+  const { projections, rules, connection, retentionStore: retention, accepted, ...shared } = parts;
+  stack.use(startProjecting({ ...shared, projections }));
+  stack.use(startTelling({ ...shared, rules, connection }));
+  stack.use(startExpiring({ ...shared, retention, projections, rules }));
+  stack.use(startReconciling({ ...shared, accepted }));
+};
+
+/** Signs, and watches what was signed: whoever may sign is the first who must know when something does not agree. */
+export const startSealer = async (
+  stack: AsyncDisposableStack,
+  { dataDir, checkpointKey: configured, serviceName, checkpointIntervalMs: intervalMs }: Config,
+  shared: Omit<Parameters<typeof startMonitoring>[0], "keys" | "serviceName">,
+): Promise<void> => {
+  const keys = await loadCheckpointKeys({ dataDir, configured });
+  stack.use(startSealing({ ...shared, keys, serviceName, intervalMs }));
+  stack.use(startMonitoring({ ...shared, keys, serviceName }));
+};
+
+const startTelling = ({
+  connection,
+  metrics,
+  ...shared
+}: Omit<AnnouncerDependencies, "publish" | "onAnnounced"> & {
+  readonly connection: BrokerConnection;
+  readonly metrics: Metrics;
+}): AsyncDisposable => {
+  const dependencies: AnnouncerDependencies = {
+    ...shared,
+    publish: createDutyPublisher(connection),
+    onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
+  };
+  return inBackground((signal) => keepAnnouncing(dependencies, signal));
+};

@@ -1,0 +1,178 @@
+/** Sealing on a real stream of checkpoints: what is signed, and above all what is not. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createCheckpointStream } from "../../src/jetstream/checkpoint-stream.ts";
+import type { CheckpointStore } from "../../src/proof/checkpoint-store.ts";
+import { type KeyRing, readKeyRing } from "../../src/proof/key-ring.ts";
+import { createCompactRange, leafHash } from "../../src/proof/rfc6962.ts";
+import { originOf, seal } from "../../src/proof/seal.ts";
+import { createSealer } from "../../src/proof/sealer.ts";
+import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+import type { GrownTree } from "../../src/proof/tree-source.ts";
+import { silentLogger } from "../support/broker.ts";
+import { startTestLog, type TestLog } from "../support/log.ts";
+
+let log: TestLog;
+let checkpoints: CheckpointStore;
+
+beforeAll(async () => {
+  log = await startTestLog();
+  checkpoints = await createCheckpointStream(log.connection);
+});
+afterAll(() => log[Symbol.asyncDispose]());
+
+const ringOf = (text: string): KeyRing => {
+  const read = readKeyRing(text);
+  if (read.kind === "malformed") throw new Error(read.detail);
+  return read.ring;
+};
+const OLD = "11".repeat(32);
+const NEW = "22".repeat(32);
+
+/** A tree over texts, as the view would give it. */
+const treeOf = (leaves: readonly string[]) => ({
+  root: async (_tenant: string, size: number) => {
+    if (size > leaves.length) return undefined;
+    const range = createCompactRange();
+    for (const text of leaves.slice(0, size)) range.append(leafHash(new TextEncoder().encode(text)));
+    return range.root();
+  },
+});
+
+const sealing = (leaves: readonly string[], keys = ringOf(OLD), serviceName = "prooftrail") => ({
+  serviceName,
+  keys,
+  trees: treeOf(leaves),
+  checkpoints,
+});
+
+const opened = async (tenant: string, keys: KeyRing, serviceName = "prooftrail") => {
+  const origin = originOf(serviceName, tenant);
+  const note = (await checkpoints.last(tenant))?.note ?? "";
+  return openCheckpoint(note, { origin, verifiers: keys.verifiers(origin) });
+};
+
+test("a tree head is signed once per size, under the name of the tenant's log", async () => {
+  expect(await seal(sealing(["a", "b"]), "acme", 2)).toEqual({ kind: "sealed", size: 2 });
+  expect(await seal(sealing(["a", "b"]), "acme", 2)).toEqual({ kind: "current" });
+  expect(await seal(sealing(["a", "b", "c"]), "acme", 3)).toEqual({ kind: "sealed", size: 3 });
+  const root = await treeOf(["a", "b", "c"]).root("", 3);
+  expect(await opened("acme", ringOf(OLD))).toMatchObject({
+    kind: "opened",
+    checkpoint: { origin: "prooftrail/acme", size: 3, root },
+  });
+});
+
+test("nothing is signed that does not extend what was signed last, whatever its size", async () => {
+  await seal(sealing(["a", "b", "c"]), "extended", 3);
+  const before = await checkpoints.last("extended");
+  const others = [["a", "X", "c"], ["a", "b", "X", "d"], ["b", "a", "c", "d"], ["X"]];
+  for (const leaves of others) {
+    const outcome = await seal(sealing(leaves), "extended", leaves.length);
+    expect([leaves, outcome]).toMatchObject([
+      leaves,
+      leaves.length < 3 ? { kind: "view_behind" } : { kind: "refused", reason: "does_not_extend" },
+    ]);
+  }
+  // The tree says that it has more leaves than its tiles give.
+  expect(await seal(sealing(["a", "b", "c"]), "extended", 4)).toMatchObject({
+    kind: "refused",
+    reason: "tiles_missing",
+  });
+  expect(await checkpoints.last("extended")).toEqual(before);
+});
+
+test("a checkpoint that none of our keys signed is built upon by nobody", async () => {
+  await seal(sealing(["a"], ringOf(OLD)), "foreign", 1);
+  for (const [keys, name] of [
+    [ringOf(NEW), "prooftrail"],
+    [ringOf(OLD), "renamed"],
+  ] as const) {
+    expect(await seal(sealing(["a", "b"], keys, name), "foreign", 2)).toMatchObject({
+      kind: "refused",
+      reason: "unverifiable",
+    });
+  }
+  await checkpoints.write("foreign", "anything\n", (await checkpoints.last("foreign"))?.revision ?? 0);
+  expect(await seal(sealing(["a", "b"]), "foreign", 2)).toMatchObject({ reason: "unverifiable" });
+});
+
+test("while a key is changed both sign, and what the old one signed stays verifiable", async () => {
+  await seal(sealing(["a"], ringOf(OLD)), "rotated", 1);
+  await seal(sealing(["a", "b"], ringOf(`${NEW} # new\n${OLD}`)), "rotated", 2);
+  for (const trusted of [OLD, NEW]) {
+    const found = await opened("rotated", ringOf(trusted));
+    expect(found).toMatchObject({ kind: "opened", checkpoint: { size: 2 } });
+  }
+  const [retired] = ringOf(OLD).publicKeys;
+  const after = ringOf(`${NEW},public:${Buffer.from(retired?.bytes ?? []).toString("hex")}`);
+  expect(await seal(sealing(["a", "b", "c"], after), "rotated", 3)).toEqual({ kind: "sealed", size: 3 });
+  expect(await opened("rotated", ringOf(OLD))).toEqual({ kind: "failed", reason: "unknown_key" });
+  expect(await opened("rotated", after)).toMatchObject({ kind: "opened" });
+});
+
+test("of two sealers at once one is overtaken, and there is one tree head", async () => {
+  const leaves = ["a", "b"];
+  const outcomes = await Promise.all([1, 2, 3].map(() => seal(sealing(leaves), "raced", 2)));
+  expect(outcomes.filter(({ kind }) => kind === "sealed")).toHaveLength(1);
+  expect(
+    outcomes.filter(({ kind }) => kind !== "sealed" && kind !== "overtaken" && kind !== "current"),
+  ).toEqual([]);
+  const stored: string[] = [];
+  for await (const { tenant, note } of checkpoints.since(0)) if (tenant === "raced") stored.push(note);
+  expect(stored).toHaveLength(1);
+});
+
+test("the sealer takes each tree that grew, and takes up again what it could not seal", async () => {
+  const leaves = new Map([
+    ["one", ["a"]],
+    ["two", ["b", "c"]],
+  ]);
+  let isAway = true;
+  const grownAsked: number[] = [];
+  const outcomes: string[] = [];
+  const sealer = createSealer({
+    serviceName: "prooftrail",
+    keys: ringOf(OLD),
+    checkpoints: {
+      last: checkpoints.last,
+      write: (...write) => (isAway ? Promise.reject(new Error("away")) : checkpoints.write(...write)),
+    },
+    trees: {
+      root: (tenant, size) => treeOf(leaves.get(tenant) ?? []).root(tenant, size),
+      grown: async (after) => {
+        grownAsked.push(after);
+        const all: readonly GrownTree[] = [
+          { tenant: "one", size: 1, lastSequence: 1 },
+          { tenant: "two", size: 2, lastSequence: 3 },
+        ];
+        return all.filter(({ lastSequence }) => lastSequence > after);
+      },
+    },
+    logger: silentLogger,
+    onOutcome: ({ kind }) => outcomes.push(kind),
+  });
+  await expect(sealer.look()).rejects.toThrow("away");
+  isAway = false;
+  await sealer.look();
+  await sealer.look();
+  expect(outcomes).toEqual(["sealed", "sealed"]);
+  expect(grownAsked).toEqual([0, 3, 3]);
+  expect(await opened("two", ringOf(OLD))).toMatchObject({ kind: "opened", checkpoint: { size: 2 } });
+});
+
+test("public keys are kept for those who verify, each once", async () => {
+  const { publicKeys } = ringOf(`${NEW} ${OLD}`);
+  for (const { bytes } of [...publicKeys, ...publicKeys]) await checkpoints.addPublicKey(bytes);
+  const kept = await checkpoints.publicKeys();
+  expect(kept.map((key) => Buffer.from(key).toString("hex")).sort()).toEqual(
+    publicKeys.map(({ bytes }) => Buffer.from(bytes).toString("hex")).sort(),
+  );
+});
+
+test("a ring that cannot sign, or has anything else in it, is refused, and no key is repeated", () => {
+  for (const text of ["", "# nothing", `public:${OLD}`, OLD.slice(2), `${OLD} x`, `${OLD}\n${NEW}0`]) {
+    const read = readKeyRing(text);
+    expect([text, read.kind]).toEqual([text, "malformed"]);
+    expect(JSON.stringify(read)).not.toContain(OLD.slice(0, 8));
+  }
+});

@@ -1,0 +1,338 @@
+/**
+ * Somebody with every right on the machine alters what is stored while nothing runs; the service is started again on what they left. Each alteration is found,
+ * and the record is named. Bundles are altered in the tests of evidence.
+ *
+ * 1. A service takes events of two tenants and seals them; it is stopped, and its folder kept.
+ * 2. Each test alters a copy of that folder, starts a service on it, and waits for what it says.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { connect, type JetStreamManager, type NatsConnection, type StreamConfig } from "nats";
+import { testBrokerBinary } from "../support/broker.ts";
+import { event, type LogLine, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const EVENTS = 600;
+const SETTINGS = { CHECKPOINT_INTERVAL: "50ms" };
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "prooftrail-tampering-"));
+  const service = await startTestService({ ...SETTINGS, DATA_DIR: join(folder, "original") });
+  for (const [tenant, count] of [
+    ["acme", EVENTS],
+    ["beta", 3],
+  ] as const) {
+    const key = await service.makeKey(tenant);
+    const events = Array.from({ length: count }, (_, index) => event({ event_id: `evt_${tenant}_${index}` }));
+    await service.call("/v1/events/batch", { key, body: { events } });
+    const sealed = await service.call(`/v1/events/evt_${tenant}_${count - 1}/proof?wait=10`, { key });
+    expect(sealed.status).toBe(200);
+  }
+  await service.service.stop();
+}, 30_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let copies = 0;
+const copy = async (): Promise<string> => {
+  const path = join(folder, `copy-${copies++}`);
+  await cp(join(folder, "original"), path, { recursive: true });
+  return path;
+};
+
+interface Message {
+  readonly subject: string;
+  readonly payload: string;
+}
+
+/** The log as it would be had it always been what `change` makes of it: as an operator of the broker can write it. */
+const rewriteLog = async (dataDir: string, change: (messages: Message[]) => readonly Message[]) => {
+  const ports = join(dataDir, "ports");
+  const server = spawn(
+    await testBrokerBinary(),
+    [
+      "-js",
+      "-sd",
+      join(dataDir, "broker", "store"),
+      "-a",
+      "127.0.0.1",
+      "-p",
+      "-1",
+      "--ports_file_dir",
+      dataDir,
+    ],
+    { stdio: "ignore" },
+  );
+  try {
+    const url = await until("the broker listens", () => listeningAt(dataDir));
+    const nats = await connect({ servers: url });
+    const manager = await nats.jetstreamManager();
+    const { config, state } = await manager.streams.info("AUDIT");
+    const messages = await messagesOf(manager, state.last_seq);
+    await manager.streams.delete("AUDIT");
+    await writeLog(nats, manager, config, change(messages));
+    await nats.close();
+  } finally {
+    server.kill("SIGTERM");
+    await new Promise((resolve) => server.once("exit", resolve));
+    await rm(ports, { force: true });
+  }
+};
+
+const listeningAt = async (dataDir: string): Promise<string | undefined> => {
+  const name = (await readdir(dataDir)).find((each) => each.endsWith(".ports"));
+  const text = name && (await readFile(join(dataDir, name), "utf8"));
+  const [url] = text ? (JSON.parse(text).nats ?? []) : [];
+  return url;
+};
+
+const messagesOf = async (manager: JetStreamManager, last: number): Promise<Message[]> => {
+  const messages: Message[] = [];
+  for (let seq = 1; seq <= last; seq++) {
+    const { subject, data } = await manager.streams.getMessage("AUDIT", { seq });
+    messages.push({ subject, payload: new TextDecoder().decode(data) });
+  }
+  return messages;
+};
+
+const writeLog = async (
+  nats: NatsConnection,
+  manager: JetStreamManager,
+  config: StreamConfig,
+  messages: readonly Message[],
+): Promise<void> => {
+  await manager.streams.add(config);
+  for (const { subject, payload } of messages) nats.publish(subject, payload);
+  await until("the log is written", async () => {
+    const { state } = await manager.streams.info("AUDIT");
+    return state.messages === messages.length;
+  });
+};
+
+const alarmsOf = ({ lines }: TestService): readonly LogLine[] =>
+  lines.filter(({ message }) => message === "the log, its tree and what was signed do not agree");
+
+/** What the monitor says first of this kind. */
+const alarm = (service: TestService, code: string): Promise<LogLine> =>
+  until(
+    `the alarm ${code}; so far: ${JSON.stringify(service.lines.filter(({ level }) => level === "error"))}`,
+    () => alarmsOf(service).find((line) => line.code === code),
+  );
+
+const started = async (dataDir: string): Promise<TestService> =>
+  startTestService({ ...SETTINGS, DATA_DIR: dataDir });
+
+const placeIn = (messages: readonly Message[]): number =>
+  messages.findIndex(({ payload }) => payload.includes(`"${ID}"`));
+
+type Tampering = [
+  what: string,
+  change: (messages: Message[]) => readonly Message[],
+  code: string,
+  /** How far behind the altered record the first stands that is another now. */
+  behind: number,
+];
+
+const ID = "evt_acme_300";
+
+const tampered: readonly Tampering[] = [
+  [
+    "one bit flipped",
+    (messages) => changed(messages, (payload) => payload.replace("credit_model", "credit_modem")),
+    "root_differs",
+    0,
+  ],
+  [
+    "backdated",
+    (messages) => changed(messages, (payload) => payload.replace('"received_at":"20', '"received_at":"19')),
+    "root_differs",
+    0,
+  ],
+  ["dropped", (messages) => messages.toSpliced(placeIn(messages), 1), "shorter_than_signed", 0],
+  [
+    "put behind the next",
+    (messages) => {
+      const place = placeIn(messages);
+      const [moved, next] = messages.slice(place, place + 2);
+      return moved && next ? messages.toSpliced(place, 2, next, moved) : messages;
+    },
+    "root_differs",
+    0,
+  ],
+  [
+    "doubled",
+    (messages) => {
+      const place = placeIn(messages);
+      return messages.toSpliced(place, 0, ...messages.slice(place, place + 1));
+    },
+    "root_differs",
+    1,
+  ],
+];
+
+const changed = (messages: readonly Message[], change: (payload: string) => string): readonly Message[] =>
+  messages.map((message) =>
+    message.payload.includes(`"${ID}"`) ? { ...message, payload: change(message.payload) } : message,
+  );
+
+describe("a record in the log", () => {
+  test.each(tampered)(
+    "%s: found and named",
+    async (_, change, code, behind) => {
+      const dataDir = await copy();
+      let sequence = 0;
+      await rewriteLog(dataDir, (messages) => {
+        sequence = placeIn(messages) + 1 + behind;
+        return change(messages);
+      });
+      await using service = await started(dataDir);
+      expect(await alarm(service, code)).toMatchObject({ tenant: "acme", sequence });
+      const { text } = await service.call("/metrics");
+      expect(text).toContain(`prooftrail_monitor_alarms_total{kind="${code}"}`);
+    },
+    30_000,
+  );
+
+  test("the newest cut off: found and counted", async () => {
+    const dataDir = await copy();
+    await rewriteLog(dataDir, (messages) => messages.slice(0, -1));
+    await using service = await started(dataDir);
+    expect(await alarm(service, "shorter_than_signed")).toMatchObject({
+      tenant: "beta",
+      detail: "3 records were signed, the log holds 2",
+    });
+  }, 30_000);
+
+  test("one bit flipped in the broker's own file: found", async () => {
+    const dataDir = await copy();
+    const store = join(dataDir, "broker", "store");
+    const files = await readdir(store, { recursive: true });
+    const block = files.find((name) => /AUDIT.*\.blk$/.test(name));
+    if (block === undefined) throw new Error("the log has a file");
+    const bytes = await readFile(join(store, block));
+    const middle = Math.floor(bytes.length / 2);
+    bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+    await writeFile(join(store, block), bytes);
+    await using service = await started(dataDir);
+    await until("somebody says so", () => service.lines.find(({ level }) => level === "error"));
+  }, 30_000);
+});
+
+/** `bun run views verify <view>` on a folder that no service uses. */
+const verifyView = async (dataDir: string, view: string): Promise<string> => {
+  const command = join(import.meta.dir, "../../src/service/views-command.ts");
+  const child = Bun.spawn([process.execPath, command, "verify", view], {
+    env: { ...process.env, DATA_DIR: dataDir, NATS_SERVER_BIN: await testBrokerBinary() },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const text = (await child.stdout.text()) + (await child.stderr.text());
+  expect(await child.exited).toBe(1);
+  return text;
+};
+
+describe("a record in the view", () => {
+  const where = "WHERE tenant = 'acme' AND event_id = 'evt_acme_300'";
+  test.each([
+    ["altered", `UPDATE events SET event = replace(event, 'credit_model', 'credit_modem') ${where}`],
+    ["backdated", `UPDATE events SET received_at = '1999-01-01T00:00:00.000Z' ${where}`],
+    ["gone", `DELETE FROM events ${where}`],
+  ])(
+    "%s: found and named when the view is held against the log",
+    async (_, sql) => {
+      const dataDir = await copy();
+      inViews(dataDir, sql);
+      const found = await verifyView(dataDir, "events");
+      expect(found).toContain("evt_acme_300");
+      expect(found).not.toContain("evt_acme_299");
+    },
+    30_000,
+  );
+});
+
+test("log and tree altered together: what was signed still says so", async () => {
+  const dataDir = await copy();
+  await rewriteLog(dataDir, (messages) =>
+    changed(messages, (payload) => payload.replace("credit_model", "credit_modem")),
+  );
+  // The tree is made again from what the log says now.
+  inViews(dataDir, "UPDATE views SET version = 0 WHERE name = 'tree'");
+  await using service = await started(dataDir);
+  const line = await alarm(service, "root_differs");
+  expect(line).toMatchObject({
+    tenant: "acme",
+    detail: expect.stringMatching(/^leaves \d+ to 599 are not as they were signed$/),
+  });
+  const refused = await until("the sealer refuses", () =>
+    service.lines.find(({ message }) => message === "a tree head is not signed"),
+  );
+  expect(refused).toMatchObject({ tenant: "acme", code: "does_not_extend" });
+}, 30_000);
+
+const inViews = (dataDir: string, sql: string): void => {
+  const database = new DatabaseSync(join(dataDir, "views.sqlite"));
+  expect(Number(database.prepare(sql).run().changes)).toBeGreaterThan(0);
+  database.close();
+};
+
+describe("a hash in the tree", () => {
+  test("of a full tile altered: the leaf is named, and no proof is given", async () => {
+    const dataDir = await copy();
+    inViews(
+      dataDir,
+      "UPDATE tree_tiles SET hashes = substr(hashes, 1, 430) || 'AAAA' || substr(hashes, 435) WHERE tenant = 'acme' AND level = 0 AND tile = 0",
+    );
+    await using service = await started(dataDir);
+    // Character 430 of base64 lies in byte 322, and so in the eleventh hash.
+    expect(await alarm(service, "tile_differs")).toMatchObject({
+      tenant: "acme",
+      detail: "leaf 10 is not the hash of its record",
+    });
+    const key = await service.makeKey("acme");
+    const answer = await service.call("/v1/events/evt_acme_11/proof", { key });
+    expect(answer.json).toMatchObject({ code: "internal_error", detail: expect.stringContaining("rebuild") });
+  }, 30_000);
+
+  test("of a full tile gone: it is named", async () => {
+    const dataDir = await copy();
+    inViews(dataDir, "DELETE FROM tree_tiles WHERE tenant = 'acme' AND level = 0 AND tile = 1");
+    await using service = await started(dataDir);
+    expect(await alarm(service, "tile_differs")).toMatchObject({
+      tenant: "acme",
+      detail: "tile 0/1 is gone",
+    });
+  }, 30_000);
+
+  test("at the edge of the tree altered: nothing more is signed for the tenant", async () => {
+    const dataDir = await copy();
+    inViews(
+      dataDir,
+      "UPDATE tree_tiles SET hashes = 'AAAA' || substr(hashes, 5) WHERE tenant = 'acme' AND level = 0 AND tile = 2",
+    );
+    await using service = await started(dataDir);
+    const key = await service.makeKey("acme");
+    const before = (await service.call("/v1/log/checkpoint", { key })).text;
+    await service.call("/v1/events", { key, body: event({ event_id: "evt_acme_more" }) });
+    const refused = await until("the sealer refuses", () =>
+      service.lines.find(({ message }) => message === "a tree head is not signed"),
+    );
+    expect(refused).toMatchObject({ tenant: "acme", code: "does_not_extend" });
+    expect((await service.call("/v1/log/checkpoint", { key })).text).toBe(before);
+  }, 30_000);
+});
+
+test("what is as it was gives no alarm", async () => {
+  const dataDir = await copy();
+  await using service = await started(dataDir);
+  await until("the log was read again", async () =>
+    /^prooftrail_monitor_position 60\d$/m.test((await service.call("/metrics")).text),
+  );
+  const key = await service.makeKey("acme");
+  await service.call("/v1/events", { key, body: event({ event_id: "evt_acme_more" }) });
+  expect((await service.call("/v1/events/evt_acme_more/proof?wait=10", { key })).status).toBe(200);
+  expect(service.lines.filter(({ level }) => level === "error")).toEqual([]);
+}, 30_000);
