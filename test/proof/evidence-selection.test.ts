@@ -41,17 +41,23 @@ const select = (filter: EvidenceFilter, count: number, event = "{}") => {
   );
 };
 
-const TOO_LARGE = { kind: "too_large", detail: expect.stringContaining("by shorter times with from and to") };
+/** What the refusal says; undefined where it is none. */
+const refusal = async (...asked: Parameters<typeof select>): Promise<string | undefined> => {
+  const result = await select(...asked);
+  return result.kind === "too_large" ? result.detail : undefined;
+};
+
+const ADVICE = "Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.";
 
 test("more records than a bundle holds are refused, with the way to ask for less", async () => {
   const count = EVIDENCE_RECORDS_MAX + 1;
-  expect(await select({}, count)).toMatchObject(TOO_LARGE);
-  expect(await select({ assetId: "credit_model" }, count)).toMatchObject(TOO_LARGE);
-  expect(await select({ from: "2026-01-01T00:00:00Z" }, count)).toMatchObject(TOO_LARGE);
+  expect(await refusal({}, count)).toContain(ADVICE);
+  expect(await refusal({ assetId: "credit_model" }, count)).toContain(ADVICE);
+  expect(await refusal({ from: "2026-01-01T00:00:00Z" }, count)).toContain(ADVICE);
 });
 
 test("and so are records that are too large together", async () => {
   const event = JSON.stringify("x".repeat(EVENT_BYTES_MAX - 2));
   const count = Math.ceil(EVIDENCE_BYTES_MAX / EVENT_BYTES_MAX) + 1;
-  expect(await select({ assetId: "credit_model" }, count, event)).toMatchObject(TOO_LARGE);
+  expect(await refusal({ assetId: "credit_model" }, count, event)).toContain(ADVICE);
 });
