@@ -237,6 +237,27 @@ export const MONITOR_LEAVES_UNSIGNED_MAX = 100_000;
 /** How long `GET /v1/events/{event_id}/proof` waits for the seal at most, and how often it looks. */
 export const PROOF_WAIT_SECONDS_MAX = 30;
 export const PROOF_POLL_MS = 50;
+/** Records of one evidence bundle, and their bytes: what an auditor's machine checks in a minute. More is asked for in parts. */
+export const EVIDENCE_RECORDS_MAX = 100_000;
+export const EVIDENCE_BYTES_MAX = 512 * MIB;
+/** How long a bundle waits until all that is in the log is sealed, unless told. */
+export const EVIDENCE_WAIT_SECONDS_DEFAULT = 10;
+/** How long it waits for the seal of its own event, at its end. */
+export const EVIDENCE_ANCHOR_MS_MAX = 30 * SECOND_MS;
+/** Records that are read from the log side by side for a bundle: 16 MiB of the largest. */
+export const EVIDENCE_READS_AT_ONCE = 64;
+/** Records that are read in one way, side by side or by following the log, and how many may be passed over for each of them (measured: 25 cost one read). */
+export const EVIDENCE_STRETCH_RECORDS = 1000;
+export const EVIDENCE_FOLLOWED_PER_RECORD_MAX = 20;
+/** Records of a small bundle are read once, and kept for the other files. With EXPORTS_MAX of them 128 MiB. */
+export const EVIDENCE_KEPT_BYTES_MAX = 4 * MIB;
+/** How long the broker may take for some of them. */
+export const EVIDENCE_FOLLOW_MS_MAX = 10 * SECOND_MS;
+/** Rows of the page for people: events, and of duties, assets and decisions each. All of them are in the files beside it. */
+export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
+export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
+/** Hashes of the tree that are kept while its proofs are made: 10 MB. Neighbours share all but a few. */
+export const PROVER_HASHES_MAX = 50_000;
 /** A view further behind than this makes the instance not ready. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 

@@ -121,6 +121,7 @@ test("no file is dead: each is reached from the program", () => {
   };
   reach("src/service/main.ts");
   reach("src/service/views-command.ts");
+  reach("src/verifier/main.ts");
   // Runs in the browser: src/service/sandbox-page.ts has it bundled.
   reach("src/sandbox-page/page.ts");
   // Chosen by a setting that does not exist yet; the suite of the view stores runs on it.
@@ -141,6 +142,19 @@ describe("finer rules", () => {
     const impure =
       /\bDate\.now\b|new Date\(\)|setTimeout|setInterval|Math\.random|node:fs|\bfetch\(|\bperformance\./;
     expect(pure.filter((path) => impure.test(withoutComments(read(path))))).toEqual([]);
+  });
+
+  test("the verifier of bundles rests on the standards and the record's format, and on nothing of the server", () => {
+    const standards =
+      /^src\/proof\/(evidence\/[\w-]+|base64|decimal|rfc6962|signed-note|tlog-checkpoint|tlog-proof)\.ts$|^src\/log\/record\.ts$/;
+    const others = sources
+      .filter((path) => path.startsWith("src/proof/evidence/"))
+      .flatMap((path) =>
+        importsOf(path)
+          .map((specifier) => (specifier.startsWith(".") ? targetOf(path, specifier) : specifier))
+          .filter((target) => !target.startsWith("node:") && !standards.test(target)),
+      );
+    expect(others).toEqual([]);
   });
 
   test("only the assembly knows which database and which broker", () => {

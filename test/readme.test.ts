@@ -33,7 +33,8 @@ const [startCommand = "", ...others] = shell;
 const followCommand = others.find((text) => text.includes("follow.ts")) ?? "";
 const streamCommand = others.find((text) => text.includes("/v1/events/stream")) ?? "";
 const exportCommand = others.find((text) => text.includes("/v1/export")) ?? "";
-const notCalls = [TEST_COMMAND, followCommand, streamCommand, exportCommand];
+const evidenceCommand = others.find((text) => text.includes("/v1/evidence")) ?? "";
+const notCalls = [TEST_COMMAND, followCommand, streamCommand, exportCommand, evidenceCommand];
 const calls = others.filter((text) => !notCalls.includes(text));
 
 let folder = "";
@@ -122,6 +123,12 @@ test("the export printed there has both events", async () => {
   const table = readFileSync(join(folder, "prooftrail", "events.csv"), "utf8");
   expect(table.match(/^\d+,/gm)).toEqual(["1,", "2,"]);
 });
+
+test("the evidence bundle printed there is valid", async () => {
+  const output = await run(evidenceCommand);
+  expect(output).toStartWith("VALID  evidence.zip\n");
+  expect(output).not.toContain("not pinned");
+}, 30_000);
 
 /** What a command that does not end has printed when that is enough. */
 const runUntil = async (command: string, isEnough: (output: string) => boolean): Promise<string> => {

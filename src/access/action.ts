@@ -43,6 +43,7 @@ export interface ActionRecorder<Action> {
   carryOut(options: {
     readonly by: Actor;
     readonly action: Action;
-    readonly work: () => Promise<ActionResult>;
+    /** Told where in the log the event stands. */
+    readonly work: (sequence: number) => Promise<ActionResult>;
   }): Promise<ActionResult>;
 }

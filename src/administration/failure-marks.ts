@@ -60,5 +60,7 @@ export const createFailureMarks = (dependencies: {
 };
 
 /** A duplicate is the same mark, whose acknowledgement was lost: nobody else has its id. */
-export const isStored = (outcome: Outcome | undefined): boolean =>
+export const isStored = (
+  outcome: Outcome | undefined,
+): outcome is Extract<Outcome, { readonly sequence: number }> =>
   outcome?.kind === "appended" || outcome?.kind === "duplicate";

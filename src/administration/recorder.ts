@@ -56,7 +56,7 @@ export const createRecorder = (dependencies: RecorderDependencies): Recorder => 
     }
     let result: ActionResult | undefined;
     try {
-      result = await work();
+      result = await work(outcome.sequence);
       return result;
     } finally {
       if (result?.kind !== "written") mark(record, result?.kind === "conflict" ? "none" : "unknown");

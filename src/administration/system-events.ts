@@ -13,7 +13,7 @@ export const EXPORT_ACTIONS = {
   "system.export_taken": {
     summary: "An export began. Whether its reader took it to the end is not said.",
     details: Type.Object({
-      format: Type.Union([Type.Literal("ndjson"), Type.Literal("csv")]),
+      format: Type.Union([Type.Literal("ndjson"), Type.Literal("csv"), Type.Literal("evidence")]),
       filters: Type.Record(Type.String(), Type.Array(Type.String()), {
         description: "The parameters that chose the events, as they were asked; empty for all.",
       }),
@@ -24,8 +24,29 @@ export const EXPORT_ACTIONS = {
 
 export type ExportAction = ActionOf<typeof EXPORT_ACTIONS>;
 
+const EVIDENCE_ACTIONS = {
+  "system.evidence_made": {
+    summary:
+      "An evidence bundle was made. Its manifest is anchored here: the bundle holds the proof that this event is in the log.",
+    details: Type.Object({
+      manifest_sha256: Type.String({ description: "SHA-256 of the file manifest.json, in hex." }),
+      records: Type.Integer({ description: "Records in the bundle." }),
+      filter: Type.Record(Type.String(), Type.String(), {
+        description: "The parameters that chose them; empty for all.",
+      }),
+    }),
+  },
+} as const satisfies Readonly<Record<string, ActionKind>>;
+
+export type EvidenceAction = ActionOf<typeof EVIDENCE_ACTIONS>;
+
 /** What somebody does. */
-export const ACTIONS = { ...KEY_ACTIONS, ...RETENTION_ACTIONS, ...EXPORT_ACTIONS } as const;
+export const ACTIONS = {
+  ...KEY_ACTIONS,
+  ...RETENTION_ACTIONS,
+  ...EXPORT_ACTIONS,
+  ...EVIDENCE_ACTIONS,
+} as const;
 
 export type Action = ActionOf<typeof ACTIONS>;
 

@@ -6,7 +6,7 @@ import type { ClientRateLimiter } from "../access/client-rate-limit.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
 import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
-import type { ExportAction } from "../administration/system-events.ts";
+import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { LogReader } from "../log/event-log.ts";
@@ -27,6 +27,7 @@ import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { caseRoutes } from "./routes/cases.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
+import { evidenceRoutes } from "./routes/evidence.ts";
 import { exportRoutes } from "./routes/export.ts";
 import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -46,7 +47,7 @@ import { isSandboxPath, watermarked } from "./watermark.ts";
 export interface HttpDependencies {
   readonly intake: Intake;
   readonly views: ViewStore;
-  readonly log: Pick<LogReader, "lastSequence" | "read">;
+  readonly log: LogReader;
   readonly checkpoints: CheckpointStore;
   /** First part of the origin of every tenant's log. */
   readonly serviceName: string;
@@ -57,7 +58,7 @@ export interface HttpDependencies {
   readonly reconciliation: ReconciliationDependencies;
   readonly keys: Keys;
   readonly retention: Retention;
-  readonly recorder: ActionRecorder<ExportAction>;
+  readonly recorder: ActionRecorder<ExportAction | EvidenceAction>;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
   readonly vocabulary: EventVocabulary;
   readonly reasonsNotReady: () => Promise<readonly string[]>;
@@ -144,6 +145,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
     .use(ingestionRoutes({ ...dependencies, guard }))
     .use(streamRoutes({ ...dependencies, guard }))
     .use(exportRoutes({ ...dependencies, guard }))
+    .use(evidenceRoutes({ ...dependencies, guard }))
     .use(searchRoutes({ ...dependencies, guard }))
     .use(assetRoutes({ ...dependencies, guard }))
     .use(caseRoutes({ ...dependencies, guard }))

@@ -4,9 +4,11 @@
  */
 import { setImmediate as otherWork } from "node:timers/promises";
 
+type Page = string | Uint8Array<ArrayBuffer>;
+
 export interface Pages {
-  /** The next text; an empty one where there was nothing yet, undefined at the end. */
-  next(): Promise<string | undefined>;
+  /** The next text or bytes; empty where there was nothing yet, undefined at the end. */
+  next(): Promise<Page | undefined>;
   /** Once, when nothing more is asked for: at the end, after a failure, or when the client has gone. */
   closed(): void;
   failed(error: unknown): void;
@@ -23,17 +25,17 @@ export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>>
     pages.closed();
   };
   /** Lets others have a turn after each page: SQLite answers without ever waiting. */
-  const nextText = async (): Promise<string | undefined> => {
+  const nextPage = async (): Promise<Page | undefined> => {
     for (;;) {
-      const text = await pages.next();
+      const page = await pages.next();
       await otherWork();
-      if (text !== "" || hasEnded) return text;
+      if (page?.length !== 0 || hasEnded) return page;
     }
   };
-  const make = async (): Promise<string | undefined> => {
+  const make = async (): Promise<Page | undefined> => {
     pages.keepOpen(true);
     try {
-      return await nextText();
+      return await nextPage();
     } finally {
       pages.keepOpen(false);
     }
@@ -42,9 +44,10 @@ export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>>
     {
       pull: async (controller) => {
         try {
-          const text = await make();
+          const page = await make();
           if (hasEnded) return;
-          if (text !== undefined) return controller.enqueue(encoder.encode(text));
+          if (page !== undefined)
+            return controller.enqueue(typeof page === "string" ? encoder.encode(page) : page);
           end();
           controller.close();
         } catch (error) {

@@ -6,6 +6,8 @@ import type { Problem as FieldProblem } from "../event/validate.ts";
 import {
   BATCH_BODY_BYTES_MAX,
   EVENT_BYTES_MAX,
+  EVIDENCE_BYTES_MAX,
+  EVIDENCE_RECORDS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../limits.ts";
@@ -83,6 +85,11 @@ export const PROBLEMS = {
     status: 413,
     title: "The body is too large",
     when: `An event has at most ${EVENT_BYTES_MAX} bytes, a single request ${SINGLE_BODY_BYTES_MAX}, a batch ${BATCH_BODY_BYTES_MAX}.`,
+  },
+  evidence_too_large: {
+    status: 413,
+    title: "The evidence bundle would be too large",
+    when: `A bundle holds at most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.`,
   },
   unsupported_media_type: {
     status: 415,

@@ -121,3 +121,19 @@ const columnSchema = (list: List, name: string): TSchema => {
   if (isTime(list, name)) return Type.String({ format: "date-time" });
   return list.table.columns[name]?.type === "integer" ? Type.Integer() : Type.String();
 };
+
+/** Every row that matches, page by page, from the first. Rows that come or change meanwhile may be there or not. */
+export async function* listRows(
+  views: ViewStore,
+  tenant: string,
+  list: List,
+  { where, pageRows }: { readonly where: readonly Condition[]; readonly pageRows: number },
+): AsyncGenerator<Row> {
+  let cursor: string | undefined;
+  do {
+    const page = await readList(views, tenant, list, { where, order: "asc", limit: pageRows, cursor });
+    if (page.kind !== "page") throw new Error("a list takes its own cursor");
+    yield* page.rows;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}

@@ -10,6 +10,7 @@ import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { evidence, unpack, verify } from "../support/evidence-bundle.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -120,6 +121,15 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
   expect([duplicate, sequence > before.length]).toEqual([false, true]);
   await service.call(`/v1/events?min_sequence=${sequence}`);
   expect([await status("gone"), await shown()]).toEqual([410, "case asset law"]);
+
+  // Evidence of all that there is: of what has expired, and of its repeat, the hash of the leaf, and so without a gap.
+  const bundle = await evidence(service);
+  expect(await verify(bundle)).toMatchObject({
+    kind: "valid",
+    facts: { isComplete: true, records: 5, withheld: 2, checkpointSize: 5 },
+  });
+  for (const file of await unpack(bundle))
+    expect(Buffer.from(file.content).toString()).not.toContain("evt_gone");
 
   for (const id of holds) await service.call(`/v1/holds/${id}`, { method: "DELETE" });
   expect(await future.expire()).toEqual({ kind: "finished", expired: 2 });

@@ -21,7 +21,7 @@ export const createMemoryRecorder = (): MemoryRecorder => {
       if (!isReachable) return { kind: "unavailable", detail: "the log is away" };
       const entry: (typeof recorded)[number] = { action, by };
       recorded.push(entry);
-      const result = await work();
+      const result = await work(recorded.length);
       entry.result = result.kind;
       return result;
     },

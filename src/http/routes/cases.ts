@@ -12,7 +12,7 @@ import { decisionList, decisionsRegister } from "../../projections/cases/registe
 import { humanReviewList, humanReviewsRegister } from "../../projections/cases/registers/human-reviews.ts";
 import { incidentList, incidentsRegister } from "../../projections/cases/registers/incidents.ts";
 import { objectionList, objectionsRegister } from "../../projections/cases/registers/objections.ts";
-import { obligationsRegister } from "../../projections/cases/registers/obligations.ts";
+import { obligationEntry, obligationsRegister } from "../../projections/cases/registers/obligations.ts";
 import type { Register } from "../../projections/cases/registers/register.ts";
 import { searchEvents } from "../../projections/events/queries.ts";
 import { entryMembers, entryOf, entrySchema, type List } from "../../projections/list.ts";
@@ -24,7 +24,7 @@ import { problem } from "../problem.ts";
 import { MIN_SEQUENCE, notFound, pathParameter, type ReadDependencies, reading } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { successText } from "../success.ts";
-import { obligationEntry, obligationSchema } from "./obligations.ts";
+import { obligationSchema } from "./obligations.ts";
 
 export const caseRoutes = ({
   guard,

@@ -6,8 +6,8 @@ import { lastHead } from "../../projections/tree/record-proof.ts";
 import { encodeBase64 } from "../../proof/base64.ts";
 import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import { originOf } from "../../proof/seal.ts";
-import { createVerifier, formatVerifierKey, openNote } from "../../proof/signed-note.ts";
 import { formatTilePath, parseTilePath, tileWidth } from "../../proof/tlog-tiles.ts";
+import { verifierKeys } from "../../proof/verifier-keys.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
@@ -62,19 +62,12 @@ const getKey =
     if (refused) return refused;
     const { tenant } = call.principal;
     const origin = originOf(serviceName, tenant);
-    const verifiers = (await checkpoints.publicKeys()).map((publicKey) =>
-      createVerifier({ name: origin, publicKey }),
-    );
-    if (verifiers.length === 0)
-      return problem(call.context, "not_found", {
-        detail: "No key has signed here yet: no sealer has run.",
-      });
     const head = await lastHead({ checkpoints }, tenant);
-    const opened = head && openNote(head.note, verifiers);
-    const signing = opened?.kind === "opened" ? opened.verifiers : [];
-    // Those that sign now come first.
-    const ordered = new Set([...signing, ...verifiers]);
-    return text(call, [...ordered].map((verifier) => `${formatVerifierKey(verifier)}\n`).join(""));
+    const keys = await verifierKeys(checkpoints, origin, head?.note);
+    if (keys !== "") return text(call, keys);
+    return problem(call.context, "not_found", {
+      detail: "No key has signed here yet: no sealer has run.",
+    });
   };
 
 const getConsistency =

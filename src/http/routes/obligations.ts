@@ -3,10 +3,9 @@ import { Elysia } from "elysia";
 import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { DEADLINE_IDS } from "../../obligations/deadlines.ts";
-import { OBLIGATION_STATES, type ObligationState, soonAfter, stateAt } from "../../obligations/state.ts";
-import { obligationList } from "../../projections/cases/registers/obligations.ts";
-import { entryMembers, entryOf } from "../../projections/list.ts";
-import { type Row, rowInteger, rowText } from "../../views/tables.ts";
+import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../obligations/state.ts";
+import { obligationEntry, obligationList } from "../../projections/cases/registers/obligations.ts";
+import { entryMembers } from "../../projections/list.ts";
 import type { Condition } from "../../views/tenant-query.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
@@ -95,26 +94,6 @@ const conditionsOf = (state: ObligationState | undefined, now: string): readonly
     case "open":
       return [open, due(soon, undefined), { kind: "equals", column: "extensions", value: 0 }];
   }
-};
-
-/** With what the table of deadlines says of it. */
-export const obligationEntry = (row: Row, { deadlines }: Rules, now: string) => {
-  const deadline = deadlines.find(({ id }) => id === row.deadline);
-  const status = rowText(row, "status");
-  return {
-    ...entryOf(obligationList, row),
-    duty: deadline?.duty ?? null,
-    law: deadline?.law ?? null,
-    clause: deadline?.clause ?? null,
-    state: stateAt(
-      {
-        status: status === "met" || status === "met_late" ? status : "open",
-        dueAt: rowText(row, "due_at"),
-        extensions: rowInteger(row, "extensions"),
-      },
-      now,
-    ),
-  };
 };
 
 export const obligationSchema = Type.Object({

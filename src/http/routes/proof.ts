@@ -1,18 +1,11 @@
 /** The proof of one event, for whoever wants to check it without us. */
-import { setTimeout as delay } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { PROOF_POLL_MS, PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
+import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import { type FoundEvent, findEvent } from "../../projections/events/queries.ts";
-import {
-  lastHead,
-  type ProofDependencies,
-  type ProofResult,
-  proveRecord,
-  type RecordProof,
-} from "../../projections/tree/record-proof.ts";
+import { awaitProof, type ProofDependencies, type RecordProof } from "../../projections/tree/record-proof.ts";
 import { waitForPosition } from "../../projections/wait-for-position.ts";
 import { encodeBase64 } from "../../proof/base64.ts";
 import { leafHash } from "../../proof/rfc6962.ts";
@@ -82,20 +75,6 @@ const awaitEvent = async (
   const sequence = await log.lastSequence();
   await waitForPosition({ views, projection: eventsProjection.name, sequence, timeoutMs: waitMs });
   return findEvent(views, tenant, eventId);
-};
-
-const awaitProof = async (
-  dependencies: Dependencies,
-  tenant: string,
-  sequence: number,
-  deadline: number,
-): Promise<ProofResult> => {
-  for (;;) {
-    const head = await lastHead(dependencies, tenant);
-    const result = await proveRecord(dependencies, tenant, sequence, head);
-    if (result.kind !== "not_sealed" || performance.now() >= deadline) return result;
-    await delay(PROOF_POLL_MS);
-  }
 };
 
 const jsonOf = ({ sequence, leafIndex, payload, inclusionProof, head }: RecordProof) => ({

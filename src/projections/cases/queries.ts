@@ -16,7 +16,7 @@ export interface FoundCase extends CaseView {
 }
 
 export const findCase = async (
-  views: ViewStore,
+  views: Pick<ViewStore, "load">,
   tenant: string,
   { kind, value, rules }: { readonly kind: LinkKind; readonly value: string; readonly rules: Rules },
 ): Promise<FoundCase | undefined> => {
@@ -65,7 +65,7 @@ export const loadNodes = async (
 
 /** The stored events of some facts, by event_id; without those that have expired. */
 export const eventsOfFacts = async (
-  views: ViewStore,
+  views: Pick<ViewStore, "load">,
   tenant: string,
   facts: readonly Fact[],
 ): Promise<ReadonlyMap<string, Row>> => {

@@ -17,7 +17,7 @@ import {
   tilesForRoot,
 } from "../../proof/tlog-tiles.ts";
 import type { GrownTree, TreeSource } from "../../proof/tree-source.ts";
-import { rowInteger, rowText } from "../../views/tables.ts";
+import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { OPERATOR, TREE_LEAVES, TREE_TILES, TREE_VIEW, TREES } from "./tables.ts";
@@ -91,6 +91,39 @@ export const leafIndexOf = async (
   tenant: string,
   sequence: number,
 ): Promise<number | undefined> => {
+  const [leafIndex] = await leafIndexesOf(views, tenant, [sequence]);
+  return leafIndex;
+};
+
+/** The same for many, in the order of the log. Records near each other are looked up once. */
+export const leafIndexesOf = async (
+  views: Views,
+  tenant: string,
+  sequences: readonly number[],
+): Promise<readonly (number | undefined)[]> => {
+  let leaves: LeafTile | undefined;
+  const indexes: (number | undefined)[] = [];
+  for (const sequence of sequences) {
+    if (leaves === undefined || sequence > (leaves.sequences.at(-1) ?? 0))
+      leaves = await leavesAround(views, tenant, sequence);
+    const place = leaves?.places.get(sequence);
+    indexes.push(leaves && place !== undefined ? leaves.tile * TILE_WIDTH + place : undefined);
+  }
+  return indexes;
+};
+
+interface LeafTile {
+  readonly tile: number;
+  readonly sequences: readonly number[];
+  readonly places: ReadonlyMap<number, number>;
+}
+
+/** The tile in which the record stands, if it is a leaf. */
+const leavesAround = async (
+  views: Views,
+  tenant: string,
+  sequence: number,
+): Promise<LeafTile | undefined> => {
   const [row] = await views.select(
     tenantList({
       tenant,
@@ -103,14 +136,34 @@ export const leafIndexOf = async (
     }),
   );
   if (row === undefined) return undefined;
+  const sequences = sequencesIn(row);
+  const places = new Map(sequences.map((each, place) => [each, place]));
+  return { tile: rowInteger(row, "tile"), sequences, places };
+};
+
+const sequencesIn = (row: Row): readonly number[] => {
   const steps: readonly number[] = JSON.parse(rowText(row, "steps"));
   let at = rowInteger(row, "first_sequence");
-  for (const [place, step] of steps.entries()) {
+  return steps.map((step) => {
     at += step;
-    if (at === sequence) return rowInteger(row, "tile") * TILE_WIDTH + place;
-    if (at > sequence) return undefined;
+    return at;
+  });
+};
+
+/** Where the first `size` leaves stand in the log; undefined where the view does not hold so many. */
+export const leafSequences = async (
+  views: Views,
+  tenant: string,
+  size: number,
+): Promise<readonly number[] | undefined> => {
+  const sequences: number[] = [];
+  for (let tile = 0; sequences.length < size; tile++) {
+    const [row] = await views.load(TREE_LEAVES, [{ tenant, tile }]);
+    if (row === undefined) return undefined;
+    sequences.push(...sequencesIn(row));
+    if (sequences.length < size && sequences.length % TILE_WIDTH > 0) return undefined;
   }
-  return undefined;
+  return sequences.slice(0, size);
 };
 
 const withTiles = async <Result>(

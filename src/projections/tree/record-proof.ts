@@ -1,4 +1,6 @@
 /** The proof that one record is in the log: its leaf, the hashes beside its way up the tree, and the newest tree head that was signed. */
+import { setTimeout as delay } from "node:timers/promises";
+import { PROOF_POLL_MS } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
@@ -56,4 +58,19 @@ export const proveRecord = async (
   if (!verifyInclusion({ leaf: leafHash(payload), index: leafIndex, size, proof: inclusionProof, root }))
     return { kind: "not_in_tree" };
   return { kind: "proven", proof: { sequence, leafIndex, payload, inclusionProof, head } };
+};
+
+/** As proveRecord by the newest head, waiting for one that holds the record. `deadline` by `performance.now()`. */
+export const awaitProof = async (
+  dependencies: ProofDependencies,
+  tenant: string,
+  sequence: Sequence,
+  deadline: number,
+): Promise<ProofResult> => {
+  for (;;) {
+    const head = await lastHead(dependencies, tenant);
+    const result = await proveRecord(dependencies, tenant, sequence, head);
+    if (result.kind !== "not_sealed" || performance.now() >= deadline) return result;
+    await delay(PROOF_POLL_MS);
+  }
 };

@@ -1,13 +1,17 @@
-import type { Obligation } from "../../../obligations/clocks.ts";
+import type { Obligation, Rules } from "../../../obligations/clocks.ts";
+import { stateAt } from "../../../obligations/state.ts";
 import {
   INTEGER,
   NULLABLE_INTEGER,
   NULLABLE_TEXT,
+  type Row,
   type RowOf,
+  rowInteger,
+  rowText,
   type Table,
   TEXT,
 } from "../../../views/tables.ts";
-import type { List } from "../../list.ts";
+import { entryOf, type List } from "../../list.ts";
 import type { Register } from "./register.ts";
 
 /** What is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
@@ -77,4 +81,24 @@ export const obligationList: List = {
   orderBy: ["due_at", "obligation_id"],
   filters: ["deadline", "asset_id", "decision_id"],
   hidden: ["status"],
+};
+
+/** With what the table of deadlines says of it. */
+export const obligationEntry = (row: Row, { deadlines }: Rules, now: string) => {
+  const deadline = deadlines.find(({ id }) => id === row.deadline);
+  const status = rowText(row, "status");
+  return {
+    ...entryOf(obligationList, row),
+    duty: deadline?.duty ?? null,
+    law: deadline?.law ?? null,
+    clause: deadline?.clause ?? null,
+    state: stateAt(
+      {
+        status: status === "met" || status === "met_late" ? status : "open",
+        dueAt: rowText(row, "due_at"),
+        extensions: rowInteger(row, "extensions"),
+      },
+      now,
+    ),
+  };
 };

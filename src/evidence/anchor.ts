@@ -1,0 +1,68 @@
+/** Makes a bundle's manifest a part of the log of SYSTEM_TENANT, and gives the proof of that. */
+import type { ActionRecorder, Actor } from "../access/action.ts";
+import { SYSTEM_TENANT } from "../access/tenant.ts";
+import type { EvidenceAction } from "../administration/system-events.ts";
+import { EVIDENCE_ANCHOR_MS_MAX } from "../limits.ts";
+import { awaitProof, type ProofDependencies, type RecordProof } from "../projections/tree/record-proof.ts";
+import type { CheckpointStore } from "../proof/checkpoint-store.ts";
+import { originOf } from "../proof/seal.ts";
+import { formatTlogProof } from "../proof/tlog-proof.ts";
+import { verifierKeys } from "../proof/verifier-keys.ts";
+
+export interface Anchored {
+  /** C2SP tlog-proof, with the record in `extra`. */
+  readonly proof: string;
+  /** Verifier keys of the system's log. */
+  readonly systemKey: string;
+}
+
+/** Appends the event, waits for its seal. Rejects where either does not come: without it there is no bundle. */
+export type Anchor = (made: {
+  readonly manifestSha256: string;
+  readonly records: number;
+  readonly filter: Readonly<Record<string, string>>;
+}) => Promise<Anchored>;
+
+export const createAnchor =
+  (
+    dependencies: ProofDependencies & {
+      readonly checkpoints: Pick<CheckpointStore, "last" | "publicKeys">;
+      readonly recorder: ActionRecorder<EvidenceAction>;
+      readonly serviceName: string;
+    },
+    { by, tenant }: { readonly by: Actor; readonly tenant: string },
+  ): Anchor =>
+  async ({ manifestSha256, records, filter }) => {
+    const { recorder, checkpoints, serviceName } = dependencies;
+    let proof: RecordProof | undefined;
+    const result = await recorder.carryOut({
+      by,
+      action: {
+        type: "system.evidence_made",
+        tenant,
+        details: { manifest_sha256: manifestSha256, records, filter },
+      },
+      work: async (sequence) => {
+        const deadline = performance.now() + EVIDENCE_ANCHOR_MS_MAX;
+        const found = await awaitProof(dependencies, SYSTEM_TENANT, sequence, deadline);
+        if (found.kind !== "proven")
+          return { kind: "unavailable", detail: `the event of the bundle is ${found.kind}` };
+        proof = found.proof;
+        return { kind: "written" };
+      },
+    });
+    if (proof === undefined)
+      throw new Error(
+        `the manifest could not be anchored: ${result.kind === "unavailable" ? result.detail : result.kind}`,
+      );
+    const { payload, leafIndex, inclusionProof, head } = proof;
+    return {
+      proof: formatTlogProof({
+        extra: payload,
+        index: leafIndex,
+        hashes: inclusionProof,
+        checkpoint: head.note,
+      }),
+      systemKey: await verifierKeys(checkpoints, originOf(serviceName, SYSTEM_TENANT), head.note),
+    };
+  };

@@ -1,0 +1,250 @@
+/**
+ * Which records a bundle holds. Found once and kept as numbers, so that all files of it speak of the same records, whatever expires while it is written: their bytes come
+ * from the log, which never changes.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { eventFacts, type JsonObject } from "../event/facts.ts";
+import { timeKey } from "../event/formats.ts";
+import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX, PROOF_POLL_MS } from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
+import { decodeRecord } from "../log/record.ts";
+import type { Rules } from "../obligations/clocks.ts";
+import { eventsOfFacts, type FoundCase, findCase } from "../projections/cases/queries.ts";
+import { eventsProjection } from "../projections/events/evolve.ts";
+import { EVENTS, isExpired } from "../projections/events/tables.ts";
+import { walkEvents } from "../projections/events/walk.ts";
+import { leafIndexesOf, leafSequences, treeSize } from "../projections/tree/queries.ts";
+import { lastHead, type ProofDependencies } from "../projections/tree/record-proof.ts";
+import { waitForPosition } from "../projections/wait-for-position.ts";
+import type { SealedHead } from "../proof/sealed-head.ts";
+import { rowInteger, rowText } from "../views/tables.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
+
+type Views = Pick<ViewStore, "load" | "select" | "position">;
+
+export interface EvidenceFilter {
+  readonly assetId?: string | undefined;
+  readonly correlationId?: string | undefined;
+  /** RFC 3339, UTC; of the events' own times: at or after. */
+  readonly from?: string | undefined;
+  /** Before. */
+  readonly to?: string | undefined;
+}
+
+export interface SelectionDependencies extends Pick<ProofDependencies, "checkpoints"> {
+  readonly views: Views;
+  readonly log: RecordReader & Pick<LogReader, "lastSequence">;
+  readonly rules: Rules;
+}
+
+export interface SelectedRecord {
+  readonly sequence: number;
+  readonly leafIndex: number;
+  /** The views do not show its event, because it has expired or is none: the bundle has the hash of its leaf alone. */
+  readonly isWithheld: boolean;
+}
+
+export interface Selection {
+  readonly head: SealedHead;
+  /** In the order of the log; at least one. */
+  readonly records: readonly SelectedRecord[];
+  /** These are all leaves that the head covers. */
+  readonly isComplete: boolean;
+  /** Of a bundle about one. */
+  readonly case: FoundCase | undefined;
+}
+
+export type SelectionResult =
+  | { readonly kind: "selected"; readonly selection: Selection }
+  | { readonly kind: "nothing" }
+  | { readonly kind: "case_expired" }
+  | { readonly kind: "too_large"; readonly detail: string }
+  /** Not everything that was in the log is in the views, or under a signed head. */
+  | { readonly kind: "not_sealed" }
+  /** View and log do not fit together: an alarm, or the view is being made again. */
+  | { readonly kind: "not_in_tree" };
+
+export const selectRecords = async (
+  dependencies: SelectionDependencies,
+  question: { readonly tenant: string; readonly filter: EvidenceFilter; readonly waitMs: number },
+): Promise<SelectionResult> => {
+  const { tenant, filter, waitMs } = question;
+  const sealed = await untilSealed(dependencies, tenant, waitMs);
+  if (sealed.kind !== "sealed") return sealed;
+  const { head, end } = sealed;
+  const isComplete = Object.values(filter).every((value) => value === undefined);
+  const found =
+    filter.correlationId === undefined
+      ? undefined
+      : await findCase(dependencies.views, tenant, {
+          kind: "correlation",
+          value: filter.correlationId,
+          rules: dependencies.rules,
+        });
+  if (found && found.is.facts.length === 0 && found.hasExpired) return { kind: "case_expired" };
+  if (filter.correlationId !== undefined && found === undefined) return { kind: "nothing" };
+  const chosen = isComplete
+    ? await allRecords(dependencies, tenant, head)
+    : found
+      ? await recordsOfCase(dependencies, tenant, found, filter)
+      : await matchingRecords(dependencies, tenant, filter, end);
+  if (chosen.kind !== "chosen") return chosen;
+  const { sequences, withheld } = chosen;
+  if (sequences.length === 0) return { kind: "nothing" };
+  const indexes = await leafIndexesOf(dependencies.views, tenant, sequences);
+  const records: SelectedRecord[] = [];
+  for (const [place, sequence] of sequences.entries()) {
+    const leafIndex = indexes[place];
+    if (leafIndex === undefined || leafIndex >= head.size) return { kind: "not_in_tree" };
+    records.push({ sequence, leafIndex, isWithheld: withheld.has(sequence) });
+  }
+  return { kind: "selected", selection: { head, records, isComplete, case: found } };
+};
+
+/** Waits until views and seal have come to where the log ends now. */
+const untilSealed = async (
+  { views, log, checkpoints }: SelectionDependencies,
+  tenant: string,
+  waitMs: number,
+): Promise<
+  | { readonly kind: "sealed"; readonly head: SealedHead; readonly end: number }
+  | { readonly kind: "nothing" | "not_sealed" }
+> => {
+  const deadline = performance.now() + waitMs;
+  const end = await log.lastSequence();
+  for (const projection of VIEWS) {
+    const timeoutMs = Math.max(0, deadline - performance.now());
+    if (!(await waitForPosition({ views, projection, sequence: end, timeoutMs })))
+      return { kind: "not_sealed" };
+  }
+  const size = await treeSize(views, tenant);
+  if (size === 0) return { kind: "nothing" };
+  for (;;) {
+    const head = await lastHead({ checkpoints }, tenant);
+    if (head && head.size >= size) return { kind: "sealed", head, end };
+    if (performance.now() >= deadline) return { kind: "not_sealed" };
+    await delay(PROOF_POLL_MS);
+  }
+};
+
+const VIEWS = [eventsProjection.name, "tree", "cases", "assets"] as const;
+
+type Chosen =
+  | {
+      readonly kind: "chosen";
+      /** Ascending. */
+      readonly sequences: readonly number[];
+      readonly withheld: ReadonlySet<number>;
+    }
+  | Exclude<SelectionResult, { readonly kind: "selected" }>;
+
+const NONE: ReadonlySet<number> = new Set();
+
+const tooMany: Chosen = {
+  kind: "too_large",
+  detail: `It would hold more than ${EVIDENCE_RECORDS_MAX} records. Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.`,
+};
+const tooLarge: Chosen = {
+  kind: "too_large",
+  detail: `Its records would be larger than ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB. Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.`,
+};
+
+const matchingRecords = async (
+  { views }: SelectionDependencies,
+  tenant: string,
+  { assetId, from, to }: EvidenceFilter,
+  end: number,
+): Promise<Chosen> => {
+  const walk = walkEvents({
+    views,
+    tenant,
+    conditions: { assetId, from, to, timeField: "timestamp" },
+    after: 0,
+  });
+  const sequences: number[] = [];
+  let bytes = 0;
+  while (walk.position() < end) {
+    for (const { sequence, eventText } of await walk.next(end)) {
+      sequences.push(sequence);
+      bytes += Buffer.byteLength(eventText);
+    }
+    if (sequences.length > EVIDENCE_RECORDS_MAX) return tooMany;
+    if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
+  }
+  return { kind: "chosen", sequences, withheld: NONE };
+};
+
+const recordsOfCase = async (
+  { views }: SelectionDependencies,
+  tenant: string,
+  found: FoundCase,
+  { from, to }: EvidenceFilter,
+): Promise<Chosen> => {
+  const [first, end] = [from, to].map((time) => (time === undefined ? undefined : timeKey(time)));
+  const facts = found.is.facts.filter(
+    ({ at }) => (first === undefined || at >= first) && (end === undefined || at < end),
+  );
+  const rows = await eventsOfFacts(views, tenant, facts);
+  const sequences = [...rows.values()].map((row) => rowInteger(row, "sequence")).sort((a, b) => a - b);
+  return { kind: "chosen", sequences, withheld: NONE };
+};
+
+/**
+ * Every leaf, what the views do not show as well. Repeats are there; what has expired, and what this version does not take for an event of the tenant, is there by
+ * the hash of its leaf.
+ */
+const allRecords = async (
+  dependencies: SelectionDependencies,
+  tenant: string,
+  { size }: SealedHead,
+): Promise<Chosen> => {
+  const { views, log } = dependencies;
+  if (size > EVIDENCE_RECORDS_MAX) return tooMany;
+  const sequences = await leafSequences(views, tenant, size);
+  if (sequences === undefined) return { kind: "not_in_tree" };
+  const end = await views.position(eventsProjection.name);
+  const shown = await matchingRecords(dependencies, tenant, {}, Math.min(end, sequences.at(-1) ?? 0));
+  if (shown.kind !== "chosen") return shown;
+  const known = new Set(shown.sequences);
+  const others = sequences.filter((sequence) => !known.has(sequence)).map((sequence) => ({ sequence }));
+  const withheld = new Set<number>();
+  let bytes = 0;
+  for await (const page of recordPages(log, others)) {
+    for (const { payload } of page) bytes += payload.length;
+    for (const sequence of await hiddenAmong(views, tenant, page)) withheld.add(sequence);
+    if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
+  }
+  return { kind: "chosen", sequences, withheld };
+};
+
+/** Records whose event the views do not show: repeats of an expired one included. */
+const hiddenAmong = async (
+  views: Views,
+  tenant: string,
+  page: readonly ReadRecord<{ readonly sequence: number }>[],
+): Promise<readonly number[]> => {
+  const named = page.map(({ record: { sequence }, payload }) => ({
+    sequence,
+    id: eventIdIn(payload, tenant),
+  }));
+  const ids = new Set(named.flatMap(({ id }) => id ?? []));
+  const rows = await views.load(
+    EVENTS,
+    [...ids].map((event_id) => ({ tenant, event_id })),
+  );
+  const expired = new Set(rows.filter(isExpired).map((row) => rowText(row, "event_id")));
+  return named.filter(({ id }) => id === undefined || expired.has(id)).map(({ sequence }) => sequence);
+};
+
+/** Undefined where it is no event of the tenant. */
+const eventIdIn = (payload: Uint8Array, tenant: string): string | undefined => {
+  const record = decodeRecord(payload);
+  if (record?.tenant !== tenant) return undefined;
+  try {
+    const event: JsonObject = Object(JSON.parse(record.eventText));
+    return eventFacts(event)?.eventId;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,268 @@
+/** summary.html: what a bundle holds, for people who read it on paper or on a screen, without a script and without asking anybody. Pure. */
+import { encodeBase64 } from "../proof/base64.ts";
+import { originOf } from "../proof/seal.ts";
+import { type Html, html } from "./html.ts";
+import type { EvidenceFilter, SelectedRecord, Selection } from "./selection.ts";
+import type { Entry, Subjects } from "./subjects.ts";
+import { SUMMARY_STYLE } from "./summary-style.ts";
+
+export interface TimelineRow extends SelectedRecord {
+  /** As it was sent. */
+  readonly event: Entry;
+}
+
+export interface SummaryParts {
+  readonly tenant: string;
+  readonly filter: EvidenceFilter;
+  readonly selection: Selection;
+  readonly serviceName: string;
+  readonly generator: string;
+  readonly generatedAt: Date;
+  readonly madeBy: string;
+  readonly requestId: string;
+  /** Verifier keys, one per line, those that sign now first. */
+  readonly keys: string;
+  /** The first records. */
+  readonly timeline: readonly TimelineRow[];
+  readonly duties: {
+    readonly entries: readonly Entry[];
+    readonly count: number;
+    readonly overdue: number;
+  };
+  readonly subjects: Subjects;
+}
+
+export const summaryPage = (parts: SummaryParts): string => {
+  const { tenant, filter, selection, timeline } = parts;
+  const shown = selection.records.filter(({ isWithheld }) => !isWithheld).length;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Evidence: ${subject(tenant, filter)}</title>
+<style>${{ html: SUMMARY_STYLE }}</style>
+</head>
+<body>
+<main>
+<h1>Evidence: ${subject(tenant, filter)}</h1>
+<p class="lead">${lead(parts, shown)}</p>
+${coverage(parts)}
+<h2>Timeline</h2>
+${timelineTable(timeline, shown)}
+<h2>Duties</h2>
+${dutiesTable(parts)}
+<h2>Decisions with missing steps</h2>
+${decisionsTable(parts.subjects)}
+<h2>Who to ask</h2>
+${assetsTable(parts.subjects)}
+${howToVerify(tenant)}
+${limits(parts)}
+</main>
+</body>
+</html>
+`;
+  return page.html;
+};
+
+const subject = (tenant: string, { assetId, correlationId }: EvidenceFilter): string => {
+  if (assetId !== undefined) return `AI system ${assetId}`;
+  return correlationId === undefined ? `tenant ${tenant}` : `case ${correlationId}`;
+};
+
+const lead = ({ selection, tenant, filter }: SummaryParts, shown: number): string => {
+  const { records, isComplete, head } = selection;
+  const count = `${counted(records.length, "record")} of the tenant ${tenant}`;
+  const hidden = records.length - shown;
+  const withheld =
+    hidden === 0
+      ? ""
+      : ` ${counted(hidden, "record")} are here by hash alone, because their events have expired.`;
+  if (isComplete)
+    return `${count}: every record of its log up to the signed checkpoint of ${head.size}.${withheld}`;
+  return `${count}, ${period(filter)}, each proven to be in the log of ${counted(head.size, "record")} that the checkpoint covers.`;
+};
+
+const counted = (count: number, what: string): string =>
+  `${count.toLocaleString("en-US")} ${what}${count === 1 ? "" : "s"}`;
+
+const orNone = (text: string | undefined, none: string): Html =>
+  text === undefined ? html`<span class="none">${none}</span>` : html`${text}`;
+
+const coverage = ({ tenant, filter, selection, serviceName, keys, ...made }: SummaryParts): Html => {
+  const { head, records } = selection;
+  const [first, last] = [records.at(0), records.at(-1)];
+  return html`<h2>What it covers</h2>
+<dl>
+<dt>Tenant</dt><dd>${tenant}</dd>
+<dt>AI system</dt><dd>${orNone(filter.assetId, "all")}</dd>
+<dt>Case</dt><dd>${orNone(filter.correlationId, "all")}</dd>
+<dt>Period</dt><dd>${period(filter)}</dd>
+<dt>Records</dt><dd>${counted(records.length, "record")}, leaf ${first?.leafIndex ?? 0} to ${last?.leafIndex ?? 0}, sequence ${first?.sequence ?? 0} to ${last?.sequence ?? 0}</dd>
+<dt>Log</dt><dd class="id">${originOf(serviceName, tenant)}</dd>
+<dt>Checkpoint</dt><dd>${counted(head.size, "record")}, root <span class="id">${encodeBase64(head.root)}</span></dd>
+<dt>Signing key</dt><dd class="id">${keyName(keys)}</dd>
+<dt>Made</dt><dd>${readableTime(made.generatedAt.toISOString())} by ${made.generator} for the API key <span class="id">${made.madeBy}</span></dd>
+<dt>Request</dt><dd class="id">${made.requestId}</dd>
+</dl>`;
+};
+
+const period = ({ from, to }: EvidenceFilter): string => {
+  const bounds = [
+    ...(from === undefined ? [] : [`from ${readableTime(from)}`]),
+    ...(to === undefined ? [] : [`before ${readableTime(to)}`]),
+  ];
+  return bounds.length === 0 ? "of all times" : `${bounds.join(", ")} (as events say)`;
+};
+
+/** Name and key id of the key that signs now; the key itself is in the file. */
+const keyName = (keys: string): string => keys.split("\n")[0]?.split("+").slice(0, 2).join("+") ?? "";
+
+/** `2026-11-20 10:00:00 UTC`, with its fraction if it has one. */
+const readableTime = (text: unknown): string =>
+  typeof text === "string" ? text.replace("T", " ").replace(/(?:\.0+)?Z$/, " UTC") : "";
+
+interface Column {
+  readonly label: string;
+  readonly kind?: "number" | "time" | "id" | "name";
+  /** Of the table, in per cent. */
+  readonly width: number;
+  readonly cell: (row: Entry) => Html;
+}
+
+const table = (columns: readonly Column[], rows: readonly Entry[]): Html => html`<table>
+<colgroup>${columns.map(({ width }) => html`<col style="width: ${width}%">`)}</colgroup>
+<thead><tr>${columns.map(({ label, kind }) => html`<th class="${kind === "number" ? "number" : ""}" scope="col">${label}</th>`)}</tr></thead>
+<tbody>
+${rows.map(
+  (
+    row,
+  ) => html`<tr>${columns.map(({ label, kind, cell }) => html`<td class="${kind ?? ""}" data-label="${label}">${cell(row)}</td>`)}</tr>
+`,
+)}</tbody>
+</table>`;
+
+const plain =
+  (name: string) =>
+  (row: Entry): Html =>
+    row[name] === null || row[name] === undefined ? html`–` : breakable(String(row[name]));
+
+/** Names break behind their parts, before they break anywhere. */
+const breakable = (text: string): Html =>
+  html`${text.split(/(?<=[._/:-])/).map((part, index) => (index === 0 ? html`${part}` : html`<wbr>${part}`))}`;
+const time =
+  (name: string) =>
+  (row: Entry): Html =>
+    html`${readableTime(row[name]) || "–"}`;
+
+const TIMELINE: readonly Column[] = [
+  { label: "Time", kind: "time", width: 17, cell: time("timestamp") },
+  { label: "Event", kind: "name", width: 24, cell: plain("event_type") },
+  { label: "AI system", kind: "name", width: 18, cell: plain("asset_id") },
+  { label: "Event id", kind: "id", width: 24, cell: plain("event_id") },
+  { label: "Sequence", kind: "number", width: 9, cell: plain("sequence") },
+  { label: "Leaf", kind: "number", width: 8, cell: plain("leaf_index") },
+];
+
+const timelineTable = (timeline: readonly TimelineRow[], shown: number): Html => {
+  if (timeline.length === 0) return html`<p class="none">The events of all its records have expired.</p>`;
+  const rows = timeline.map(({ event, sequence, leafIndex }) => ({
+    timestamp: event.timestamp,
+    event_type: event.event_type,
+    asset_id: event.asset_id,
+    event_id: event.event_id,
+    sequence,
+    leaf_index: leafIndex,
+  }));
+  const more =
+    shown > timeline.length
+      ? html`<p>These are the first ${counted(timeline.length, "event")} of ${shown.toLocaleString("en-US")}; all are in <code>events.csv</code>.</p>`
+      : html``;
+  return html`<p>In the order of the log. The time is the one that the event gives itself.</p>
+${table(TIMELINE, rows)}
+${more}`;
+};
+
+const DUTIES: readonly Column[] = [
+  {
+    label: "State",
+    width: 10,
+    cell: ({ state }) =>
+      html`<span class="state state-${String(state)}">${String(state).replace("_", " ")}</span>`,
+  },
+  { label: "Due", kind: "time", width: 13, cell: time("due_at") },
+  { label: "Duty", width: 22, cell: plain("duty") },
+  { label: "Where the law says so", width: 17, cell: plain("clause") },
+  { label: "AI system", kind: "name", width: 14, cell: plain("asset_id") },
+  { label: "Since", kind: "time", width: 12, cell: time("started_at") },
+  { label: "Met", kind: "time", width: 12, cell: time("stopped_at") },
+];
+
+const dutiesTable = ({ duties, generatedAt }: SummaryParts): Html => {
+  const { entries, count, overdue } = duties;
+  if (count === 0) return html`<p class="none">No event here starts a clock that this service knows.</p>`;
+  const more =
+    count > entries.length
+      ? html`<p>These are the first ${counted(entries.length, "duty").replace("dutys", "duties")} of ${count.toLocaleString("en-US")}; all are in <code>obligations.csv</code>.</p>`
+      : html``;
+  return html`<p>As the events say at ${readableTime(generatedAt.toISOString())}; ${overdue === 0 ? "none is overdue" : `${overdue.toLocaleString("en-US")} overdue`}. Duties of all times are shown, also where the bundle has a period. Not legal advice: the clause is where to check.</p>
+${table(DUTIES, entries)}
+${more}`;
+};
+
+const DECISIONS: readonly Column[] = [
+  { label: "Decision", kind: "id", width: 22, cell: plain("decision_id") },
+  { label: "AI system", kind: "name", width: 20, cell: plain("asset_id") },
+  { label: "Made", kind: "time", width: 17, cell: time("made_at") },
+  { label: "Outcome", width: 14, cell: plain("outcome") },
+  {
+    label: "Not in the log",
+    width: 27,
+    cell: ({ missing }) =>
+      html`${Array.isArray(missing) ? missing.map((step) => String(step).replaceAll("_", " ")).join(", ") : ""}`,
+  },
+];
+
+const decisionsTable = ({ decisions, hasMoreDecisions }: Subjects): Html =>
+  decisions.length === 0
+    ? html`<p class="none">No step is missing from a decision that the log names.</p>`
+    : html`${table(DECISIONS, decisions)}
+${hasMoreDecisions ? html`<p>There are more; <code>GET /v1/registers/decisions</code> lists all.</p>` : html``}`;
+
+const nobody = (row: Entry, name: string): Html =>
+  orNone(typeof row[name] === "string" ? String(row[name]) : undefined, "none is recorded");
+
+const ASSETS: readonly Column[] = [
+  { label: "AI system", kind: "name", width: 27, cell: plain("asset_id") },
+  { label: "Oversight", width: 27, cell: (row) => nobody(row, "oversight_person") },
+  { label: "Owner", width: 23, cell: (row) => nobody(row, "owner") },
+  { label: "Risk tier", width: 11, cell: plain("risk_tier") },
+  { label: "Version", width: 12, cell: plain("version") },
+];
+
+const assetsTable = ({ assets, hasMoreAssets }: Subjects): Html =>
+  assets.length === 0
+    ? html`<p class="none">The register of AI systems has nobody to ask.</p>`
+    : html`<p>From the register of AI systems: what events said last.</p>
+${table(ASSETS, assets)}
+${hasMoreAssets ? html`<p>There are more; <code>GET /v1/assets</code> lists all.</p>` : html``}`;
+
+const howToVerify = (tenant: string): Html => html`<h2>How to verify</h2>
+<p>The verifier is one file, needs no network and no account, and runs on Node 20.15 or newer, Bun and Deno:</p>
+<pre><code>node prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip</code></pre>
+<p><code>log.key</code> is the answer of <code>GET /v1/log/key</code>, got by a way that you trust and not from this bundle. <code>VERIFY.md</code> tells how to check without our verifier.</p>`;
+
+const limits = ({ selection }: SummaryParts): Html => {
+  const events = selection.case?.events ?? 0;
+  const kept = selection.case?.is.facts.length ?? 0;
+  return html`<h2>What it does not prove</h2>
+<ul>
+<li>That what an event says is true. It proves that these bytes were in the log when the checkpoint was signed, in this place and unchanged.</li>
+<li>That everything was sent. What a system never sent is in no log.</li>
+${selection.isComplete ? html`` : html`<li>That nothing else matches the filter. Only a bundle without a filter holds every record, and can be checked for gaps.</li>`}
+${events > kept ? html`<li>That the case has no more events: it has ${events}, and the earliest ${kept} of them, up to a bound per name, are looked at here.</li>` : html``}
+<li>The tables of this page and <code>obligations.csv</code>: the service worked them out from the records. The manifest, which is in the system's log, says that they are as they were made.</li>
+<li>When an event happened. Its own time is its sender's word; the sequence is the order in which the log took it.</li>
+</ul>`;
+};

@@ -1,0 +1,54 @@
+/** VERIFY.md: how to check a bundle with our verifier, and without it. */
+
+export const verifyText = ({
+  tenant,
+  serviceName,
+}: {
+  readonly tenant: string;
+  readonly serviceName: string;
+}): string => `# How to verify this bundle
+
+## With the verifier
+
+One file, no network, no account, no trust in the server. Node 20.15 or newer, Bun or Deno run it:
+
+    node prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip
+    bun prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip
+    deno run --allow-read prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip
+
+\`log.key\` is the answer of \`GET /v1/log/key\` for the tenant ${tenant}, got by a way that you trust: from an earlier visit, from a colleague, in print. Without
+\`--key\` the key inside the bundle is used, and the verifier says so: then whoever made the bundle may have made the key.
+
+\`--checkpoint file\` holds the bundle against a checkpoint that you have kept (\`GET /v1/log/checkpoint\`). Of another size, it needs
+\`--consistency file\`, the answer of \`GET /v1/log/consistency?from=&to=\`.
+
+It ends with 0 for valid, 1 for invalid, with the first broken record named, and 2 where it could not decide.
+
+## What is in it
+
+| file | what it is |
+|---|---|
+| \`records.ndjson\` | one record per line in the order of the log: its exact bytes in base64, its leaf, the hashes up to the root. Of what the service no longer shows, the leaf's hash alone |
+| \`events.ndjson\`, \`events.csv\` | the same records to read: events as they were sent |
+| \`obligations.csv\` | duties and their state when the bundle was made |
+| \`checkpoint\`, \`key\` | the signed tree head (C2SP tlog-checkpoint) and the keys that verify it (C2SP signed-note) |
+| \`summary.html\` | for people |
+| \`manifest.json\` | what was asked, and the SHA-256 of every file above, as it is and as it stands in the ZIP |
+| \`manifest.tlog-proof\`, \`system-key\` | that making this bundle is an event in the log \`${serviceName}/prooftrail-system\`, which names the manifest's SHA-256 (C2SP tlog-proof) |
+
+## Without the verifier
+
+1. Unpack. Compare \`sha256sum\` of each file with \`manifest.json\`.
+2. Check the signature on \`checkpoint\` with any tool for C2SP signed notes, such as golang.org/x/mod/sumdb/note, and your key.
+   The origin, its first line, must be \`${serviceName}/${tenant}\`.
+3. Of each line of \`records.ndjson\`: hash a zero byte and the decoded \`leaf\` with SHA-256 (RFC 9162 §2.1.1), and walk up with \`inclusion_proof\`
+   (RFC 9162 §2.1.3.2) from \`leaf_index\` in a tree of the checkpoint's size to its root.
+4. Leaf indexes and sequences rise from line to line. Where \`complete_range\` is true they are 0, 1, 2 up to the size: then every record is here.
+5. \`manifest.tlog-proof\`: the bytes behind \`extra\` are a record; check it as a tlog-proof of the log \`${serviceName}/prooftrail-system\`, with the same
+   public key. The record is an event \`system.evidence_made\`, and its \`manifest_sha256\` is that of \`manifest.json\`.
+
+## What it does not prove
+
+That an event tells the truth; that everything was sent; of a bundle with a filter, that nothing else matches it. Tables and duties are what the service
+worked out from the records: the anchored manifest says that they are as they were made.
+`;

@@ -1,0 +1,291 @@
+/** Everything about one asset, one case or a tenant in one file that proves itself. */
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { ActionRecorder } from "../../access/action.ts";
+import type { EvidenceAction, ExportAction } from "../../administration/system-events.ts";
+import { isUtcTimestamp } from "../../event/formats.ts";
+import { createAnchor } from "../../evidence/anchor.ts";
+import { type BundleFormats, filterMembers, writeBundle } from "../../evidence/bundle.ts";
+import { type EvidenceFilter, type SelectionResult, selectRecords } from "../../evidence/selection.ts";
+import {
+  EVIDENCE_BYTES_MAX,
+  EVIDENCE_RECORDS_MAX,
+  EVIDENCE_WAIT_SECONDS_DEFAULT,
+  EXPORTS_PER_KEY_MAX,
+  PROOF_WAIT_SECONDS_MAX,
+} from "../../limits.ts";
+import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
+import type { Rules } from "../../obligations/clocks.ts";
+import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
+import { BUNDLE_FILES } from "../../proof/evidence/manifest.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { CSV_START, csvRow } from "../csv.ts";
+import { eventCsvRow, eventCsvStart } from "../event-csv.ts";
+import { actorOf, type Call, type Guard } from "../guard.ts";
+import type { OpenStream, OpenStreams } from "../open-streams.ts";
+import { describe, type Operation } from "../openapi.ts";
+import { pagedBody } from "../paged-body.ts";
+import { type ProblemCode, problem } from "../problem.ts";
+import { type Query, readQuery } from "../query.ts";
+import { parameter } from "../reading.ts";
+import { storedEventLine } from "../stored-event.ts";
+import { successStream } from "../success.ts";
+
+interface Dependencies {
+  readonly views: ViewStore;
+  readonly log: LogReader;
+  readonly checkpoints: Pick<CheckpointStore, "last" | "publicKeys">;
+  readonly rules: Rules;
+  readonly exports: OpenStreams;
+  readonly recorder: ActionRecorder<ExportAction | EvidenceAction>;
+  readonly serviceName: string;
+  readonly version: string;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+export const evidenceRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
+  new Elysia({ prefix: "/v1" }).get("/evidence", guard("events:read", getEvidence(dependencies)), {
+    detail: describe(EVIDENCE),
+  });
+
+interface Asked {
+  readonly filter: EvidenceFilter;
+  readonly waitMs: number;
+}
+
+const ask = (query: Query): Asked => {
+  const time = (name: string): string | undefined =>
+    query.checked(name, isUtcTimestamp, "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z");
+  const filter = {
+    assetId: query.text("asset_id"),
+    correlationId: query.text("correlation_id"),
+    from: time("from"),
+    to: time("to"),
+  };
+  const seconds = query.integer("wait", { min: 0, max: PROOF_WAIT_SECONDS_MAX });
+  return { filter, waitMs: (seconds ?? EVIDENCE_WAIT_SECONDS_DEFAULT) * 1000 };
+};
+
+const EITHER_OR = {
+  path: "query:correlation_id",
+  code: "invalid_value",
+  message: "Send asset_id or correlation_id, not both: a case may be about several assets.",
+};
+
+const getEvidence =
+  (dependencies: Dependencies) =>
+  async (call: Call): Promise<Response> => {
+    const { request, context, principal } = call;
+    const query = readQuery(request.url);
+    const { filter, waitMs } = ask(query);
+    const errors = [...query.errors()];
+    if (filter.assetId !== undefined && filter.correlationId !== undefined) errors.push(EITHER_OR);
+    if (errors.length > 0) return problem(context, "invalid_request", { errors });
+    const open = dependencies.exports.open(principal.keyId);
+    if (!open)
+      return problem(context, "overloaded", {
+        detail: `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, and this instance only so many for all keys.`,
+      });
+    let isStreaming = false;
+    context.keepOpen(true);
+    try {
+      const selected = await selectRecords(dependencies, { tenant: principal.tenant, filter, waitMs });
+      const answer = await answerTo(dependencies, { call, filter, selected, open });
+      isStreaming = answer.body !== null && answer.ok;
+      return answer;
+    } catch (error) {
+      if (error instanceof LogUnavailableError)
+        return problem(context, "log_unavailable", { detail: UNREADABLE });
+      throw error;
+    } finally {
+      context.keepOpen(false);
+      if (!isStreaming) open.close();
+    }
+  };
+
+const UNREADABLE = "The log does not answer, so no bundle can be made. Ask again.";
+
+const REFUSALS: Readonly<
+  Record<
+    Exclude<SelectionResult["kind"], "selected">,
+    { readonly code: ProblemCode; readonly detail?: string }
+  >
+> = {
+  nothing: { code: "not_found", detail: "No event that the views show matches: there is nothing to prove." },
+  case_expired: { code: "case_expired" },
+  too_large: { code: "evidence_too_large" },
+  not_sealed: {
+    code: "not_sealed",
+    detail:
+      "Not everything that is in the log is in the views and under a signed tree head yet. Ask again, or with a longer `wait`.",
+  },
+  not_in_tree: {
+    code: "view_behind",
+    detail: "The view `tree` does not hold all that was signed: it is being made again, or altered.",
+  },
+};
+
+const answerTo = async (
+  dependencies: Dependencies,
+  parts: {
+    readonly call: Call;
+    readonly filter: EvidenceFilter;
+    readonly selected: SelectionResult;
+    readonly open: OpenStream;
+  },
+): Promise<Response> => {
+  const { call, filter, selected, open } = parts;
+  const { context, principal, request } = call;
+  if (selected.kind !== "selected") {
+    const { code, detail } = REFUSALS[selected.kind];
+    const said = selected.kind === "too_large" ? selected.detail : detail;
+    return problem(context, code, said === undefined ? {} : { detail: said });
+  }
+  const generatedAt = dependencies.now();
+  const fileName = `evidence-${principal.tenant}-${fileSubject(filter)}-${fileTime(generatedAt)}.zip`;
+  const answer = {
+    requestId: context.requestId,
+    mediaType: "application/zip",
+    headers: { "content-disposition": `attachment; filename="${fileName}"` },
+  };
+  if (request.method === "HEAD") return successStream({ ...answer, body: null });
+  // Before the first byte is sent: whoever breaks it off has read of it all the same.
+  const recorded = await dependencies.recorder.carryOut({
+    by: actorOf(call),
+    action: {
+      type: "system.export_taken",
+      tenant: principal.tenant,
+      details: {
+        format: "evidence",
+        filters: Object.fromEntries(
+          Object.entries(filterMembers(filter)).map(([name, value]) => [name, [value]]),
+        ),
+        last_sequence: selected.selection.records.at(-1)?.sequence ?? 0,
+      },
+    },
+    work: async () => ({ kind: "written" }),
+  });
+  if (recorded.kind !== "written") return problem(context, "log_unavailable", { detail: NOT_RECORDED });
+  return successStream({
+    ...answer,
+    body: bundleBody(dependencies, { ...parts, selection: selected.selection, generatedAt, open }),
+  });
+};
+
+const NOT_RECORDED =
+  "The log did not take the record of this bundle, and without it none is made. Ask again.";
+
+const formats: BundleFormats = {
+  eventLine: storedEventLine,
+  eventCsvStart,
+  eventCsvRow,
+  csvStart: CSV_START,
+  csvRow,
+};
+
+/** Whatever keeps it from being whole breaks it off: a ZIP without its directory is none. */
+const bundleBody = (
+  dependencies: Dependencies,
+  parts: {
+    readonly call: Call;
+    readonly filter: EvidenceFilter;
+    readonly selection: Parameters<typeof writeBundle>[1]["selection"];
+    readonly generatedAt: Date;
+    readonly open: OpenStream;
+  },
+): ReadableStream<Uint8Array<ArrayBuffer>> => {
+  const { logger, serviceName, version } = dependencies;
+  const { call, filter, selection, generatedAt, open } = parts;
+  const { context, principal } = call;
+  const { tenant } = principal;
+  const anchor = createAnchor(dependencies, { by: actorOf(call), tenant });
+  const bundle = writeBundle(
+    { ...dependencies, formats, anchor },
+    {
+      tenant,
+      filter,
+      selection,
+      serviceName,
+      generator: `prooftrail ${version}`,
+      generatedAt,
+      madeBy: principal.keyId,
+      requestId: context.requestId,
+    },
+  );
+  const next = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+    if (!call.isStillAllowed()) throw new Error("the key has ended");
+    const made = await bundle.next();
+    return made.done ? undefined : made.value;
+  };
+  const closed = (): void => {
+    open.close();
+    // What still runs of it ends with its next page; nobody waits for that.
+    bundle.return(undefined).catch(() => {});
+  };
+  const failed = (error: unknown): void =>
+    logger.warn("an evidence bundle was broken off", {
+      request_id: context.requestId,
+      detail: String(error),
+    });
+  return pagedBody({ next, closed, failed, keepOpen: context.keepOpen });
+};
+
+const FILE_SUBJECT_CHARACTERS_MAX = 64;
+
+/** Names of assets and cases may hold anything; a file's name may not. */
+const fileSubject = ({ assetId, correlationId }: EvidenceFilter): string =>
+  (assetId ?? correlationId ?? "all")
+    .replaceAll(/[^A-Za-z0-9._-]/g, "-")
+    .slice(0, FILE_SUBJECT_CHARACTERS_MAX);
+
+/** `20261120T100000Z`: no file system minds it. */
+const fileTime = (time: Date): string => `${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+
+const EVIDENCE: Operation = {
+  id: "readEvidence",
+  tag: "Proof",
+  summary: "An evidence bundle",
+  description: [
+    "One ZIP that proves itself without a server: the records of an asset, of a case or of the whole tenant, each with its proof, the signed tree head that covers",
+    "all of them, the keys, the same events to read, the duties with their state, a page for people, and a manifest that is itself in the log: making a bundle is an event",
+    `of the system. \`prooftrail verify\` says whether it is valid, and names the first broken record. Files: ${BUNDLE_FILES.map((name) => `\`${name}\``).join(", ")}.`,
+    "\n\nWithout asset, case and time it holds every record, so that gaps show as well; of an event that has expired it has the hash alone.",
+    "`from` and `to` speak of the events' own times. If it cannot be finished, the connection is broken off: a ZIP that is cut off has no directory, and nobody takes it for whole.",
+    `\n\nAt most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them.`,
+  ].join(" "),
+  scope: "events:read",
+  parameters: [
+    parameter("asset_id", "Exactly this asset. Not together with correlation_id."),
+    parameter(
+      "correlation_id",
+      "The case of this group of events: all that hangs together, as `GET /v1/cases/{correlation_id}` finds it.",
+    ),
+    parameter("from", "At or after this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
+    parameter("to", "Before this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
+    parameter("wait", "Seconds to wait until all that is in the log is sealed.", {
+      type: "integer",
+      minimum: 0,
+      maximum: PROOF_WAIT_SECONDS_MAX,
+      default: EVIDENCE_WAIT_SECONDS_DEFAULT,
+    }),
+  ],
+  answer: {
+    status: 200,
+    description: "The bundle.",
+    schema: Type.String({ format: "binary" }),
+    example: "",
+    mediaType: "application/zip",
+  },
+  problems: [
+    "invalid_request",
+    "not_found",
+    "case_expired",
+    "evidence_too_large",
+    "not_sealed",
+    "view_behind",
+    "overloaded",
+    "log_unavailable",
+  ],
+};

@@ -1,0 +1,173 @@
+/** What is in a bundle, and the one way in which its manifest is written. */
+import { decodeBase64 } from "../base64.ts";
+import type { Method } from "./zip-layout.ts";
+
+export const MANIFEST_FORMAT = "prooftrail-evidence";
+export const MANIFEST_VERSION = 1;
+
+/** Every file in the order in which it stands in the ZIP. The manifest names those before it, its proof covers it. */
+export const LISTED_FILES = [
+  "records.ndjson",
+  "events.ndjson",
+  "events.csv",
+  "obligations.csv",
+  "checkpoint",
+  "key",
+  "summary.html",
+  "VERIFY.md",
+] as const;
+export type ListedFile = (typeof LISTED_FILES)[number];
+
+export const MANIFEST_FILE = "manifest.json";
+export const ANCHOR_FILE = "manifest.tlog-proof";
+export const SYSTEM_KEY_FILE = "system-key";
+
+export const BUNDLE_FILES = [...LISTED_FILES, MANIFEST_FILE, ANCHOR_FILE, SYSTEM_KEY_FILE] as const;
+export type BundleFile = (typeof BUNDLE_FILES)[number];
+
+/**
+ * Deflated bytes may be changed here and there without a change to what comes out of them (the bits behind the last block, RFC 1951 §3.2.3). So the manifest
+ * has a digest of those too; what it cannot have one of is stored.
+ */
+export const methodOf = (name: BundleFile): Method => (isListed(name) ? 8 : 0);
+
+const isListed = (name: BundleFile): boolean => LISTED_FILES.some((listed) => listed === name);
+
+/** The tenant in whose log every bundle that was made is an event, and the type of that event. */
+export const SYSTEM_TENANT_NAME = "prooftrail-system";
+export const ANCHOR_EVENT_TYPE = "system.evidence_made";
+
+export interface FileDigest {
+  readonly name: ListedFile;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+  readonly deflated_bytes: number;
+  readonly deflated_sha256: string;
+}
+
+export interface RecordPlace {
+  readonly leaf_index: number;
+  readonly sequence: number;
+}
+
+/** Members in the order in which they are written. */
+export interface Manifest {
+  readonly format: typeof MANIFEST_FORMAT;
+  readonly version: typeof MANIFEST_VERSION;
+  readonly generator: string;
+  readonly generated_at: string;
+  readonly service: string;
+  /** `<service>/<tenant>`, as the checkpoint says it. */
+  readonly origin: string;
+  readonly tenant: string;
+  readonly asset_id: string | null;
+  readonly correlation_id: string | null;
+  /** Of the events' own times: at or after, before. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** The id of the key that asked, and its request. */
+  readonly made_by: string;
+  readonly request_id: string;
+  readonly checkpoint_size: number;
+  /** Base64. */
+  readonly checkpoint_root: string;
+  readonly records: number;
+  /** Of which so many are there by their hash alone, because their events have expired, or are none that the service understands. */
+  readonly withheld: number;
+  /** Whether these are all leaves of the tree. */
+  readonly complete_range: boolean;
+  readonly first: RecordPlace;
+  readonly last: RecordPlace;
+  readonly files: readonly FileDigest[];
+}
+
+const ROOT_BYTES = 32;
+
+export const formatManifest = (manifest: Manifest): string =>
+  `${JSON.stringify(
+    {
+      format: manifest.format,
+      version: manifest.version,
+      generator: manifest.generator,
+      generated_at: manifest.generated_at,
+      service: manifest.service,
+      origin: manifest.origin,
+      tenant: manifest.tenant,
+      asset_id: manifest.asset_id,
+      correlation_id: manifest.correlation_id,
+      from: manifest.from,
+      to: manifest.to,
+      made_by: manifest.made_by,
+      request_id: manifest.request_id,
+      checkpoint_size: manifest.checkpoint_size,
+      checkpoint_root: manifest.checkpoint_root,
+      records: manifest.records,
+      withheld: manifest.withheld,
+      complete_range: manifest.complete_range,
+      first: placeOf(manifest.first),
+      last: placeOf(manifest.last),
+      files: manifest.files.map(({ name, bytes, sha256, deflated_bytes, deflated_sha256 }) => ({
+        name,
+        bytes,
+        sha256,
+        deflated_bytes,
+        deflated_sha256,
+      })),
+    },
+    null,
+    2,
+  )}\n`;
+
+const placeOf = ({ leaf_index, sequence }: RecordPlace): RecordPlace => ({ leaf_index, sequence });
+
+/** undefined: not exactly what formatManifest writes, so that one manifest has one text and no member stands twice. */
+export const parseManifest = (text: string): Manifest | undefined => {
+  const value = parseJson(text);
+  if (!isManifest(value)) return undefined;
+  return formatManifest(value) === text ? value : undefined;
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed();
+const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isHex = (value: unknown): boolean => isText(value) && /^[0-9a-f]{64}$/.test(value);
+
+const isManifest = (value: unknown): value is Manifest => {
+  if (!isObject(value)) return false;
+  const { files } = value;
+  return (
+    value.format === MANIFEST_FORMAT &&
+    value.version === MANIFEST_VERSION &&
+    [value.generator, value.generated_at, value.service, value.origin, value.tenant].every(isText) &&
+    [value.made_by, value.request_id].every(isText) &&
+    [value.asset_id, value.correlation_id, value.from, value.to].every(isTextOrNull) &&
+    [value.checkpoint_size, value.records, value.withheld].every(isCount) &&
+    isText(value.checkpoint_root) &&
+    decodeBase64(value.checkpoint_root)?.length === ROOT_BYTES &&
+    typeof value.complete_range === "boolean" &&
+    [value.first, value.last].every(isPlace) &&
+    Array.isArray(files) &&
+    files.length === LISTED_FILES.length &&
+    LISTED_FILES.every((name, index) => isDigestOf(name, files[index]))
+  );
+};
+
+const isPlace = (value: unknown): boolean =>
+  isObject(value) && isCount(value.leaf_index) && isCount(value.sequence);
+
+const isDigestOf = (name: ListedFile, value: unknown): boolean =>
+  isObject(value) &&
+  value.name === name &&
+  [value.bytes, value.deflated_bytes].every(isCount) &&
+  [value.sha256, value.deflated_sha256].every(isHex);

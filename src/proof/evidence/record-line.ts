@@ -1,0 +1,54 @@
+/** A line of `records.ndjson`: one record and its proof, and the line of `events.ndjson` that follows from it. */
+import type { LogRecord } from "../../log/record.ts";
+import { decodeBase64, encodeBase64 } from "../base64.ts";
+import { parseDecimal } from "../decimal.ts";
+import { type Hash, isHash } from "../rfc6962.ts";
+
+export interface RecordLine {
+  readonly leafIndex: number;
+  readonly sequence: number;
+  /** The record's exact bytes, or the hash of the leaf where the record itself is withheld. */
+  readonly leaf:
+    | { readonly kind: "record"; readonly payload: Uint8Array }
+    | { readonly kind: "hash"; readonly hash: Hash };
+  readonly inclusionProof: readonly Hash[];
+}
+
+/** Without the line break. */
+export const formatRecordLine = ({ leafIndex, sequence, leaf, inclusionProof }: RecordLine): string =>
+  JSON.stringify({
+    leaf_index: leafIndex,
+    sequence,
+    ...(leaf.kind === "record"
+      ? { leaf: encodeBase64(leaf.payload) }
+      : { leaf_hash: encodeBase64(leaf.hash) }),
+    inclusion_proof: inclusionProof.map(encodeBase64),
+  });
+
+const LINE =
+  /^\{"leaf_index":(\d+),"sequence":(\d+),"leaf(_hash)?":"([A-Za-z0-9+/=]+)","inclusion_proof":\[((?:"[A-Za-z0-9+/=]+"(?:,(?="))?)*)\]\}$/;
+
+/** undefined: not exactly what formatRecordLine writes: every member once, in its place, and no number or base64 with two texts. */
+export const parseRecordLine = (text: string): RecordLine | undefined => {
+  const [, indexText = "", sequenceText = "", isHashOnly, leafText = "", proofText = ""] =
+    LINE.exec(text) ?? [];
+  const [leafIndex, sequence] = [parseDecimal(indexText), parseDecimal(sequenceText)];
+  const bytes = decodeBase64(leafText);
+  const hashTexts = proofText === "" ? [] : proofText.slice(1, -1).split('","');
+  const inclusionProof = hashTexts.map(decodeBase64).filter(isHash);
+  if (leafIndex === undefined || sequence === undefined || inclusionProof.length < hashTexts.length)
+    return undefined;
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  if (isHashOnly === undefined)
+    return { leafIndex, sequence, leaf: { kind: "record", payload: bytes }, inclusionProof };
+  return isHash(bytes)
+    ? { leafIndex, sequence, leaf: { kind: "hash", hash: bytes }, inclusionProof }
+    : undefined;
+};
+
+/** As `GET /v1/export` gives it, without the line break at its end. A raw line break stands only between values (RFC 8259 §7). */
+export const eventLineOf = (
+  { tenant, receivedAt, eventText }: Pick<LogRecord, "tenant" | "receivedAt" | "eventText">,
+  sequence: number,
+): string =>
+  `{"sequence":${sequence},"tenant":"${tenant}","received_at":"${receivedAt}","event":${eventText.replaceAll(/[\r\n]/g, " ")}}`;

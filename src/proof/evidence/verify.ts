@@ -1,0 +1,285 @@
+/**
+ * Whether an evidence bundle is what it says it is, with no server and no trust in who made it. In this order: the ZIP is whole and nothing else; key and
+ * checkpoint; every record in the log and in its place; the files that the manifest names; the manifest in the system's log; the auditor's own checkpoint.
+ * The records come before the digests, so that what is broken is named by its record and not by its file.
+ */
+import { createHash } from "node:crypto";
+import { encodeBase64 } from "../base64.ts";
+import { createVerifier, formatVerifierKey, parseVerifierKey, type Verifier } from "../signed-note.ts";
+import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
+import { compareCheckpoints } from "./held-checkpoint.ts";
+import {
+  ANCHOR_FILE,
+  BUNDLE_FILES,
+  type BundleFile,
+  type FileDigest,
+  MANIFEST_FILE,
+  type Manifest,
+  methodOf,
+  parseManifest,
+  SYSTEM_KEY_FILE,
+} from "./manifest.ts";
+import type { EvidenceFacts, Finding, FindingCode, Verdict } from "./verdict.ts";
+import { systemOrigin, verifyAnchor } from "./verify-anchor.ts";
+import { type CountedRecords, verifyRecords } from "./verify-records.ts";
+import type { ZipEntry } from "./zip-layout.ts";
+import {
+  type BundleSource,
+  content,
+  contentChunks,
+  DamagedEntryError,
+  openZip,
+  packedChunks,
+} from "./zip-reader.ts";
+
+export interface EvidenceQuestion {
+  readonly bundle: BundleSource;
+  /** Verifier keys that are trusted, one per line, as `GET /v1/log/key` gives them. Without them those in the bundle count. */
+  readonly keys?: string | undefined;
+  /** Whose bundle it must be. */
+  readonly tenant?: string | undefined;
+  /** A checkpoint of the same log that the auditor holds. */
+  readonly checkpoint?: string | undefined;
+  /** The body of `GET /v1/log/consistency` between that one and the bundle's. */
+  readonly consistency?: string | undefined;
+}
+
+/** Rejects only where the bundle's bytes cannot be read. */
+export const verifyEvidence = async (question: EvidenceQuestion): Promise<Verdict> => {
+  try {
+    return await verdictOn(question);
+  } catch (error) {
+    if (error instanceof BrokenBundleError) return { kind: "invalid", finding: error.finding };
+    if (error instanceof UnusableQuestionError) return { kind: "undecided", detail: error.message };
+    throw error;
+  }
+};
+
+/** Inside this file alone: findings end the way through it. */
+class BrokenBundleError extends Error {
+  override readonly name = "BrokenBundleError";
+  readonly finding: Finding;
+  constructor(finding: Finding) {
+    super(finding.detail);
+    this.finding = finding;
+  }
+}
+
+class UnusableQuestionError extends Error {
+  override readonly name = "UnusableQuestionError";
+}
+
+const fail = (code: FindingCode, detail: string, file?: string): never => {
+  throw new BrokenBundleError({ code, detail, ...(file === undefined ? {} : { file }) });
+};
+
+type Entries = (file: BundleFile) => ZipEntry;
+
+const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
+  const { bundle, tenant } = question;
+  const entries = await openEntries(bundle);
+  const text = (file: BundleFile): Promise<string> => smallText(bundle, entries(file));
+  const manifestText = await text(MANIFEST_FILE);
+  const manifest = parseManifest(manifestText) ?? fail("manifest_malformed", MALFORMED, MANIFEST_FILE);
+  if (tenant !== undefined && manifest.tenant !== tenant)
+    fail("other_tenant", `it is a bundle of the tenant ${manifest.tenant}`, MANIFEST_FILE);
+  const keys = trustedKeys(question.keys, await text("key"), manifest.origin);
+  const { checkpoint, signers } = openHead(await text("checkpoint"), manifest, keys.verifiers);
+  const verified = await verifyRecords({
+    manifest,
+    checkpoint,
+    records: contentChunks(bundle, entries("records.ndjson")),
+    events: contentChunks(bundle, entries("events.ndjson")),
+  });
+  if (verified.kind === "broken") throw new BrokenBundleError(verified.finding);
+  for (const digest of manifest.files) await checkFile(bundle, entries(digest.name), digest);
+  checkCounts(manifest, checkpoint, verified.counted);
+  const systemVerifiers = keys.verifiers.map(({ publicKey }) =>
+    createVerifier({ name: systemOrigin(manifest), publicKey }),
+  );
+  readKeys(await text(SYSTEM_KEY_FILE), systemOrigin(manifest)) ??
+    fail("key_malformed", "it holds no keys of the system's log", SYSTEM_KEY_FILE);
+  const anchored = verifyAnchor({
+    manifest,
+    manifestSha256: createHash("sha256").update(manifestText).digest("hex"),
+    proof: await text(ANCHOR_FILE),
+    verifiers: systemVerifiers,
+  });
+  if (anchored.kind === "broken") throw new BrokenBundleError(anchored.finding);
+  return {
+    kind: "valid",
+    facts: {
+      ...factsOf(manifest),
+      isComplete: manifest.complete_range,
+      keys: signers.map(formatVerifierKey),
+      isKeyPinned: keys.isPinned,
+      anchor: anchored.anchor,
+      heldCheckpoint: holdAgainst(question, checkpoint, keys.verifiers),
+      notes: verified.counted.notes,
+    },
+  };
+};
+
+const MALFORMED = "it is not written as this version writes manifests";
+
+const factsOf = (manifest: Manifest) => ({
+  tenant: manifest.tenant,
+  origin: manifest.origin,
+  assetId: manifest.asset_id,
+  correlationId: manifest.correlation_id,
+  from: manifest.from,
+  to: manifest.to,
+  generatedAt: manifest.generated_at,
+  madeBy: manifest.made_by,
+  records: manifest.records,
+  withheld: manifest.withheld,
+  checkpointSize: manifest.checkpoint_size,
+  checkpointRoot: manifest.checkpoint_root,
+});
+
+/** Exactly the files of a bundle, in their order. */
+const openEntries = async (bundle: BundleSource): Promise<Entries> => {
+  const opened = await openZip(bundle);
+  if (opened.kind === "failed") return fail(opened.code, opened.detail, opened.file);
+  const byName = new Map(opened.entries.map((entry) => [entry.name, entry]));
+  for (const name of BUNDLE_FILES) if (!byName.has(name)) fail("other_files", "it is not there", name);
+  for (const [index, { name, method }] of opened.entries.entries()) {
+    const expected = BUNDLE_FILES[index];
+    if (name !== expected) fail("other_files", "it does not belong here", name);
+    if (expected !== undefined && method !== methodOf(expected))
+      fail("zip_malformed", "it is packed in another way than this service packs it", name);
+  }
+  return (file) => byName.get(file) ?? fail("other_files", "it is not there", file);
+};
+
+/** Keys, checkpoints, manifest and proof are a few kilobytes; the proof holds one record. */
+const SMALL_FILE_BYTES_MAX = 1024 * 1024;
+
+const smallText = async (bundle: BundleSource, entry: ZipEntry): Promise<string> => {
+  const { name, bytes, packedBytes } = entry;
+  if (Math.max(bytes, packedBytes) > SMALL_FILE_BYTES_MAX)
+    return fail("damaged_file", "it is larger than it may be", name);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await content(bundle, entry));
+  } catch (error) {
+    if (error instanceof DamagedEntryError) return fail("damaged_file", error.message, name);
+    if (error instanceof TypeError) return fail("damaged_file", "it is not text in UTF-8", name);
+    throw error;
+  }
+};
+
+/** undefined: a line is not a key, is of another log, or there is none. */
+const readKeys = (text: string, origin: string): readonly Verifier[] | undefined => {
+  const verifiers = text.split("\n").slice(0, -1).map(parseVerifierKey);
+  const own = verifiers.filter((verifier) => verifier !== undefined && verifier.name === origin);
+  return text.endsWith("\n") && own.length > 0 && own.length === verifiers.length
+    ? own.flatMap((verifier) => verifier ?? [])
+    : undefined;
+};
+
+const trustedKeys = (
+  given: string | undefined,
+  bundled: string,
+  origin: string,
+): { readonly verifiers: readonly Verifier[]; readonly isPinned: boolean } => {
+  const own =
+    readKeys(bundled, origin) ?? fail("key_malformed", `it holds no keys of the log ${origin}`, "key");
+  if (given === undefined) return { verifiers: own, isPinned: false };
+  const pinned = given
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== "")
+    .map(
+      (line) =>
+        parseVerifierKey(line.trim()) ??
+        unusable("A line of the trusted keys is not an Ed25519 verifier key."),
+    );
+  if (pinned.length === 0) unusable("There is no key in the file of trusted keys.");
+  const ofLog = pinned.filter(({ name }) => name === origin);
+  if (ofLog.length === 0)
+    fail(
+      "unknown_key",
+      `none of the trusted keys is one of the log ${origin}, which the bundle names`,
+      "checkpoint",
+    );
+  return { verifiers: ofLog, isPinned: true };
+};
+
+const unusable = (detail: string): never => {
+  throw new UnusableQuestionError(detail);
+};
+
+const CHECKPOINT_FAILURES = {
+  malformed: ["checkpoint_malformed", "it is not a signed tree head"],
+  wrong_origin: ["checkpoint_malformed", "it is the tree head of another log than the manifest names"],
+  unknown_key: ["unknown_key", "it is signed by none of the trusted keys"],
+  bad_signature: ["bad_signature", "its signature is wrong: it was altered"],
+} as const;
+
+const openHead = (
+  note: string,
+  manifest: Manifest,
+  verifiers: readonly Verifier[],
+): { readonly checkpoint: Checkpoint; readonly signers: readonly Verifier[] } => {
+  const { origin, service, tenant } = manifest;
+  if (origin !== `${service}/${tenant}`)
+    fail("other_tenant", `its log ${origin} is not the one of the tenant ${tenant}`, MANIFEST_FILE);
+  const opened = openCheckpoint(note, { origin, verifiers });
+  if (opened.kind === "failed") {
+    const [code, detail] = CHECKPOINT_FAILURES[opened.reason];
+    return fail(code, detail, "checkpoint");
+  }
+  return { checkpoint: opened.checkpoint, signers: opened.verifiers };
+};
+
+const checkFile = async (bundle: BundleSource, entry: ZipEntry, digest: FileDigest): Promise<void> => {
+  const differs = (): never => fail("damaged_file", "it is not the file that the manifest names", entry.name);
+  if (entry.bytes !== digest.bytes || entry.packedBytes !== digest.deflated_bytes) differs();
+  if ((await sha256(packedChunks(bundle, entry))) !== digest.deflated_sha256) differs();
+  try {
+    if ((await sha256(contentChunks(bundle, entry))) !== digest.sha256) differs();
+  } catch (error) {
+    if (error instanceof DamagedEntryError) fail("damaged_file", error.message, entry.name);
+    throw error;
+  }
+};
+
+const sha256 = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
+  const hash = createHash("sha256");
+  for await (const chunk of chunks) hash.update(chunk);
+  return hash.digest("hex");
+};
+
+const checkCounts = (manifest: Manifest, checkpoint: Checkpoint, counted: CountedRecords): void => {
+  const differs = (detail: string): never => fail("manifest_differs", detail, MANIFEST_FILE);
+  const { records, withheld, first, last } = counted;
+  if (manifest.records !== records || manifest.withheld !== withheld)
+    differs(
+      `it speaks of ${manifest.records} records with ${manifest.withheld} withheld; ${records} with ${withheld} are there`,
+    );
+  const isAt = (said: Manifest["first"], found: Manifest["first"] | undefined): boolean =>
+    said.leaf_index === found?.leaf_index && said.sequence === found.sequence;
+  if (!isAt(manifest.first, first) || !isAt(manifest.last, last))
+    differs("its first or last record is another one");
+  const root = encodeBase64(checkpoint.root);
+  if (manifest.checkpoint_size !== checkpoint.size || manifest.checkpoint_root !== root)
+    differs("it speaks of another checkpoint");
+  const isUnfiltered = [manifest.asset_id, manifest.correlation_id, manifest.from, manifest.to].every(
+    (part) => part === null,
+  );
+  if (manifest.complete_range !== isUnfiltered)
+    differs("it cannot be complete and chosen by something at once, nor neither");
+};
+
+const holdAgainst = (
+  { checkpoint: held, consistency }: EvidenceQuestion,
+  bundle: Checkpoint,
+  verifiers: readonly Verifier[],
+): EvidenceFacts["heldCheckpoint"] => {
+  if (held === undefined) {
+    if (consistency !== undefined) unusable("A consistency proof is for a checkpoint: give that as well.");
+    return "none";
+  }
+  const compared = compareCheckpoints({ bundle, held, consistency, verifiers });
+  if (compared.kind === "contradicts") return fail("contradicts_checkpoint", compared.detail, "checkpoint");
+  return compared.kind === "undecided" ? unusable(compared.detail) : compared.how;
+};

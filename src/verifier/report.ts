@@ -1,0 +1,88 @@
+/** What the verifier prints for people. Pure. */
+import type { EvidenceFacts, Finding, Verdict } from "../proof/evidence/verdict.ts";
+
+export const HELP = `Usage: prooftrail-verify [options] <bundle.zip>
+
+Says whether an evidence bundle is valid, or names the first broken record. Needs no network.
+
+  --key <file>          verifier keys that you trust (GET /v1/log/key), got by a way that you trust;
+                        without it those in the bundle are used, which proves less
+  --tenant <name>       whose bundle it must be
+  --checkpoint <file>   a checkpoint of the same log that you hold (GET /v1/log/checkpoint)
+  --consistency <file>  the answer of GET /v1/log/consistency between that one and the bundle's
+  --json                the verdict as one line of JSON
+  --help                this text
+
+Exit codes: 0 valid, 1 invalid, 2 not decided: wrong use, unreadable files, or more is needed.
+`;
+
+export const reportText = (path: string, verdict: Verdict): string => {
+  switch (verdict.kind) {
+    case "valid":
+      return validText(path, verdict.facts);
+    case "invalid":
+      return invalidText(path, verdict.finding);
+    case "undecided":
+      return `NOT DECIDED  ${path}\n\n${verdict.detail}\n`;
+  }
+};
+
+const validText = (path: string, facts: EvidenceFacts): string => {
+  const { records, withheld, checkpointSize } = facts;
+  const rows: readonly (readonly [string, string])[] = [
+    ["tenant", facts.tenant],
+    ["about", aboutText(facts)],
+    ["period", `${facts.from ?? "the beginning"} to ${facts.to ?? "the end"}`],
+    [
+      "records",
+      `${records}${withheld > 0 ? `, ${withheld} of them by their hash alone (their events have expired)` : ""}; ${
+        facts.isComplete
+          ? "complete: every record of the log up to the checkpoint"
+          : "chosen by a filter: that nothing else matches is not proven"
+      }`,
+    ],
+    ["log", facts.origin],
+    ["checkpoint", `${checkpointSize} records, root ${facts.checkpointRoot}`],
+    ["signed by", facts.keys.map((key) => key.split("+").slice(0, 2).join("+")).join(", ")],
+    ["made", `${facts.generatedAt} for the API key ${facts.madeBy}`],
+    ["anchored", `${facts.anchor.at}, leaf ${facts.anchor.leafIndex} of ${facts.anchor.origin}`],
+    ["your checkpoint", HELD[facts.heldCheckpoint]],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  const table = rows.map(([name, value]) => `  ${name.padEnd(width)}${printable(value)}\n`).join("");
+  const pinned = facts.isKeyPinned
+    ? ""
+    : `\nThe key is not pinned: it came from the bundle itself. Compare it with GET /v1/log/key, or give that with --key:\n${facts.keys
+        .map((key) => `  ${printable(key)}\n`)
+        .join("")}`;
+  const notes = facts.notes.map((note) => `\nNote: ${printable(note)}\n`).join("");
+  return `VALID  ${path}\n\n${table}${pinned}${notes}`;
+};
+
+const HELD = {
+  none: "none was given",
+  same: "is the same as the bundle's",
+  consistent: "fits: the newer tree extends the older",
+} as const;
+
+const aboutText = ({ assetId, correlationId }: EvidenceFacts): string => {
+  if (assetId !== null) return `AI system ${assetId}`;
+  return correlationId === null ? "the whole tenant" : `case ${correlationId}`;
+};
+
+const invalidText = (path: string, finding: Finding): string => {
+  const { code, detail, file, line, leafIndex, sequence, eventId } = finding;
+  const place = [
+    file,
+    line === undefined ? undefined : `line ${line}`,
+    leafIndex === undefined ? undefined : `leaf ${leafIndex}`,
+    sequence === undefined ? undefined : `sequence ${sequence}`,
+    eventId,
+  ].filter((part) => part !== undefined);
+  const where = place.length === 0 ? "" : `${place.join(", ")}: `;
+  return `INVALID  ${path}\n\n${printable(`${where}${detail} (${code})`)}\n`;
+};
+
+/** Names come from the bundle: a terminal must not take them for commands. */
+const printable = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);

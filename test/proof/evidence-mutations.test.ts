@@ -1,0 +1,413 @@
+/**
+ * What somebody may do to a bundle, with the ZIP put right again, and with the manifest written anew as well: nothing of it is ever valid, and what is broken is named.
+ * `wrong`: what is said where only the ZIP is right. `forged`: where the manifest fits too, so that proofs and anchor have to tell.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { decodeBase64, encodeBase64 } from "../../src/proof/base64.ts";
+import type { Manifest } from "../../src/proof/evidence/manifest.ts";
+import { sealedHead } from "../../src/proof/sealed-head.ts";
+import { createSigningKey, formatVerifierKey, signNote } from "../../src/proof/signed-note.ts";
+import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+import {
+  evidence,
+  linesIn,
+  manifestOf,
+  type PackedFile,
+  pack,
+  textOf,
+  unpack,
+  verify,
+  withLines,
+  withManifest,
+  withText,
+} from "../support/evidence-bundle.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let olderCheckpoint = "";
+let whole: readonly PackedFile[] = [];
+let ofAsset: readonly PackedFile[] = [];
+let ofOther: readonly PackedFile[] = [];
+
+const COUNT = 24;
+
+const bundle = async (key: string, query: string): Promise<PackedFile[]> =>
+  unpack(await evidence(service, query, key));
+
+beforeAll(async () => {
+  service = await startTestService();
+  const [acme, other] = [await service.makeKey("acme"), await service.makeKey("other")];
+  const send = async (key: string, from: number, to: number): Promise<void> => {
+    const events = Array.from({ length: to - from }, (_, index) =>
+      event({
+        event_id: `evt_${from + index}`,
+        asset_id: index % 3 === 2 ? "rest" : "credit_model",
+        metadata: { note: "이력 ".repeat(index) },
+      }),
+    );
+    const answer = await service.call("/v1/events/batch", { key, body: { events } });
+    if (answer.json.data.accepted !== events.length) throw new Error(answer.text);
+  };
+  await send(acme, 0, COUNT / 2);
+  await send(other, 0, COUNT);
+  olderCheckpoint = textOf(await bundle(acme, ""), "checkpoint");
+  await send(acme, COUNT / 2, COUNT);
+  [whole, ofAsset, ofOther] = [
+    await bundle(acme, ""),
+    await bundle(acme, "asset_id=credit_model"),
+    await bundle(other, ""),
+  ];
+}, 30_000);
+afterAll(() => service[Symbol.asyncDispose]());
+
+type Lines = (lines: string[], files: readonly PackedFile[]) => string[];
+
+/** Of both files alike, as somebody would who wants nobody to see it. */
+const inBoth =
+  (change: Lines) =>
+  (files: readonly PackedFile[]): PackedFile[] => {
+    const records = change(linesIn(files, "records.ndjson"), files);
+    const events = change(linesIn(files, "events.ndjson"), files);
+    return withLines(withLines(files, "records.ndjson", records), "events.ndjson", events);
+  };
+
+const inRecords =
+  (change: Lines) =>
+  (files: readonly PackedFile[]): PackedFile[] =>
+    withLines(files, "records.ndjson", change(linesIn(files, "records.ndjson"), files));
+
+const without =
+  (from: number, count: number): Lines =>
+  (lines) =>
+    lines.toSpliced(from, count);
+
+/** The record at a line with another payload. */
+const withRecord =
+  (at: number, change: (payload: string) => string): Lines =>
+  (lines) =>
+    lines.map((line, index) => {
+      if (index !== at) return line;
+      const { leaf_index, sequence, leaf, inclusion_proof } = JSON.parse(line);
+      const payload = new TextDecoder().decode(decodeBase64(leaf));
+      const changed = encodeBase64(new TextEncoder().encode(change(payload)));
+      return JSON.stringify({ leaf_index, sequence, leaf: changed, inclusion_proof });
+    });
+
+const backdated = (files: readonly PackedFile[]): PackedFile[] => {
+  const earlier = (text: string): string => text.replace("2026-11-20T10:00:00Z", "2026-10-20T10:00:00Z");
+  const records = inRecords(withRecord(5, earlier))(files);
+  const events = linesIn(files, "events.ndjson").map((line, index) => (index === 5 ? earlier(line) : line));
+  return withLines(records, "events.ndjson", events);
+};
+
+const counted = (files: readonly PackedFile[]): Partial<Manifest> => {
+  const lines = linesIn(files, "records.ndjson").map((line) => JSON.parse(line));
+  const place = (line: { leaf_index: number; sequence: number } | undefined) => ({
+    leaf_index: line?.leaf_index ?? 0,
+    sequence: line?.sequence ?? 0,
+  });
+  return { records: lines.length, first: place(lines.at(0)), last: place(lines.at(-1)) };
+};
+
+interface Mutation {
+  readonly change: (files: readonly PackedFile[]) => PackedFile[];
+  /** Where the whole tenant is in the bundle, the same with the manifest written anew: proofs tell. */
+  readonly says: object;
+  /** The same on the bundle of one asset, with the manifest written anew: where it is another finding. */
+  readonly ofAsset?: object;
+}
+
+const NOT_ANCHORED = { code: "not_anchored", file: "manifest.tlog-proof" };
+
+const MUTATIONS: Readonly<Record<string, Mutation>> = {
+  "one record is deleted": {
+    change: inBoth(without(7, 1)),
+    says: { code: "missing_record", leafIndex: 7, line: 8 },
+    ofAsset: NOT_ANCHORED,
+  },
+  "two records beside each other are deleted": {
+    change: inBoth(without(7, 2)),
+    says: { code: "missing_record", leafIndex: 7, line: 8 },
+    ofAsset: NOT_ANCHORED,
+  },
+  "the first record is deleted": {
+    change: inBoth(without(0, 1)),
+    says: { code: "missing_record", leafIndex: 0, line: 1 },
+    ofAsset: NOT_ANCHORED,
+  },
+  "the tail is cut": {
+    change: inBoth(without(10, COUNT)),
+    says: { code: "missing_record", leafIndex: 10, line: 11 },
+    ofAsset: NOT_ANCHORED,
+  },
+  "two records change places": {
+    change: inBoth((lines) => lines.toSpliced(4, 2, lines[5] ?? "", lines[4] ?? "")),
+    says: { code: "missing_record", leafIndex: 4, line: 5 },
+    ofAsset: { code: "reordered_record", leafIndex: 6, line: 6, eventId: "evt_6" },
+  },
+  "a record stands twice": {
+    change: inBoth((lines) => lines.toSpliced(4, 0, lines[3] ?? "")),
+    says: { code: "duplicate_record", line: 5, eventId: "evt_3" },
+    ofAsset: { code: "duplicate_record", line: 5, eventId: "evt_4" },
+  },
+  "a record is backdated": {
+    change: backdated,
+    says: { code: "not_in_log", line: 6, leafIndex: 5, eventId: "evt_5" },
+    ofAsset: { code: "not_in_log", line: 6, leafIndex: 7, eventId: "evt_7" },
+  },
+  "one bit of a record is flipped": {
+    change: inRecords(
+      withRecord(2, (payload) => payload.replace("credit_model", "credit_mod%l").replace("rest", "sest")),
+    ),
+    says: { code: "not_in_log", line: 3, leafIndex: 2 },
+    ofAsset: { code: "not_in_log", line: 3, leafIndex: 3 },
+  },
+  "a record is another tenant's": {
+    change: inRecords((lines) => {
+      const { leaf_index } = JSON.parse(lines[3] ?? "");
+      return lines.with(3, linesIn(ofOther, "records.ndjson")[leaf_index] ?? "");
+    }),
+    says: { code: "other_tenant", line: 4 },
+  },
+  "the tenant in a record is rewritten": {
+    change: inRecords(withRecord(3, (payload) => payload.replace('"tenant":"acme"', '"tenant":"omce"'))),
+    says: { code: "other_tenant", line: 4, leafIndex: 3, eventId: "evt_3" },
+    ofAsset: { code: "other_tenant", line: 4, eventId: "evt_4" },
+  },
+  "a sequence is rewritten": {
+    change: (files) =>
+      withLines(
+        withLines(
+          files,
+          "records.ndjson",
+          linesIn(files, "records.ndjson").map((line, index, { length }) =>
+            index === length - 1 ? line.replace(/"sequence":\d+/, '"sequence":9999') : line,
+          ),
+        ),
+        "events.ndjson",
+        linesIn(files, "events.ndjson").map((line, index, { length }) =>
+          index === length - 1 ? line.replace(/"sequence":\d+/, '"sequence":9999') : line,
+        ),
+      ),
+    says: NOT_ANCHORED,
+  },
+  "a line has a second meaning": {
+    change: inRecords((lines) => lines.with(1, (lines[1] ?? "").replace("{", '{"leaf_index":9,'))),
+    says: { code: "record_malformed", line: 2 },
+  },
+  "an event is told otherwise than its record": {
+    change: (files) =>
+      withLines(
+        files,
+        "events.ndjson",
+        linesIn(files, "events.ndjson").map((line) =>
+          line.includes('"evt_4"') ? line.replace("automated_decision_made", "explanation_provided") : line,
+        ),
+      ),
+    says: { code: "event_differs", file: "events.ndjson", line: 5, eventId: "evt_4" },
+    ofAsset: { code: "event_differs", file: "events.ndjson", line: 4, eventId: "evt_4" },
+  },
+  "an event without a record is put in": {
+    change: (files) =>
+      withLines(files, "events.ndjson", [
+        ...linesIn(files, "events.ndjson"),
+        (linesIn(files, "events.ndjson")[0] ?? "").replace("evt_0", "evt_new"),
+      ]),
+    says: { code: "event_differs", file: "events.ndjson", eventId: "evt_new" },
+  },
+  "an older checkpoint takes the place of the bundle's": {
+    change: (files) => withText(files, "checkpoint", olderCheckpoint),
+    says: { code: "not_in_log", line: 1, leafIndex: 0 },
+  },
+  "the checkpoint is another tenant's": {
+    change: (files) => withText(files, "checkpoint", textOf(ofOther, "checkpoint")),
+    says: { code: "unknown_key", file: "checkpoint" },
+  },
+  "the size in the checkpoint is rewritten": {
+    change: (files) =>
+      withText(files, "checkpoint", textOf(files, "checkpoint").replace(`\n${COUNT}\n`, `\n${COUNT - 1}\n`)),
+    says: { code: "bad_signature", file: "checkpoint" },
+  },
+  "the page for people is rewritten": {
+    change: (files) =>
+      withText(files, "summary.html", textOf(files, "summary.html").replace("Timeline", "Timetable")),
+    says: NOT_ANCHORED,
+  },
+  "the table of duties is rewritten": {
+    change: (files) => withText(files, "obligations.csv", `${textOf(files, "obligations.csv")}x,\r\n`),
+    says: NOT_ANCHORED,
+  },
+  "the anchor is another bundle's": {
+    change: (files) => withText(files, "manifest.tlog-proof", textOf(ofOther, "manifest.tlog-proof")),
+    says: NOT_ANCHORED,
+  },
+  "the system's key is the tenant's": {
+    change: (files) => withText(files, "system-key", textOf(files, "key")),
+    says: { code: "key_malformed", file: "system-key" },
+  },
+};
+
+test("what is not touched is valid, put together again as well", async () => {
+  for (const files of [whole, ofAsset, ofOther]) {
+    const verdict = await verify(pack(files));
+    expect(verdict).toMatchObject({ kind: "valid" });
+  }
+});
+
+describe.each(Object.entries(MUTATIONS))("%s", (_, { change, says, ofAsset: saysOfAsset }) => {
+  test("is found although the manifest was written anew", async () => {
+    const changed = change(whole);
+    const verdict = await verify(pack(withManifest(changed, counted(changed))));
+    expect(verdict).toMatchObject({ kind: "invalid", finding: says });
+  });
+
+  test("and in a bundle that a filter has chosen", async () => {
+    const changed = change(ofAsset);
+    const verdict = await verify(pack(withManifest(changed, counted(changed))));
+    expect(verdict).toMatchObject({ kind: "invalid", finding: saysOfAsset ?? says });
+  });
+
+  test("and all the more where it was not", async () => {
+    const finding = says === NOT_ANCHORED ? {} : says;
+    expect(await verify(pack(change(whole)))).toMatchObject({ kind: "invalid", finding });
+    expect(await verify(pack(change(ofAsset)))).toMatchObject({ kind: "invalid" });
+  });
+});
+
+describe("a manifest that says something else", () => {
+  const lies: Readonly<Record<string, Partial<Manifest>>> = {
+    "another tenant": { tenant: "other", origin: "prooftrail/other" },
+    "another service": { service: "elsewhere", origin: "elsewhere/acme" },
+    "more records": { records: COUNT + 1 },
+    "another time": { generated_at: "2020-01-01T00:00:00.000Z" },
+    "another asker": { made_by: "someone-else" },
+    "not complete": { complete_range: false },
+    "a period": { complete_range: false, from: "2026-01-01T00:00:00Z" },
+    "another asset": { complete_range: false, asset_id: "other" },
+    "another checkpoint": { checkpoint_size: COUNT + 1 },
+  };
+  test.each(Object.entries(lies))("%s", async (_, members) => {
+    expect(await verify(pack(withManifest(whole, members)))).toMatchObject({ kind: "invalid" });
+  });
+
+  test("a bundle that says of itself that it is complete must be", async () => {
+    const members = { complete_range: true, asset_id: null };
+    expect(await verify(pack(withManifest(ofAsset, members)))).toMatchObject({
+      kind: "invalid",
+      finding: { code: "missing_record", leafIndex: 2 },
+    });
+  });
+});
+
+describe("another key", () => {
+  /** Everything signed again by somebody who has all records and another key. */
+  const forged = (): PackedFile[] => {
+    const { origin } = manifestOf(whole);
+    const forger = createSigningKey(new Uint8Array(32).fill(7)).signerNamed(origin);
+    const head = sealedHead(textOf(whole, "checkpoint"));
+    if (head === undefined) throw new Error("there is a checkpoint");
+    const note = signNote(formatCheckpoint({ origin, size: head.size, root: head.root }), [forger]);
+    return withText(withText(whole, "checkpoint", note), "key", `${formatVerifierKey(forger)}\n`);
+  };
+
+  test("on the checkpoint: not trusted where the key is given, and not anchored where it is not", async () => {
+    const bytes = pack(withManifest(forged()));
+    expect(await verify(bytes, { keys: textOf(whole, "key") })).toMatchObject({
+      kind: "invalid",
+      finding: { code: "unknown_key", file: "checkpoint" },
+    });
+    expect(await verify(bytes)).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
+  });
+
+  test("in the bundle alone: nobody known signed the checkpoint", async () => {
+    const bytes = pack(withManifest(withText(whole, "key", textOf(forged(), "key"))));
+    expect(await verify(bytes)).toMatchObject({ kind: "invalid", finding: { code: "unknown_key" } });
+  });
+
+  test("of another tenant, given by the auditor: it is not a key of this log", async () => {
+    expect(await verify(pack(whole), { keys: textOf(ofOther, "key") })).toMatchObject({
+      kind: "invalid",
+      finding: { code: "unknown_key" },
+    });
+  });
+});
+
+describe("the ZIP itself", () => {
+  const bytes = () => pack(whole);
+  const broken: Readonly<Record<string, () => readonly [Uint8Array, object]>> = {
+    "bytes behind the end": () => [Buffer.concat([bytes(), Buffer.from("more")]), { code: "appended_bytes" }],
+    "a second ZIP behind it": () => [Buffer.concat([bytes(), bytes()]), { code: "zip_malformed" }],
+    "a line break behind the end": () => [
+      Buffer.concat([bytes(), Buffer.from("\n")]),
+      { code: "appended_bytes" },
+    ],
+    "bytes in front": () => [Buffer.concat([Buffer.from("#!"), bytes()]), { code: "zip_malformed" }],
+    "cut off": () => [bytes().subarray(0, -1), { code: "cut_off" }],
+    "cut in the middle": () => [bytes().subarray(0, bytes().length / 2), { code: "cut_off" }],
+    nothing: () => [new Uint8Array(0), { code: "cut_off" }],
+    "a file twice": () => [
+      pack([...whole, ...whole.slice(0, 1)]),
+      { code: "duplicate_file", file: "records.ndjson" },
+    ],
+    "a file too many": () => [
+      pack([...whole, { name: "notes.txt", content: new Uint8Array(1) }]),
+      { code: "other_files", file: "notes.txt" },
+    ],
+    "a file too few": () => [pack(whole.toSpliced(2, 1)), { code: "other_files", file: "events.csv" }],
+    "another order": () => [pack(whole.toReversed()), { code: "other_files" }],
+    "a comment at its end": () => {
+      const commented = Buffer.concat([bytes(), Buffer.from("hi")]);
+      commented.writeUInt16LE(2, bytes().length - 2);
+      return [commented, { code: "appended_bytes" }];
+    },
+  };
+  test.each(Object.entries(broken))("%s", async (_, make) => {
+    const [changed, finding] = make();
+    expect(await verify(changed)).toMatchObject({ kind: "invalid", finding });
+  });
+
+  test("bytes between two files, with a directory that knows", async () => {
+    const [first, ...others] = whole;
+    if (first === undefined) throw new Error("there are files");
+    const start = pack([first]);
+    const gap = Buffer.alloc(3);
+    const end = start.length - 22 - 46 - first.name.length;
+    const rest = pack(others);
+    expect(await verify(Buffer.concat([start.subarray(0, end), gap, rest]))).toMatchObject({
+      kind: "invalid",
+    });
+  });
+
+  test("a damaged piece of the records is named by the last that is whole", async () => {
+    const changed = new Uint8Array(bytes());
+    for (let place = 300; place < 330; place++) changed[place] = 255 - (changed[place] ?? 0);
+    expect(await verify(changed)).toMatchObject({ kind: "invalid", finding: { file: "records.ndjson" } });
+  });
+
+  test("no single byte can be another", async () => {
+    const original = bytes();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat({ max: original.length - 1 }),
+        fc.integer({ min: 1, max: 255 }),
+        async (place, difference) => {
+          const changed = new Uint8Array(original);
+          changed[place] = (changed[place] ?? 0) ^ difference;
+          const { kind } = await verify(changed);
+          expect(kind).toBe("invalid");
+        },
+      ),
+      { numRuns: 600 },
+    );
+  }, 60_000);
+
+  test("nothing that somebody made up is taken, or breaks the verifier", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (made) => {
+        expect((await verify(made)).kind).toBe("invalid");
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

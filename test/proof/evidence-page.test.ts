@@ -1,0 +1,105 @@
+/** summary.html, opened from disk as an auditor does. */
+import { expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type SummaryParts, summaryPage } from "../../src/evidence/summary-page.ts";
+import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
+
+const LONG = "a_name_that_never_ends_".repeat(8);
+
+const event = (index: number) => ({
+  event_id: index === 3 ? `evt_${LONG}` : `evt_019dd0a2-0000-7000-8000-00000000000${index}`,
+  timestamp: `2026-11-20T10:0${index}:00.5Z`,
+  asset_id: index === 4 ? LONG : "credit_model",
+  event_type: "decision.automated_decision_made",
+});
+
+const PARTS: SummaryParts = {
+  tenant: "acme",
+  filter: { assetId: "credit_model", from: "2026-11-01T00:00:00Z" },
+  selection: {
+    head: { note: "", size: 12_345, root: new Uint8Array(32).fill(9) },
+    records: Array.from({ length: 6 }, (_, index) => ({
+      sequence: 100 + index,
+      leafIndex: 40 + index,
+      isWithheld: false,
+    })),
+    isComplete: false,
+    case: undefined,
+  },
+  serviceName: "prooftrail",
+  generator: "prooftrail 0.1.0",
+  generatedAt: new Date("2026-11-21T09:00:00Z"),
+  madeBy: "8gEqErD5906f",
+  requestId: "01a1fde2-ca9b-71a1-9a82-e121e39b29a5",
+  keys: "prooftrail/acme+981ba7a1+AcIz92sbyhjC4teX8aMamxgUK59++EUdx0WoKp7O19Tt\n",
+  timeline: Array.from({ length: 6 }, (_, index) => ({
+    sequence: 100 + index,
+    leafIndex: 40 + index,
+    isWithheld: false,
+    event: event(index),
+  })),
+  duties: {
+    count: 2,
+    overdue: 1,
+    entries: ["overdue", "met"].map((state) => ({
+      state,
+      due_at: "2026-12-20T10:00:00Z",
+      duty: "Explain the decision, and what it rests on, in words that the person understands",
+      clause: "PIPA art. 37-2(2), Enforcement Decree art. 44-3(2)",
+      asset_id: "credit_model",
+      started_at: "2026-11-20T10:00:00Z",
+      stopped_at: state === "met" ? "2026-11-25T10:00:00Z" : null,
+    })),
+  },
+  subjects: {
+    assets: [
+      {
+        asset_id: "credit_model",
+        owner: "Credit risk team",
+        oversight_person: "Kim Seo-yeon, seo-yeon@example.com",
+        risk_tier: "high",
+        version: "7.1",
+      },
+      { asset_id: LONG, owner: "<img src=x onerror=alert(1)>", risk_tier: null, version: null },
+    ],
+    hasMoreAssets: true,
+    decisions: [
+      {
+        decision_id: "dec_42",
+        asset_id: "credit_model",
+        made_at: "2026-11-20T10:00:00Z",
+        outcome: "denied",
+        missing: ["notice", "objection_resolution"],
+      },
+    ],
+    hasMoreDecisions: false,
+  },
+};
+
+test("a name that turns its direction or ends a tag is shown, and does nothing", () => {
+  const page = summaryPage({ ...PARTS, filter: { assetId: "a\u202e</style><script>b\u0000" } });
+  expect(page).toContain("a\\u{202e}&lt;/style&gt;&lt;script&gt;b\\u{0}");
+  expect(page).not.toContain("<script");
+});
+
+test.skipIf(noBrowserReason !== undefined).each([1280, 390])(
+  "the page for people fits at %p pixels, asks for nothing and complains about nothing",
+  async (width) => {
+    const folder = await mkdtemp(join(tmpdir(), "prooftrail-summary-"));
+    const path = join(folder, "summary.html");
+    await writeFile(path, summaryPage(PARTS));
+    await using browser = await startBrowser({ origin: "null", width });
+    const { page, complaints } = await openPage(browser, `file://${path}`);
+    const seen = await screenshotPath(`evidence-${width}.png`);
+    if (seen) await page.screenshot({ path: seen, fullPage: true });
+    expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+    expect(await page.locator("h1").textContent()).toBe("Evidence: AI system credit_model");
+    expect(await page.locator("tbody tr").count()).toBe(6 + 2 + 1 + 2);
+    expect(browser.foreignRequests).toEqual([]);
+    expect(complaints).toEqual([]);
+    await rm(folder, { recursive: true, force: true });
+  },
+  60_000,
+);

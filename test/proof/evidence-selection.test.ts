@@ -1,0 +1,63 @@
+/** The bounds of a bundle, on views that only say how much there is. */
+import { expect, test } from "bun:test";
+import { type EvidenceFilter, selectRecords } from "../../src/evidence/selection.ts";
+import { EVENT_BYTES_MAX, EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../../src/limits.ts";
+import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { EMPTY_ROOT } from "../../src/proof/rfc6962.ts";
+import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+
+const nothingRead = () => Promise.reject(new Error("no record is read before the bounds are known"));
+
+/** Of a tenant with so many events, each with this text, under a signed head. */
+const select = (filter: EvidenceFilter, count: number, event = "{}") => {
+  let given = 0;
+  return selectRecords(
+    {
+      views: {
+        position: async () => count,
+        load: async () => [{ tenant: "*", owner: "acme", size: count, last_sequence: count }],
+        select: async () =>
+          Array.from({ length: Math.min(500, count - given) }, () => {
+            given++;
+            return { sequence: given, tenant: "acme", received_at: "2026-11-20T10:00:00.000Z", event };
+          }),
+      },
+      log: {
+        lastSequence: async () => count,
+        read: nothingRead,
+        follow: () => {
+          throw new Error("no record is read before the bounds are known");
+        },
+      },
+      checkpoints: {
+        last: async () => ({
+          note: `${formatCheckpoint({ origin: "prooftrail/acme", size: count, root: EMPTY_ROOT })}\n`,
+          revision: 1,
+        }),
+      },
+      rules: STANDARD_RULES,
+    },
+    { tenant: "acme", filter, waitMs: 0 },
+  );
+};
+
+/** What the refusal says; undefined where it is none. */
+const refusal = async (...asked: Parameters<typeof select>): Promise<string | undefined> => {
+  const result = await select(...asked);
+  return result.kind === "too_large" ? result.detail : undefined;
+};
+
+const ADVICE = "Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.";
+
+test("more records than a bundle holds are refused, with the way to ask for less", async () => {
+  const count = EVIDENCE_RECORDS_MAX + 1;
+  expect(await refusal({}, count)).toContain(ADVICE);
+  expect(await refusal({ assetId: "credit_model" }, count)).toContain(ADVICE);
+  expect(await refusal({ from: "2026-01-01T00:00:00Z" }, count)).toContain(ADVICE);
+});
+
+test("and so are records that are too large together", async () => {
+  const event = JSON.stringify("x".repeat(EVENT_BYTES_MAX - 2));
+  const count = Math.ceil(EVIDENCE_BYTES_MAX / EVENT_BYTES_MAX) + 1;
+  expect(await refusal({ assetId: "credit_model" }, count, event)).toContain(ADVICE);
+});

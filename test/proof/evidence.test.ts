@@ -1,0 +1,403 @@
+/** Evidence bundles as a client gets them, and what the verifier says of them. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
+import type { Verdict } from "../../src/proof/evidence/verdict.ts";
+import { manifestOf, type PackedFile, textOf, unpack, verify } from "../support/evidence-bundle.ts";
+import { RUNTIMES } from "../support/process.ts";
+import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
+import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
+import { until } from "../support/until.ts";
+
+let service: TestService;
+let acme = "";
+let folder = "";
+
+const HASH = `sha256:${"a".repeat(64)}`;
+const CASE = { correlation_id: "case-17", legal_bases: ["pipa_37_2_kr"], subject_hash: HASH };
+const HISTORY = [
+  event({
+    event_id: "evt_made",
+    event_type: "asset.created",
+    timestamp: "2026-01-01T00:00:00Z",
+    metadata: { name: "Credit", owner: "Credit <b>risk</b> team" },
+  }),
+  event({
+    event_id: "evt_decided",
+    timestamp: "2026-02-01T00:00:00Z",
+    ...CASE,
+    metadata: { decision_id: "dec_1", outcome: "denied" },
+  }),
+  event({
+    event_id: "evt_objected",
+    event_type: "objection.received",
+    timestamp: "2026-02-02T00:00:00Z",
+    ...CASE,
+    metadata: { decision_id: "dec_1", objection_id: "obj_1", objection_type: "explanation_request" },
+  }),
+  event({
+    event_id: "evt_review",
+    event_type: "decision.human_review_triggered",
+    timestamp: "2026-02-03T00:00:00Z",
+    metadata: { decision_id: "dec_1" },
+  }),
+  event({ event_id: "evt_other", asset_id: "=chat <script>", timestamp: "2026-03-01T00:00:00Z" }),
+];
+
+const send = async (key: string, events: readonly object[]): Promise<void> => {
+  const answer = await service.call("/v1/events/batch", { key, body: { events } });
+  if (answer.json.data.accepted !== events.length) throw new Error(answer.text);
+};
+
+beforeAll(async () => {
+  service = await startTestService();
+  folder = await mkdtemp(join(tmpdir(), "prooftrail-evidence-"));
+  acme = await service.makeKey("acme");
+  await send(acme, HISTORY);
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const request = (key: string, query: string): Promise<Response> =>
+  fetch(`${service.url}/v1/evidence?${query}`, { headers: { authorization: `Bearer ${key}` } });
+
+interface Bundle {
+  readonly bytes: Uint8Array;
+  readonly files: readonly PackedFile[];
+  readonly headers: Headers;
+}
+
+const bundle = async (key: string, query = ""): Promise<Bundle> => {
+  const response = await request(key, query);
+  if (response.status !== 200) throw new Error(await response.text());
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return { bytes, files: await unpack(bytes), headers: response.headers };
+};
+
+const factsOf = (verdict: Verdict) => {
+  if (verdict.kind !== "valid") throw new Error(JSON.stringify(verdict));
+  return verdict.facts;
+};
+
+const idsIn = (files: readonly PackedFile[]): string[] =>
+  textOf(files, "events.ndjson")
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line).event.event_id);
+
+const refusal = (query: string, key = acme): Promise<Answer> =>
+  service.call(`/v1/evidence?${query}`, { key });
+
+describe("a bundle", () => {
+  test("of a tenant holds every record and says that it is complete", async () => {
+    const { bytes, files, headers } = await bundle(acme);
+    expect(headers.get("content-type")).toBe("application/zip");
+    expect(headers.get("content-disposition")).toMatch(
+      /^attachment; filename="evidence-acme-all-\d{8}T\d{6}Z\.zip"$/,
+    );
+    const { text: keys } = await service.call("/v1/log/key", { key: acme });
+    const { text: checkpoint } = await service.call("/v1/log/checkpoint", { key: acme });
+    const facts = factsOf(await verify(bytes, { keys, tenant: "acme", checkpoint }));
+    expect(facts).toMatchObject({
+      tenant: "acme",
+      origin: "prooftrail/acme",
+      records: HISTORY.length,
+      isComplete: true,
+      checkpointSize: HISTORY.length,
+      isKeyPinned: true,
+      heldCheckpoint: "same",
+      keys: keys.split("\n").slice(0, -1),
+    });
+    expect(idsIn(files)).toEqual(HISTORY.map(({ event_id }) => event_id));
+    expect(textOf(files, "checkpoint")).toBe(checkpoint);
+    expect(textOf(files, "key")).toBe(keys);
+  });
+
+  test("of an asset holds its events, as exports give them", async () => {
+    const { bytes, files } = await bundle(acme, "asset_id=credit_model");
+    expect(factsOf(await verify(bytes))).toMatchObject({ isComplete: false, isKeyPinned: false, records: 4 });
+    for (const [format, name] of [
+      ["ndjson", "events.ndjson"],
+      ["csv", "events.csv"],
+    ] as const) {
+      const { text } = await service.call(`/v1/export?format=${format}&asset_id=credit_model`, { key: acme });
+      // Reading a body as text takes the byte order mark off.
+      expect(textOf(files, name).replace(/^\uFEFF/, "")).toBe(text);
+    }
+  });
+
+  test("of a case holds what hangs together with it, and its duties", async () => {
+    const { bytes, files } = await bundle(acme, "correlation_id=case-17");
+    expect(factsOf(await verify(bytes))).toMatchObject({ correlationId: "case-17", records: 3 });
+    expect(idsIn(files)).toEqual(["evt_decided", "evt_objected", "evt_review"]);
+    const duties = textOf(files, "obligations.csv");
+    expect(duties).toContain("pipa_37_2_kr");
+    expect(duties).toContain("overdue");
+  });
+
+  test("of a time holds the events that give themselves such a time", async () => {
+    const { files } = await bundle(acme, "from=2026-02-02T00:00:00Z&to=2026-03-01T00:00:00Z");
+    expect(idsIn(files)).toEqual(["evt_objected", "evt_review"]);
+    const ofCase = await bundle(acme, "correlation_id=case-17&to=2026-02-02T00:00:00Z");
+    expect(idsIn(ofCase.files)).toEqual(["evt_decided"]);
+  });
+
+  test("tells people what it is, with nothing that a name could make of the page", async () => {
+    const { files } = await bundle(acme);
+    const page = textOf(files, "summary.html");
+    expect(page).toContain("=chat &lt;script&gt;");
+    expect(page).toContain("Credit &lt;b&gt;risk&lt;/b&gt; team");
+    expect(page).toContain("none is recorded");
+    expect(page).toContain("overdue");
+    expect(page).toContain("notice, explanation, objection resolution");
+    expect(page).not.toMatch(/<script|<link|<img|https?:|@import|url\(/);
+  });
+
+  test("may be made twice: the records, their proofs and the tables are the same bytes", async () => {
+    const [one, other] = [await bundle(acme), await bundle(acme)];
+    for (const name of [
+      "records.ndjson",
+      "events.ndjson",
+      "events.csv",
+      "checkpoint",
+      "key",
+      "VERIFY.md",
+    ] as const)
+      expect(textOf(one.files, name)).toBe(textOf(other.files, name));
+  });
+
+  test("is an event in the system's log, at its beginning and at its end", async () => {
+    const reader = await service.makeKey("prooftrail-system", ["events:read"]);
+    const { files, headers } = await bundle(acme, "asset_id=credit_model");
+    const requestId = headers.get("x-request-id");
+    const { json } = await service.call(`/v1/events?order=asc&correlation_id=${requestId}`, { key: reader });
+    const { createHash } = await import("node:crypto");
+    const digest = createHash("sha256").update(textOf(files, "manifest.json")).digest("hex");
+    const common = { tenant: "acme", actor: acme.split("_")[1], request_id: requestId };
+    expect(json.data.map((row: { event: object }) => row.event)).toMatchObject([
+      {
+        event_type: "system.export_taken",
+        metadata: { ...common, format: "evidence", filters: { asset_id: ["credit_model"] } },
+      },
+      {
+        event_type: "system.evidence_made",
+        metadata: { ...common, manifest_sha256: digest, records: 4, filter: { asset_id: "credit_model" } },
+      },
+    ]);
+    // And the system's log is one like every other.
+    expect(factsOf(await verify((await bundle(reader)).bytes))).toMatchObject({
+      tenant: "prooftrail-system",
+    });
+  });
+
+  test("says how many leaves and which were first and last", async () => {
+    const { files } = await bundle(acme, "asset_id=credit_model");
+    expect(manifestOf(files)).toMatchObject({
+      tenant: "acme",
+      asset_id: "credit_model",
+      records: 4,
+      withheld: 0,
+      complete_range: false,
+      first: { leaf_index: 0 },
+      last: { leaf_index: 3 },
+      made_by: acme.split("_")[1],
+    });
+  });
+});
+
+describe("a checkpoint that the auditor holds", () => {
+  test("is held against the bundle's, with a consistency proof where they differ", async () => {
+    const key = await service.makeKey("growing");
+    await send(key, HISTORY.slice(0, 2));
+    const older = await bundle(key);
+    const checkpoint = textOf(older.files, "checkpoint");
+    await send(key, HISTORY.slice(2));
+    const { bytes, files } = await bundle(key);
+    const needed = await verify(bytes, { checkpoint });
+    expect(needed).toMatchObject({ kind: "undecided", detail: expect.stringContaining("from=2&to=5") });
+    const { text: consistency } = await service.call("/v1/log/consistency?from=2&to=5", { key });
+    expect(factsOf(await verify(bytes, { checkpoint, consistency })).heldCheckpoint).toBe("consistent");
+    // The bundle may also be the older one.
+    const newer = textOf(files, "checkpoint");
+    expect(factsOf(await verify(older.bytes, { checkpoint: newer, consistency })).heldCheckpoint).toBe(
+      "consistent",
+    );
+    const body = JSON.parse(consistency);
+    body.data.proof.reverse();
+    expect(await verify(bytes, { checkpoint, consistency: JSON.stringify(body) })).toMatchObject({
+      kind: "invalid",
+      finding: { code: "contradicts_checkpoint" },
+    });
+    const { text: ofAnother } = await service.call("/v1/log/checkpoint", { key: acme });
+    expect(await verify(bytes, { checkpoint: ofAnother })).toMatchObject({ kind: "undecided" });
+    expect(await verify(bytes, { consistency })).toMatchObject({ kind: "undecided" });
+    expect(await verify(bytes, { keys: "nonsense" })).toMatchObject({ kind: "undecided" });
+    expect(await verify(bytes, { tenant: "acme" })).toMatchObject({
+      kind: "invalid",
+      finding: { code: "other_tenant" },
+    });
+  });
+});
+
+describe("what is refused", () => {
+  test("nothing matches: 404", async () => {
+    const empty = await service.makeKey("empty");
+    for (const [key, query] of [
+      [empty, ""],
+      [acme, "asset_id=unknown"],
+      [acme, "correlation_id=unknown"],
+      [acme, "from=2030-01-01T00:00:00Z"],
+    ] as const)
+      expect((await refusal(query, key)).json).toMatchObject({ code: "not_found" });
+  });
+
+  test("another tenant sees nothing of it", async () => {
+    const other = await service.makeKey("other");
+    await send(other, [event({ event_id: "evt_own", asset_id: "own" })]);
+    for (const query of ["asset_id=credit_model", "correlation_id=case-17"])
+      expect((await refusal(query, other)).status).toBe(404);
+    const { bytes, files } = await bundle(other);
+    expect(factsOf(await verify(bytes)).tenant).toBe("other");
+    expect(idsIn(files)).toEqual(["evt_own"]);
+    for (const file of files) expect(Buffer.from(file.content).toString()).not.toContain("acme");
+  });
+
+  test("a question that asks for two things, or for no time", async () => {
+    const both = await refusal("asset_id=a&correlation_id=b");
+    expect([both.status, both.json.errors[0].path]).toEqual([400, "query:correlation_id"]);
+    for (const query of ["from=yesterday", "wait=31", "colour=red"])
+      expect((await refusal(query)).status).toBe(400);
+  });
+
+  test("what nobody seals: 503 not_sealed, after the time that was given", async () => {
+    await using unsealed = await startTestService({ ROLES: "api,projector" });
+    await unsealed.call("/v1/events", { body: event() });
+    expect((await unsealed.call("/v1/evidence?wait=1")).json).toMatchObject({
+      status: 503,
+      code: "not_sealed",
+    });
+  }, 20_000);
+});
+
+describe("on its way", () => {
+  const large = async (tenant: string): Promise<{ key: string; id: string }> => {
+    const made = await service.call("/v1/keys", {
+      body: { tenant, scopes: ["events:write", "events:read"] },
+    });
+    const { api_key: key, id } = made.json.data;
+    const noise = (): string =>
+      Buffer.from(crypto.getRandomValues(new Uint8Array(48_000))).toString("base64");
+    for (let from = 0; from < 300; from += 100)
+      await send(
+        key,
+        Array.from({ length: 100 }, (_, index) =>
+          event({ event_id: `evt_${from + index}`, metadata: { noise: noise() } }),
+        ),
+      );
+    return { key, id };
+  };
+
+  test("it takes one of the places of exports, and gives it back", async () => {
+    const { key } = await large("places");
+    const headers = { authorization: `Bearer ${key}` };
+    const open = await Promise.all(
+      Array.from({ length: EXPORTS_PER_KEY_MAX }, () => openUntaken(`${service.url}/v1/evidence`, headers)),
+    );
+    expect((await refusal("", key)).json.code).toBe("overloaded");
+    for (const answer of open) answer.disconnect();
+    await until("the places are free", async () => {
+      const { body, status } = await request(key, "");
+      await body?.cancel();
+      return status === 200;
+    });
+  }, 30_000);
+
+  test("with a key that ends it is broken off, and is no ZIP", async () => {
+    const { key, id } = await large("ending");
+    const answer = await openUntaken(`${service.url}/v1/evidence`, { authorization: `Bearer ${key}` });
+    await service.call(`/v1/keys/${id}`, { method: "DELETE" });
+    const text = await answer.text();
+    expect(text).toStartWith("HTTP/1.1 200");
+    expect(text).not.toEndWith(LAST_CHUNK);
+    expect(text).not.toContain("PK\x05\x06");
+    await until("it is told", () =>
+      service.lines.some(({ message }) => message === "an evidence bundle was broken off"),
+    );
+  }, 30_000);
+});
+
+const run = async (
+  command: readonly string[],
+  cwd: string,
+): Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }> => {
+  const [program = "", ...args] = command;
+  const child = spawn(program, args, { cwd, env: { PATH: process.env.PATH, HOME: folder } });
+  let [output, errors] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    errors += text;
+  });
+  const { promise, resolve: done } = Promise.withResolvers<number | null>();
+  child.on("close", done);
+  return { code: await promise, output, errors };
+};
+
+describe("the verifier as one file", () => {
+  const root = resolve(import.meta.dir, "../..");
+  const [bun] = RUNTIMES.Bun;
+  const [deno] = RUNTIMES.Deno;
+  const verifier = "prooftrail-verify.mjs";
+  const commands = {
+    Bun: [bun, verifier],
+    Deno: [deno, "run", "--no-config", "--allow-read", verifier],
+  } as const;
+
+  beforeAll(async () => {
+    const built = await run(
+      [bun, "build", "src/verifier/main.ts", "--target=node", `--outfile=${join(folder, verifier)}`],
+      root,
+    );
+    if (built.code !== 0) throw new Error(built.errors);
+    const { bytes } = await bundle(acme);
+    await writeFile(join(folder, "bundle.zip"), bytes);
+    await writeFile(join(folder, "appended.zip"), Buffer.concat([bytes, Buffer.from("x")]));
+    await writeFile(join(folder, "log.key"), (await service.call("/v1/log/key", { key: acme })).text);
+  });
+
+  test.each(Object.entries(commands))(
+    "on %s it says valid, invalid and what it needs, in a folder with nothing else",
+    async (_, command) => {
+      const valid = await run([...command, "--key", "log.key", "--tenant", "acme", "bundle.zip"], folder);
+      expect(valid.errors).toBe("");
+      expect([valid.code, valid.output]).toEqual([0, expect.stringContaining("VALID  bundle.zip")]);
+      expect(valid.output).not.toContain("not pinned");
+      const unpinned = await run([...command, "bundle.zip"], folder);
+      expect([unpinned.code, unpinned.output]).toEqual([0, expect.stringContaining("The key is not pinned")]);
+      const json = await run([...command, "--json", "bundle.zip"], folder);
+      expect(JSON.parse(json.output)).toMatchObject({ kind: "valid", facts: { tenant: "acme" } });
+      const invalid = await run([...command, "appended.zip"], folder);
+      expect([invalid.code, invalid.output]).toEqual([1, expect.stringContaining("appended_bytes")]);
+      for (const args of [
+        [],
+        ["a.zip", "b.zip"],
+        ["missing.zip"],
+        ["--colour", "bundle.zip"],
+        ["--key", "missing", "bundle.zip"],
+      ]) {
+        const unusable = await run([...command, ...args], folder);
+        expect([unusable.code, unusable.errors]).toEqual([2, expect.stringContaining("Usage:")]);
+      }
+      const undecided = await run([...command, "--checkpoint", "log.key", "bundle.zip"], folder);
+      expect([undecided.code, undecided.output]).toEqual([2, expect.stringContaining("NOT DECIDED")]);
+      expect((await run([...command, "--help"], folder)).code).toBe(0);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,144 @@
+/** Bundles taken apart and put together again, as somebody would who knows the format and has no key. */
+import { createHash } from "node:crypto";
+import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
+import {
+  BUNDLE_FILES,
+  type BundleFile,
+  formatManifest,
+  LISTED_FILES,
+  type Manifest,
+  methodOf,
+  parseManifest,
+} from "../../src/proof/evidence/manifest.ts";
+import type { Verdict } from "../../src/proof/evidence/verdict.ts";
+import { type EvidenceQuestion, verifyEvidence } from "../../src/proof/evidence/verify.ts";
+import {
+  dataFrom,
+  descriptor,
+  directoryHeader,
+  endOfDirectory,
+  entryEnd,
+  localHeader,
+  type ZipEntry,
+} from "../../src/proof/evidence/zip-layout.ts";
+import { type BundleSource, openZip } from "../../src/proof/evidence/zip-reader.ts";
+import type { TestService } from "./service.ts";
+
+/** What the service gives, with the admin key or with the one given. */
+export const evidence = async (
+  { url, adminKey }: Pick<TestService, "url" | "adminKey">,
+  query = "",
+  key = adminKey,
+): Promise<Uint8Array> => {
+  const response = await fetch(`${url}/v1/evidence?${query}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  if (response.status !== 200) throw new Error(await response.text());
+  return new Uint8Array(await response.arrayBuffer());
+};
+
+export const sourceOf = (bytes: Uint8Array): BundleSource => ({
+  size: bytes.length,
+  read: async (from, to) => bytes.subarray(from, to),
+});
+
+export const verify = (
+  bytes: Uint8Array,
+  question: Omit<EvidenceQuestion, "bundle"> = {},
+): Promise<Verdict> => verifyEvidence({ bundle: sourceOf(bytes), ...question });
+
+/** A file of a ZIP. */
+export interface PackedFile {
+  readonly name: string;
+  readonly content: Uint8Array;
+}
+
+export const unpack = async (bytes: Uint8Array): Promise<PackedFile[]> => {
+  const opened = await openZip(sourceOf(bytes));
+  if (opened.kind === "failed") throw new Error(opened.detail);
+  return opened.entries.map((entry) => {
+    const packed = bytes.subarray(dataFrom(entry), dataFrom(entry) + entry.packedBytes);
+    return { name: entry.name, content: entry.method === 8 ? inflateRawSync(packed) : packed };
+  });
+};
+
+export const textOf = (files: readonly PackedFile[], name: BundleFile): string => {
+  const file = files.find((each) => each.name === name);
+  if (file === undefined) throw new Error(`there is no ${name}`);
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(file.content);
+};
+
+export const withText = (files: readonly PackedFile[], name: BundleFile, text: string): PackedFile[] =>
+  files.map((file) => (file.name === name ? { name, content: new TextEncoder().encode(text) } : file));
+
+const packedOf = ({ name, content }: PackedFile): Uint8Array =>
+  methodOfName(name) === 8 ? deflateRawSync(content) : content;
+
+const methodOfName = (name: string) => {
+  const known = BUNDLE_FILES.find((file) => file === name);
+  return known === undefined ? 8 : methodOf(known);
+};
+
+/** Right in all that a ZIP can be right in. */
+export const pack = (files: readonly PackedFile[]): Uint8Array => {
+  const parts: Uint8Array[] = [];
+  const entries: ZipEntry[] = [];
+  let from = 0;
+  for (const file of files) {
+    const { name, content } = file;
+    const packed = packedOf(file);
+    const entry: ZipEntry = {
+      name,
+      method: methodOfName(name),
+      crc: crc32(content),
+      bytes: content.length,
+      packedBytes: packed.length,
+      from,
+    };
+    parts.push(localHeader(entry), packed, descriptor(entry));
+    entries.push(entry);
+    from = entryEnd(entry);
+  }
+  const directory = entries.map(directoryHeader);
+  const directoryBytes = directory.reduce((sum, { length }) => sum + length, 0);
+  parts.push(...directory, endOfDirectory({ entries: files.length, directoryBytes, directoryFrom: from }));
+  return Buffer.concat(parts);
+};
+
+export const manifestOf = (files: readonly PackedFile[]): Manifest => {
+  const manifest = parseManifest(textOf(files, "manifest.json"));
+  if (manifest === undefined) throw new Error("the manifest is not one");
+  return manifest;
+};
+
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** The manifest written anew, so that it names these files and what else is given. */
+export const withManifest = (files: readonly PackedFile[], members: Partial<Manifest> = {}): PackedFile[] => {
+  const digests = LISTED_FILES.map((name) => {
+    const file = files.find((each) => each.name === name);
+    if (file === undefined) throw new Error(`there is no ${name}`);
+    const packed = packedOf(file);
+    return {
+      name,
+      bytes: file.content.length,
+      sha256: sha256(file.content),
+      deflated_bytes: packed.length,
+      deflated_sha256: sha256(packed),
+    };
+  });
+  return withText(
+    files,
+    "manifest.json",
+    formatManifest({ ...manifestOf(files), ...members, files: digests }),
+  );
+};
+
+export const linesIn = (files: readonly PackedFile[], name: "records.ndjson" | "events.ndjson"): string[] =>
+  textOf(files, name).split("\n").slice(0, -1);
+
+export const withLines = (
+  files: readonly PackedFile[],
+  name: "records.ndjson" | "events.ndjson",
+  lines: readonly string[],
+): PackedFile[] => withText(files, name, lines.map((line) => `${line}\n`).join(""));
