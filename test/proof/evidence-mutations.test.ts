@@ -10,11 +10,13 @@ import { sealedHead } from "../../src/proof/sealed-head.ts";
 import { createSigningKey, formatVerifierKey, signNote } from "../../src/proof/signed-note.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import {
+  DIRECTORY,
   evidence,
   linesIn,
   manifestOf,
   type PackedFile,
   pack,
+  resigned,
   textOf,
   unpack,
   verify,
@@ -192,6 +194,26 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
       ),
     says: NOT_ANCHORED,
   },
+  "a sequence is another's": {
+    change: inBoth((lines) =>
+      lines.with(
+        4,
+        (lines[4] ?? "").replace(/"sequence":\d+/, /"sequence":\d+/.exec(lines[3] ?? "")?.[0] ?? ""),
+      ),
+    ),
+    says: { code: "reordered_record", line: 5, eventId: "evt_4" },
+    ofAsset: { code: "reordered_record", line: 5, eventId: "evt_6" },
+  },
+  "two records change places and keep the sequences": {
+    change: inBoth((lines) => {
+      const sequenceOf = (line = ""): string => /"sequence":\d+/.exec(line)?.[0] ?? "";
+      const moved = (from: string | undefined, to: string | undefined): string =>
+        (from ?? "").replace(sequenceOf(from), sequenceOf(to));
+      return lines.toSpliced(4, 2, moved(lines[5], lines[4]), moved(lines[4], lines[5]));
+    }),
+    says: { code: "missing_record", leafIndex: 4, line: 5 },
+    ofAsset: { code: "reordered_record", leafIndex: 6, line: 6, eventId: "evt_6" },
+  },
   "a line has a second meaning": {
     change: inRecords((lines) => lines.with(1, (lines[1] ?? "").replace("{", '{"leaf_index":9,'))),
     says: { code: "record_malformed", line: 2 },
@@ -333,6 +355,87 @@ describe("another key", () => {
   });
 });
 
+describe("a bundle by somebody with a key of their own, who lies", () => {
+  const manifest = (members: Partial<Manifest>) => ({ manifest: members });
+  const lies: Readonly<
+    Record<string, () => readonly [readonly PackedFile[], Parameters<typeof resigned>[1], string]>
+  > = {
+    "of more records": () => [whole, manifest({ records: COUNT + 1 }), "manifest_differs"],
+    "of withheld ones": () => [whole, manifest({ withheld: 1 }), "manifest_differs"],
+    "of another first record": () => [
+      whole,
+      manifest({ first: { leaf_index: 0, sequence: 7 } }),
+      "manifest_differs",
+    ],
+    "of another last record": () => [
+      whole,
+      manifest({ last: { leaf_index: 1, sequence: 7 } }),
+      "manifest_differs",
+    ],
+    "of another size": () => [whole, manifest({ checkpoint_size: COUNT + 1 }), "manifest_differs"],
+    "of another root": () => [
+      whole,
+      manifest({ checkpoint_root: encodeBase64(new Uint8Array(32)) }),
+      "manifest_differs",
+    ],
+    "of completeness": () => [ofAsset, manifest({ complete_range: true, asset_id: null }), "missing_record"],
+    "of completeness with a filter": () => [
+      whole,
+      manifest({ from: "2026-01-01T00:00:00Z" }),
+      "manifest_differs",
+    ],
+    "of a filter without one": () => [whole, manifest({ complete_range: false }), "manifest_differs"],
+    "of another asset": () => [ofAsset, manifest({ asset_id: "other" }), "outside_filter"],
+    "of a file's content": () => [
+      whole,
+      manifest({
+        files: manifestOf(withManifest(whole)).files.map((file) => ({ ...file, sha256: "0".repeat(64) })),
+      }),
+      "damaged_file",
+    ],
+    "in an event of another type": () => [whole, { eventType: "system.export_taken" }, "not_anchored"],
+    "in another tenant's event": () => [whole, { tenant: "acme" }, "not_anchored"],
+    "in an event about another tenant": () => [whole, { metadata: { tenant: "other" } }, "not_anchored"],
+    "in an event about more records": () => [whole, { metadata: { records: 1 } }, "not_anchored"],
+    "in an event about another manifest": () => [
+      whole,
+      { metadata: { manifest_sha256: "0".repeat(64) } },
+      "not_anchored",
+    ],
+    "in an event of another key": () => [whole, { metadata: { actor: "else" } }, "not_anchored"],
+    "in an event of another request": () => [whole, { metadata: { request_id: "else" } }, "not_anchored"],
+  };
+
+  test("is found with the key that the auditor has, and fits together without", async () => {
+    const bytes = pack(resigned(whole));
+    expect(await verify(bytes)).toMatchObject({ kind: "valid", facts: { isKeyPinned: false } });
+    expect(await verify(bytes, { keys: textOf(whole, "key") })).toMatchObject({
+      kind: "invalid",
+      finding: { code: "unknown_key" },
+    });
+  });
+
+  test.each(Object.entries(lies))("%s", async (_, lie) => {
+    const [files, told, code] = lie();
+    expect(await verify(pack(resigned(files, told)))).toMatchObject({ kind: "invalid", finding: { code } });
+  });
+
+  test("of a leaf that is no record", async () => {
+    const payload = new TextEncoder().encode('{"tenant":"acme"}');
+    const line = JSON.stringify({
+      leaf_index: 0,
+      sequence: 1,
+      leaf: encodeBase64(payload),
+      inclusion_proof: [],
+    });
+    const files = withLines(withLines(whole, "records.ndjson", [line]), "events.ndjson", []);
+    expect(await verify(pack(resigned(files, { payload })))).toMatchObject({
+      kind: "invalid",
+      finding: { code: "record_malformed", line: 1, leafIndex: 0 },
+    });
+  });
+});
+
 describe("the ZIP itself", () => {
   const bytes = () => pack(whole);
   const broken: Readonly<Record<string, () => readonly [Uint8Array, object]>> = {
@@ -367,16 +470,21 @@ describe("the ZIP itself", () => {
     expect(await verify(changed)).toMatchObject({ kind: "invalid", finding });
   });
 
-  test("bytes between two files, with a directory that knows", async () => {
-    const [first, ...others] = whole;
-    if (first === undefined) throw new Error("there are files");
-    const start = pack([first]);
-    const gap = Buffer.alloc(3);
-    const end = start.length - 22 - 46 - first.name.length;
-    const rest = pack(others);
-    expect(await verify(Buffer.concat([start.subarray(0, end), gap, rest]))).toMatchObject({
-      kind: "invalid",
-    });
+  test("bytes between files, and a checksum that is wrong, with a directory that knows", async () => {
+    for (const wrong of [
+      { gapBefore: "records.ndjson" },
+      { gapBefore: "checkpoint" },
+      { gapBefore: DIRECTORY },
+    ])
+      expect(await verify(pack(whole, wrong))).toMatchObject({
+        kind: "invalid",
+        finding: { code: "zip_malformed" },
+      });
+    for (const file of ["records.ndjson", "events.csv", "manifest.json"])
+      expect(await verify(pack(whole, { checksumOf: file }))).toMatchObject({
+        kind: "invalid",
+        finding: { code: "damaged_file", file },
+      });
   });
 
   test("a damaged piece of the records is named by the last that is whole", async () => {

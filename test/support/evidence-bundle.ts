@@ -1,6 +1,7 @@
 /** Bundles taken apart and put together again, as somebody would who knows the format and has no key. */
 import { createHash } from "node:crypto";
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
+import { encodeRecord } from "../../src/log/record.ts";
 import {
   BUNDLE_FILES,
   type BundleFile,
@@ -22,6 +23,11 @@ import {
   type ZipEntry,
 } from "../../src/proof/evidence/zip-layout.ts";
 import { type BundleSource, openZip } from "../../src/proof/evidence/zip-reader.ts";
+import { type Hash, leafHash } from "../../src/proof/rfc6962.ts";
+import { sealedHead } from "../../src/proof/sealed-head.ts";
+import { createSigningKey, formatVerifierKey, signNote } from "../../src/proof/signed-note.ts";
+import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+import { formatTlogProof } from "../../src/proof/tlog-proof.ts";
 import type { TestService } from "./service.ts";
 
 /** What the service gives, with the admin key or with the one given. */
@@ -71,6 +77,9 @@ export const textOf = (files: readonly PackedFile[], name: BundleFile): string =
 export const withText = (files: readonly PackedFile[], name: BundleFile, text: string): PackedFile[] =>
   files.map((file) => (file.name === name ? { name, content: new TextEncoder().encode(text) } : file));
 
+const GAP = Buffer.from("hidden");
+export const DIRECTORY = "the directory";
+
 const packedOf = ({ name, content }: PackedFile): Uint8Array =>
   methodOfName(name) === 8 ? deflateRawSync(content) : content;
 
@@ -79,18 +88,25 @@ const methodOfName = (name: string) => {
   return known === undefined ? 8 : methodOf(known);
 };
 
-/** Right in all that a ZIP can be right in. */
-export const pack = (files: readonly PackedFile[]): Uint8Array => {
+/** Right in all that a ZIP can be right in, but for what is asked to be wrong. */
+export const pack = (
+  files: readonly PackedFile[],
+  wrong: { readonly gapBefore?: string; readonly checksumOf?: string } = {},
+): Uint8Array => {
   const parts: Uint8Array[] = [];
   const entries: ZipEntry[] = [];
   let from = 0;
   for (const file of files) {
     const { name, content } = file;
     const packed = packedOf(file);
+    if (wrong.gapBefore === name) {
+      parts.push(GAP);
+      from += GAP.length;
+    }
     const entry: ZipEntry = {
       name,
       method: methodOfName(name),
-      crc: crc32(content),
+      crc: wrong.checksumOf === name ? 1 : crc32(content),
       bytes: content.length,
       packedBytes: packed.length,
       from,
@@ -98,6 +114,10 @@ export const pack = (files: readonly PackedFile[]): Uint8Array => {
     parts.push(localHeader(entry), packed, descriptor(entry));
     entries.push(entry);
     from = entryEnd(entry);
+  }
+  if (wrong.gapBefore === DIRECTORY) {
+    parts.push(GAP);
+    from += GAP.length;
   }
   const directory = entries.map(directoryHeader);
   const directoryBytes = directory.reduce((sum, { length }) => sum + length, 0);
@@ -114,7 +134,10 @@ export const manifestOf = (files: readonly PackedFile[]): Manifest => {
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** The manifest written anew, so that it names these files and what else is given. */
-export const withManifest = (files: readonly PackedFile[], members: Partial<Manifest> = {}): PackedFile[] => {
+export const withManifest = (
+  files: readonly PackedFile[],
+  { files: given, ...members }: Partial<Manifest> = {},
+): PackedFile[] => {
   const digests = LISTED_FILES.map((name) => {
     const file = files.find((each) => each.name === name);
     if (file === undefined) throw new Error(`there is no ${name}`);
@@ -130,7 +153,7 @@ export const withManifest = (files: readonly PackedFile[], members: Partial<Mani
   return withText(
     files,
     "manifest.json",
-    formatManifest({ ...manifestOf(files), ...members, files: digests }),
+    formatManifest({ ...manifestOf(files), ...members, files: given ?? digests }),
   );
 };
 
@@ -142,3 +165,54 @@ export const withLines = (
   name: "records.ndjson" | "events.ndjson",
   lines: readonly string[],
 ): PackedFile[] => withText(files, name, lines.map((line) => `${line}\n`).join(""));
+
+/**
+ * As somebody makes it who has no key of the service and takes one of their own, for the tenant's log and for the system's: right in all that a verifier without a pinned key
+ * can hold it against, but for the lies that are told.
+ */
+export const resigned = (
+  files: readonly PackedFile[],
+  lies: {
+    readonly manifest?: Partial<Manifest>;
+    readonly eventType?: string;
+    readonly tenant?: string;
+    readonly metadata?: object;
+    readonly payload?: Uint8Array;
+  } = {},
+): PackedFile[] => {
+  const key = createSigningKey(new Uint8Array(32).fill(7));
+  const signed = (origin: string, size: number, root: Hash): string =>
+    signNote(formatCheckpoint({ origin, size, root }), [key.signerNamed(origin)]);
+  const line = (origin: string): string => `${formatVerifierKey(key.signerNamed(origin))}\n`;
+  const { origin, service } = manifestOf(files);
+  const head = sealedHead(textOf(files, "checkpoint"));
+  if (head === undefined) throw new Error("there is a checkpoint");
+  const one = lies.payload && leafHash(lies.payload);
+  const [size, root] = one ? [1, one] : [head.size, head.root];
+  const made = withManifest(
+    withText(withText(files, "checkpoint", signed(origin, size, root)), "key", line(origin)),
+    lies.manifest,
+  );
+  const manifest = manifestOf(made);
+  const metadata = {
+    tenant: manifest.tenant,
+    actor: manifest.made_by,
+    request_id: manifest.request_id,
+    manifest_sha256: sha256(Buffer.from(textOf(made, "manifest.json"))),
+    records: manifest.records,
+    ...lies.metadata,
+  };
+  const event = { event_id: "evt_anchor", event_type: lies.eventType ?? "system.evidence_made", metadata };
+  const payload = Buffer.from(
+    encodeRecord({
+      tenant: lies.tenant ?? "prooftrail-system",
+      receivedAt: manifest.generated_at,
+      requestId: manifest.request_id,
+      eventText: JSON.stringify(event),
+    }),
+  );
+  const system = `${service}/prooftrail-system`;
+  const checkpoint = signed(system, 1, leafHash(payload));
+  const proof = formatTlogProof({ extra: payload, index: 0, hashes: [], checkpoint });
+  return withText(withText(made, "manifest.tlog-proof", proof), "system-key", line(system));
+};
