@@ -9,6 +9,7 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { SNAPSHOT_ROWS, VIEW_BUSY_MS_MAX } from "../limits.ts";
+import type { QueryParameter } from "./conditions.ts";
 import { inSlices } from "./in-slices.ts";
 import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
 import {
@@ -39,7 +40,6 @@ import {
   tableDdl,
   type Value,
 } from "./tables.ts";
-import type { QueryParameter } from "./tenant-query.ts";
 import { toStoredText } from "./text.ts";
 import { sqliteMatchText, sqliteTermsText, sqliteTextIndexDdl, sqliteTextSql } from "./text-index.ts";
 import {
@@ -257,9 +257,11 @@ const hasTable = (database: DatabaseSync, table: Table): boolean =>
 
 const makeTable = (database: DatabaseSync, table: Table): void => {
   const [create = "", ...indexes] = tableDdl(table);
-  // Where the key is the whole row, a row store beside the index of the key would hold everything twice.
-  const isAllKey = Object.keys(table.columns).length === table.primaryKey.length;
-  for (const sql of [isAllKey ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
+  // Where a row is hardly longer than its key, a row store beside the index of the key would hold nearly everything twice.
+  const isKeyAndCounts = Object.entries(table.columns).every(
+    ([name, { type }]) => type === "integer" || table.primaryKey.includes(name),
+  );
+  for (const sql of [isKeyAndCounts ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
 };
 
 const dropView = (database: DatabaseSync, view: Row): void => {

@@ -6,8 +6,8 @@ import { DEADLINE_IDS } from "../../obligations/deadlines.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter, stateAt } from "../../obligations/state.ts";
 import { obligationList } from "../../projections/cases/registers/obligations.ts";
 import { entryMembers, entryOf } from "../../projections/list.ts";
+import type { Condition } from "../../views/conditions.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
-import type { Condition } from "../../views/tenant-query.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import {
