@@ -16,7 +16,9 @@ import {
   constraintMessage,
   createStatements,
   createTransactions,
+  isBusy,
   type Statements,
+  type Transactions,
 } from "./sqlite-connection.ts";
 import { createWordsWith, type WordsWith } from "./sqlite-words.ts";
 import {
@@ -126,8 +128,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     position,
     commit,
     revise,
-    load: async (table, keys) =>
-      inOneRead(read, () => keys.map((key) => getRow(read, table, key)).filter((row) => row !== undefined)),
+    load: createLoad({ read, write, transactions }),
     select: async ({ sql, params }) =>
       read(sql)
         .all(...params.map((parameter) => parameterWith(parameter, wordsWith)))
@@ -145,6 +146,36 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
         .map(fromStored),
     close,
     [Symbol.asyncDispose]: close,
+  };
+};
+
+/**
+ * Between transactions through the connection that writes: the other one forgets its pages whenever something is committed (1.5 µs per event
+ * projected, measured).
+ */
+const createLoad = ({
+  read,
+  write,
+  transactions,
+}: {
+  readonly read: Statements;
+  readonly write: Statements;
+  readonly transactions: Transactions;
+}): ViewStore["load"] => {
+  const loadBy = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] =>
+    inOneRead(statements, () =>
+      keys.map((key) => getRow(statements, table, key)).filter((row) => row !== undefined),
+    );
+  // Nothing in it awaits, so no transaction begins meanwhile.
+  return async (table, keys) => {
+    if (transactions.isOpen) return loadBy(read, table, keys);
+    try {
+      return loadBy(write, table, keys);
+    } catch (error) {
+      // The writer does not wait where another process has the file for itself; the reader does.
+      if (!isBusy(error)) throw error;
+      return loadBy(read, table, keys);
+    }
   };
 };
 
