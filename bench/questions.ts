@@ -23,8 +23,9 @@ import {
 import { type List, listQuery } from "../src/projections/list.ts";
 import { modelList } from "../src/projections/models/queries.ts";
 import { sourceGapList, sourceList } from "../src/projections/sources/queries.ts";
+import type { Condition } from "../src/views/conditions.ts";
 import type { Row } from "../src/views/tables.ts";
-import type { Condition, TenantQuery } from "../src/views/tenant-query.ts";
+import type { TenantQuery } from "../src/views/tenant-query.ts";
 import type { ViewStore } from "../src/views/view-store.ts";
 import type { Chance } from "../test/support/histories.ts";
 
@@ -258,7 +259,7 @@ export const activityQuestions = ({ views, tenant }: Asked, assets: readonly str
             from: "2026-01-01",
             to: new Date(Date.UTC(2026, 0, 1 + days)).toISOString().slice(0, 10),
             assetId: isOfAsset ? assets[chance.below(assets.length)] : undefined,
-            rowsMax: 10_001,
+            rowsMax: 10_000,
           }),
       })),
     ),

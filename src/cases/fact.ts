@@ -81,7 +81,7 @@ export const factOf = (facts: EventFacts, sequence: Sequence): Fact => {
 };
 
 /** One is made for every event: spreading an object for each member that may be absent takes longer than all else (measured). */
-type Writable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
+export type Writable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
 
 const saidIn = (metadata: JsonObject): Fact["says"] => {
   const says: Partial<Record<Said, string>> = {};

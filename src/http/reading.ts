@@ -4,8 +4,8 @@ import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../l
 import type { List } from "../projections/list.ts";
 import { entryOf, type Page, readList } from "../projections/list.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
+import type { Condition } from "../views/conditions.ts";
 import type { Row } from "../views/tables.ts";
-import type { Condition } from "../views/tenant-query.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Call } from "./guard.ts";
 import type { Parameter } from "./openapi.ts";

@@ -1,8 +1,9 @@
 /** Lists over a table of a view: in one order, page by page, filtered by columns; and how a row reads as an entry of an answer. */
 import { type TSchema, Type } from "@sinclair/typebox";
+import type { Condition } from "../views/conditions.ts";
 import { type Place, readCursor, writeCursor } from "../views/cursor.ts";
 import type { Row, Table, Value } from "../views/tables.ts";
-import { type Condition, type TenantQuery, tenantList } from "../views/tenant-query.ts";
+import { type TenantQuery, tenantList } from "../views/tenant-query.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
 export interface List {

@@ -150,7 +150,8 @@ const isSame = (write: RowWrite): boolean => write.kind === "upsert" && write.in
 const sum = (table: Table, one: Row, other: Row): Row => {
   const row: Record<string, Value> = { ...one };
   for (const name in other) {
-    if (!table.primaryKey.includes(name)) row[name] = rowInteger(one, name) + rowInteger(other, name);
+    if (other[name] === 0 || table.primaryKey.includes(name)) continue;
+    row[name] = rowInteger(one, name) + rowInteger(other, name);
   }
   return row;
 };

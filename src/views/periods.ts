@@ -1,7 +1,7 @@
 /**
- * A time as the periods that it lies in, from its decade to its minute, so that a range of times is some periods: an index that knows only
+ * A time as the periods that it lies in, from its year to its minute, so that a range of times is some periods: an index that knows only
  * what is equal finds it then. Times are text that sorts (event/formats.ts). A range may begin or end within a period, so who asks still looks
- * at the times themselves.
+ * at the times themselves. Nothing is longer than a year: each length costs every event a term, and years without events cost a range hardly anything.
  */
 
 /** `from` is inside the range, `to` is not. */
@@ -13,11 +13,14 @@ export interface TimeRange {
 
 export const periodsOf = (time: string): readonly string[] => {
   if (!time.startsWith(CENTURY)) return [ELSEWHERE];
-  const minute = time.slice(0, MINUTE).toLowerCase();
+  const minute = minuteOf(time).toLowerCase();
   return LENGTHS.map((length) => minute.slice(0, length));
 };
 
-/** The largest periods that together hold the range: at most 170, from the first to the last, and the one of all other centuries. */
+/** Times with the same one lie in the same periods. */
+export const minuteOf = (time: string): string => time.slice(0, MINUTE);
+
+/** The largest periods that together hold the range: at most 226, from the first to the last, and the one of all other centuries. */
 export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {
   const start = Math.max(FIRST_MS, from === undefined ? FIRST_MS : minuteMs(from));
   const end = Math.min(END_MS, to === undefined ? END_MS : minuteMs(to) + (isWholeMinute(to) ? 0 : 1));
@@ -40,9 +43,9 @@ const FIRST = "2000-01-01T00:00";
 const FIRST_MS = Date.UTC(2000, 0);
 const END_MS = Date.UTC(2100, 0);
 
-const [DECADE, YEAR, MONTH, DAY, HOUR, MINUTE] = [3, 4, 7, 10, 13, 16];
+const [YEAR, MONTH, DAY, HOUR, MINUTE] = [4, 7, 10, 13, 16];
 /** Characters of a time that name the period. */
-const LENGTHS = [DECADE, YEAR, MONTH, DAY, HOUR, MINUTE];
+const LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
 
 /** At the ends of a longer range hours do as well as minutes, and there are fewer of them to look up. */
 const MINUTES_WITHIN_MS = 48 * 3_600_000;
@@ -51,7 +54,7 @@ const msOf = (text: string): number => Date.parse(`${text}${FIRST.slice(text.len
 
 const textOf = (ms: number): string => new Date(ms).toISOString().slice(0, MINUTE);
 
-const minuteMs = (time: string): number => msOf(time.slice(0, MINUTE));
+const minuteMs = (time: string): number => msOf(minuteOf(time));
 
 const isWholeMinute = (time: string): boolean => time.slice(MINUTE) === ":00";
 
@@ -62,8 +65,6 @@ const isBegin = (text: string, length: number): boolean =>
 const endOf = (text: string, length: number): number => {
   const at = new Date(msOf(text));
   switch (length) {
-    case DECADE:
-      return at.setUTCFullYear(at.getUTCFullYear() + 10);
     case YEAR:
       return at.setUTCFullYear(at.getUTCFullYear() + 1);
     case MONTH:

@@ -5,6 +5,7 @@
  * asked when it is needed: where it is away, calls reject, and they work again when it is back.
  */
 import { SNAPSHOT_ROWS, VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
+import type { QueryParameter } from "./conditions.ts";
 import {
   type Connection,
   constraintMessage,
@@ -35,7 +36,6 @@ import {
   tableDdl,
   type Value,
 } from "./tables.ts";
-import type { QueryParameter } from "./tenant-query.ts";
 import {
   labelTableName,
   postgresMatchText,

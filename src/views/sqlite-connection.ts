@@ -25,6 +25,8 @@ export const createStatements = (database: DatabaseSync): Statements => {
 };
 
 export interface Transactions {
+  /** What the connection reads now is not committed yet. */
+  readonly isOpen: boolean;
   /** They run one after another, even where their work awaits. Undone where the work throws. */
   run<Result>(work: () => Promise<Done<Result>>): Promise<Result>;
   /** Resolves when all that were asked for so far have ended. */
@@ -33,10 +35,18 @@ export interface Transactions {
 
 export const createTransactions = (statements: Statements): Transactions => {
   const inTurn = createTurns();
+  let isOpen = false;
+  const begin = (): void => {
+    statements("BEGIN IMMEDIATE").run();
+    isOpen = true;
+  };
   return {
+    get isOpen() {
+      return isOpen;
+    },
     run: (work) =>
       inTurn(async () => {
-        await beginWhenFree(statements("BEGIN IMMEDIATE"));
+        await beginWhenFree(begin);
         let isKept = false;
         try {
           const { result, keep } = await work();
@@ -45,6 +55,7 @@ export const createTransactions = (statements: Statements): Transactions => {
           return result;
         } finally {
           if (!isKept) rollBack(statements("ROLLBACK"));
+          isOpen = false;
         }
       }),
     ended: () => inTurn(async () => undefined),
@@ -56,18 +67,21 @@ const SQLITE_CONSTRAINT = 19;
 const BUSY_POLL_MS = 5;
 
 /** Needs busy_timeout = 0: SQLite's own waiting would stop the whole process, the holder of the lock included. */
-const beginWhenFree = async (begin: StatementSync): Promise<void> => {
+const beginWhenFree = async (begin: () => void): Promise<void> => {
   const deadline = performance.now() + VIEW_BUSY_MS_MAX;
   for (;;) {
     try {
-      begin.run();
+      begin();
       return;
     } catch (error) {
-      if (resultCode(error) !== SQLITE_BUSY || performance.now() > deadline) throw error;
+      if (!isBusy(error) || performance.now() > deadline) throw error;
     }
     await delay(BUSY_POLL_MS);
   }
 };
+
+/** Another connection holds the lock. */
+export const isBusy = (error: unknown): boolean => resultCode(error) === SQLITE_BUSY;
 
 const rollBack = (statement: StatementSync): void => {
   try {

@@ -9,13 +9,16 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { SNAPSHOT_ROWS, VIEW_BUSY_MS_MAX } from "../limits.ts";
+import type { QueryParameter } from "./conditions.ts";
 import { inSlices } from "./in-slices.ts";
 import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
 import {
   constraintMessage,
   createStatements,
   createTransactions,
+  isBusy,
   type Statements,
+  type Transactions,
 } from "./sqlite-connection.ts";
 import { createWordsWith, type WordsWith } from "./sqlite-words.ts";
 import {
@@ -39,7 +42,6 @@ import {
   tableDdl,
   type Value,
 } from "./tables.ts";
-import type { QueryParameter } from "./tenant-query.ts";
 import { toStoredText } from "./text.ts";
 import { sqliteMatchText, sqliteTermsText, sqliteTextIndexDdl, sqliteTextSql } from "./text-index.ts";
 import {
@@ -126,8 +128,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     position,
     commit,
     revise,
-    load: async (table, keys) =>
-      inOneRead(read, () => keys.map((key) => getRow(read, table, key)).filter((row) => row !== undefined)),
+    load: createLoad({ read, write, transactions }),
     select: async ({ sql, params }) =>
       read(sql)
         .all(...params.map((parameter) => parameterWith(parameter, wordsWith)))
@@ -145,6 +146,36 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
         .map(fromStored),
     close,
     [Symbol.asyncDispose]: close,
+  };
+};
+
+/**
+ * Between transactions through the connection that writes: the other one forgets its pages whenever something is committed (1.5 µs per event
+ * projected, measured).
+ */
+const createLoad = ({
+  read,
+  write,
+  transactions,
+}: {
+  readonly read: Statements;
+  readonly write: Statements;
+  readonly transactions: Transactions;
+}): ViewStore["load"] => {
+  const loadBy = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] =>
+    inOneRead(statements, () =>
+      keys.map((key) => getRow(statements, table, key)).filter((row) => row !== undefined),
+    );
+  // Nothing in it awaits, so no transaction begins meanwhile.
+  return async (table, keys) => {
+    if (transactions.isOpen) return loadBy(read, table, keys);
+    try {
+      return loadBy(write, table, keys);
+    } catch (error) {
+      // The writer does not wait where another process has the file for itself; the reader does.
+      if (!isBusy(error)) throw error;
+      return loadBy(read, table, keys);
+    }
   };
 };
 
@@ -257,9 +288,11 @@ const hasTable = (database: DatabaseSync, table: Table): boolean =>
 
 const makeTable = (database: DatabaseSync, table: Table): void => {
   const [create = "", ...indexes] = tableDdl(table);
-  // Where the key is the whole row, a row store beside the index of the key would hold everything twice.
-  const isAllKey = Object.keys(table.columns).length === table.primaryKey.length;
-  for (const sql of [isAllKey ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
+  // Where a row is hardly longer than its key, a row store beside the index of the key would hold nearly everything twice.
+  const isKeyAndCounts = Object.entries(table.columns).every(
+    ([name, { type }]) => type === "integer" || table.primaryKey.includes(name),
+  );
+  for (const sql of [isKeyAndCounts ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
 };
 
 const dropView = (database: DatabaseSync, view: Row): void => {

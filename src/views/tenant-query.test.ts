@@ -59,6 +59,20 @@ test("every table of a query is held to the tenant, in every combination of cond
   }
 });
 
+test("another table that a condition names is held to the tenant too", () => {
+  const others = { ...THINGS, name: "others" };
+  const where = [{ kind: "among", column: "colour", table: others, from: "a", to: "b" }] as const;
+  for (const { sql, params } of [
+    tenantCount({ tenant: "acme", table: THINGS, where }),
+    tenantQuery({ ...parts, where }),
+  ]) {
+    expect(sql).toContain(
+      'main."colour" IN (SELECT DISTINCT other."colour" FROM "others" other WHERE other."tenant" = ? AND',
+    );
+    expect(params.slice(0, 4)).toEqual(["acme", "acme", "a", "b"]);
+  }
+});
+
 test("a reading that begins above a sequence has one bound at each end, so that an index begins there", () => {
   const bounds = (order: "asc" | "desc", after: number | undefined): string => {
     const { sql, params } = tenantQuery({ ...parts, order, after, above: 0 });

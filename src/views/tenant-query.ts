@@ -4,8 +4,17 @@
  * and are checked against them; what a client sent is always a parameter.
  */
 import { strict as assert } from "node:assert";
+import {
+  type Clause,
+  type Condition,
+  columnIn,
+  equals,
+  mainClauses,
+  type QueryParameter,
+  type Source,
+} from "./conditions.ts";
 import { type ColumnOf, columnName, sqlName, type Table } from "./tables.ts";
-import { type Label, labelTableName, labelTerm, type TextIndex, type TextMatch } from "./text-index.ts";
+import { labelTableName, labelTerm, type TextMatch } from "./text-index.ts";
 
 /** Not exported: nobody else can make a TenantQuery. */
 const BUILT: unique symbol = Symbol("built by tenantQuery");
@@ -21,38 +30,6 @@ export interface Statement {
   readonly sql: string;
   readonly params: readonly QueryParameter[];
 }
-
-/** Each database writes a TextMatch in its own language. */
-export type QueryParameter = string | number | TextMatch;
-
-export type Condition<Name extends string = string> =
-  | { readonly kind: "equals"; readonly column: Name; readonly value: string | number }
-  /** `from` is inside the range, `to` is not. */
-  | {
-      readonly kind: "range";
-      readonly column: Name;
-      readonly from?: string | number | undefined;
-      readonly to?: string | number | undefined;
-    }
-  /** The same of a column of times that the index holds too, under the column's name. */
-  | {
-      readonly kind: "within";
-      readonly index: TextIndex;
-      readonly column: Name;
-      readonly from?: string | undefined;
-      readonly to?: string | undefined;
-    }
-  /** The index has the label under the row's sequence. */
-  | { readonly kind: "labelled"; readonly index: TextIndex; readonly label: Label }
-  /** The index has all of these words under the row's sequence, and for each prefix a word that begins with it. */
-  | {
-      readonly kind: "matches";
-      readonly index: TextIndex;
-      readonly words: readonly string[];
-      readonly prefixes: readonly string[];
-    }
-  /** The column has no value. */
-  | { readonly kind: "absent"; readonly column: Name };
 
 export interface QueryParts<Described extends Table> {
   readonly tenant: string;
@@ -99,7 +76,7 @@ const statementOf = <Described extends Table>(
     ...places.flatMap((place) => place.clauses),
     equals(main.source, "tenant", tenant),
     ...others.map((place) => sameSequence(place, driver)),
-    ...where.flatMap((condition) => mainClauses(condition, main.source)),
+    ...where.flatMap((condition) => mainClauses(condition, main.source, tenant)),
     ...boundsOf(driver, { order, after, above }),
     ...(upTo === undefined ? [] : [notBeyond(driver, upTo)]),
   ];
@@ -114,17 +91,6 @@ const statementOf = <Described extends Table>(
   };
 };
 
-/** A table in the FROM list. */
-interface Source {
-  readonly alias: string;
-  readonly table: Table;
-}
-
-interface Clause {
-  readonly text: string;
-  readonly params: readonly QueryParameter[];
-}
-
 /** Where rows of one sequence stand: the table itself, a table of labels or a text index. */
 interface Place {
   readonly from: string;
@@ -135,8 +101,6 @@ interface Place {
 interface MainPlace extends Place {
   readonly source: Source;
 }
-
-const columnIn = ({ alias, table }: Source, name: string): string => `${alias}.${columnName(table, name)}`;
 
 const placeOf = (source: Source): MainPlace => ({
   source,
@@ -264,27 +228,50 @@ export interface TotalsParts<Described extends Table> {
   readonly groupBy: readonly ColumnOf<Described>[];
   /** Each is a column of the answer, under its own name. */
   readonly sums: readonly ColumnOf<Described>[];
+  readonly counted: Counted<ColumnOf<Described>>;
   readonly rowsMax: number;
 }
 
-/** Sums per group, in the order of the groups. */
+/** What a row counts: what stands in `column`; with one of these values in `by` only some parts of that, which have columns of their own. */
+export interface Counted<Name extends string> {
+  readonly column: Name;
+  readonly by: Name;
+  readonly except: readonly { readonly value: string; readonly parts: readonly Name[] }[];
+}
+
+/** Sums per group, in the order of the groups. Rows that count nothing are passed over. */
 export const tenantTotals = <Described extends Table>(parts: TotalsParts<Described>): TenantQuery => {
-  const { table, groupBy, sums, rowsMax } = parts;
+  const { table, groupBy, sums, counted, rowsMax } = parts;
   const { source, clauses } = tenantRows(parts);
   const groups = groupBy.map((name) => columnIn(source, name));
-  // As an integer of 8 bytes: PostgreSQL's sum of these is a decimal.
-  const totals = sums.map(
-    (name) => `CAST(SUM(${columnIn(source, name)}) AS bigint) AS ${columnName(table, name)}`,
-  );
+  const count = countIn(source, counted);
+  const totals = sums.map((name) => {
+    const { text, params } = name === counted.column ? count : { text: columnIn(source, name), params: [] };
+    // As an integer of 8 bytes: PostgreSQL's sum of these is a decimal.
+    return { text: `CAST(SUM(${text}) AS bigint) AS ${columnName(table, name)}`, params };
+  });
+  if (counted.except.length > 0) clauses.push({ text: `${count.text} > 0`, params: count.params });
   return plain({
     sql: [
-      `SELECT ${[...groups, ...totals].join(", ")}`,
+      `SELECT ${[...groups, ...totals.map(({ text }) => text)].join(", ")}`,
       `FROM ${sqlName(table.name)} ${source.alias}`,
       `WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
       `GROUP BY ${groups.join(", ")} ORDER BY ${groups.join(", ")} LIMIT ?`,
     ].join(" "),
-    params: [...clauses.flatMap(({ params }) => params), rowsMax],
+    params: [...[...totals, ...clauses].flatMap(({ params }) => params), rowsMax],
   });
+};
+
+const countIn = (source: Source, { column, by, except }: Counted<string>): Clause => {
+  const whole = columnIn(source, column);
+  if (except.length === 0) return { text: whole, params: [] };
+  const sumOf = (names: readonly string[]): string =>
+    names.length === 0 ? "0" : names.map((name) => columnIn(source, name)).join(" + ");
+  const cases = except.map(({ parts }) => `WHEN ? THEN ${sumOf(parts)}`).join(" ");
+  return {
+    text: `CASE ${columnIn(source, by)} ${cases} ELSE ${whole} END`,
+    params: except.map(({ value }) => value),
+  };
 };
 
 /** One row with the number of rows, in `count`. */
@@ -317,35 +304,12 @@ const tenantRows = <Described extends Table>(parts: {
   const source = { alias: "main", table };
   return {
     source,
-    clauses: [equals(source, "tenant", tenant), ...where.flatMap((each) => mainClauses(each, source))],
+    clauses: [
+      equals(source, "tenant", tenant),
+      ...where.flatMap((each) => mainClauses(each, source, tenant)),
+    ],
   };
 };
-
-const mainClauses = (condition: Condition, source: Source): readonly Clause[] => {
-  switch (condition.kind) {
-    case "equals":
-      return [equals(source, condition.column, condition.value)];
-    case "range":
-    case "within": {
-      const column = columnIn(source, condition.column);
-      const { from, to } = condition;
-      return [
-        ...(from === undefined ? [] : [{ text: `${column} >= ?`, params: [from] }]),
-        ...(to === undefined ? [] : [{ text: `${column} < ?`, params: [to] }]),
-      ];
-    }
-    case "absent":
-      return [{ text: `${columnIn(source, condition.column)} IS NULL`, params: [] }];
-    case "labelled":
-    case "matches":
-      return [];
-  }
-};
-
-const equals = (source: Source, name: string, value: string | number): Clause => ({
-  text: `${columnIn(source, name)} = ?`,
-  params: [value],
-});
 
 /**
  * The plus keeps SQLite from carrying the cursor's bound over to the other table and reading that by the bound, all of it for each row, instead

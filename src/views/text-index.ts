@@ -5,7 +5,7 @@
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
-import { periodsBetween, periodsOf, type TimeRange } from "./periods.ts";
+import { minuteOf, periodsBetween, periodsOf, type TimeRange } from "./periods.ts";
 import { sqlName } from "./tables.ts";
 
 export interface TextIndex {
@@ -129,11 +129,27 @@ export const sqliteTermsText = ({ tenant, words, labels, times }: SqliteEntry): 
   let terms = "";
   for (const word of words) terms = `${terms}${prefix}${checkedWord(word)}`;
   for (const label of labels) terms = `${terms}${prefix}${labelText(label)}`;
-  for (const { name, time } of times) {
-    const beginning = `${prefix}=${name}=`;
-    // A period is plain, as it is made here.
-    for (const period of periodsOf(time)) terms = `${terms}${beginning}${period}`;
-  }
+  for (const time of times) terms += timeTerms(prefix, time);
+  return terms;
+};
+
+interface TimeTerms {
+  readonly prefix: string;
+  readonly minute: string;
+  readonly terms: string;
+}
+
+/** The latest of each name: rows come in the order of the log, and what was received in one minute has the same ones. */
+const latest = new Map<string, TimeTerms>();
+
+const timeTerms = (prefix: string, { name, time }: NamedTime): string => {
+  const known = latest.get(name);
+  if (known?.prefix === prefix && time.startsWith(known.minute)) return known.terms;
+  const beginning = `${prefix}=${name}=`;
+  let terms = "";
+  // A period is plain, as it is made here.
+  for (const period of periodsOf(time)) terms = `${terms}${beginning}${period}`;
+  latest.set(name, { prefix, minute: minuteOf(time), terms });
   return terms;
 };
 

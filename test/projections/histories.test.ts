@@ -1,6 +1,6 @@
 /** Registers, clocks and figures against the answers that the generator of the histories knows. */
 import { describe, expect, test } from "bun:test";
-import { ACTIVITY } from "../../src/projections/activity/tables.ts";
+import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "../../src/projections/activity/tables.ts";
 import { ASSETS } from "../../src/projections/assets/tables.ts";
 import { COVERAGE } from "../../src/projections/cases/registers/coverage.ts";
 import { DECISIONS } from "../../src/projections/cases/registers/decisions.ts";
@@ -76,18 +76,21 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
     expect(found.toSorted(order)).toEqual([...history.gaps].toSorted(order));
   });
   test("activity by day", () => {
-    const totals = (name: string) => {
+    const totals = (table: Table) => {
       const events = new Map<string, number>();
-      for (const row of rows(ACTIVITY).filter(({ bucket }) => bucket === name)) {
-        const kind = `${row.start} ${row.event_group} ${row.event_type} ${row.risk_tier}`;
-        events.set(kind, (events.get(kind) ?? 0) + Number(row.events));
+      for (const row of rows(table)) {
+        const hours = HOURS.map((hour) => Number(row[hour]));
+        expect(hours.reduce((sum, hour) => sum + hour)).toBe(Number(row.events));
+        for (const [hour, count] of hours.entries()) {
+          const kind = `${row.start} ${hour} ${row.event_group} ${row.event_type} ${row.risk_tier}`;
+          events.set(kind, (events.get(kind) ?? 0) + count);
+        }
       }
       return Object.fromEntries([...events].sort());
     };
-    expect(totals("day_of_all")).toEqual(totals("day"));
-    const days = rows(ACTIVITY).filter(({ bucket }) => bucket === "day");
+    expect(totals(ACTIVITY_OF_ALL)).toEqual(totals(ACTIVITY));
     const counts = new Map<string, number>();
-    for (const { start, asset_id, event_type, events } of days) {
+    for (const { start, asset_id, event_type, events } of rows(ACTIVITY)) {
       const name = `${start} ${asset_id} ${event_type}`;
       counts.set(name, (counts.get(name) ?? 0) + Number(events));
     }

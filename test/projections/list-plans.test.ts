@@ -14,8 +14,9 @@ import { type List, listQuery } from "../../src/projections/list.ts";
 import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { sourceGapList, sourceList } from "../../src/projections/sources/queries.ts";
+import type { Condition } from "../../src/views/conditions.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
-import type { Condition, TenantQuery } from "../../src/views/tenant-query.ts";
+import type { TenantQuery } from "../../src/views/tenant-query.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
 const database = createSqliteDatabase();
@@ -94,17 +95,18 @@ test("of several filters the one with the later index decides which rows are rea
   expect(readBy("outcome", "asset_id", "subject_hash")).toContain("(tenant=? AND subject_hash=?)");
 });
 
-test("activity is summed from one range of an index", () => {
-  for (const assetId of [undefined, "a"]) {
-    const question = {
-      bucket: "day",
-      groupBy: ["start"],
-      from: "2026",
-      to: "2027",
-      assetId,
-      rowsMax: 10,
-    } as const;
-    const plan = planOf(activityQuery("acme", question));
-    expect(plan).toMatch(/^SEARCH main USING (COVERING )?INDEX .*start>\? AND start<\?/);
+test("activity is summed from one range of an index, or that of an asset from a place in it for each day", () => {
+  const range = { from: "2026-11-20T10", to: "2026-12-20T10", rowsMax: 10 };
+  const days = "(tenant=? AND start>? AND start<?)";
+  for (const bucket of ["hour", "day"] as const) {
+    for (const groupBy of [["start"], ["asset_id"], ["start", "event_group"], ["event_type"]] as const) {
+      const ask = (assetId: string | undefined) =>
+        planOf(activityQuery("acme", { ...range, bucket, assetId, groupBy }));
+      expect(ask(undefined)).toStartWith(`SEARCH main USING PRIMARY KEY ${days}`);
+      const ofAsset = ask("a");
+      expect(ofAsset).toStartWith("SEARCH main USING PRIMARY KEY (tenant=? AND start=? AND asset_id=?");
+      expect(ofAsset).toContain(`SEARCH other USING PRIMARY KEY ${days}`);
+      expect(ofAsset).not.toContain("SCAN");
+    }
   }
 });

@@ -542,6 +542,9 @@ export const viewStoreSuite = (
           if (begun > ended) reads++;
           const before = await store.position("things");
           const rows = await store.select(notes);
+          const keys = [1, COUNT].map((index) => ({ tenant: "acme", key: `k${index}` }));
+          const loaded = new Set((await store.load(THINGS, keys)).map(({ note }) => note));
+          expect(loaded.size).toBe(1);
           const after = await store.position("things");
           const [seen, ...others] = new Set(rows.map(({ note }) => Number(note)));
           expect({ count: rows.length, others }).toEqual({ count: COUNT, others: [] });

@@ -16,9 +16,9 @@ export const activityRoutes = ({ guard, views, now }: ReadDependencies & { reado
     view: "activity",
     ask: (query) => ask(query, now()),
     answer: async (asked, call) => {
-      const rowsMax = ACTIVITY_ROWS_MAX + 1;
+      const rowsMax = ACTIVITY_ROWS_MAX;
       const rows = await readActivity(views, call.principal.tenant, { ...asked, rowsMax });
-      if (rows.length === rowsMax) {
+      if (rows === undefined) {
         return problem(call.context, "invalid_request", {
           detail: `The answer has more than ${ACTIVITY_ROWS_MAX} rows: ask for a shorter time, days, or fewer groups.`,
         });

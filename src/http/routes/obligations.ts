@@ -6,7 +6,7 @@ import { DEADLINE_IDS } from "../../obligations/deadlines.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../obligations/state.ts";
 import { obligationEntry, obligationList } from "../../projections/cases/registers/obligations.ts";
 import { entryMembers } from "../../projections/list.ts";
-import type { Condition } from "../../views/tenant-query.ts";
+import type { Condition } from "../../views/conditions.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import {

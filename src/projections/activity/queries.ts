@@ -1,15 +1,17 @@
 /** How many events there were, by whatever is asked for. */
 
-import type { Row } from "../../views/tables.ts";
-import { tenantTotals } from "../../views/tenant-query.ts";
+import { strict as assert } from "node:assert";
+import { type Row, rowInteger, rowText, type Value } from "../../views/tables.ts";
+import { type Counted, tenantTotals } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { ACTIVITY, DAY_OF_ALL } from "./tables.ts";
+import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "./tables.ts";
 
 export const ACTIVITY_GROUPS = ["start", "asset_id", "event_group", "event_type", "risk_tier"] as const;
 export type ActivityGroup = (typeof ACTIVITY_GROUPS)[number];
 
 export interface ActivityQuestion {
   readonly bucket: "hour" | "day";
+  /** `start` comes first. */
   readonly groupBy: readonly ActivityGroup[];
   /** Inside; a prefix of RFC 3339 as `start` has it. */
   readonly from: string;
@@ -18,32 +20,87 @@ export interface ActivityQuestion {
   readonly assetId?: string | undefined;
   readonly eventType?: string | undefined;
   readonly eventGroup?: string | undefined;
+  /** Of the answer. */
   readonly rowsMax: number;
 }
 
-export const activityQuery = (tenant: string, question: ActivityQuestion) => {
-  const { bucket, groupBy, from, to, assetId, eventType, eventGroup, rowsMax } = question;
-  const equals = (column: "asset_id" | "event_type" | "event_group", value: string | undefined) =>
-    value === undefined ? [] : [{ kind: "equals", column, value } as const];
-  const isOfAll = bucket === "day" && assetId === undefined && !groupBy.includes("asset_id");
-  return tenantTotals({
-    tenant,
-    table: ACTIVITY,
-    where: [
-      { kind: "equals", column: "bucket", value: isOfAll ? DAY_OF_ALL : bucket },
-      { kind: "range", column: "start", from, to },
-      ...equals("asset_id", assetId),
-      ...equals("event_type", eventType),
-      ...equals("event_group", eventGroup),
-    ],
-    groupBy,
-    sums: ["events"],
-    rowsMax,
-  });
-};
-
-export const readActivity = (
+/** Undefined where there are more than `rowsMax`. */
+export const readActivity = async (
   views: ViewStore,
   tenant: string,
   question: ActivityQuestion,
-): Promise<readonly Row[]> => views.select(activityQuery(tenant, question));
+): Promise<readonly Row[] | undefined> => {
+  const { rowsMax } = question;
+  const found = await views.select(activityQuery(tenant, question));
+  // A day that is found has an hour.
+  if (found.length > rowsMax) return undefined;
+  const rows = isByHour(question) ? hoursOf(found, question) : found;
+  return rows.length > rowsMax ? undefined : rows;
+};
+
+const isByHour = ({ bucket, groupBy }: ActivityQuestion): boolean =>
+  bucket === "hour" && groupBy.includes("start");
+
+/** Rows are days; of those that the range cuts only the hours inside count. Apart so that a test can ask the database for its plan. */
+export const activityQuery = (tenant: string, question: ActivityQuestion) => {
+  const { groupBy, from, to, assetId, eventType, eventGroup, rowsMax } = question;
+  assert(!groupBy.includes("start", 1), "what begins when is asked first");
+  const equals = <Name extends string>(column: Name, value: string | undefined) =>
+    value === undefined ? [] : [{ kind: "equals", column, value } as const];
+  const range = { column: "start", from: dayOf(from), to } as const;
+  const where = [...equals("event_type", eventType), ...equals("event_group", eventGroup)];
+  const sums = isByHour(question) ? HOURS : (["events"] as const);
+  const parts = { tenant, sums, counted: countedIn(question), rowsMax: rowsMax + 1 };
+  if (assetId !== undefined) {
+    // Day by day: rows are in the order of days first, and an index in that of assets costs 0.8 µs per row that is counted up (measured).
+    const days = { kind: "among", ...range, table: ACTIVITY_OF_ALL } as const;
+    const ofAsset = { kind: "equals", column: "asset_id", value: assetId } as const;
+    return tenantTotals({ ...parts, table: ACTIVITY, where: [days, ofAsset, ...where], groupBy });
+  }
+  const days = { kind: "range", ...range } as const;
+  const others = groupBy.filter((group) => group !== "asset_id");
+  return others.length < groupBy.length
+    ? tenantTotals({ ...parts, table: ACTIVITY, where: [days, ...where], groupBy })
+    : tenantTotals({ ...parts, table: ACTIVITY_OF_ALL, where: [days, ...where], groupBy: others });
+};
+
+const dayOf = (time: string): string => time.slice(0, "2026-11-20".length);
+
+const startOf = (day: string, hour: (typeof HOURS)[number]): string => `${day}T${hour.slice(1)}`;
+
+type Range = Pick<ActivityQuestion, "from" | "to">;
+
+const isInside = (start: string, { from, to }: Range): boolean => start >= from && start < to;
+
+const countedIn = ({
+  bucket,
+  ...range
+}: ActivityQuestion): Counted<"start" | "events" | (typeof HOURS)[number]> => {
+  const ends = bucket === "day" ? [] : [...new Set([dayOf(range.from), dayOf(range.to)])];
+  const except = ends
+    .filter((day) => day < range.to)
+    .map((value) => ({ value, parts: HOURS.filter((hour) => isInside(startOf(value, hour), range)) }))
+    .filter(({ parts }) => parts.length < HOURS.length);
+  return { column: "events", by: "start", except };
+};
+
+/** Days come in their order, so hours do. */
+const hoursOf = (days: readonly Row[], { groupBy, ...range }: ActivityQuestion): readonly Row[] => {
+  const [, ...others] = groupBy;
+  const found: Row[] = [];
+  for (const [day, rows] of Map.groupBy(days, (row) => rowText(row, "start"))) {
+    for (const hour of HOURS) {
+      const start = startOf(day, hour);
+      if (!isInside(start, range)) continue;
+      for (const row of rows) {
+        const events = rowInteger(row, hour);
+        if (events === 0) continue;
+        const made: Record<string, Value> = { start };
+        for (const name of others) made[name] = row[name] ?? null;
+        made.events = events;
+        found.push(made);
+      }
+    }
+  }
+  return found;
+};

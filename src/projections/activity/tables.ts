@@ -1,24 +1,70 @@
 import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
 
-/** A day again, of all assets together and with none of them named: there may be a thousand times as many rows with them. */
-export const DAY_OF_ALL = "day_of_all";
+/** Columns that count the events of each hour of the day, in their order. */
+export const HOURS = [
+  ...(["h00", "h01", "h02", "h03", "h04", "h05", "h06", "h07", "h08", "h09", "h10", "h11"] as const),
+  ...(["h12", "h13", "h14", "h15", "h16", "h17", "h18", "h19", "h20", "h21", "h22", "h23"] as const),
+] as const;
 
-/** How many events there were: by hour and by day of the event's own time, in UTC. */
+/** How many events there were on a day of the events' own time, in UTC, and in each of its hours: most are 0, which takes a byte in SQLite. */
+const COUNTS = {
+  events: INTEGER,
+  h00: INTEGER,
+  h01: INTEGER,
+  h02: INTEGER,
+  h03: INTEGER,
+  h04: INTEGER,
+  h05: INTEGER,
+  h06: INTEGER,
+  h07: INTEGER,
+  h08: INTEGER,
+  h09: INTEGER,
+  h10: INTEGER,
+  h11: INTEGER,
+  h12: INTEGER,
+  h13: INTEGER,
+  h14: INTEGER,
+  h15: INTEGER,
+  h16: INTEGER,
+  h17: INTEGER,
+  h18: INTEGER,
+  h19: INTEGER,
+  h20: INTEGER,
+  h21: INTEGER,
+  h22: INTEGER,
+  h23: INTEGER,
+} as const satisfies Readonly<Record<"events" | (typeof HOURS)[number], typeof INTEGER>>;
+
+/** One row per day, asset, type and tier. */
 export const ACTIVITY = {
   name: "activity",
   columns: {
     tenant: TEXT,
-    /** `hour`, `day` or DAY_OF_ALL. */
-    bucket: TEXT,
-    /** `2026-11-20T10` or `2026-11-20`. */
+    /** The day: `2026-11-20`. */
     start: TEXT,
     asset_id: TEXT,
-    event_group: TEXT,
     event_type: TEXT,
     /** Empty where the event has none. */
     risk_tier: TEXT,
-    events: INTEGER,
+    event_group: TEXT,
+    ...COUNTS,
   },
-  primaryKey: ["tenant", "bucket", "start", "asset_id", "event_group", "event_type", "risk_tier"],
-  indexes: [["tenant", "bucket", "asset_id", "start"]],
+  // The group follows from the type; it stands here because all beside the key is counted up.
+  primaryKey: ["tenant", "start", "asset_id", "event_type", "risk_tier", "event_group"],
+  indexes: [],
+} as const satisfies Table;
+
+/** The same of all assets together: there may be a thousand times as many rows with them. */
+export const ACTIVITY_OF_ALL = {
+  name: "activity_of_all",
+  columns: {
+    tenant: TEXT,
+    start: TEXT,
+    event_type: TEXT,
+    risk_tier: TEXT,
+    event_group: TEXT,
+    ...COUNTS,
+  },
+  primaryKey: ["tenant", "start", "event_type", "risk_tier", "event_group"],
+  indexes: [],
 } as const satisfies Table;

@@ -3,6 +3,7 @@
  * which of them have expired with their case.
  */
 import { type Fact, inOrder, type LinkKind } from "../../cases/fact.ts";
+import { factFrom, type StoredFact, storedFact } from "../../cases/stored-fact.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
@@ -44,8 +45,9 @@ export const nodeFrom = (row: Row | undefined): Node => {
   if (!row) return EMPTY;
   const known = parsed.get(row);
   if (known) return known;
+  const facts: readonly StoredFact[] = JSON.parse(rowText(row, "facts"));
   const node: Node = {
-    facts: JSON.parse(rowText(row, "facts")),
+    facts: facts.map(factFrom),
     gone: JSON.parse(rowText(row, "gone")),
     events: rowInteger(row, "events"),
     neighbours: JSON.parse(rowText(row, "neighbours")),
@@ -58,13 +60,15 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
   const row = {
     tenant,
     node: name,
-    facts: JSON.stringify(node.facts),
-    gone: JSON.stringify(node.gone),
+    facts: arrayText(node.facts.map(storedFact)),
+    gone: arrayText(node.gone),
     events: node.events,
-    neighbours: JSON.stringify(node.neighbours),
+    neighbours: arrayText(node.neighbours),
   };
   return row;
 };
+
+const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "[]" : JSON.stringify(items));
 
 /** The earliest facts stay, whatever came first. */
 export const withFact = (node: Node, fact: Fact): Node => {

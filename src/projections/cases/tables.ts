@@ -10,7 +10,7 @@ export const CASE_NODES = {
     tenant: TEXT,
     /** Kind and value: `decision:dec_42`. */
     node: TEXT,
-    /** JSON array of facts (src/cases/fact.ts), in their order, with what is gone at most CASE_FACTS_MAX. */
+    /** JSON array of facts (src/cases/stored-fact.ts), in their order, with what is gone at most CASE_FACTS_MAX. */
     facts: TEXT,
     /** JSON array of what is left of facts whose case has expired (nodes.ts), in the same order. */
     gone: TEXT,

@@ -91,7 +91,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
 
 export const eventsProjection: RecordProjection = {
   name: "events",
-  version: 6,
+  version: 7,
   tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],
