@@ -12,6 +12,7 @@ test("a time lies in its year, month, day, hour and minute", () => {
     "2026-11-20t10:04",
   ]);
   expect(periodsOf("1999-12-31T23:59:60")).toEqual(periodsOf("9999-01-01T00:00:00"));
+  expect(periodsOf("2050-01-01T00:00:00")).toEqual(periodsOf("9999-01-01T00:00:00"));
 });
 
 test("a range is its largest periods, from its first minute to its last", () => {
@@ -28,15 +29,15 @@ test("a range is its largest periods, from its first minute to its last", () => 
   ]);
   expect(between("2028-12-01T00:00:00")).toEqual([
     "2028-12",
-    ...Array.from({ length: 71 }, (_, index) => String(2029 + index)),
+    ...Array.from({ length: 21 }, (_, index) => String(2029 + index)),
   ]);
   expect(between(undefined, "1999-01-01T00:00:00")).toEqual([]);
   expect(between("2026-10-02T00:00:00", "2026-10-01T00:00:00")).toEqual([]);
 });
 
 test("the longest question is as long as it is said to be", () => {
-  const [from, to] = ["2000-01-01T01:00:00", "2099-12-31T22:59:00"];
-  expect(periodsBetween({ name: "at", from, to })).toHaveLength(227);
+  const [from, to] = ["2000-01-01T01:00:00", "2049-12-31T22:59:00"];
+  expect(periodsBetween({ name: "at", from, to })).toHaveLength(177);
 });
 
 test("every time of a range lies in one of its periods, and there are never many", () => {
@@ -57,7 +58,7 @@ test("every time of a range lies in one of its periods, and there are never many
         const from = isOpen ? undefined : one;
         const to = isEndless ? undefined : other;
         const periods = periodsBetween({ name: "at", from, to });
-        expect(periods.length).toBeLessThanOrEqual(227);
+        expect(periods.length).toBeLessThanOrEqual(177);
         expect(new Set(periods).size).toBe(periods.length);
         const isInside = (from === undefined || time >= from) && (to === undefined || time < to);
         if (isInside) expect(periodsOf(time).some((period) => periods.includes(period))).toBe(true);
