@@ -391,8 +391,12 @@ test("a request may bring its own id, if it is a UUIDv7", async () => {
   expect(replaced.json.request_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test("every code of the catalogue was seen, but for a fault of ours, and half a minute of waiting (see the tests of bodies)", () => {
-  expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual(["request_timeout", "internal_error"]);
+test("every code of the catalogue was seen, but for a fault of ours, half a minute of waiting and 100,000 records (see the tests of bodies and evidence)", () => {
+  expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual([
+    "request_timeout",
+    "evidence_too_large",
+    "internal_error",
+  ]);
 });
 
 test("every request wrote one line, with no secret in it", () => {
