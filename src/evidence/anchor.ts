@@ -44,7 +44,7 @@ export const createAnchor =
       },
       work: async (sequence) => {
         const deadline = performance.now() + EVIDENCE_ANCHOR_MS_MAX;
-        const found = await awaitProof(dependencies, SYSTEM_TENANT, sequence, deadline);
+        const found = await awaitProof(dependencies, SYSTEM_TENANT, { sequence }, deadline);
         if (found.kind !== "proven")
           return { kind: "unavailable", detail: `the event of the bundle is ${found.kind}` };
         proof = found.proof;

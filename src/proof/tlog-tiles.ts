@@ -5,9 +5,8 @@
 import {
   consistencySubtrees,
   HASH_BYTES,
-  type Hash,
   inclusionSubtrees,
-  nodeHash,
+  perfectRoot,
   type Subtree,
   type SubtreeHash,
   subtreesOf,
@@ -126,10 +125,3 @@ export const subtreeHashFrom =
       throw new RangeError(`tile ${formatTilePath({ level, index, width: first + count })} is not loaded`);
     return perfectRoot(bytes.subarray(first * HASH_BYTES, end));
   };
-
-/** The root over concatenated hashes, of which there are a power of two. */
-const perfectRoot = (hashes: Uint8Array): Hash => {
-  if (hashes.length === HASH_BYTES) return hashes;
-  const middle = hashes.length / 2;
-  return nodeHash(perfectRoot(hashes.subarray(0, middle)), perfectRoot(hashes.subarray(middle)));
-};

@@ -32,6 +32,7 @@ const eventRow = ({ sequence, tenant, text }: Given): RowOf<typeof EVENTS> => ({
   received_at: "2026-11-20T10:00:00Z",
   received: "a",
   occurred: "a",
+  request_id: "0198c0de-0000-7000-8000-000000000000",
   retention_class: "unknown/",
   counted_from: "a",
   expired_at: null,

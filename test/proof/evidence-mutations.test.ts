@@ -38,7 +38,7 @@ const bundle = async (key: string, query: string): Promise<PackedFile[]> =>
   unpack(await evidence(service, query, key));
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ CHECKPOINT_INTERVAL: "50ms" });
   const [acme, other] = [await service.makeKey("acme"), await service.makeKey("other")];
   const send = async (key: string, from: number, to: number): Promise<void> => {
     const events = Array.from({ length: to - from }, (_, index) =>

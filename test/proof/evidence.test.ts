@@ -53,7 +53,7 @@ const send = async (key: string, events: readonly object[]): Promise<void> => {
 };
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ CHECKPOINT_INTERVAL: "50ms" });
   folder = await mkdtemp(join(tmpdir(), "prooftrail-evidence-"));
   acme = await service.makeKey("acme");
   await send(acme, HISTORY);

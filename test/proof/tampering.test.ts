@@ -241,6 +241,14 @@ describe("a record in the view", () => {
     ["altered", `UPDATE events SET event = replace(event, 'credit_model', 'credit_modem') ${where}`],
     ["backdated", `UPDATE events SET received_at = '1999-01-01T00:00:00.000Z' ${where}`],
     ["gone", `DELETE FROM events ${where}`],
+    [
+      "put in the place of another",
+      `UPDATE events SET sequence = (SELECT sequence FROM events ${where}) * 2 + 1 - sequence WHERE tenant = 'acme' AND event_id IN ('evt_acme_300', 'evt_acme_301')`,
+    ],
+    [
+      "doubled",
+      `INSERT INTO events SELECT tenant, 'evt_acme_300_again', sequence, received_at, request_id, received, occurred, retention_class, counted_from, expired_at, event FROM events ${where}`,
+    ],
   ])(
     "%s: found and named when the view is held against the log",
     async (_, sql) => {
@@ -296,6 +304,31 @@ describe("a hash in the tree", () => {
     const answer = await service.call("/v1/events/evt_acme_11/proof", { key });
     expect(answer.json).toMatchObject({ code: "internal_error", detail: expect.stringContaining("rebuild") });
   }, 30_000);
+
+  // Three hashes are 96 bytes, 128 characters of base64.
+  test.each([
+    [
+      "put in the place of others",
+      "substr(hashes, 129, 128) || substr(hashes, 1, 128) || substr(hashes, 257)",
+      0,
+    ],
+    ["doubled", "substr(hashes, 1, 128) || substr(hashes, 1, 128) || substr(hashes, 257)", 3],
+  ])(
+    "of a full tile %s: the leaf is named",
+    async (_, hashes, leaf) => {
+      const dataDir = await copy();
+      inViews(
+        dataDir,
+        `UPDATE tree_tiles SET hashes = ${hashes} WHERE tenant = 'acme' AND level = 0 AND tile = 0`,
+      );
+      await using service = await started(dataDir);
+      expect(await alarm(service, "tile_differs")).toMatchObject({
+        tenant: "acme",
+        detail: `leaf ${leaf} is not the hash of its record`,
+      });
+    },
+    30_000,
+  );
 
   test("of a full tile gone: it is named", async () => {
     const dataDir = await copy();

@@ -223,7 +223,11 @@ export const eventsSearchSuite = (name: string, create: () => Promise<ViewDataba
         eventText: sent,
       };
       expect((await search(at.views, {})).rows).toEqual([expected]);
-      expect(await findEvent(at.views, "acme", "evt_1")).toEqual({ kind: "stored", ...expected });
+      expect(await findEvent(at.views, "acme", "evt_1")).toEqual({
+        kind: "stored",
+        ...expected,
+        requestId: "0198c0de-0000-7000-8000-000000000000",
+      });
     });
 
     test("an event is found by its id in the tenant that sent it, a UUID in any case", async () => {

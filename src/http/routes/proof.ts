@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
+import { encodeRecord } from "../../log/record.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import { type FoundEvent, findEvent } from "../../projections/events/queries.ts";
 import { awaitProof, type ProofDependencies, type RecordProof } from "../../projections/tree/record-proof.ts";
@@ -54,7 +55,8 @@ const getProof = async (
   const event = params.event_id ? await awaitEvent(dependencies, tenant, params.event_id, waitMs) : undefined;
   if (!event) return notFound(call, "event");
   if (event.kind === "expired") return eventExpired(call, event);
-  const result = await awaitProof(dependencies, tenant, event.sequence, deadline);
+  const payload = new TextEncoder().encode(encodeRecord({ ...event, tenant }));
+  const result = await awaitProof(dependencies, tenant, { sequence: event.sequence, payload }, deadline);
   if (result.kind === "not_sealed") return problem(context, "not_sealed");
   if (result.kind === "not_in_tree")
     return problem(context, "internal_error", {

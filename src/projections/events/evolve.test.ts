@@ -36,6 +36,7 @@ test("an event becomes one row with everything it can be searched by, and its te
       event_id: "0198c0de-1111-7111-8111-11111111111a",
       sequence: 7,
       received_at: "2026-11-20T10:00:00.500Z",
+      request_id: "0198c0de-0000-7000-8000-000000000000",
       received: "2026-11-20T10:00:00.5",
       occurred: "2026-11-20T09:00:00.12",
       retention_class: "high/",

@@ -65,6 +65,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
     event_id: facts.eventId,
     sequence,
     received_at: record.receivedAt,
+    request_id: record.requestId,
     received,
     occurred: facts.occurred,
     retention_class: classText(classOf(facts.legalBases, facts.riskTier)),
@@ -91,7 +92,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
 
 export const eventsProjection: RecordProjection = {
   name: "events",
-  version: 7,
+  version: 8,
   tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],

@@ -48,6 +48,7 @@ export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): re
     event_id: rowText(row, "event_id"),
     sequence: -sequence,
     received_at: rowText(row, "received_at"),
+    request_id: "",
     received: "",
     occurred: "",
     retention_class: "",

@@ -45,7 +45,7 @@ export interface StoredEvent {
 }
 
 export type FoundEvent =
-  | ({ readonly kind: "stored" } & StoredEvent)
+  | ({ readonly kind: "stored"; readonly requestId: string } & StoredEvent)
   /** The views no longer show it; its record is in the log. */
   | { readonly kind: "expired"; readonly sequence: Sequence; readonly expiredAt: string };
 
@@ -83,7 +83,7 @@ export const findEvent = async (
   if (!row) return undefined;
   return isExpired(row)
     ? { kind: "expired", sequence: sequenceOf(row), expiredAt: rowText(row, "expired_at") }
-    : { kind: "stored", ...storedEvent(row) };
+    : { kind: "stored", ...storedEvent(row), requestId: rowText(row, "request_id") };
 };
 
 /** Apart from searchEvents so that a test can ask the database for its plan. */
@@ -124,7 +124,7 @@ export const findQuery = (tenant: string, eventId: string): TenantQuery =>
   tenantQuery({
     tenant,
     table: EVENTS,
-    columns: [...STORED_EVENT_COLUMNS, "expired_at"],
+    columns: [...STORED_EVENT_COLUMNS, "request_id", "expired_at"],
     where: [{ kind: "equals", column: "event_id", value: canonicalEventId(eventId) }],
     order: "asc",
     rowsMax: 1,

@@ -14,6 +14,8 @@ export const EVENTS = {
     event_id: TEXT,
     sequence: INTEGER,
     received_at: TEXT,
+    /** Of the request that brought it: with it the record is here as the log holds it, and a proof needs no look into the log. */
+    request_id: TEXT,
     /** `received_at` and the event's `timestamp` as text that sorts by time (event/formats.ts). */
     received: TEXT,
     occurred: TEXT,

