@@ -47,8 +47,11 @@ export const createSealer = (
     look: async () => {
       await gather();
       const waiting = [...pending.values()];
-      for (let start = 0; start < waiting.length; start += SEAL_TREES_AT_ONCE)
-        await Promise.all(waiting.slice(start, start + SEAL_TREES_AT_ONCE).map(take));
+      for (let start = 0; start < waiting.length; start += SEAL_TREES_AT_ONCE) {
+        // All of them end before the look does: the next one would meet those that are still on their way.
+        const taken = await Promise.allSettled(waiting.slice(start, start + SEAL_TREES_AT_ONCE).map(take));
+        for (const each of taken) if (each.status === "rejected") throw each.reason;
+      }
     },
   };
 };
