@@ -23,9 +23,10 @@ import { originOf } from "../proof/seal.ts";
 import { verifierKeys } from "../proof/verifier-keys.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Anchor } from "./anchor.ts";
+import type { BundleRequest } from "./bundle-request.ts";
 import { createDuties, DUTY_COLUMNS, type DutyEntry, dutyCells } from "./duties.ts";
 import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
-import type { EvidenceFilter, SelectedRecord, Selection } from "./selection.ts";
+import type { EvidenceFilter, SelectedRecord } from "./selection.ts";
 import { readSubjects } from "./subjects.ts";
 import { summaryPage, type TimelineRow } from "./summary-page.ts";
 import { verifyText } from "./verify-text.ts";
@@ -51,19 +52,6 @@ export interface BundleDependencies {
   readonly rules: Rules;
   readonly formats: BundleFormats;
   readonly anchor: Anchor;
-}
-
-export interface BundleRequest {
-  readonly tenant: string;
-  readonly filter: EvidenceFilter;
-  readonly selection: Selection;
-  readonly serviceName: string;
-  /** Name and version of the program. */
-  readonly generator: string;
-  readonly generatedAt: Date;
-  /** The id of the key that asked. */
-  readonly madeBy: string;
-  readonly requestId: string;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,8 +1,9 @@
 /** summary.html: what a bundle holds, for people who read it on paper or on a screen, without a script and without asking anybody. Pure. */
 import { encodeBase64 } from "../proof/base64.ts";
 import { originOf } from "../proof/seal.ts";
+import type { BundleRequest } from "./bundle-request.ts";
 import { type Html, html } from "./html.ts";
-import type { EvidenceFilter, SelectedRecord, Selection } from "./selection.ts";
+import type { EvidenceFilter, SelectedRecord } from "./selection.ts";
 import type { Entry, Subjects } from "./subjects.ts";
 import { SUMMARY_STYLE } from "./summary-style.ts";
 
@@ -11,15 +12,7 @@ export interface TimelineRow extends SelectedRecord {
   readonly event: Entry;
 }
 
-export interface SummaryParts {
-  readonly tenant: string;
-  readonly filter: EvidenceFilter;
-  readonly selection: Selection;
-  readonly serviceName: string;
-  readonly generator: string;
-  readonly generatedAt: Date;
-  readonly madeBy: string;
-  readonly requestId: string;
+export interface SummaryParts extends BundleRequest {
   /** Verifier keys, one per line, those that sign now first. */
   readonly keys: string;
   /** The first records. */

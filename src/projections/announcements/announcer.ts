@@ -27,7 +27,8 @@ import { tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore, Write } from "../../views/view-store.ts";
 import { findCase } from "../cases/queries.ts";
 import { OBLIGATIONS } from "../cases/registers/obligations.ts";
-import { ANNOUNCEMENTS, BOUNDARIES, OPERATOR, TOLD } from "./tables.ts";
+import { OPERATOR } from "../operator.ts";
+import { ANNOUNCEMENTS, BOUNDARIES, TOLD } from "./tables.ts";
 
 /** One transition, ready to be sent. */
 export interface Announcement {

@@ -9,9 +9,6 @@ export const TOLD = {
   indexes: [],
 } as const satisfies Table;
 
-/** No tenant has this name, so nobody's question reaches these rows: they are the announcer's own. */
-export const OPERATOR = "*";
-
 /** When a duty changes next by time alone. */
 export const BOUNDARIES = {
   name: "obligation_boundaries",

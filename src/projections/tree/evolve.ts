@@ -6,8 +6,9 @@ import { HASH_BYTES, leafHash, perfectRoot } from "../../proof/rfc6962.ts";
 import { TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
+import { OPERATOR } from "../operator.ts";
 import type { EntryProjection, Evolution, LogEntry, StateKey, States } from "../projection.ts";
-import { OPERATOR, TREE_LEAVES, TREE_TILES, TREE_VIEW, TREES } from "./tables.ts";
+import { TREE_LEAVES, TREE_TILES, TREE_VIEW, TREES } from "./tables.ts";
 
 const treeKey = (tenant: string): StateKey => ({ table: TREES, key: { tenant: OPERATOR, owner: tenant } });
 

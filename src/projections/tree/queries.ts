@@ -20,7 +20,8 @@ import type { GrownTree, TreeSource } from "../../proof/tree-source.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { OPERATOR, TREE_LEAVES, TREE_TILES, TREE_VIEW, TREES } from "./tables.ts";
+import { OPERATOR } from "../operator.ts";
+import { TREE_LEAVES, TREE_TILES, TREE_VIEW, TREES } from "./tables.ts";
 
 type Views = Pick<ViewStore, "load" | "select">;
 

@@ -1,10 +1,5 @@
 import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
 
-/**
- * No tenant has this name, so nobody's question reaches these rows: the sealer asks in one question which trees grew, whoever they belong to.
- */
-export const OPERATOR = "*";
-
 export const TREE_VIEW = "tree";
 
 /** One row per tenant: how far its Merkle tree has grown. */
