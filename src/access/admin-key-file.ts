@@ -2,8 +2,9 @@
  * The copy of a made admin key in DATA_DIR. Several front ends may share the folder and start at once, so each prepares a
  * file of its own, and only the one whose key the store took gives it the final name.
  */
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { missingAs, syncFolder, writeDurably } from "./durable-file.ts";
 
 export interface AdminKeyFile {
   /** On disk, fsynced, readable by its owner only, under a name of its own. */
@@ -17,7 +18,6 @@ export interface AdminKeyFile {
 
 const NAME = "admin.key";
 const PREPARED_PREFIX = `${NAME}.prepared-`;
-const OWNER_ONLY = 0o600;
 
 export const createAdminKeyFile = (dataDir: string): AdminKeyFile => {
   const preparedPath = (id: string) => join(dataDir, PREPARED_PREFIX + id);
@@ -30,16 +30,16 @@ export const createAdminKeyFile = (dataDir: string): AdminKeyFile => {
     },
     publish: async (id) => {
       // Gone means that another front end's `recover` was quicker and published it for us.
-      await rename(preparedPath(id), path).catch(ignoreMissing(undefined));
+      await rename(preparedPath(id), path).catch(missingAs(undefined));
       await syncFolder(dataDir);
       return path;
     },
     discard: (id) => rm(preparedPath(id), { force: true }),
     recover: async (isKey) => {
-      const names = await readdir(dataDir).catch(ignoreMissing<string[]>([]));
+      const names = await readdir(dataDir).catch(missingAs<string[]>([]));
       for (const name of names.filter((candidate) => candidate.startsWith(PREPARED_PREFIX))) {
         const id = name.slice(PREPARED_PREFIX.length);
-        const text = await readFile(preparedPath(id), "utf8").catch(ignoreMissing(""));
+        const text = await readFile(preparedPath(id), "utf8").catch(missingAs(""));
         if (isKey(text.trim())) await file.publish(id);
         else await file.discard(id);
       }
@@ -47,30 +47,3 @@ export const createAdminKeyFile = (dataDir: string): AdminKeyFile => {
   };
   return file;
 };
-
-const writeDurably = async (path: string, text: string): Promise<void> => {
-  const handle = await open(path, "w", OWNER_ONLY);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
-
-/** A new name survives a power failure only once its folder is on disk as well. */
-const syncFolder = async (path: string): Promise<void> => {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
-
-const ignoreMissing =
-  <Value>(value: Value) =>
-  (error: unknown): Value => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return value;
-    throw error;
-  };

@@ -39,6 +39,12 @@ export const successList = (options: {
   return new Response(body, { headers: jsonHeaders(requestId) });
 };
 
+/** Text in a form of its own, for other tools. */
+export const successPlain = (requestId: string, body: string): Response =>
+  new Response(body, {
+    headers: { ...jsonHeaders(requestId), "content-type": "text/plain; charset=utf-8" },
+  });
+
 /** A body that is still being made when it is sent; null for `HEAD`, of which the framework would read a body to its end. */
 export const successStream = (options: {
   readonly requestId: string;

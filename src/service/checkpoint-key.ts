@@ -1,13 +1,12 @@
 /** The keys that sign tree heads: given, or made on the first start and kept in DATA_DIR, readable by the owner only. */
 import { randomBytes } from "node:crypto";
-import { link, readFile, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { link, readFile, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { missingAs, syncFolder, writeDurably } from "../access/durable-file.ts";
 import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
+import { SEED_BYTES } from "../proof/signed-note.ts";
 
 export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "checkpoint.key");
-
-const OWNER_ONLY = 0o600;
-const SEED_BYTES = 32;
 
 const HEADER = `# Signs the tree heads of this installation. Whoever has it can sign a false history: keep it secret, and keep a copy.
 # 64 hex digits are the seed of an Ed25519 key. To rotate, add a new one above the old: both sign then. When everybody trusts the new one, replace the
@@ -37,27 +36,15 @@ const readOrMake = async (path: string): Promise<string> => {
   const known = await readFile(path, "utf8").catch(missingAs(undefined));
   if (known !== undefined) return known;
   const prepared = `${path}.${randomBytes(8).toString("hex")}`;
-  await writeFile(prepared, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`, {
-    flag: "wx",
-    mode: OWNER_ONLY,
-    flush: true,
-  });
+  await writeDurably(prepared, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`);
   try {
     await link(prepared, path);
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   } finally {
     await unlink(prepared);
   }
+  // Before anything is signed with it: a key that a power failure takes away leaves tree heads that nobody may extend.
+  await syncFolder(dirname(path));
   return readFile(path, "utf8");
 };
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;
-
-const missingAs =
-  <Value>(value: Value) =>
-  (error: unknown): Value => {
-    if (hasCode(error, "ENOENT")) return value;
-    throw error;
-  };

@@ -6,7 +6,7 @@ import { lastHead } from "../../projections/tree/record-proof.ts";
 import { encodeBase64 } from "../../proof/base64.ts";
 import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import { originOf } from "../../proof/seal.ts";
-import { formatTilePath, parseTilePath, tileWidth } from "../../proof/tlog-tiles.ts";
+import { formatTilePath, parseTilePath, TILE_WIDTH, tileWidth } from "../../proof/tlog-tiles.ts";
 import { verifierKeys } from "../../proof/verifier-keys.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { Call, Guard } from "../guard.ts";
@@ -15,7 +15,7 @@ import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import { parameter, pathParameter } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
-import { success } from "../success.ts";
+import { success, successPlain } from "../success.ts";
 
 interface Dependencies {
   readonly views: ViewStore;
@@ -46,7 +46,7 @@ const getCheckpoint =
     const refused = refusedQuery(call);
     if (refused) return refused;
     const head = await lastHead({ checkpoints }, call.principal.tenant);
-    return head ? text(call, head.note) : nothingSealed(call);
+    return head ? successPlain(call.context.requestId, head.note) : nothingSealed(call);
   };
 
 const nothingSealed = ({ context }: Call): Response =>
@@ -64,7 +64,7 @@ const getKey =
     const origin = originOf(serviceName, tenant);
     const head = await lastHead({ checkpoints }, tenant);
     const keys = await verifierKeys(checkpoints, origin, head?.note);
-    if (keys !== "") return text(call, keys);
+    if (keys !== "") return successPlain(call.context.requestId, keys);
     return problem(call.context, "not_found", {
       detail: "No key has signed here yet: no sealer has run.",
     });
@@ -133,7 +133,7 @@ const getTile =
     const tile = parseTilePath(pathname.slice(pathname.indexOf(TILE_PATH) + TILE_PATH.length));
     if (tile === undefined)
       return problem(call.context, "not_found", {
-        detail: `No tile has this path. A path is <level>/<number>, as ${formatTilePath({ level: 0, index: 1_234_067, width: 256 })}, or with .p/<width> for a tile that is not full (C2SP tlog-tiles).`,
+        detail: `No tile has this path. A path is <level>/<number>, as ${formatTilePath({ level: 0, index: 1_234_067, width: TILE_WIDTH })}, or with .p/<width> for a tile that is not full (C2SP tlog-tiles).`,
       });
     const { tenant } = call.principal;
     const bytes = await tileAt(views, tenant, tile);
@@ -151,15 +151,6 @@ const tileHeaders = ({ context }: Call) => ({
   vary: "authorization",
   "x-request-id": context.requestId,
 });
-
-const text = ({ context }: Call, body: string): Response =>
-  new Response(body, {
-    headers: {
-      "content-type": "text/plain; charset=utf-8",
-      "cache-control": "no-store",
-      "x-request-id": context.requestId,
-    },
-  });
 
 const NOTE_EXAMPLE = `prooftrail/acme
 1

@@ -18,6 +18,7 @@ import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
 import { answerOne, MIN_SEQUENCE, notFound, parameter, pathParameter, reading } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
+import { successPlain } from "../success.ts";
 import { eventExpired } from "./search.ts";
 
 interface Dependencies extends ProofDependencies {
@@ -96,13 +97,7 @@ const tlogProof = (call: Call, { leafIndex, payload, inclusionProof, head }: Rec
     hashes: inclusionProof,
     checkpoint: head.note,
   });
-  return new Response(proof, {
-    headers: {
-      "content-type": "text/plain; charset=utf-8",
-      "cache-control": "no-store",
-      "x-request-id": call.context.requestId,
-    },
-  });
+  return successPlain(call.context.requestId, proof);
 };
 
 const Base64 = (description: string) => Type.String({ description: `${description} Base64.` });

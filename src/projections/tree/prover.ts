@@ -2,9 +2,8 @@
 import { PROVER_HASHES_MAX } from "../../limits.ts";
 import { HASH_BYTES, type Hash, inclusionProof, nodeHash, type Subtree } from "../../proof/rfc6962.ts";
 import { TILE_HEIGHT, TILE_WIDTH, tilesForInclusion } from "../../proof/tlog-tiles.ts";
-import { rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { TREE_TILES } from "./tables.ts";
+import { tileAt } from "./queries.ts";
 
 export interface Prover {
   /** Undefined where the view does not hold the tiles. */
@@ -17,9 +16,9 @@ export const createProver = (views: Pick<ViewStore, "load">, tenant: string, siz
 
   const load = async (level: number, index: number, width: number): Promise<boolean> => {
     const name = `${level}/${index}`;
-    const known = tiles.get(name);
-    const bytes = known ?? (await loadTile(views, tenant, level, index));
-    if (bytes === undefined || bytes.length < width * HASH_BYTES) return false;
+    // Of one size of the tree, so a tile has one width.
+    const bytes = tiles.get(name) ?? (await tileAt(views, tenant, { level, index, width }));
+    if (bytes === undefined) return false;
     tiles.set(name, bytes);
     return true;
   };
@@ -56,14 +55,4 @@ export const createProver = (views: Pick<ViewStore, "load">, tenant: string, siz
       return inclusionProof(leafIndex, size, hashOf);
     },
   };
-};
-
-const loadTile = async (
-  views: Pick<ViewStore, "load">,
-  tenant: string,
-  level: number,
-  tile: number,
-): Promise<Uint8Array | undefined> => {
-  const [row] = await views.load(TREE_TILES, [{ tenant, level, tile }]);
-  return row && new Uint8Array(Buffer.from(rowText(row, "hashes"), "base64"));
 };

@@ -77,7 +77,7 @@ export const consistencyBetween = (
 
 /** The first `width` hashes of one tile. */
 export const tileAt = async (
-  views: Views,
+  views: Pick<Views, "load">,
   tenant: string,
   { level, index, width }: Tile,
 ): Promise<Uint8Array | undefined> => {

@@ -1,0 +1,33 @@
+/** Files that hold a key: whole on disk before anything relies on them. */
+import { open } from "node:fs/promises";
+
+const OWNER_ONLY = 0o600;
+
+/** Readable by its owner only, and fsynced; its name is durable after `syncFolder`. */
+export const writeDurably = async (path: string, text: string): Promise<void> => {
+  const handle = await open(path, "w", OWNER_ONLY);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+/** A new name survives a power failure only once its folder is on disk as well. */
+export const syncFolder = async (path: string): Promise<void> => {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+/** For a file that may not be there: the value that stands for it. */
+export const missingAs =
+  <Value>(value: Value) =>
+  (error: unknown): Value => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return value;
+    throw error;
+  };
