@@ -1,6 +1,5 @@
 /** A signed tree head as whoever stores it sees it: what it says, without asking who signed. Readers verify; the sealer does. */
 import type { Hash } from "./rfc6962.ts";
-import { noteText } from "./signed-note.ts";
 import { parseCheckpoint } from "./tlog-checkpoint.ts";
 
 export interface SealedHead {
@@ -10,8 +9,10 @@ export interface SealedHead {
   readonly root: Hash;
 }
 
+/** A note's signatures stand behind the first empty line from its end (C2SP signed-note). */
+const SIGNATURES = "\n\n";
+
 export const sealedHead = (note: string): SealedHead | undefined => {
-  const text = noteText(note);
-  const checkpoint = text === undefined ? undefined : parseCheckpoint(text);
+  const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf(SIGNATURES) + 1));
   return checkpoint && { note, size: checkpoint.size, root: checkpoint.root };
 };

@@ -185,9 +185,6 @@ export const openNote = (note: string, verifiers: readonly Verifier[]): OpenedNo
   return { kind: "opened", text: parsed.text, verifiers: [...verified] };
 };
 
-/** What a note says, whoever signed it; undefined where it is none. Not to be trusted before `openNote`. */
-export const noteText = (note: string): string | undefined => parseNote(note)?.text;
-
 const SIGNATURE_LINE_PREFIX = "\u2014 ";
 
 interface NoteSignature {
