@@ -123,7 +123,6 @@ export class BackgroundClient implements Client {
 
   async send(event: unknown, { timeoutMs = SEND_TIMEOUT_MS_DEFAULT } = {}): Promise<Sent> {
     const { maker, reports, service } = this.#parts;
-    if (this.#closing) return { kind: "unknown", reason: "The client is closed." };
     const made = makeEvent(maker, event, {});
     if (made.kind === "dropped") {
       const { reason, message, path } = made.dropped;
@@ -133,11 +132,7 @@ export class BackgroundClient implements Client {
     }
     const body = Uint8Array.from(made.bytes);
     const { signal } = this.#sending;
-    return await sendOne(
-      service,
-      { eventId: made.eventId, body },
-      { timeoutMs, signal, random: Math.random },
-    );
+    return await sendOne({ service, eventId: made.eventId, body, timeoutMs, signal, random: Math.random });
   }
 
   synced(): Promise<Synced> {
