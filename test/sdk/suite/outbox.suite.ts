@@ -117,6 +117,8 @@ const walk = async (
       outbox = open();
     } else if (die) {
       dead.push(outbox);
+      // The dead take nothing over: it must not go on with that.
+      await outbox.take({ events: 1, bytes: 1 });
       await die();
       outbox = open();
       settled = new Set();

@@ -128,18 +128,19 @@ test("a wrong key is said, and the events stay", async () => {
 });
 
 test("heartbeats say what waits and what the last number was, so that a source's missing end is seen", async () => {
+  const asset_id = `beating_${randomUUID()}`;
   const client = createClient({
     url,
     apiKey,
     outbox: { memory: true },
     source: "beating",
-    heartbeat: { asset_id: "beating" },
+    heartbeat: { asset_id },
   });
-  client.capture(event({ asset_id: "beating" }));
+  client.capture(event({ asset_id }));
   assert.equal((await client.close()).kind, "flushed");
   const rows = await until("both heartbeats are in the view", async () => {
     const found = (await read(
-      "/v1/events?asset_id=beating&event_type=sdk.heartbeat&order=asc",
+      `/v1/events?asset_id=${asset_id}&event_type=sdk.heartbeat&order=asc`,
     )) as readonly StoredEvent[];
     return found.length >= 2 && found;
   });
