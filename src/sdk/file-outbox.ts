@@ -69,6 +69,7 @@ class FileOutbox implements Outbox {
   #settledBefore = 0;
   #end = 0;
   #adopting: Promise<void>;
+  #removing: Promise<unknown> = Promise.resolve();
   /** Written since the last sync, and the folder where files were made in it. */
   readonly #unsynced = new Set<number>();
   #isFolderUnsynced = true;
@@ -201,7 +202,7 @@ class FileOutbox implements Outbox {
     for (const segment of this.#own.filter(isDone)) this.#settledBefore += segment.entries;
     for (const segment of [...this.#segments()].filter(isDone)) {
       this.#bytes -= segment.size;
-      void segment.remove();
+      this.#removing = Promise.all([this.#removing, segment.remove()]);
     }
     this.#own = this.#own.filter((segment) => !isDone(segment));
     this.#adopted = this.#adopted.filter((segment) => !isDone(segment));
@@ -371,6 +372,7 @@ class FileOutbox implements Outbox {
     this.#live = undefined;
     for (const segment of [...this.#segments()])
       await (segment.left === 0 ? segment.remove() : segment.written());
+    await this.#removing;
     dropLease(directory, this.#owner);
   }
 }
