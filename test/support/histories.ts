@@ -624,7 +624,9 @@ const liveSource = (world: World, asset: Asset, begin: number): void => {
       if (gapStart !== undefined)
         world.gaps.push({ source_id: sourceId, first: gapStart, last: number - 1, since: text(at) });
       gapStart = undefined;
-      say(world, asset, "ai_inference", at, { metadata: { source_id: sourceId, source_sequence: number } });
+      // Only heartbeats announce anything.
+      const metadata = { source_id: sourceId, source_sequence: number, last_source_sequence: 99 };
+      say(world, asset, "ai_inference", at, { metadata });
     }
     // On the day of the numbers, and of none that is still missing at the end.
     if (number === 6) beat(world, asset, at + 1000, number);
