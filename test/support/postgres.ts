@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
 import { createServer, noPostgresReason, type PostgresServer } from "./postgres-server.ts";
+import { sharedByTests } from "./shared-by-tests.ts";
 
 export { noPostgresReason };
 
@@ -70,18 +71,7 @@ const EMPTY = `
   GRANT USAGE ON SCHEMA public TO PUBLIC;
 `;
 
-let shared: Promise<TestPostgres> | undefined;
-
-/** One server for the tests of this file, or of this run (remove-postgres.ts). */
-export const testPostgres = (): Promise<TestPostgres> => {
-  shared ??= startPostgres();
-  return shared;
-};
-
-export const removeTestPostgres = async (): Promise<void> => {
-  const server = await shared;
-  shared = undefined;
-  await server?.[Symbol.asyncDispose]();
-};
+/** One server for the tests of this file, or of this run. */
+export const testPostgres = sharedByTests(startPostgres);
 
 const USER = "prooftrail";
