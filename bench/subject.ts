@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { HEARTBEAT } from "../test/support/histories.ts";
 
 export const root = resolve(import.meta.dir, "..");
 
@@ -18,7 +19,14 @@ export interface Subject extends AsyncDisposable {
 
 export const startSubject = async (dataDir: string, roles: string): Promise<Subject> => {
   const child = spawn(process.execPath, [join(root, "src/service/main.ts")], {
-    env: { ...process.env, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "warn", ROLES: roles },
+    env: {
+      ...process.env,
+      DATA_DIR: dataDir,
+      PORT: "0",
+      LOG_LEVEL: "warn",
+      ROLES: roles,
+      EXTRA_EVENT_TYPES: HEARTBEAT,
+    },
     stdio: ["ignore", "inherit", "pipe"],
   });
   const ready = Promise.withResolvers<number>();

@@ -10,7 +10,7 @@ const plays = async <Kind extends string>(scenario: Scenario<Kind>, faults: numb
   const seed = Math.floor(Math.random() * 1_000_000);
   const said: string[] = [];
   // As many senders as in the long form, but with a rest: other tests run beside this one.
-  const load = { ...scenario.load, restMs: 20 };
+  const load = { ...scenario.load, restMs: 100 };
   const report = await runChaos(
     { ...scenario, load },
     {

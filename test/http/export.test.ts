@@ -21,10 +21,14 @@ interface Listed {
   readonly event: Readonly<Record<string, unknown>>;
 }
 
-const sendAll = async (key: string, events: readonly object[], at = service): Promise<number> => {
+const sendAll = async (
+  key: string,
+  events: readonly object[],
+  { at = service, batchEvents = 1000 } = {},
+): Promise<number> => {
   let sequence = 0;
-  for (let from = 0; from < events.length; from += 1000) {
-    const batch = events.slice(from, from + 1000);
+  for (let from = 0; from < events.length; from += batchEvents) {
+    const batch = events.slice(from, from + batchEvents);
     const answer = await at.call("/v1/events/batch", { key, body: { events: batch } });
     if (answer.json.data.accepted !== batch.length) throw new Error(answer.text);
     sequence = answer.json.data.sequence;
@@ -291,8 +295,11 @@ describe("a large export", () => {
 
 test("a database that fails midway breaks the connection off: a part is never taken for the whole", async () => {
   await using at = await startTestService();
-  const padding = "x".repeat(10_000);
-  const sequence = await sendAll(at.adminKey, many(0, 4000, { metadata: { padding } }), at);
+  const padding = "x".repeat(100_000);
+  const sequence = await sendAll(at.adminKey, many(0, 400, { metadata: { padding } }), {
+    at,
+    batchEvents: 100,
+  });
   await until("the view has it all", async () => {
     const answer = await at.call(`/v1/events?limit=1&min_sequence=${sequence}`);
     return answer.status === 200;
@@ -310,8 +317,8 @@ test("a database that fails midway breaks the connection off: a part is never ta
 
 test("an export that is not taken is broken off when the service stops, within its time", async () => {
   const at = await startTestService();
-  const padding = "x".repeat(10_000);
-  const last = await sendAll(at.adminKey, many(0, 2000, { metadata: { padding } }), at);
+  const padding = "x".repeat(100_000);
+  const last = await sendAll(at.adminKey, many(0, 200, { metadata: { padding } }), { at, batchEvents: 100 });
   // An export goes as far as the view does when it begins; a short one fits into the buffers on its way.
   expect((await at.call(`/v1/events?limit=1&min_sequence=${last}`)).status).toBe(200);
   const answer = await untaken(at.adminKey, at);

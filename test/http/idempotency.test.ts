@@ -10,7 +10,7 @@ import { ADMIN_KEY, dataFolder, spawnService } from "../support/process.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-test("after the window the same id is stored again, and the views still show it once", async () => {
+test.concurrent("after the window the same id is stored again, and the views still show it once", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
     NATS_URL: broker.url("service"),
@@ -42,7 +42,7 @@ test("after the window the same id is stored again, and the views still show it 
   expect(shown.json.data.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 3]);
 }, 20_000);
 
-test("a first attempt that was answered 503 with its outcome unknown: the retry is stored once", async () => {
+test.concurrent("a first attempt that was answered 503 with its outcome unknown: the retry is stored once", async () => {
   await using service = await startTestService();
   const pid = Number(await readFile(join(service.dataDir, "broker/run/nats-server.pid"), "utf8"));
   const body = event({ event_id: "evt_unknown" });
@@ -86,7 +86,7 @@ const startProxy = async (port: number) => {
   };
 };
 
-test("a front end killed between the append and its answer: the retry is told the first one's sequence", async () => {
+test.concurrent("a front end killed between the append and its answer: the retry is told the first one's sequence", async () => {
   await using broker = await startTestBroker();
   await using folder = await dataFolder();
   using proxy = await startProxy(broker.port);

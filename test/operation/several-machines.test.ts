@@ -1,7 +1,7 @@
 /** Several front ends and projectors on one broker and one PostgreSQL database, as on several machines. */
 import { describe, expect, test } from "bun:test";
 import { startTestBroker } from "../support/broker.ts";
-import { makeHistory } from "../support/histories.ts";
+import { HEARTBEAT, makeHistory } from "../support/histories.ts";
 import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 import { dataFolder, spawnService } from "../support/process.ts";
 import { event } from "../support/service.ts";
@@ -19,6 +19,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
       DATABASE_URL: database.url,
       ADMIN_API_KEY: "admin-key-of-the-tests",
       LOG_LEVEL: "warn",
+      EXTRA_EVENT_TYPES: HEARTBEAT,
     };
     await using one = await dataFolder();
     await using two = await dataFolder();

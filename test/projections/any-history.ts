@@ -27,6 +27,7 @@ const anyMetadata = fc.record({
   notified: sometimes(fc.constantFrom("provider", "public")),
   source_id: sometimes(few("src_")),
   source_sequence: sometimes(fc.integer({ min: 1, max: 12 })),
+  last_source_sequence: sometimes(fc.integer({ min: 0, max: 15 })),
   version: sometimes(few("v")),
   queue_depth: sometimes(fc.nat(9)),
   to: sometimes(fc.constantFrom("low", "high")),
@@ -36,10 +37,14 @@ const anyMetadata = fc.record({
 const anyEvent = fc.record(
   {
     timestamp: fc
-      .integer({ min: 0, max: 40 })
-      .map((days) => new Date(Date.UTC(2027, 1, 1 + days)).toISOString()),
+      .integer({ min: 0, max: 80 })
+      .map((halfDays) => new Date(Date.UTC(2027, 1, 1, 12 * halfDays)).toISOString()),
     asset_id: few("asset_"),
-    event_type: fc.constantFrom(...EVENT_TYPES, "sdk.heartbeat"),
+    // Heartbeats often enough to meet each other.
+    event_type: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(...EVENT_TYPES) },
+      { weight: 1, arbitrary: fc.constant("sdk.heartbeat") },
+    ),
     risk_tier: sometimes(fc.constantFrom("low", "high")),
     legal_bases: sometimes(
       fc.uniqueArray(fc.constantFrom("pipa_37_2_kr", "gdpr_art_22", "nyc_ll144", "colorado_sb26_189")),

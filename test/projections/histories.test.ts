@@ -8,7 +8,7 @@ import { INCIDENTS } from "../../src/projections/cases/registers/incidents.ts";
 import { OBJECTIONS } from "../../src/projections/cases/registers/objections.ts";
 import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
-import { SOURCE_GAPS } from "../../src/projections/sources/tables.ts";
+import { SOURCE_GAPS, SOURCES } from "../../src/projections/sources/tables.ts";
 import type { Row, Table } from "../../src/views/tables.ts";
 import { asTheyArrive, type History, makeHistory } from "../support/histories.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
@@ -67,13 +67,19 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
     expect(Object.fromEntries(figures)).toEqual(Object.fromEntries(history.coverage));
   });
   test("gaps of numbering senders", () => {
-    const found = rows(SOURCE_GAPS).map(({ source_id, first_number, last_number }) => ({
+    const found = rows(SOURCE_GAPS).map(({ source_id, first_number, last_number, since }) => ({
       source_id,
       first: first_number,
       last: last_number,
+      since: `${since}Z`,
     }));
     const order = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
     expect(found.toSorted(order)).toEqual([...history.gaps].toSorted(order));
+    expect(history.gaps.some(({ first }) => first > 12)).toBe(true);
+    for (const { source_id, missing } of rows(SOURCES)) {
+      const gaps = history.gaps.filter((gap) => gap.source_id === source_id);
+      expect(missing).toBe(gaps.reduce((sum, { first, last }) => sum + last - first + 1, 0));
+    }
   });
   test("activity by day", () => {
     const totals = (table: Table) => {

@@ -1,6 +1,6 @@
 /** The questions of an auditor, asked over HTTP of a history whose answers are known. Each database runs it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { asTheyArrive, makeHistory } from "../support/histories.ts";
+import { asTheyArrive, HEARTBEAT, makeHistory } from "../support/histories.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
   const history = makeHistory({ seed: 7, assets: 4, cases: 25 });
 
   beforeAll(async () => {
-    service = await startTestService(await environment());
+    service = await startTestService({ EXTRA_EVENT_TYPES: HEARTBEAT, ...(await environment()) });
     const events = asTheyArrive(history.events, 7);
     for (let start = 0; start < events.length; start += 200) {
       const answer = await service.call("/v1/events/batch", {
@@ -100,6 +100,20 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expect(changes).toHaveLength(high.length);
       for (const change of changes)
         expect(change).toMatchObject({ from_tier: "limited", to_tier: "high", reason: "new use" });
+    });
+    test("senders, how much of them is missing, and what their heartbeats said last", async () => {
+      const sources = await all("/v1/sources");
+      expect(sources).toHaveLength(4);
+      for (const { source_id, missing, heartbeat, last_number, heartbeat_at } of sources) {
+        const gaps = history.gaps.filter((gap) => gap.source_id === source_id);
+        expect(missing).toBe(gaps.reduce((sum, { first, last }) => sum + last - first + 1, 0));
+        const ends = gaps.map(({ last }) => last);
+        const last_source_sequence = Math.max(Number(last_number), ...ends);
+        expect([heartbeat, heartbeat_at]).toEqual([
+          { queue_depth: 0, last_source_sequence },
+          expect.any(String),
+        ]);
+      }
     });
     test("gaps of sources, until they are filled", async () => {
       const gaps = await all("/v1/sources/gaps");

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import packaged from "@sparticuz/chromium";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { sharedByTests } from "./shared-by-tests.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -39,13 +40,22 @@ export interface TestBrowser extends AsyncDisposable {
   readonly foreignRequests: readonly string[];
 }
 
+/** Unpacking it costs more than all that a test does with it. */
+const unpacked = sharedByTests(async () => {
+  const folder = await mkdtemp(join(tmpdir(), "prooftrail-browser-"));
+  return {
+    executablePath: await unpack(folder),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+});
+
+/** A process for each: the packaged one ends with its first context. */
 export const startBrowser = async (options: {
   readonly origin: string;
   readonly width: number;
 }): Promise<TestBrowser> => {
-  const folder = await mkdtemp(join(tmpdir(), "prooftrail-browser-"));
   const own = process.env.CHROMIUM_BIN ?? installed();
-  const executablePath = own ?? (await unpack(folder));
+  const executablePath = own ?? (await unpacked()).executablePath;
   const browser = await chromium.launch({
     executablePath,
     headless: true,
@@ -67,10 +77,7 @@ export const startBrowser = async (options: {
   return {
     context,
     foreignRequests,
-    [Symbol.asyncDispose]: async () => {
-      await browser.close();
-      await rm(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => browser.close(),
   };
 };
 

@@ -3,6 +3,9 @@
  * come from what the generator itself decided to let happen and from arithmetic of its own, never from the code under test.
  */
 
+/** Beside the types that are always admitted, histories have this one: a service needs it in EXTRA_EVENT_TYPES. */
+export const HEARTBEAT = "sdk.heartbeat";
+
 export interface HistoryEvent {
   readonly event_id: string;
   readonly timestamp: string;
@@ -67,6 +70,13 @@ export interface KnownCoverage {
   readonly late: number;
 }
 
+export interface KnownGap {
+  readonly source_id: string;
+  readonly first: number;
+  readonly last: number;
+  readonly since: string;
+}
+
 export interface History {
   /** In the order of their times. */
   readonly events: readonly HistoryEvent[];
@@ -77,8 +87,8 @@ export interface History {
   readonly assets: readonly KnownAsset[];
   /** `asset law duty` → counts. */
   readonly coverage: ReadonlyMap<string, KnownCoverage>;
-  /** Numbers that a source never sent. */
-  readonly gaps: readonly { readonly source_id: string; readonly first: number; readonly last: number }[];
+  /** Numbers of a source that never came. */
+  readonly gaps: readonly KnownGap[];
   /** `day asset type` → events. */
   readonly activity: ReadonlyMap<string, number>;
 }
@@ -183,7 +193,7 @@ interface World {
   readonly duties: KnownDuty[];
   readonly incidents: KnownIncident[];
   readonly coverage: Map<string, KnownCoverage>;
-  readonly gaps: { source_id: string; first: number; last: number }[];
+  readonly gaps: KnownGap[];
 }
 
 interface Asset {
@@ -600,23 +610,43 @@ const liveIncident = (world: World, asset: Asset, begin: number): void => {
   });
 };
 
-/** A sender that numbers its events and loses some. */
+/** A sender that numbers its events and loses some; of the last ones only its heartbeats tell. */
 const liveSource = (world: World, asset: Asset, begin: number): void => {
   const { chance } = world;
   const sourceId = `src_${asset.id}`;
   let gapStart: number | undefined;
   const last = 12;
   for (let number = 1; number <= last; number++) {
+    const at = begin + DAY_MS + number * 60_000;
     const isLost = number < last && chance.is(0.25);
     if (isLost) gapStart ??= number;
     else {
-      if (gapStart !== undefined) world.gaps.push({ source_id: sourceId, first: gapStart, last: number - 1 });
+      if (gapStart !== undefined)
+        world.gaps.push({ source_id: sourceId, first: gapStart, last: number - 1, since: text(at) });
       gapStart = undefined;
-      say(world, asset, "ai_inference", begin + DAY_MS + number * 60_000, {
-        metadata: { source_id: sourceId, source_sequence: number },
-      });
+      // Only heartbeats announce anything.
+      const metadata = { source_id: sourceId, source_sequence: number, last_source_sequence: 99 };
+      say(world, asset, "ai_inference", at, { metadata });
     }
+    // On the day of the numbers, and of none that is still missing at the end.
+    if (number === 6) beat(world, asset, at + 1000, number);
   }
+  const lostAtTheEnd = chance.below(4);
+  const announcedAt = begin + 3 * DAY_MS;
+  for (const day of [0, 1, 2]) beat(world, asset, announcedAt + day * DAY_MS, last + lostAtTheEnd);
+  if (lostAtTheEnd > 0)
+    world.gaps.push({
+      source_id: sourceId,
+      first: last + 1,
+      last: last + lostAtTheEnd,
+      since: text(announcedAt),
+    });
+};
+
+const beat = (world: World, asset: Asset, at: number, last: number): void => {
+  say(world, asset, HEARTBEAT, at, {
+    metadata: { source_id: `src_${asset.id}`, queue_depth: 0, last_source_sequence: last },
+  });
 };
 
 /** The same events as they might arrive: mostly in order, some late, some very late. */

@@ -153,6 +153,10 @@ const SETTINGS = [
   "full_page_writes=off",
   "dynamic_shared_memory_type=mmap",
   "log_min_messages=fatal",
+  // Few small databases: processes beside those of the connections, and memory for each of them to map, are most of what it would cost.
+  "shared_buffers=16MB",
+  "io_method=sync",
+  "autovacuum=off",
 ];
 
 const startServer = (place: Place, port: number): ChildProcess => {

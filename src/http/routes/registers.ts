@@ -92,7 +92,7 @@ const LISTS: readonly ListRoute[] = [
     list: sourceList,
     summary: "Senders that number their events",
     description:
-      "A sender that puts `source_id` and a `source_sequence` from 1 into `metadata` shows what has not come: `missing` counts it.",
+      "A sender that puts `source_id` and a `source_sequence` from 1 into `metadata` shows what has not come: `missing` counts it. With `last_source_sequence`, the highest number it has given out, its `sdk.heartbeat` shows it of the last ones too.",
   },
   {
     path: "/sources/gaps",

@@ -4,15 +4,19 @@ import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { type Latest, laterOf, latestText, withSaid } from "../latest.ts";
 import type { States } from "../projection.ts";
-import { type Gap, gapsIn, type Range, withNumber } from "./ranges.ts";
-import { SOURCE_GAPS, SOURCES } from "./tables.ts";
+import { type Announced, beyond, withAnnounced } from "./announced.ts";
+import { type Gap, gapsIn, lastIn, type Range, withNumber } from "./ranges.ts";
+import { HEARTBEAT_KEYS, SOURCE_GAPS, SOURCES } from "./tables.ts";
 
 const HEARTBEAT = "sdk.heartbeat";
 
 const sourceOf = ({ metadata }: EventFacts): string | undefined => metadataText(metadata, "source_id");
 
-const numberOf = ({ metadata }: EventFacts): number | undefined => {
-  const number = metadata.source_sequence;
+const numberOf = (
+  { metadata }: EventFacts,
+  name: "source_sequence" | "last_source_sequence",
+): number | undefined => {
+  const number = metadata[name];
   return typeof number === "number" && Number.isSafeInteger(number) && number > 0 ? number : undefined;
 };
 
@@ -22,6 +26,7 @@ interface Source {
   readonly lastAt: string;
   readonly said: Latest;
   readonly ranges: readonly Range[];
+  readonly announced: readonly Announced[];
   readonly gapsBefore: readonly Gap[];
 }
 
@@ -46,58 +51,73 @@ const storedSource = (
   { tenant, source_id: sourceId }: { readonly tenant: string; readonly source_id: string },
   at: string,
 ): Source => {
-  if (!row) return { tenant, sourceId, lastAt: at, said: {}, ranges: [], gapsBefore: [] };
+  if (!row) return { tenant, sourceId, lastAt: at, said: {}, ranges: [], announced: [], gapsBefore: [] };
   const ranges: readonly Range[] = JSON.parse(rowText(row, "ranges"));
+  const announced: readonly Announced[] = JSON.parse(rowText(row, "announced"));
   return {
     tenant,
     sourceId,
     lastAt: rowText(row, "last_at"),
     said: JSON.parse(rowText(row, "said")),
     ranges,
-    gapsBefore: gapsIn(ranges),
+    announced,
+    gapsBefore: gapsIn(ranges, announced),
   };
 };
 
-/** What a heartbeat carries (FIELD: queue and outbox depth, breaker, version). */
-const HEARTBEAT_KEYS = ["queue_depth", "outbox_depth", "circuit_state", "dropped"] as const;
-
 const grown = (source: Source, facts: EventFacts): Source => {
   const { occurred, eventId, eventType, metadata } = facts;
-  const number = numberOf(facts);
-  let { said } = source;
+  const number = numberOf(facts, "source_sequence");
+  const ranges = number === undefined ? source.ranges : withNumber(source.ranges, number, occurred);
+  let { said, announced } = source;
   if (eventType === HEARTBEAT) {
     said = withSaid(said, "heartbeat_at", [occurred, occurred, eventId]);
     for (const name of HEARTBEAT_KEYS) {
-      const value = metadataText(metadata, name);
-      if (value !== undefined) said = withSaid(said, name, [value, occurred, eventId]);
+      const value = metadata[name];
+      if (typeof value === "string" || typeof value === "number")
+        said = withSaid(said, name, [JSON.stringify(value), occurred, eventId]);
     }
+    const last = numberOf(facts, "last_source_sequence");
+    if (last !== undefined) announced = withAnnounced(announced, last, occurred);
   }
   return {
     ...source,
     lastAt: laterOf(occurred, source.lastAt),
     said,
-    ranges: number === undefined ? source.ranges : withNumber(source.ranges, number, occurred),
+    ranges,
+    announced: beyond(announced, lastIn(ranges)),
   };
 };
 
-const rowOf = ({ tenant, sourceId, lastAt, said, ranges }: Source): RowOf<typeof SOURCES> => {
-  const last = ranges.at(-1)?.[1] ?? 0;
+const rowOf = ({ tenant, sourceId, lastAt, said, ranges, announced }: Source): RowOf<typeof SOURCES> => {
+  const last = lastIn(ranges);
+  const highest = announced.at(-1)?.[0] ?? last;
   const received = ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0);
   return {
     tenant,
     source_id: sourceId,
     last_number: last,
     received,
-    missing: last - received,
+    missing: highest - received,
     last_at: lastAt,
     heartbeat_at: said.heartbeat_at?.[0] ?? null,
+    heartbeat: said.heartbeat_at ? heartbeatText(said) : null,
     said: latestText(said),
     ranges: JSON.stringify(ranges),
+    announced: JSON.stringify(announced),
   };
 };
 
-const gapChanges = ({ tenant, sourceId, ranges, gapsBefore }: Source): readonly Write[] => {
-  const gaps = gapsIn(ranges);
+const heartbeatText = (said: Latest): string => {
+  const members = HEARTBEAT_KEYS.flatMap((name) => {
+    const [value] = said[name] ?? [];
+    return value === undefined ? [] : `"${name}":${value}`;
+  });
+  return `{${members.join(",")}}`;
+};
+
+const gapChanges = ({ tenant, sourceId, ranges, announced, gapsBefore }: Source): readonly Write[] => {
+  const gaps = gapsIn(ranges, announced);
   const key = ({ first }: Gap) => ({ tenant, source_id: sourceId, first_number: first });
   const gone = gapsBefore.filter(({ first }) => !gaps.some((gap) => gap.first === first));
   const changed = gaps.filter(
@@ -115,7 +135,7 @@ const gapChanges = ({ tenant, sourceId, ranges, gapsBefore }: Source): readonly 
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 1,
+  version: 2,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {

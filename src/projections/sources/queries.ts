@@ -1,12 +1,21 @@
+import { Type } from "@sinclair/typebox";
 import type { List } from "../list.ts";
-import { SOURCE_GAPS, SOURCES } from "./tables.ts";
+import { HEARTBEAT_KEYS, SOURCE_GAPS, SOURCES } from "./tables.ts";
 
 export const sourceList: List = {
   view: "sources",
   table: SOURCES,
   orderBy: ["last_at", "source_id"],
   filters: [],
-  hidden: ["said", "ranges"],
+  hidden: ["said", "ranges", "announced"],
+  json: {
+    heartbeat: Type.Object(
+      Object.fromEntries(
+        HEARTBEAT_KEYS.map((name) => [name, Type.Optional(Type.Union([Type.Number(), Type.String()]))]),
+      ),
+      { description: "What its heartbeats said last." },
+    ),
+  },
 };
 
 export const sourceGapList: List = {

@@ -1,5 +1,7 @@
 /** Which numbers of a source have come: ranges without a gap, in order. The same set of numbers gives the same ranges, in any order. */
 
+import type { Announced } from "./announced.ts";
+
 /** First and last number, and the time of the event with the first one. */
 export type Range = readonly [first: number, last: number, at: string];
 
@@ -27,13 +29,17 @@ export interface Gap {
   readonly since: string;
 }
 
-/** Numbers begin at 1. */
-export const gapsIn = (ranges: readonly Range[]): readonly Gap[] => {
+export const lastIn = (ranges: readonly Range[]): number => ranges.at(-1)?.[1] ?? 0;
+
+/** Numbers begin at 1. `announced`: those behind the last one that came (announced.ts). */
+export const gapsIn = (ranges: readonly Range[], announced: readonly Announced[]): readonly Gap[] => {
   const gaps: Gap[] = [];
   let next = 1;
   for (const [first, last, at] of ranges) {
     if (first > next) gaps.push({ first: next, last: first - 1, since: at });
     next = last + 1;
   }
+  const [first, last] = [announced.at(0), announced.at(-1)];
+  if (first && last) gaps.push({ first: next, last: last[0], since: first[1] });
   return gaps;
 };

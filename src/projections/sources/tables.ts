@@ -1,6 +1,9 @@
 import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
 
-/** Senders that number their events: `metadata.source_id` and `metadata.source_sequence`, from 1. */
+/**
+ * Senders that number their events: `metadata.source_id` and `metadata.source_sequence`, from 1. Their heartbeats may say how far they have counted,
+ * `metadata.last_source_sequence`: otherwise nobody would know of the last numbers that they sent and lost.
+ */
 export const SOURCES = {
   name: "sources",
   columns: {
@@ -10,17 +13,31 @@ export const SOURCES = {
     last_number: INTEGER,
     /** Different numbers seen. */
     received: INTEGER,
+    /** Of all numbers up to the highest one that was seen or announced. */
     missing: INTEGER,
     last_at: TEXT,
     heartbeat_at: NULLABLE_TEXT,
+    /** JSON object: what heartbeats said last, under their own names. */
+    heartbeat: NULLABLE_TEXT,
     /** JSON object: what was said last (latest.ts). */
     said: TEXT,
     /** JSON array of [first, last, time of first]: numbers seen without a gap. */
     ranges: TEXT,
+    /** JSON array of [number, time]: see announced.ts. */
+    announced: TEXT,
   },
   primaryKey: ["tenant", "source_id"],
   indexes: [["tenant", "last_at", "source_id"]],
 } as const satisfies Table;
+
+/** What heartbeats carry and the register shows: a number or a text each. */
+export const HEARTBEAT_KEYS = [
+  "queue_depth",
+  "outbox_depth",
+  "circuit_state",
+  "dropped",
+  "last_source_sequence",
+] as const;
 
 /** Numbers that have not come, until they do. */
 export const SOURCE_GAPS = {
@@ -30,7 +47,7 @@ export const SOURCE_GAPS = {
     source_id: TEXT,
     first_number: INTEGER,
     last_number: INTEGER,
-    /** Time of the event after the gap, which showed it. */
+    /** Time of the event after the gap, which showed it; where none has come, of the first heartbeat that announced numbers of it (announced.ts). */
     since: TEXT,
   },
   primaryKey: ["tenant", "source_id", "first_number"],

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Announced, beyond, withAnnounced } from "./announced.ts";
+import { type Gap, gapsIn, lastIn, type Range, withNumber } from "./ranges.ts";
+
+/** What one event of a source says: that it is this number, or that there are so many. */
+interface Word {
+  readonly kind: "number" | "announcement";
+  readonly number: number;
+  readonly at: string;
+}
+
+const anyWords = fc.array(
+  fc.record<Word>({
+    kind: fc.constantFrom("number", "announcement"),
+    number: fc.integer({ min: 1, max: 12 }),
+    // Four days, six times on each.
+    at: fc.integer({ min: 0, max: 23 }).map((time) => new Date(Date.UTC(2027, 1, 1, 4 * time)).toISOString()),
+  }),
+  { maxLength: 30 },
+);
+
+const heard = (words: readonly Word[]) => {
+  let [ranges, announced]: [readonly Range[], readonly Announced[]] = [[], []];
+  for (const { kind, number, at } of words) {
+    if (kind === "number") ranges = withNumber(ranges, number, at);
+    else announced = withAnnounced(announced, number, at);
+    announced = beyond(announced, lastIn(ranges));
+  }
+  return { announced, gaps: gapsIn(ranges, announced) };
+};
+
+const earliest = (words: readonly Word[]): string => words.map(({ at }) => at).sort()[0] ?? "";
+
+/** The same from the whole set, number by number. */
+const gapsOf = (words: readonly Word[]): readonly Gap[] => {
+  const came = (number: number): readonly Word[] =>
+    words.filter((word) => word.kind === "number" && word.number === number);
+  const announcements = words.filter(({ kind }) => kind === "announcement");
+  const mostOfItsDay = announcements.filter(({ number, at }) =>
+    announcements.every((other) => other.at.slice(0, 10) !== at.slice(0, 10) || other.number <= number),
+  );
+  const end = Math.max(0, ...words.map(({ number }) => number));
+  const gaps: Gap[] = [];
+  for (let first = 1; first <= end; first++) {
+    if (came(first).length > 0) continue;
+    let last = first;
+    while (last < end && came(last + 1).length === 0) last++;
+    const after = came(last + 1);
+    const since = earliest(after.length > 0 ? after : mostOfItsDay.filter(({ number }) => number >= first));
+    gaps.push({ first, last, since });
+    first = last;
+  }
+  return gaps;
+};
+
+test("numbers that did not come are gaps, up to the highest that was announced, whatever came first", () => {
+  fc.assert(
+    fc.property(
+      anyWords.chain((words) =>
+        fc.tuple(fc.constant(words), fc.shuffledSubarray(words, { minLength: words.length })),
+      ),
+      ([words, shuffled]) => {
+        expect(heard(words).gaps).toEqual([...gapsOf(words)]);
+        expect(heard(shuffled)).toEqual(heard(words));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("heartbeats without end of a source whose events never come take one entry a day", () => {
+  let announced: readonly Announced[] = [];
+  for (let hour = 0; hour < 72; hour++)
+    announced = withAnnounced(announced, hour + 1, new Date(Date.UTC(2027, 1, 1, hour)).toISOString());
+  expect(announced.map(([number]) => number)).toEqual([24, 48, 72]);
+});
