@@ -22,3 +22,5 @@ export type { DroppedEvent, DropReason, Problem, RejectedEvent } from "./reports
 export type { Flushed } from "./sender.ts";
 export type { Receipt, Sent } from "./single-send.ts";
 export { type CapturedEvent, createTestClient, type TestClient } from "./test-client.ts";
+export type { StreamEnd } from "./watch-outcome.ts";
+export { type AuditOptions, type EndedCall, type FailedCall, withAudit } from "./with-audit.ts";
