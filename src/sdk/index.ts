@@ -15,6 +15,17 @@ export type {
 export type { Rejection } from "./delivery.ts";
 export type { CaptureEvent, EventOf, EventType, JsonValue, MetadataOf, SharedMembers } from "./event.ts";
 export type { SyncPolicy } from "./file-outbox.ts";
+export {
+  createGenAiSpanProcessor,
+  type EndedSpan,
+  eventFromGenAiSpan,
+  type GenAiEvent,
+  type GenAiMetadata,
+  type GenAiSpanProcessor,
+  type GenAiSpanProcessorOptions,
+  metadataFromGenAi,
+  type SpanAttributes,
+} from "./gen-ai.ts";
 export { type Hash, keyedHash, sha256 } from "./hash.ts";
 export type { Synced } from "./outbox.ts";
 export type { Captured, Recorder } from "./recorder.ts";

@@ -82,7 +82,10 @@ const watchPromise = (promise: { readonly then: Method }, settlement: Settlement
         throw error;
       },
     );
-    return Object.defineProperties(following, Object.getOwnPropertyDescriptors(promise));
+    // What a library has put on it, by name. By symbols Node 20 keeps on each promise in which context it was made (AsyncLocalStorage).
+    for (const name of Object.getOwnPropertyNames(promise))
+      Object.defineProperty(following, name, Object.getOwnPropertyDescriptor(promise, name) ?? {});
+    return following;
   }
   // Of a library. It may begin its work only when `then` is called, and anew each time, as query builders do: so it is the caller who calls it.
   const original = methodOf(promise, "then");

@@ -2,7 +2,8 @@
 import type { CaptureEvent, EventWithout } from "./event.ts";
 import { sha256 } from "./hash.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
-import { isThenable, type StreamEnd, type Watcher, watchOutcome } from "./watch-outcome.ts";
+import { attempt, textOf, undescribed } from "./undescribed.ts";
+import { type StreamEnd, type Watcher, watchOutcome } from "./watch-outcome.ts";
 
 type AnyCall = (...args: never[]) => unknown;
 
@@ -117,37 +118,6 @@ const record = (recorder: LooseRecorder, event: unknown, filling: Json): void =>
   const filled: Record<string, unknown> = { ...metadata };
   for (const name in filling) if (filled[name] === undefined) filled[name] = filling[name];
   recorder.capture({ ...event, metadata: filled });
-};
-
-/** What a callback gives; what it throws becomes an event that is dropped. */
-const attempt = (name: string, callback: () => unknown): unknown => {
-  try {
-    const given = callback();
-    if (!isThenable(given)) return given;
-    Promise.resolve(given).catch(() => {});
-    return undescribed(`${name} gave a promise: it must give the event itself.`);
-  } catch (error) {
-    return undescribed(`${name} threw: ${textOf(error)}`);
-  }
-};
-
-/** A recorder is told of a fault only by an event that it finds: in this one it does, and drops, counts and reports it with this message. */
-const undescribed = (message: string): Json => ({
-  metadata: {
-    description: {
-      get fault(): never {
-        throw new Error(message);
-      },
-    },
-  },
-});
-
-const textOf = (error: unknown): string => {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return "something that cannot be written";
-  }
 };
 
 /** The kind of an error and the hash of its message, by which equal ones are found. */

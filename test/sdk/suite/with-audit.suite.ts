@@ -390,6 +390,18 @@ test("a promise of a library's own kind keeps its members, and is recorded by ca
   );
 });
 
+test("what a library puts on a promise stays there", async () => {
+  const client = createTestClient();
+  const start = withAudit(client, () => Object.assign(Promise.resolve(7), { kill: () => "killed" }), {
+    asset_id,
+    describe: inference,
+  });
+  const started = start();
+  assert.equal(started.kill(), "killed");
+  assert.equal(await started, 7);
+  assert.equal(client.events.length, 1);
+});
+
 test("calls that run at the same time are recorded each with its own arguments", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(5), { maxLength: 20 }), async (turns) => {
