@@ -163,6 +163,14 @@ describe("finer rules", () => {
     expect(others).toEqual([]);
   });
 
+  test("the SDK takes nothing but types from the rest, so that nothing of the server comes with it", () => {
+    const taken = sources
+      .filter((path) => path.startsWith("src/sdk/"))
+      .flatMap((path) => [...read(path).matchAll(/^(?:import|export)\s(?!type\s)[^;"]*"\.\.\/[^"]*"/gm)])
+      .map(([text]) => text);
+    expect(taken).toEqual([]);
+  });
+
   test("only the assembly knows which database and which broker", () => {
     const knowing = sources
       .filter((path) => !/^src\/(service|jetstream)\//.test(path))

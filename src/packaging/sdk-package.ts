@@ -31,7 +31,7 @@ const buildPackage = async (outdir: string): Promise<void> => {
     const entries = Object.values(ENTRIES).flatMap((entry) => [`${entry}.js`, `${entry}.d.ts`]);
     for (const [path, text] of await reached(compiled, entries)) await put(join(outdir, path), text);
     await put(join(outdir, "package.json"), await manifest());
-    await put(join(outdir, "README.md"), await readFile(join(ROOT, "src/packaging/sdk-readme.md"), "utf8"));
+    await put(join(outdir, "README.md"), await readFile(join(ROOT, "src/sdk/README.md"), "utf8"));
     await cp(join(ROOT, "LICENSE"), join(outdir, "LICENSE"));
   } finally {
     await rm(compiled, { recursive: true, force: true });

@@ -344,7 +344,10 @@ class FileOutbox implements Outbox {
         () => true,
         () => false,
       );
-      if (!isOurs) continue;
+      if (!isOurs) {
+        await unlink(to + SETTLED_SUFFIX).catch(() => {});
+        continue;
+      }
       const segment = await Segment.read(to, id);
       this.#bytes += segment.size;
       this.#adopted.push(segment);
