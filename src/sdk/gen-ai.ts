@@ -3,9 +3,10 @@
  * before they moved there: semantic-conventions 1.36 and older), to events. Only what the table names is taken. What people wrote and what a model answered
  * is personal data and stays out: messages, instructions, prompts, tool arguments and results, documents, and every attribute that is not known.
  */
+
+import { attempt } from "./described-event.ts";
 import type { EventOf, JsonValue } from "./event.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
-import { attempt } from "./undescribed.ts";
 
 export type GenAiMetadata = NonNullable<EventOf<"ai_inference">["metadata"]>;
 

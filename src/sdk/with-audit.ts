@@ -1,8 +1,9 @@
 /** Functions whose calls are recorded: what the caller sees of them stays exactly as it was. */
+
+import { attempt, record, textOf, undescribed } from "./described-event.ts";
 import type { CaptureEvent, EventWithout } from "./event.ts";
 import { sha256 } from "./hash.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
-import { attempt, textOf, undescribed } from "./undescribed.ts";
 import { type StreamEnd, type Watcher, watchOutcome } from "./watch-outcome.ts";
 
 type AnyCall = (...args: never[]) => unknown;
@@ -107,23 +108,11 @@ interface LooseOptions {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Where a member is said it stays. What is no event is handed on: the recorder says what is wrong with it. */
-const record = (recorder: LooseRecorder, event: unknown, filling: Json): void => {
-  if (event === undefined) return;
-  const { metadata = {} } = isObject(event) ? event : {};
-  if (!isObject(event) || !isObject(metadata)) return void recorder.capture(event);
-  const filled: Record<string, unknown> = { ...metadata };
-  for (const name in filling) if (filled[name] === undefined) filled[name] = filling[name];
-  recorder.capture({ ...event, metadata: filled });
-};
-
 /** The kind of an error and the hash of its message, by which equal ones are found. */
 const withoutText = (error: unknown): Json => {
   try {
-    const { name: kind } = isObject(error) ? error.constructor : { name: typeof error };
+    const { name: kind } =
+      typeof error === "object" && error !== null ? error.constructor : { name: typeof error };
     const message = error instanceof Error ? error.message : error;
     return {
       error_type: kind,

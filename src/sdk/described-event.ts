@@ -1,4 +1,7 @@
-/** What becomes of the fault of a callback that describes an event: the event counts as dropped, which is reported, and the program does not notice. */
+/**
+ * Events that a callback of the program describes. A fault of the callback does not reach the program: the event counts as dropped, which is reported.
+ */
+import type { LooseRecorder } from "./recorder.ts";
 import { isThenable } from "./watch-outcome.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -32,4 +35,17 @@ export const textOf = (error: unknown): string => {
   } catch {
     return "something that cannot be written";
   }
+};
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Where a member is said it stays. What is no event is handed on: the recorder says what is wrong with it. */
+export const record = (recorder: LooseRecorder, event: unknown, filling: Json): void => {
+  if (event === undefined) return;
+  const { metadata = {} } = isObject(event) ? event : {};
+  if (!isObject(event) || !isObject(metadata)) return void recorder.capture(event);
+  const filled: Record<string, unknown> = { ...metadata };
+  for (const name in filling) if (filled[name] === undefined) filled[name] = filling[name];
+  recorder.capture({ ...event, metadata: filled });
 };
