@@ -13,10 +13,12 @@ import { parseArgs } from "node:util";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const OUTDIR = "dist/sdk";
 /** By their names in the package. */
-const ENTRIES = { "./sdk": "sdk/index" } as const;
+const ENTRIES = { "./sdk": "sdk/index", "./sdk/elysia": "sdk/elysia" } as const;
 /** The schema's declaration, and the one that takes its place. */
 const SCHEMA = "event/audit-event.d.ts";
 const SPELLED_OUT = "packaging/sdk-event.d.ts";
+/** Peer of the entry that needs it: versions with the macros that it is written with. */
+const ELYSIA = "^1.4.0";
 
 const USAGE = `Usage: bun run build:sdk [--outdir <folder>]
   --outdir   where to, a folder that is empty or not there; ${OUTDIR} of this repository unless said, which is made anew
@@ -111,6 +113,8 @@ const manifest = async (): Promise<string> => {
       exports,
       sideEffects: false,
       engines: { node: ">=20" },
+      peerDependencies: { elysia: ELYSIA },
+      peerDependenciesMeta: { elysia: { optional: true } },
     },
     null,
     2,

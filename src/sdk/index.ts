@@ -15,6 +15,17 @@ export type {
 export type { Rejection } from "./delivery.ts";
 export type { CaptureEvent, EventOf, EventType, JsonValue, MetadataOf, SharedMembers } from "./event.ts";
 export type { SyncPolicy } from "./file-outbox.ts";
+export {
+  createGenAiSpanProcessor,
+  type EndedSpan,
+  eventFromGenAiSpan,
+  type GenAiEvent,
+  type GenAiMetadata,
+  type GenAiSpanProcessor,
+  type GenAiSpanProcessorOptions,
+  metadataFromGenAi,
+  type SpanAttributes,
+} from "./gen-ai.ts";
 export { type Hash, keyedHash, sha256 } from "./hash.ts";
 export type { Synced } from "./outbox.ts";
 export type { Captured, Recorder } from "./recorder.ts";
@@ -22,3 +33,5 @@ export type { DroppedEvent, DropReason, Problem, RejectedEvent } from "./reports
 export type { Flushed } from "./sender.ts";
 export type { Receipt, Sent } from "./single-send.ts";
 export { type CapturedEvent, createTestClient, type TestClient } from "./test-client.ts";
+export type { StreamEnd } from "./watch-outcome.ts";
+export { type AuditOptions, type EndedCall, type FailedCall, withAudit } from "./with-audit.ts";

@@ -71,3 +71,5 @@ export const SANDBOX_BATCH_EVENTS = 20;
 export const SOURCE_CHARACTERS_MAX = 200;
 /** A key for HMAC-SHA-256, in bytes: fewer could be tried out. */
 export const HASH_KEY_BYTES_MIN = 16;
+/** A request id that is taken for a correlation_id, in characters: what the service takes. */
+export const CORRELATION_ID_CHARACTERS_MAX = 256;

@@ -11,10 +11,18 @@ import { withFolder } from "./folder.ts";
 import { commandOf } from "./program.ts";
 import { takeAll, withScriptedService } from "./scripted-service.ts";
 
-test("a client keeps no program alive that is done", async () => {
-  const [command, ...parameters] = commandOf("ends-by-itself");
+const outputOf = async (name: string): Promise<string> => {
+  const [command, ...parameters] = commandOf(name);
   const { stdout } = await promisify(execFile)(command, parameters, { timeout: 20_000 });
-  assert.equal(stdout, "0\n");
+  return stdout;
+};
+
+test("a client keeps no program alive that is done", async () => {
+  assert.equal(await outputOf("ends-by-itself"), "0\n");
+});
+
+test("an audited call that is rejected and that nobody handles is still an unhandled rejection, and a handled one is not", async () => {
+  assert.equal(await outputOf("unhandled-rejection"), "unhandled: nobody's\n");
 });
 
 test("what a program captured last is delivered when it ends by itself, also without a disk", () =>

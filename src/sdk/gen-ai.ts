@@ -1,0 +1,170 @@
+/**
+ * From spans of calls to models, as OpenTelemetry's conventions for generative AI name them (semantic-conventions-genai, docs/registry/attributes/gen-ai.md;
+ * before they moved there: semantic-conventions 1.36 and older), to events. Only what the table names is taken. What people wrote and what a model answered
+ * is personal data and stays out: messages, instructions, prompts, tool arguments and results, documents, and every attribute that is not known.
+ */
+
+import { attempt } from "./described-event.ts";
+import type { EventOf, JsonValue } from "./event.ts";
+import type { LooseRecorder, Recorder } from "./recorder.ts";
+
+export type GenAiMetadata = NonNullable<EventOf<"ai_inference">["metadata"]>;
+
+type Reads = (value: unknown) => JsonValue | undefined;
+
+const text: Reads = (value) => (typeof value === "string" ? value : undefined);
+const count: Reads = (value) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;
+const number: Reads = (value) => (Number.isFinite(value) ? Number(value) : undefined);
+const flag: Reads = (value) => (typeof value === "boolean" ? value : undefined);
+const texts: Reads = (value) => {
+  if (!Array.isArray(value)) return undefined;
+  const items: readonly unknown[] = value;
+  const read = items.flatMap((item) => text(item) ?? []);
+  return read.length === items.length ? read : undefined;
+};
+
+interface Source {
+  readonly key: string;
+  readonly reads: Reads;
+  /** The first that is there counts. */
+  readonly attributes: readonly [string, ...string[]];
+}
+
+const from = (key: string, reads: Reads, ...attributes: [string, ...string[]]): Source => ({
+  key,
+  reads,
+  attributes,
+});
+
+/** The keys that SPEC 2.1 names, then the others in snake case. A model is the one that answered; which one was asked for stands beside it. */
+const SOURCES: readonly Source[] = [
+  from("model", text, "gen_ai.response.model", "gen_ai.request.model"),
+  from("tokens_in", count, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+  from("tokens_out", count, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+  from("tokens_in_cache_read", count, "gen_ai.usage.cache_read.input_tokens"),
+  from("tokens_in_cache_creation", count, "gen_ai.usage.cache_creation.input_tokens"),
+  from("tokens_out_reasoning", count, "gen_ai.usage.reasoning.output_tokens"),
+  from("operation", text, "gen_ai.operation.name"),
+  from("provider", text, "gen_ai.provider.name", "gen_ai.system"),
+  from("request_model", text, "gen_ai.request.model"),
+  from("temperature", number, "gen_ai.request.temperature"),
+  from("top_p", number, "gen_ai.request.top_p"),
+  from("top_k", number, "gen_ai.request.top_k"),
+  from("max_tokens", count, "gen_ai.request.max_tokens"),
+  from("frequency_penalty", number, "gen_ai.request.frequency_penalty"),
+  from("presence_penalty", number, "gen_ai.request.presence_penalty"),
+  from("seed", number, "gen_ai.request.seed", "gen_ai.openai.request.seed"),
+  from("choice_count", count, "gen_ai.request.choice.count"),
+  from("is_streamed", flag, "gen_ai.request.stream"),
+  from("output_type", text, "gen_ai.output.type"),
+  from("response_id", text, "gen_ai.response.id"),
+  from("finish_reasons", texts, "gen_ai.response.finish_reasons"),
+  from("conversation_id", text, "gen_ai.conversation.id"),
+  from("agent_id", text, "gen_ai.agent.id"),
+  from("agent_name", text, "gen_ai.agent.name"),
+  from("agent_version", text, "gen_ai.agent.version"),
+  from("workflow_name", text, "gen_ai.workflow.name"),
+  from("tool_name", text, "gen_ai.tool.name"),
+  from("tool_type", text, "gen_ai.tool.type"),
+  from("tool_call_id", text, "gen_ai.tool.call.id"),
+  from("data_source_id", text, "gen_ai.data_source.id"),
+  from("server_address", text, "server.address"),
+  from("server_port", count, "server.port"),
+  from("error_type", text, "error.type"),
+];
+
+/** As OpenTelemetry's `Attributes`. */
+export type SpanAttributes = Readonly<Record<string, unknown>>;
+
+/** What the table names; an attribute whose value is not of the kind that the conventions say is left out. */
+export const metadataFromGenAi = (attributes: SpanAttributes): GenAiMetadata => {
+  const metadata: Record<string, JsonValue> = {};
+  for (const { key, reads, attributes: names } of SOURCES) {
+    const value = names.map((name) => reads(attributes[name])).find((read) => read !== undefined);
+    if (value !== undefined) metadata[key] = value;
+  }
+  if (metadata.error_type !== undefined) metadata.error = true;
+  return metadata;
+};
+
+/** Seconds and nanoseconds since 1970, as OpenTelemetry keeps times. */
+type HighResolutionTime = readonly [seconds: number, nanoseconds: number];
+
+/** What is read of a span that has ended: `ReadableSpan` of @opentelemetry/sdk-trace-base is one. */
+export interface EndedSpan {
+  readonly startTime: HighResolutionTime;
+  readonly endTime: HighResolutionTime;
+  readonly attributes: SpanAttributes;
+  /** The text of an error stays out. */
+  readonly status: { readonly code: number };
+  spanContext(): { readonly traceId: string; readonly spanId: string };
+}
+
+/** Of a span that belongs to no trace (W3C Trace Context §3.2.2.3). */
+const NO_TRACE = /^0*$/;
+/** `SpanStatusCode.ERROR` of @opentelemetry/api. */
+const STATUS_ERROR = 2;
+
+const milliseconds = ([seconds, nanoseconds]: HighResolutionTime): number =>
+  seconds * 1000 + nanoseconds / 1e6;
+
+export type GenAiEvent = Omit<EventOf<"ai_inference">, "asset_id">;
+
+/** The event of a call to a model, at the span's end. The name of a span stays out: it is the program's own text. */
+export const eventFromGenAiSpan = (span: EndedSpan): GenAiEvent => {
+  const { traceId, spanId } = span.spanContext();
+  const endMs = milliseconds(span.endTime);
+  return {
+    event_type: "ai_inference",
+    timestamp: new Date(endMs),
+    ...(!NO_TRACE.test(traceId) && { trace_id: traceId, span_id: spanId }),
+    metadata: {
+      ...metadataFromGenAi(span.attributes),
+      ...(span.status.code === STATUS_ERROR && { error: true }),
+      duration_ms: Math.round(endMs - milliseconds(span.startTime)),
+    },
+  };
+};
+
+export interface GenAiSpanProcessorOptions {
+  /** Which system a span belongs to; of none where it gives undefined: then nothing is recorded. */
+  readonly asset_id: string | ((span: EndedSpan) => string | undefined);
+}
+
+/** `SpanProcessor` of @opentelemetry/sdk-trace-base. */
+export interface GenAiSpanProcessor {
+  onStart(): void;
+  onEnd(span: EndedSpan): void;
+  forceFlush(): Promise<void>;
+  shutdown(): Promise<void>;
+}
+
+/**
+ * Records an event for each span of a call to a model, of an agent or of a tool: `new BasicTracerProvider({ spanProcessors: [createGenAiSpanProcessor(client, { asset_id: "support_bot" })] })`.
+ * What a sampler leaves out is not recorded. Closing the client stays with the program.
+ */
+export const createGenAiSpanProcessor = (
+  recorder: Recorder,
+  { asset_id }: GenAiSpanProcessorOptions,
+): GenAiSpanProcessor => {
+  const loose: LooseRecorder = recorder;
+  const done = async () => {};
+  return {
+    onStart: () => {},
+    onEnd: (span) => {
+      const event = attempt("asset_id", () => {
+        if (!isGenAi(span)) return undefined;
+        const asset = typeof asset_id === "function" ? asset_id(span) : asset_id;
+        return asset === undefined ? undefined : { asset_id: asset, ...eventFromGenAiSpan(span) };
+      });
+      if (event !== undefined) loose.capture(event);
+    },
+    forceFlush: done,
+    shutdown: done,
+  };
+};
+
+const MARKS = ["gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.system"];
+
+const isGenAi = ({ attributes }: EndedSpan): boolean => MARKS.some((name) => attributes[name] !== undefined);

@@ -1,0 +1,166 @@
+/**
+ * Sees how a call ends without being in its way: what the caller gets behaves as if nobody looked. A promise goes on with the same value; an object that a
+ * library has given methods of its own keeps them, because only the method by which its end is learned is replaced, on the object itself.
+ */
+
+export interface StreamEnd {
+  readonly items: number;
+  /** Where a model says what it used. Undefined where there was no item. */
+  readonly lastItem: unknown;
+  /** `returned`: the reader stopped before the end. */
+  readonly end: "done" | "returned";
+}
+
+export interface Watcher {
+  done(result: unknown, stream?: StreamEnd): void;
+  failed(error: unknown): void;
+}
+
+type Method = (...input: unknown[]) => unknown;
+
+/** Tells the watcher once; at once where the outcome is an object that cannot be changed. What comes back is for the caller. */
+export const watchOutcome = (outcome: unknown, watcher: Watcher): unknown => {
+  const once = toldOnce(watcher);
+  const { failed } = once;
+  if (!isThenable(outcome)) {
+    settle(outcome, once);
+    return outcome;
+  }
+  return watchPromise(outcome, { fulfilled: (result) => settle(result, once), rejected: failed });
+};
+
+const toldOnce = (watcher: Watcher): Watcher => {
+  let isTold = false;
+  const once =
+    <Input extends unknown[]>(tell: (...input: Input) => void) =>
+    (...input: Input): void => {
+      if (isTold) return;
+      isTold = true;
+      tell(...input);
+    };
+  return { done: once(watcher.done), failed: once(watcher.failed) };
+};
+
+const settle = (result: unknown, watcher: Watcher): void => {
+  if (!watchIteration(result, watcher)) watcher.done(result);
+};
+
+export const isThenable = (value: unknown): value is { readonly then: Method } =>
+  methodOf(value, "then") !== undefined;
+
+const methodOf = (value: unknown, name: string | symbol): Method | undefined => {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined;
+  const method: unknown = Reflect.get(value, name);
+  return typeof method === "function" ? (...input) => Reflect.apply(method, value, input) : undefined;
+};
+
+/** False where the object cannot be changed. Not enumerable: nobody who copies or compares the object sees it. */
+const replace = (object: object, name: string | symbol, method: Method): boolean =>
+  Reflect.defineProperty(object, name, {
+    value: method,
+    configurable: true,
+    writable: true,
+    enumerable: false,
+  });
+
+interface Settlement {
+  fulfilled(value: unknown): void;
+  rejected(error: unknown): void;
+}
+
+const watchPromise = (promise: { readonly then: Method }, settlement: Settlement): unknown => {
+  const { fulfilled, rejected } = settlement;
+  if (isPlainPromise(promise)) {
+    // The one that follows, not the one that came: otherwise a rejection that the caller does not handle would count as handled.
+    const following = promise.then(
+      (value: unknown) => {
+        fulfilled(value);
+        return value;
+      },
+      (error: unknown) => {
+        rejected(error);
+        throw error;
+      },
+    );
+    // What a library has put on it, by name. By symbols Node 20 keeps on each promise in which context it was made (AsyncLocalStorage).
+    for (const name of Object.getOwnPropertyNames(promise))
+      Object.defineProperty(following, name, Object.getOwnPropertyDescriptor(promise, name) ?? {});
+    return following;
+  }
+  // Of a library. It may begin its work only when `then` is called, and anew each time, as query builders do: so it is the caller who calls it.
+  const original = methodOf(promise, "then");
+  const isWatched = replace(promise, "then", (onFulfilled, onRejected) =>
+    original?.(
+      (value: unknown) => {
+        fulfilled(value);
+        return typeof onFulfilled === "function" ? Reflect.apply(onFulfilled, undefined, [value]) : value;
+      },
+      (error: unknown) => {
+        rejected(error);
+        if (typeof onRejected === "function") return Reflect.apply(onRejected, undefined, [error]);
+        throw error;
+      },
+    ),
+  );
+  if (!isWatched) fulfilled(promise);
+  return promise;
+};
+
+const isPlainPromise = (value: object): value is Promise<unknown> =>
+  value instanceof Promise && Object.getPrototypeOf(value) === Promise.prototype;
+
+/** False where it is nothing that is iterated over asynchronously. */
+const watchIteration = (source: unknown, watcher: Watcher): boolean => {
+  if (typeof source !== "object" || source === null) return false;
+  const iterate = methodOf(source, Symbol.asyncIterator);
+  if (!iterate) return false;
+  // A generator may be asked for its items without a loop. Others have a method `next` that means something else, as database cursors do.
+  if (Object.prototype.toString.call(source) === "[object AsyncGenerator]")
+    return watchSteps(source, source, watcher);
+  return replace(source, Symbol.asyncIterator, (...input) => {
+    const iterator = iterate(...input);
+    const isWatched =
+      typeof iterator === "object" && iterator !== null && watchSteps(iterator, source, watcher);
+    if (!isWatched) watcher.done(source);
+    return iterator;
+  });
+};
+
+const watchSteps = (iterator: object, source: object, watcher: Watcher): boolean => {
+  let items = 0;
+  let lastItem: unknown;
+  const ended = (end: StreamEnd["end"]): void => watcher.done(source, { items, lastItem, end });
+  const stepped = (step: unknown): void => {
+    if (typeof step !== "object" || step === null) return;
+    if (Reflect.get(step, "done")) ended("done");
+    else {
+      items++;
+      lastItem = Reflect.get(step, "value");
+    }
+  };
+  const watched = (method: Method, fulfilled: (step: unknown) => void): Method => {
+    const rejected = watcher.failed;
+    return (...input) => {
+      try {
+        const step = method(...input);
+        if (isThenable(step)) return watchPromise(step, { fulfilled, rejected });
+        fulfilled(step);
+        return step;
+      } catch (error) {
+        rejected(error);
+        throw error;
+      }
+    };
+  };
+  // An iterator without `return` is not told when the reader stops; given one, it is.
+  const stop = methodOf(iterator, "return") ?? (async (value) => ({ done: true, value }));
+  const fail = methodOf(iterator, "throw");
+  const next = methodOf(iterator, "next");
+  if (fail) replace(iterator, "throw", watched(fail, stepped));
+  replace(
+    iterator,
+    "return",
+    watched(stop, () => ended("returned")),
+  );
+  return next !== undefined && replace(iterator, "next", watched(next, stepped));
+};

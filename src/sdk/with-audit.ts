@@ -1,0 +1,124 @@
+/** Functions whose calls are recorded: what the caller sees of them stays exactly as it was. */
+
+import { attempt, record, textOf, undescribed } from "./described-event.ts";
+import type { CaptureEvent, EventWithout } from "./event.ts";
+import { sha256 } from "./hash.ts";
+import type { LooseRecorder, Recorder } from "./recorder.ts";
+import { type StreamEnd, type Watcher, watchOutcome } from "./watch-outcome.ts";
+
+type AnyCall = (...args: never[]) => unknown;
+
+export interface EndedCall<Call extends AnyCall> {
+  readonly args: Parameters<Call>;
+  /** What it returned, or what its promise came to. */
+  readonly result: Awaited<ReturnType<Call>>;
+  /** Until then, or until its last item was read: whole milliseconds. */
+  readonly durationMs: number;
+  /** Where the result was iterated over asynchronously, as the answer of a model is that comes piece by piece. */
+  readonly stream?: StreamEnd;
+}
+
+export interface FailedCall<Call extends AnyCall> {
+  readonly args: Parameters<Call>;
+  readonly error: unknown;
+  readonly durationMs: number;
+}
+
+type DescribedEvent<Extra extends string> = EventWithout<CaptureEvent<Extra>, "asset_id">;
+
+export interface AuditOptions<Call extends AnyCall, Extra extends string = never> {
+  /** Of events that name no other. */
+  readonly asset_id: string;
+  /** The event of a call; undefined for none. Its `duration_ms` is filled in. What it throws is counted and reported as a dropped event. */
+  readonly describe: (call: EndedCall<Call>) => DescribedEvent<Extra> | undefined;
+  /**
+   * The same of a call that threw or was rejected: an `ai_inference` where it is not given. `error`, `error_type`, `error_message_hash` and `duration_ms` are
+   * filled in. The message itself is left out: it often repeats what it was about.
+   */
+  readonly describeError?: (call: FailedCall<Call>) => DescribedEvent<Extra> | undefined;
+}
+
+/**
+ * `call`, with each call recorded when it has ended. `this`, arguments, types, result, errors and whether it is synchronous stay as they are.
+ *
+ * A result that is iterated over asynchronously is recorded when that ends: at its end, with an error, or where the reader stops. It is neither held nor
+ * changed. What nobody reads on, and a ReadableStream that is read in another way (`getReader`, `pipeTo`, as the body of a Response), is not seen to end:
+ * capture its event where it is read. The same goes for a promise of a library's own kind that nobody awaits.
+ */
+export function withAudit<Call extends AnyCall, Extra extends string = never>(
+  recorder: Recorder<Extra>,
+  call: Call,
+  options: AuditOptions<Call, NoInfer<Extra>>,
+): Call;
+export function withAudit(recorder: LooseRecorder, call: AnyCall, options: LooseOptions): AnyCall {
+  const { asset_id, describe, describeError = () => ({ event_type: "ai_inference" }) } = options;
+  const ofAsset = recorder.with({ asset_id });
+  const watcher = (args: readonly unknown[]): Watcher => {
+    const startedMs = performance.now();
+    const elapsedMs = () => Math.round(performance.now() - startedMs);
+    return {
+      done: (result, stream) => {
+        const durationMs = elapsedMs();
+        const streamed = stream === undefined ? {} : { stream };
+        const described = attempt("describe", () => describe({ args, result, durationMs, ...streamed }));
+        record(ofAsset, described, { duration_ms: durationMs });
+      },
+      failed: (error) => {
+        const durationMs = elapsedMs();
+        const described = attempt("describeError", () => describeError({ args, error, durationMs }));
+        record(ofAsset, described, { error: true, ...withoutText(error), duration_ms: durationMs });
+      },
+    };
+  };
+  return new Proxy(call, {
+    apply: (target, self, args) => {
+      const watching = watcher(args);
+      let outcome: unknown;
+      try {
+        outcome = Reflect.apply(target, self, args);
+      } catch (error) {
+        watching.failed(error);
+        throw error;
+      }
+      try {
+        return watchOutcome(outcome, watching);
+      } catch (error) {
+        // An object that throws when it is only looked at: it is for the caller to find that out.
+        record(ofAsset, undescribed(`The result cannot be watched: ${textOf(error)}`), {});
+        return outcome;
+      }
+    },
+  });
+}
+
+interface LooseOptions {
+  readonly asset_id: string;
+  describe(call: {
+    readonly args: readonly unknown[];
+    readonly result: unknown;
+    readonly durationMs: number;
+    readonly stream?: StreamEnd;
+  }): unknown;
+  describeError?(call: {
+    readonly args: readonly unknown[];
+    readonly error: unknown;
+    readonly durationMs: number;
+  }): unknown;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The kind of an error and the hash of its message, by which equal ones are found. */
+const withoutText = (error: unknown): Json => {
+  try {
+    const { name: kind } =
+      typeof error === "object" && error !== null ? error.constructor : { name: typeof error };
+    const message = error instanceof Error ? error.message : error;
+    return {
+      error_type: kind,
+      ...(typeof message === "string" && { error_message_hash: sha256(message) }),
+    };
+  } catch {
+    return { error_type: typeof error };
+  }
+};

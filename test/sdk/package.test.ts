@@ -1,0 +1,143 @@
+/** What `bun run build:sdk` makes, as somebody has it who installs it: in the node_modules of a project, with Node and TypeScript. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Installed, installBuiltPackage, ROOT, run } from "./built-package.ts";
+
+let installed: Installed;
+beforeAll(async () => {
+  installed = await installBuiltPackage();
+});
+afterAll(() => installed?.[Symbol.asyncDispose]());
+
+const put = async (name: string, text: string): Promise<string> => {
+  const path = join(installed.folder, name);
+  await writeFile(path, text);
+  return path;
+};
+
+const files = async (): Promise<readonly string[]> =>
+  (await readdir(installed.packageFolder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(installed.packageFolder.length + 1))
+    .sort();
+
+test("Node runs a program that imports it, and one that uses it with Elysia", async () => {
+  const program = await put(
+    "program.mjs",
+    `import { createTestClient, sha256 } from "prooftrail/sdk";
+     import { audit } from "prooftrail/sdk/elysia";
+     import { Elysia } from "elysia";
+     const client = createTestClient();
+     const app = new Elysia().use(audit(client)).get("/", ({ audit }) =>
+       audit.capture({ asset_id: "a", event_type: "ai_inference", hash: { subject: "user 42" } }).kind);
+     const kind = await (await app.handle(new Request("http://localhost/"))).text();
+     console.log(kind, client.events[0].subject_hash === sha256("user 42"));`,
+  );
+  expect(await run(["node", program])).toEqual({ code: 0, output: "kept true\n" });
+});
+
+const compile = async (options: Readonly<Record<string, unknown>>, ...sources: readonly string[]) => {
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2023",
+    strict: true,
+    noEmit: true,
+    types: [],
+    ...options,
+  };
+  const config = await put("tsconfig.json", JSON.stringify({ compilerOptions, files: sources }));
+  return await run([process.execPath, join(ROOT, "node_modules/typescript/bin/tsc"), "-p", config], {
+    cwd: installed.folder,
+  });
+};
+
+const EVENT = `{ asset_id: "credit_model", event_type: "decision.automated_decision_made", metadata: { outcome: "approved" } }`;
+
+test("TypeScript accepts right events and refuses wrong ones, and its declarations need no other package", async () => {
+  const begin = `import { createTestClient } from "prooftrail/sdk";\nconst client = createTestClient();\n`;
+  await put("right.mts", `${begin}client.capture(${EVENT}).kind satisfies string;\n`);
+  await put(
+    "wrong-type.mts",
+    `${begin}client.capture(${EVENT.replace("decision.auto", "decision.semi")});\n`,
+  );
+  await put("wrong-metadata.mts", `${begin}client.capture(${EVENT.replace('"approved"', "1")});\n`);
+  const sources = ["right.mts", "wrong-type.mts", "wrong-metadata.mts"];
+  const { code, output } = await compile(
+    { skipLibCheck: false, exactOptionalPropertyTypes: true },
+    ...sources,
+  );
+  const errors = output.split("\n").filter((line) => /^\S.*error TS/.test(line));
+  expect(errors.map((line) => line.replace(/\(.*/, ""))).toEqual(["wrong-metadata.mts", "wrong-type.mts"]);
+  expect(code).not.toBe(0);
+});
+
+/** What its README shows, as files. */
+const examples = async (): Promise<readonly string[]> => {
+  const readme = await readFile(join(installed.packageFolder, "README.md"), "utf8");
+  const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
+  expect(blocks.length).toBeGreaterThan(3);
+  const names = blocks.map((_, at) => `readme-${at}.mts`);
+  for (const [at, code] of blocks.entries()) await put(names[at] ?? "", code);
+  return names;
+};
+
+test("TypeScript knows the recorder in the context of a request, the route option, and what the README shows", async () => {
+  await put(
+    "app.mts",
+    `import { Elysia } from "elysia";
+     import { createTestClient } from "prooftrail/sdk";
+     import { audit } from "prooftrail/sdk/elysia";
+     const app = new Elysia().use(audit(createTestClient()));
+     app.get("/", ({ audit }) => audit.capture(${EVENT}).kind, { audit: ({ status }) => status === 200 ? ${EVENT} : undefined });
+     // @ts-expect-error: no such event type.
+     app.get("/", ({ audit }) => audit.capture({ asset_id: "a", event_type: "nothing" }).kind);
+     // @ts-expect-error: no such event type.
+     app.get("/", () => 1, { audit: () => ({ asset_id: "a", event_type: "nothing" }) });`,
+  );
+  // Elysia's own declarations do not hold up.
+  expect(await compile({ skipLibCheck: true, types: ["node"] }, "app.mts", ...(await examples()))).toEqual({
+    code: 0,
+    output: "",
+  });
+});
+
+test("a bundle has only what the program uses: a hash is below 4 KB", async () => {
+  const program = await put(
+    "hash.mjs",
+    `import { sha256 } from "prooftrail/sdk";\nconsole.log(sha256("a"));\n`,
+  );
+  const { outputs } = await Bun.build({ entrypoints: [program], target: "node" });
+  expect(outputs[0]?.size).toBeLessThan(4096);
+});
+
+test("there is nothing in it but the SDK: no file and no package of the server", async () => {
+  const named =
+    /^(package\.json|README\.md|LICENSE|sdk\/[\w-]+\.(d\.ts|js|js\.map)|event\/(audit-event|event-types)\.d\.ts)$/;
+  const all = await files();
+  expect(all.filter((path) => !named.test(path))).toEqual([]);
+  expect(all).toContain("sdk/elysia.d.ts");
+  const foreign: string[] = [];
+  for (const path of all.filter((name) => /\.(js|d\.ts)$/.test(name))) {
+    const text = await readFile(join(installed.packageFolder, path), "utf8");
+    const imported = [...text.matchAll(/(?:\bfrom |\bimport\(|^import )"([^"]+)"/gm)].map(
+      ([, name = ""]) => name,
+    );
+    const isOurs = (name: string) =>
+      /^(node:|\.\.?\/[\w/-]+\.js$)/.test(name) || (name === "elysia" && /^sdk\/elysia\./.test(path));
+    foreign.push(...imported.filter((name) => !isOurs(name)).map((name) => `${path} imports ${name}`));
+    if (/\b(nats|pino|jetstream)\b|@sinclair/i.test(text)) foreign.push(`${path} speaks of the server`);
+  }
+  expect(foreign).toEqual([]);
+  const { dependencies, peerDependencies, scripts } = JSON.parse(
+    await readFile(join(installed.packageFolder, "package.json"), "utf8"),
+  );
+  expect([dependencies, scripts, Object.keys(peerDependencies)]).toEqual([undefined, undefined, ["elysia"]]);
+});
+
+test("a folder that holds something is not built into", async () => {
+  const path = await put("kept.txt", "kept");
+  const built = await run([process.execPath, "src/packaging/sdk-package.ts", "--outdir", installed.folder]);
+  expect(built).toMatchObject({ code: 2, output: expect.stringContaining("is not empty") });
+  expect(await readFile(path, "utf8")).toBe("kept");
+});

@@ -1,0 +1,74 @@
+/** What is captured while a span of OpenTelemetry is active belongs to it; with the real API, which the SDK does not import. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { context, INVALID_SPAN_CONTEXT, type SpanContext, TraceFlags, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { createTestClient, withAudit } from "prooftrail/sdk";
+
+const SPAN: SpanContext = {
+  traceId: "0af7651916cd43dd8448eb211c80319c",
+  spanId: "b7ad6b7169203331",
+  traceFlags: TraceFlags.SAMPLED,
+};
+const IDS = { trace_id: SPAN.traceId, span_id: SPAN.spanId };
+
+before(() => assert.ok(context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())));
+after(() => context.disable());
+
+const within = <Result>(span: SpanContext, run: () => Result): Result =>
+  context.with(trace.setSpanContext(context.active(), span), run);
+
+/** Trace and span of what was captured, by what was given besides. */
+const idsOf = (given: { readonly trace_id?: string; readonly span_id?: string } = {}) => {
+  const client = createTestClient();
+  client.capture({ asset_id: "credit_model", event_type: "ai_inference", ...given });
+  const [event] = client.events;
+  assert.ok(event);
+  return Object.fromEntries(Object.entries(event).filter(([name]) => name in IDS));
+};
+
+test("an event captured in a span has its trace and span, also after an await", async () => {
+  assert.deepEqual(
+    within(SPAN, () => idsOf()),
+    IDS,
+  );
+  const later = within(SPAN, async () => {
+    await new Promise((done) => setTimeout(done, 1));
+    return idsOf();
+  });
+  assert.deepEqual(idsOf(), {});
+  assert.deepEqual(await later, IDS);
+});
+
+test("an event captured outside of spans has neither", () => {
+  assert.deepEqual(idsOf(), {});
+});
+
+test("a trace that the program names wins, and the span of another trace is not put beside it", () => {
+  assert.deepEqual(
+    within(SPAN, () => idsOf({ trace_id: "mine" })),
+    { trace_id: "mine" },
+  );
+  assert.deepEqual(
+    within(SPAN, () => idsOf({ span_id: "mine" })),
+    { ...IDS, span_id: "mine" },
+  );
+});
+
+test("a span that records nothing, because its trace is invalid, gives neither", () => {
+  assert.deepEqual(
+    within(INVALID_SPAN_CONTEXT, () => idsOf()),
+    {},
+  );
+});
+
+test("an audited call belongs to the span that it was made in, not to one that it opened", async () => {
+  const client = createTestClient();
+  const inner = { ...SPAN, spanId: "00f067aa0ba902b7" };
+  const audited = withAudit(client, () => within(inner, async () => 1), {
+    asset_id: "credit_model",
+    describe: () => ({ event_type: "ai_inference" }),
+  });
+  await within(SPAN, () => audited());
+  assert.deepEqual([client.events[0]?.trace_id, client.events[0]?.span_id], [SPAN.traceId, SPAN.spanId]);
+});

@@ -1,0 +1,448 @@
+/** What a caller sees of a function does not change by recording its calls; what is recorded is how they ended. */
+import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { test } from "node:test";
+import fc from "fast-check";
+import { type CapturedEvent, createTestClient, type Problem, sha256, withAudit } from "prooftrail/sdk";
+
+const asset_id = "credit_model";
+const inference = () => ({ event_type: "ai_inference" }) as const;
+const only = (events: readonly CapturedEvent[]): CapturedEvent => {
+  const [event, ...more] = events;
+  assert.ok(event && more.length === 0, `${events.length} events`);
+  return event;
+};
+const metadataOf = (event: CapturedEvent): Readonly<Record<string, unknown>> => {
+  assert.ok(typeof event.metadata === "object" && event.metadata !== null);
+  return { ...event.metadata };
+};
+
+test("a function keeps this, arguments, result, name and properties, and its call is recorded with its duration", () => {
+  const client = createTestClient();
+  const scorer = {
+    bias: 1,
+    score: withAudit(
+      client,
+      Object.assign(
+        function score(this: { readonly bias: number }, income: number, debt: number) {
+          return this.bias + income - debt;
+        },
+        { version: 7 },
+      ),
+      {
+        asset_id,
+        describe: ({ args: [income, debt], result }) => ({
+          event_type: "decision.automated_decision_made",
+          metadata: { outcome: String(result), income, debt },
+        }),
+      },
+    ),
+  };
+  assert.equal(scorer.score(30, 11), 20);
+  assert.deepEqual([scorer.score.name, scorer.score.length, scorer.score.version], ["score", 2, 7]);
+  const event = only(client.events);
+  assert.deepEqual([event.asset_id, event.event_type], [asset_id, "decision.automated_decision_made"]);
+  const { outcome, income, debt, duration_ms } = metadataOf(event);
+  assert.deepEqual([outcome, income, debt], ["20", 30, 11]);
+  assert.ok(Number.isSafeInteger(duration_ms));
+});
+
+test("a description is held to the types of events, arguments and result", () => {
+  const client = createTestClient<"custom.scored">();
+  const score = withAudit(client, async (name: string) => name.length, {
+    asset_id,
+    describe: ({ args, result }) => {
+      const [name]: readonly [string] = args;
+      const length: number = result;
+      return { event_type: "custom.scored", metadata: { name, length } };
+    },
+  });
+  const typed: (name: string) => Promise<number> = score;
+  assert.equal(typeof typed, "function");
+  // @ts-expect-error: no such event type.
+  withAudit(client, () => 1, { asset_id, describe: () => ({ event_type: "ai_inferrence" }) });
+  const event_type = "ai_inference";
+  // @ts-expect-error: model is a text.
+  withAudit(client, () => 1, { asset_id, describe: () => ({ event_type, metadata: { model: 1 } }) });
+});
+
+test("what a description says of itself stays, and one that says undefined records nothing", () => {
+  const client = createTestClient();
+  const double = withAudit(client, (value: number) => value * 2, {
+    asset_id,
+    describe: ({ result }) =>
+      result > 2 ? { ...inference(), asset_id: "other", metadata: { duration_ms: 41 } } : undefined,
+  });
+  assert.deepEqual([double(1), double(2)], [2, 4]);
+  const event = only(client.events);
+  assert.deepEqual([event.asset_id, metadataOf(event).duration_ms], ["other", 41]);
+});
+
+test("a promise comes to the same value, and is recorded when it has", async () => {
+  const client = createTestClient();
+  const value = { score: 7 };
+  const { promise, resolve } = deferred<typeof value>();
+  const score = withAudit(client, () => promise, {
+    asset_id,
+    describe: ({ result }) => ({ ...inference(), metadata: { score: result.score } }),
+  });
+  const scoring = score();
+  assert.ok(scoring instanceof Promise && client.events.length === 0);
+  resolve(value);
+  assert.equal(await scoring, value);
+  assert.equal(metadataOf(only(client.events)).score, 7);
+});
+
+class ModelOverloaded extends Error {}
+
+for (const [how, fail] of [
+  [
+    "throws",
+    (error: Error): Promise<number> => {
+      throw error;
+    },
+  ],
+  [
+    "is rejected",
+    async (error: Error): Promise<number> => {
+      throw error;
+    },
+  ],
+] as const) {
+  test(`a call that ${how} gives its caller the same error, and is recorded without its message`, async () => {
+    const client = createTestClient();
+    const audited = withAudit(client, fail, { asset_id, describe: inference });
+    const error = new ModelOverloaded("no answer for Kim Minji, 900101-2345678");
+    let caught: unknown;
+    try {
+      const failing = audited(error);
+      assert.ok(how === "is rejected");
+      await failing;
+    } catch (thrown) {
+      caught = thrown;
+    }
+    assert.equal(caught, error);
+    const event = only(client.events);
+    const { duration_ms, error: isError, error_type, error_message_hash } = metadataOf(event);
+    assert.deepEqual(
+      [event.asset_id, event.event_type, isError, error_type, error_message_hash],
+      [asset_id, "ai_inference", true, "ModelOverloaded", sha256(error.message)],
+    );
+    assert.ok(Number.isSafeInteger(duration_ms));
+    assert.ok(!JSON.stringify(event).includes("Minji"));
+  });
+}
+
+test("describeError says what becomes of an error, and may say that nothing does", () => {
+  const client = createTestClient();
+  const audited = withAudit(
+    client,
+    (what: unknown): never => {
+      throw what;
+    },
+    {
+      asset_id,
+      describe: () => undefined,
+      describeError: ({ error }) =>
+        error instanceof TypeError
+          ? { event_type: "incident.detected", metadata: { error_type: "mine" } }
+          : undefined,
+    },
+  );
+  for (const thrown of [new TypeError("a"), "text", undefined, null, Object.create(null)])
+    assert.throws(
+      () => audited(thrown),
+      (caught) => caught === thrown,
+    );
+  const { error, error_type } = metadataOf(only(client.events));
+  assert.deepEqual([error, error_type], [true, "mine"]);
+});
+
+test("whatever is thrown is thrown on, and recorded", () => {
+  fc.assert(
+    fc.property(fc.anything(), (thrown) => {
+      const client = createTestClient();
+      const audited = withAudit(
+        client,
+        () => {
+          throw thrown;
+        },
+        { asset_id, describe: inference },
+      );
+      let caught: unknown = audited;
+      try {
+        audited();
+      } catch (error) {
+        caught = error;
+      }
+      assert.ok(Object.is(caught, thrown));
+      assert.equal(metadataOf(only(client.events)).error, true);
+    }),
+  );
+});
+
+for (const [fault, describe] of [
+  [
+    "throws",
+    (): never => {
+      throw new Error("of the program");
+    },
+  ],
+  [
+    "throws what is no error",
+    (): never => {
+      throw Object.create(null);
+    },
+  ],
+  // A promise is no event: the types say so too.
+  ["gives a promise", (): never => Promise.reject(new Error("of the program")) as never],
+  ["gives no event", (): never => 7 as never],
+] as const) {
+  test(`a description that ${fault} reaches nobody: the event counts as dropped, and that is told`, async () => {
+    const problems: Problem[] = [];
+    const client = createTestClient({ onProblem: (problem) => void problems.push(problem) });
+    assert.equal(withAudit(client, () => 1, { asset_id, describe })(), 1);
+    const failing = withAudit(client, async () => Promise.reject(new TypeError("x")), {
+      asset_id,
+      describe: inference,
+      describeError: describe,
+    });
+    await assert.rejects(failing(), TypeError);
+    assert.deepEqual([client.events.length, client.stats.dropped], [0, { invalid: 2 }]);
+    assert.deepEqual(
+      problems.map(({ kind }) => kind),
+      ["dropped"],
+    );
+    if (fault === "throws") assert.match(problems[0]?.message ?? "", /describe threw: of the program/);
+  });
+}
+
+async function* tokens(...texts: string[]) {
+  for (const text of texts) yield { text };
+  return texts.length;
+}
+
+test("an answer that comes piece by piece is recorded when it has been read to its end, and its pieces are the same", async () => {
+  const client = createTestClient();
+  const pieces = [{ text: "a" }, { text: "b" }, { text: "c", tokens_out: 3 }];
+  const answer = withAudit(
+    client,
+    async function* () {
+      yield* pieces;
+    },
+    {
+      asset_id,
+      describe: ({ stream }) => ({
+        ...inference(),
+        metadata: { items: stream?.items, end: stream?.end, last: JSON.stringify(stream?.lastItem) },
+      }),
+    },
+  );
+  let read = 0;
+  for await (const piece of answer()) {
+    assert.equal(piece, pieces[read++]);
+    assert.equal(client.events.length, 0);
+  }
+  const { items, end, last } = metadataOf(only(client.events));
+  assert.deepEqual([items, end, last], [3, "done", JSON.stringify(pieces[2])]);
+});
+
+test("a reader that stops early, and one that asks step by step, are seen as well", async () => {
+  const client = createTestClient();
+  const answer = withAudit(client, tokens, {
+    asset_id,
+    describe: ({ stream }) => ({ ...inference(), metadata: { items: stream?.items, end: stream?.end } }),
+  });
+  for await (const { text } of answer("a", "b", "c")) if (text === "b") break;
+  const steps = answer("a");
+  assert.deepEqual(await steps.next(), { done: false, value: { text: "a" } });
+  assert.deepEqual(await steps.next(), { done: true, value: 1 });
+  assert.deepEqual(await steps.next(), { done: true, value: undefined });
+  assert.deepEqual(
+    client.events.map(metadataOf).map(({ items, end }) => [items, end]),
+    [
+      [2, "returned"],
+      [1, "done"],
+    ],
+  );
+});
+
+test("an answer that breaks off is recorded as an error, with the error thrown on", async () => {
+  const client = createTestClient();
+  const error = new ModelOverloaded("broken off");
+  const answer = withAudit(
+    client,
+    async function* () {
+      yield 1;
+      throw error;
+    },
+    { asset_id, describe: inference },
+  );
+  await assert.rejects(
+    async () => {
+      for await (const item of answer()) assert.equal(item, 1);
+    },
+    (caught) => caught === error,
+  );
+  assert.equal(metadataOf(only(client.events)).error_type, "ModelOverloaded");
+});
+
+/** As the libraries of model providers make them: a class with private members and more methods than the iterator. */
+class ProviderStream {
+  readonly #items = ["a", "b"];
+  readonly controller = new AbortController();
+  isReadTwice = false;
+  [Symbol.asyncIterator]() {
+    const items = this.#items.values();
+    return { next: async () => items.next() };
+  }
+}
+
+test("a stream of a provider's library stays the object it was, also where its iterator cannot be told to stop", async () => {
+  const client = createTestClient();
+  const stream = new ProviderStream();
+  const answer = withAudit(client, async () => stream, {
+    asset_id,
+    describe: ({ result, stream: ended }) => ({
+      ...inference(),
+      metadata: { isSame: result === stream, end: ended?.end },
+    }),
+  });
+  const given = await answer();
+  assert.equal(given, stream);
+  assert.deepEqual(Object.keys(given), Object.keys(new ProviderStream()));
+  for await (const _ of given) break;
+  const { isSame, end } = metadataOf(only(client.events));
+  assert.deepEqual([isSame, end], [true, "returned"]);
+});
+
+test("what cannot be watched, because it is frozen, is recorded at once and works as before", async () => {
+  const client = createTestClient();
+  const audited = withAudit(client, <Value extends object>(value: Value) => Object.freeze(value), {
+    asset_id,
+    describe: inference,
+  });
+  for await (const item of audited(new ProviderStream())) assert.match(item, /^[ab]$/);
+  assert.equal(await audited(new Query()).then((rows) => rows), 1);
+  assert.equal(client.events.length, 2);
+});
+
+test("a web stream is recorded when it has been iterated over", async () => {
+  const client = createTestClient();
+  const answer = withAudit(client, () => new Response("abc").body ?? assert.fail(), {
+    asset_id,
+    describe: ({ stream }) => ({ ...inference(), metadata: { end: stream?.end } }),
+  });
+  let text = "";
+  for await (const bytes of answer()) text += new TextDecoder().decode(bytes);
+  assert.equal(text, "abc");
+  assert.equal(metadataOf(only(client.events)).end, "done");
+});
+
+/** As query builders make them: nothing happens before `then`, and everything again at each `then`. */
+class Query {
+  #runs = 0;
+  get runs() {
+    return this.#runs;
+  }
+  // biome-ignore lint/suspicious/noThenProperty: this is what such libraries do.
+  then<Result>(fulfilled: (rows: number) => Result): Promise<Result> {
+    this.#runs++;
+    return Promise.resolve(this.runs).then(fulfilled);
+  }
+}
+
+test("what begins its work only when it is awaited begins it then, once, and is the object it was", async () => {
+  const client = createTestClient();
+  const query = new Query();
+  const select = withAudit(client, () => query, {
+    asset_id,
+    describe: ({ result }) => ({ ...inference(), metadata: { result } }),
+  });
+  const given = select();
+  assert.deepEqual([given === query, query.runs, client.events.length], [true, 0, 0]);
+  assert.equal(await given, 1);
+  assert.deepEqual([query.runs, metadataOf(only(client.events)).result], [1, 1]);
+});
+
+class ApiPromise<Value> extends Promise<Value> {
+  readonly requestId = "req_1";
+}
+
+test("a promise of a library's own kind keeps its members, and is recorded by catch and finally as well", async () => {
+  const client = createTestClient();
+  const call = withAudit(
+    client,
+    (fails: boolean) =>
+      new ApiPromise<number>((done, failed) => (fails ? failed(new TypeError("x")) : done(7))),
+    {
+      asset_id,
+      describe: inference,
+    },
+  );
+  const made = call(false);
+  assert.ok(made instanceof ApiPromise && made.requestId === "req_1");
+  assert.equal(await made.finally(() => {}), 7);
+  assert.equal(await call(true).catch((error: unknown) => error instanceof TypeError), true);
+  assert.deepEqual(
+    client.events.map(metadataOf).map(({ error }) => error),
+    [undefined, true],
+  );
+});
+
+test("what a library puts on a promise stays there", async () => {
+  const client = createTestClient();
+  const start = withAudit(client, () => Object.assign(Promise.resolve(7), { kill: () => "killed" }), {
+    asset_id,
+    describe: inference,
+  });
+  const started = start();
+  assert.equal(started.kill(), "killed");
+  assert.equal(await started, 7);
+  assert.equal(client.events.length, 1);
+});
+
+test("calls that run at the same time are recorded each with its own arguments", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(5), { maxLength: 20 }), async (turns) => {
+      const client = createTestClient();
+      const wait = withAudit(
+        client,
+        async (index: number) => {
+          for (let turn = 0; turn < (turns[index] ?? 0); turn++) await null;
+          return index;
+        },
+        {
+          asset_id,
+          describe: ({ args: [index], result }) => ({ ...inference(), metadata: { index, result } }),
+        },
+      );
+      const results = await Promise.all(turns.map((_, index) => wait(index)));
+      assert.deepEqual(results, [...turns.keys()]);
+      const recorded = client.events.map(metadataOf).map(({ index, result }) => [Number(index), result]);
+      assert.deepEqual(
+        recorded.sort(([left = 0], [right = 0]) => Number(left) - Number(right)),
+        results.map((result) => [result, result]),
+      );
+    }),
+  );
+});
+
+test("the event of a call is captured where the call was made, so that it belongs to that request", async () => {
+  const client = createTestClient();
+  const request = new AsyncLocalStorage<string>();
+  const audited = withAudit(client, async () => request.run("inside", async () => 1), {
+    asset_id,
+    describe: () => ({ ...inference(), correlation_id: request.getStore() ?? "none" }),
+  });
+  await request.run("outside", () => audited());
+  assert.equal(only(client.events).correlation_id, "outside");
+});
+
+const deferred = <Value>() => {
+  let resolve: (value: Value) => void = () => {};
+  const promise = new Promise<Value>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+};
