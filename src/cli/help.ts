@@ -1,0 +1,40 @@
+/** The parts of a command's help that commander does not write: paragraphs, examples and exit codes. Pure. */
+import type { CommandSpec } from "./command.ts";
+import { EXIT_MEANINGS } from "./exit-codes.ts";
+
+/** Help fits a terminal of the least width that people have. */
+export const HELP_COLUMNS = 80;
+
+export const descriptionText = ({ summary, description = [] }: CommandSpec): string =>
+  [`${summary}.`, ...description].join("\n\n");
+
+export const afterHelp = (spec: CommandSpec): string =>
+  `\nExamples:\n${spec.examples.map(exampleText).join("")}\n${exitCodesText(spec.exitMeanings)}`;
+
+const exampleText = ({ command, says }: CommandSpec["examples"][number]): string =>
+  `${wrapped(says, "  # ")}${command
+    .split("\n")
+    .map((line) => `  ${line}\n`)
+    .join("")}`;
+
+export const exitCodesText = (meanings: CommandSpec["exitMeanings"] = EXIT_MEANINGS): string => {
+  const width = Math.max(...meanings.map(([code]) => String(code).length));
+  const rows = meanings.map(([code, meaning]) =>
+    wrapped(meaning, `  ${String(code).padEnd(width)}  `, " ".repeat(width + 4)),
+  );
+  return `Exit codes:\n${rows.join("")}`;
+};
+
+/** Lines of at most HELP_COLUMNS, the first behind `first`, the others behind `next`. */
+const wrapped = (text: string, first: string, next = first): string => {
+  const lines: string[] = [];
+  let line = first;
+  for (const word of text.split(" ")) {
+    const isEmpty = line === first || line === next;
+    if (!isEmpty && line.length + 1 + word.length > HELP_COLUMNS) {
+      lines.push(line);
+      line = next + word;
+    } else line += isEmpty ? word : ` ${word}`;
+  }
+  return [...lines, line, ""].join("\n");
+};
