@@ -52,6 +52,7 @@ export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
   readonly commands: readonly CommandNode[];
+  readonly examples?: readonly Example[];
 }
 
 export type CommandNode = CommandSpec | CommandGroup;

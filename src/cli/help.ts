@@ -1,6 +1,7 @@
 /** The parts of a command's help that commander does not write: paragraphs, examples and exit codes. Pure. */
-import type { CommandSpec } from "./command.ts";
+import type { CommandGroup, CommandSpec } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
+import { wrappedLines } from "./text-width.ts";
 
 /** Help fits a terminal of the least width that people have. */
 export const HELP_COLUMNS = 80;
@@ -10,6 +11,9 @@ export const descriptionText = ({ summary, description = [] }: CommandSpec): str
 
 export const afterHelp = (spec: CommandSpec): string =>
   `\nExamples:\n${spec.examples.map(exampleText).join("")}\n${exitCodesText(spec.exitMeanings)}`;
+
+export const groupHelp = ({ examples }: CommandGroup): string =>
+  `${examples ? `\nExamples:\n${examples.map(exampleText).join("")}` : ""}\n${exitCodesText()}`;
 
 const exampleText = ({ command, says }: CommandSpec["examples"][number]): string =>
   `${wrapped(says, "  # ")}${command
@@ -25,16 +29,8 @@ export const exitCodesText = (meanings: CommandSpec["exitMeanings"] = EXIT_MEANI
   return `Exit codes:\n${rows.join("")}`;
 };
 
-/** Lines of at most HELP_COLUMNS, the first behind `first`, the others behind `next`. */
-const wrapped = (text: string, first: string, next = first): string => {
-  const lines: string[] = [];
-  let line = first;
-  for (const word of text.split(" ")) {
-    const isEmpty = line === first || line === next;
-    if (!isEmpty && line.length + 1 + word.length > HELP_COLUMNS) {
-      lines.push(line);
-      line = next + word;
-    } else line += isEmpty ? word : ` ${word}`;
-  }
-  return [...lines, line, ""].join("\n");
-};
+/** Lines of at most HELP_COLUMNS, the first behind `first`, the others behind `next`, which is as long. */
+const wrapped = (text: string, first: string, next = first): string =>
+  wrappedLines(text, HELP_COLUMNS - first.length)
+    .map((line, index) => `${index === 0 ? first : next}${line}\n`)
+    .join("");

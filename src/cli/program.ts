@@ -13,7 +13,7 @@ import {
 import type { Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { Failure, type FailureDocument, failure, Interrupted } from "./failure.ts";
-import { afterHelp, descriptionText, exitCodesText, HELP_COLUMNS } from "./help.ts";
+import { afterHelp, descriptionText, groupHelp, HELP_COLUMNS } from "./help.ts";
 import { failureText } from "./output.ts";
 
 export type Invocation =
@@ -34,7 +34,7 @@ export const runProgram = async (
     return EXIT.ok;
   }
   if (invocation.kind === "wrong_use") {
-    const { document } = failure("wrong_use", invocation.text.trim().replace(/^error: /, ""));
+    const { document } = failure("wrong_use", invocation.text.trim().replace(/^prooftrail: /, ""));
     await context.err.write(wantsJson ? `${JSON.stringify(document)}\n` : invocation.text);
     return EXIT.usage;
   }
@@ -61,7 +61,9 @@ export const readInvocation = (root: CommandGroup, args: readonly string[]): Inv
   const program = buildNode(root, (spec, command) => {
     run = { kind: "run", spec, input: inputOf(spec, command) };
   });
-  program.version(version, "--version", "print the version").addHelpText("after", `\n${exitCodesText()}`);
+  program
+    .version(version, "--version", "print the version")
+    .helpCommand("help [command]", "the same as --help");
   for (const command of everyCommand(program))
     command.exitOverride().configureOutput({
       writeOut: (text) => {
@@ -78,16 +80,25 @@ export const readInvocation = (root: CommandGroup, args: readonly string[]): Inv
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: "told", text: told };
-    return { kind: "wrong_use", text: complained + seeHelp(error, args) };
+    return {
+      kind: "wrong_use",
+      text: complained.replace(/^error: /, "prooftrail: ") + seeHelp(error, root, args),
+    };
   }
   return run ?? { kind: "wrong_use", text: complained };
 };
 
 /** Where it was not the help that was shown. */
-const seeHelp = ({ code }: CommanderError, args: readonly string[]): string => {
+const seeHelp = ({ code }: CommanderError, root: CommandGroup, args: readonly string[]): string => {
   if (code === "commander.help") return "";
-  const words = args.slice(0, args.findIndex((word) => word.startsWith("-")) >>> 0);
-  return `See: prooftrail ${words.length > 0 ? `${words[0]} ` : ""}--help\n`;
+  const path = [root.name];
+  let node: CommandNode | undefined = root;
+  for (const word of args) {
+    node = node && isGroup(node) ? node.commands.find(({ name }) => name === word) : undefined;
+    if (!node) break;
+    path.push(word);
+  }
+  return `See: ${path.join(" ")} --help\n`;
 };
 
 const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
@@ -95,9 +106,12 @@ const everyCommand = (command: Command): Command[] => [command, ...command.comma
 type Chosen = (spec: CommandSpec, command: Command) => void;
 
 const buildNode = (node: CommandNode, chosen: Chosen): Command => {
-  const command = new Command(node.name).summary(node.summary).helpOption("--help", "this text");
+  const command = new Command(node.name)
+    .summary(node.summary)
+    .helpOption("--help", "this text")
+    .configureHelp({ subcommandTerm });
   if (isGroup(node)) {
-    command.description(`${node.summary}.`);
+    command.description(`${node.summary}.`).addHelpText("after", groupHelp(node)).helpCommand(false);
     for (const child of node.commands) command.addCommand(buildNode(child, chosen));
     return command;
   }
@@ -106,6 +120,13 @@ const buildNode = (node: CommandNode, chosen: Chosen): Command => {
   for (const option of node.options) command.addOption(buildOption(option));
   return command.action(() => chosen(node, command));
 };
+
+/** Without the `[options]` that all of them have. */
+const subcommandTerm = (command: Command): string =>
+  [command.name(), ...command.registeredArguments.map(termOf)].join(" ");
+
+const termOf = (argument: Argument): string =>
+  argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
 
 const buildArgument = ({ name, description, isOptional, choices, complaint }: ArgumentSpec): Argument => {
   const argument = new Argument(isOptional ? `[${name}]` : `<${name}>`, description);

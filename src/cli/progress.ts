@@ -59,7 +59,8 @@ export const createProgress = (options: ProgressOptions): Progress => {
       say(report);
     },
     end: () => {
-      if (isQuiet || !last) return;
+      // What was over before anything was said needs no last word.
+      if (shown === "" || !last) return;
       say(last);
       last = undefined;
       if (err.isTerminal) void err.write("\n");
@@ -67,8 +68,8 @@ export const createProgress = (options: ProgressOptions): Progress => {
   };
 };
 
-/** A terminal is drawn anew ten times a second at most. */
-const TERMINAL_MS = 100;
+/** A terminal is drawn anew a few times a second, and not at all by what is over at once. */
+const TERMINAL_MS = 250;
 
 const shareOf = ({ count, of, bytes, bytesOf }: Report): number | undefined => {
   const [done, all] = bytesOf === undefined ? [count, of] : [bytes ?? 0, bytesOf];

@@ -16,7 +16,7 @@ export const SERVICE_OPTIONS: readonly OptionSpec[] = [
     flag: "--key-file",
     value: "file",
     description:
-      "file with the API key; else PROOFTRAIL_API_KEY, else, on this machine, DATA_DIR/admin.key. There is no option for the key itself: every user of the machine can see arguments",
+      "file with the API key; else PROOFTRAIL_API_KEY, else, for a service on this machine, DATA_DIR/admin.key (no option takes the key itself: everybody on the machine could read it)",
     isFile: true,
     group: SERVICE,
   },

@@ -34,3 +34,16 @@ export const cutTo = (text: string, width: number): string => {
   }
   return `${kept}…`;
 };
+
+/** At spaces, into lines of at most this width; a word that is longer has a line of its own. */
+export const wrappedLines = (text: string, width: number): readonly string[] => {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && textWidth(line) + 1 + textWidth(word) > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+};

@@ -2,6 +2,7 @@
 import type { CommandGroup } from "./command.ts";
 import { CLASSIFY } from "./commands/classify.ts";
 import { completionCommand } from "./commands/completion.ts";
+import { DOCTOR } from "./commands/doctor.ts";
 import { EVENTS } from "./commands/events.ts";
 import { EVIDENCE } from "./commands/evidence.ts";
 import { EXPORT } from "./commands/export.ts";
@@ -14,6 +15,14 @@ import { VIEWS } from "./commands/views.ts";
 export const ROOT: CommandGroup = {
   name: "prooftrail",
   summary: "The audit log for AI systems that can prove itself",
+  examples: [
+    { says: "a service, its data in ./data", command: "prooftrail serve" },
+    {
+      says: "in a second terminal, in the same folder",
+      command: "prooftrail send event.json\nprooftrail events list",
+    },
+    { says: "what a command takes", command: "prooftrail keys create --help" },
+  ],
   commands: [
     SERVE,
     KEYS,
@@ -24,6 +33,7 @@ export const ROOT: CommandGroup = {
     EVIDENCE,
     VERIFY,
     VIEWS,
+    DOCTOR,
     // It describes the tree that it stands in.
     completionCommand(() => ROOT),
   ],

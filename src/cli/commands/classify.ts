@@ -65,7 +65,7 @@ export const FACT_OPTIONS: readonly OptionSpec[] = [
 
 export const CLASSIFY: CommandSpec = {
   name: "classify",
-  summary: "Say which risk tier an AI system has, by which laws",
+  summary: "Say which risk tier an AI system has, and why",
   description: [
     "Needs no key: it asks the sandbox, where a client may ask 100 times a minute. A heuristic of the product and no legal advice.",
   ],

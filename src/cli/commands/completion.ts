@@ -15,7 +15,7 @@ export const COMPLETION_SCRIPTS: Readonly<Record<string, (places: readonly Place
 
 export const completionCommand = (root: () => CommandGroup): CommandSpec => ({
   name: "completion",
-  summary: "Print a script that completes commands in your shell",
+  summary: "Print a script for your shell's completion",
   description: ["The script is for a command named prooftrail on your PATH."],
   arguments: [{ name: "shell", description: "which one", choices: Object.keys(COMPLETION_SCRIPTS) }],
   options: [jsonOption("the script inside one JSON document")],

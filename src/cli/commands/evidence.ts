@@ -12,7 +12,7 @@ const PARAMETERS = ["--asset-id", "--correlation-id", "--from", "--to", "--wait"
 
 export const EVIDENCE: CommandSpec = {
   name: "evidence",
-  summary: "Fetch an evidence bundle: records with their proofs, as a ZIP",
+  summary: "Fetch an evidence bundle: records with proofs, a ZIP",
   description: [
     "For one AI system, for one case, or with neither for the whole tenant. Check it with prooftrail verify. That it was taken is an event in Prooftrail's own log.",
   ],

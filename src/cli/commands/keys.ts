@@ -234,7 +234,7 @@ const ID_ARGUMENT = { name: "id", description: "id of the key, as keys list show
 
 const revoke: CommandSpec = {
   name: "revoke",
-  summary: "Revoke a key: it is refused everywhere within a second",
+  summary: "Revoke a key, everywhere within a second",
   arguments: [ID_ARGUMENT],
   options: [YES_OPTION, ...COMMON],
   examples: [{ says: "asks first", command: "prooftrail keys revoke k3Yb0Qz81mNd" }],
@@ -266,7 +266,7 @@ const describeKey = async (api: Api, id: string): Promise<string> => {
 
 const rotate: CommandSpec = {
   name: "rotate",
-  summary: "Replace a key by one with the same rights; the new one is shown once",
+  summary: "Replace a key; the new one is shown once",
   arguments: [ID_ARGUMENT],
   options: [
     {

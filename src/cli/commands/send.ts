@@ -164,9 +164,11 @@ const events = (count: number): string =>
 const totalsText = ({ accepted, duplicates, rejected, sequence }: Totals): string =>
   [
     `${events(accepted)} stored`,
-    ...(duplicates > 0 ? [`${duplicates.toLocaleString("en-US")} of them before`] : []),
+    ...(duplicates > 0
+      ? [accepted === 1 ? "already before" : `${duplicates.toLocaleString("en-US")} of them already before`]
+      : []),
     ...(rejected > 0 ? [`${rejected.toLocaleString("en-US")} refused`] : []),
-    ...(sequence === undefined ? [] : [`up to sequence ${sequence} of the log`]),
+    ...(sequence === undefined ? [] : [`${accepted === 1 ? "at" : "up to"} sequence ${sequence}`]),
   ].join(", ");
 
 const tellTotals = async (

@@ -8,7 +8,7 @@ import { jsonOption } from "../shared-options.ts";
 
 export const VERIFY: CommandSpec = {
   name: "verify",
-  summary: "Say whether an evidence bundle is valid, or what is broken",
+  summary: "Say whether an evidence bundle is valid",
   description: [
     "Needs no network. The same verifier is one file for other machines: bun run build:verifier.",
   ],

@@ -240,14 +240,14 @@ const replay: CommandSpec = {
 
 export const VIEWS: CommandGroup = {
   name: "views",
-  summary: "Views: where they stand, make them again, hold them against the log",
+  summary: "Views: status, rebuild, hold against the log",
   commands: [
     status,
     rebuild,
     verify,
     {
       name: "dead-letter",
-      summary: "Records that a view could not take: list them, take them once more",
+      summary: "Records that a view could not take",
       commands: [letterList, replay],
     },
   ],
