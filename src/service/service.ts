@@ -57,13 +57,12 @@ import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
+import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
-import { loadDocsAssets } from "./docs-assets.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
 import { startProjector, startSealer } from "./roles.ts";
-import { loadSandboxPage } from "./sandbox-page.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
 
 export interface Service extends AsyncDisposable {
@@ -135,8 +134,7 @@ export const startService = async (dependencies: {
     recorder,
     vocabulary: config.vocabulary,
     reasonsNotReady: createReadiness({ ...machines, logKeeper, reader, views, projections }),
-    docsAssets: await loadDocsAssets(),
-    sandboxPage: await loadSandboxPage(),
+    ...(await loadBrowserFiles()),
     version,
     bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
     limiter: createLimiter(rateCounter),

@@ -69,11 +69,15 @@ export const spawnService = async (options: {
   readonly environment?: Readonly<Record<string, string>>;
   /** A program that runs the service, such as nsenter with its parameters. It must become it, not start it. */
   readonly through?: readonly string[];
+  /** What is run in the place of the source on a runtime. */
+  readonly program?: readonly string[];
+  readonly cwd?: string;
 }): Promise<ServiceProcess> => {
-  const { dataDir, runtime = "Bun", environment = {}, through = [] } = options;
-  const [command = "", ...args] = [...through, ...RUNTIMES[runtime]];
+  const { dataDir, runtime = "Bun", environment = {}, through = [], program = RUNTIMES[runtime] } = options;
+  const [command = "", ...args] = [...through, ...program];
   const inherited = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", TMPDIR: tmpdir() };
   const child = spawn(command, args, {
+    cwd: options.cwd,
     env: {
       ...inherited,
       PORT: "0",

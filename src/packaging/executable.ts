@@ -1,0 +1,55 @@
+/**
+ * `bun run build`: the whole service as one file, which needs neither this folder nor Bun. Whatever the program reads from its own source must come
+ * with it: modules do by themselves, files for browsers in a module of their own.
+ */
+import { mkdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { compileExecutable } from "../runtime/compile.ts";
+import { readBrowserFiles } from "../service/browser-files.ts";
+
+const ENTRY = "src/service/main.ts";
+const EMBEDDED_FILES = "src/service/embedded-files.ts";
+const OUTFILE = "dist/prooftrail";
+
+const USAGE = `Usage: bun run build [--outfile <path>] [--target <platform>]
+  --outfile   where to; ${OUTFILE} of this repository unless said
+  --target    for another platform, such as bun-linux-arm64 or bun-darwin-arm64: Bun fetches its program for it
+`;
+const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+
+const readArguments = () => {
+  try {
+    return parseArgs({ options: { outfile: { type: "string" }, target: { type: "string" } } }).values;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+};
+
+const main = async (): Promise<number> => {
+  const given = readArguments();
+  if (given instanceof Error) {
+    process.stderr.write(`${given.message}\n${USAGE}`);
+    return EXIT.usage;
+  }
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const outfile = given.outfile === undefined ? resolve(root, OUTFILE) : resolve(given.outfile);
+  await mkdir(dirname(outfile), { recursive: true });
+  // Stack traces name files from here, and paths below begin here.
+  process.chdir(root);
+  const files = JSON.stringify(await readBrowserFiles());
+  const replaced = { path: resolve(EMBEDDED_FILES), text: `export const embeddedFiles = ${files};` };
+  await compileExecutable({ entry: resolve(ENTRY), outfile, target: given.target, replaced });
+  process.stdout.write(`${outfile}\n`);
+  return EXIT.ok;
+};
+
+process.exitCode = await main().catch((error: unknown) => {
+  const causes = error instanceof AggregateError ? error.errors : [error];
+  process.stderr.write(
+    `The executable could not be built:\n${causes.map((cause) => `  ${cause}\n`).join("")}`,
+  );
+  return EXIT.failed;
+});

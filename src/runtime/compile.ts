@@ -1,0 +1,61 @@
+import { rm } from "node:fs/promises";
+
+export interface CompileOptions {
+  readonly entry: string;
+  readonly outfile: string;
+  /** Such as `bun-linux-arm64`: Bun fetches its own program for it. Undefined: this machine. */
+  readonly target: string | undefined;
+  /** A module by its path, and the text that takes its place in the program. */
+  readonly replaced: { readonly path: string; readonly text: string };
+}
+
+/** A program and all that it imports, with Bun itself, as one file that can be run. Throws what Bun says is wrong with the program. */
+export const compileExecutable = async (options: CompileOptions): Promise<void> => {
+  const { entry, outfile, target } = options;
+  const replacement = replacing(options.replaced);
+  const { outputs } = await Bun.build({
+    entrypoints: [entry],
+    target: "bun",
+    format: "esm",
+    plugins: [replacement.plugin],
+    // Packages that look for files beside them must not find those of the machine that the executable was built on.
+    define: { __dirname: JSON.stringify("/nowhere"), __filename: JSON.stringify("/nowhere/file") },
+    // Measured on 1.4.5, start to ready: 310 ms without, 220 ms with bytecode, 510 ms from source; it costs 8 of 125 MB.
+    bytecode: true,
+    // 2 MB, so that stack traces name our files and lines, with nothing beside the executable.
+    sourcemap: "linked",
+    // Not minified: it saves 1.5 MB and no time, and Elysia reads in the text of each handler what the handler uses.
+    minify: false,
+    compile: {
+      outfile,
+      ...(isTarget(target) && { target }),
+      // Where the program is started must not matter: by default Bun takes settings from a foreign `.env` there, and runs what `bunfig.toml` preloads.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+    },
+  });
+  // A second copy of what is inside.
+  for (const { kind, path } of outputs) if (kind === "sourcemap") await rm(path);
+  if (replacement.isDone()) return;
+  await rm(outfile);
+  throw new Error(
+    `${entry} does not import ${options.replaced.path}, whose place another module was to take`,
+  );
+};
+
+const replacing = ({ path, text }: CompileOptions["replaced"]) => {
+  let isDone = false;
+  const plugin: Bun.BunPlugin = {
+    name: "a module in the place of another",
+    setup: (build) => {
+      build.onLoad({ filter: new RegExp(`^${RegExp.escape(path)}$`) }, () => {
+        isDone = true;
+        return { contents: text, loader: "js" };
+      });
+    },
+  };
+  return { plugin, isDone: () => isDone };
+};
+
+/** Which of them exist Bun alone knows, and says. */
+const isTarget = (target: string | undefined): target is Bun.Build.CompileTarget => target !== undefined;

@@ -1,0 +1,225 @@
+/** A client with an outbox and a sender behind it. */
+import process from "node:process";
+import { clearInterval, setInterval } from "node:timers";
+import type { DeadLetters } from "./dead-letters.ts";
+import type { Deliver } from "./delivery.ts";
+import type { CaptureEvent, SharedMembers } from "./event.ts";
+import type { EventMaker } from "./event-maker.ts";
+import { CLOSE_TIMEOUT_MS_DEFAULT, OVERFLOW_BYTES_MAX, SEND_TIMEOUT_MS_DEFAULT } from "./limits.ts";
+import { createMemoryOutbox } from "./memory-outbox.ts";
+import type { Outbox, Synced, TakeLimits } from "./outbox.ts";
+import {
+  type Captured,
+  createRecorder,
+  type EventBytes,
+  type Keep,
+  type LooseRecorder,
+  makeEvent,
+  type Recorder,
+} from "./recorder.ts";
+import type { DropReason, RejectedEvent, Reports } from "./reports.ts";
+import { createSender, type Flushed, type Sender } from "./sender.ts";
+import type { ServiceAddress } from "./service.ts";
+import { type Sent, sendOne } from "./single-send.ts";
+
+export interface Stats {
+  /** Events in the log, `duplicates` of which it had before. */
+  readonly delivered: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+  readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
+  /** In the outbox, those left by dead processes included. */
+  readonly pending: { readonly events: number; readonly bytes: number };
+  /** Why nothing goes through; undefined while something does. */
+  readonly failure: string | undefined;
+}
+
+export interface Client<Extra extends string = never> extends Recorder<Extra> {
+  /**
+   * Sends one event past the outbox and waits for its receipt. Tries again for `timeoutMs` (30,000). Does not throw. An event that is both sent and
+   * captured is two records in the log: choose one.
+   */
+  send(event: CaptureEvent<Extra>, options?: { readonly timeoutMs?: number }): Promise<Sent>;
+  /** Resolves when everything captured before is synced to the disk. */
+  synced(): Promise<Synced>;
+  /** Delivers what was captured before; waits at most `timeoutMs` (5,000). */
+  flush(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
+  /** Flushes, then gives everything back. What is pending stays in the outbox for the next process. */
+  close(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
+  readonly stats: Stats;
+}
+
+interface Parts {
+  readonly service: ServiceAddress;
+  readonly maker: EventMaker;
+  readonly reports: Reports;
+  readonly deliver: Deliver;
+  readonly outbox: Outbox;
+  readonly deadLetters: DeadLetters;
+  readonly limits: TakeLimits;
+  readonly flushIntervalMs: number;
+  readonly heartbeat: { readonly asset_id: string; readonly intervalMs: number } | undefined;
+}
+
+const HEARTBEAT = "sdk.heartbeat";
+
+export class BackgroundClient implements Client {
+  readonly #parts: Parts;
+  /** For what the disk does not take. */
+  readonly #overflow = createMemoryOutbox({ bytesMax: OVERFLOW_BYTES_MAX });
+  readonly #sender: Sender;
+  readonly #recorder: LooseRecorder;
+  readonly #sending = new AbortController();
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  #closing: Promise<Flushed> | undefined;
+  /** The loop has run dry, or the program has ended by itself: what is in memory has this last chance. */
+  readonly #drain = () => void this.flush();
+
+  constructor(parts: Parts) {
+    const { outbox, deliver, deadLetters, limits, flushIntervalMs, reports, maker, heartbeat } = parts;
+    this.#parts = parts;
+    this.#sender = createSender({
+      outboxes: [outbox, this.#overflow],
+      deliver,
+      deadLetters,
+      limits,
+      flushIntervalMs,
+      random: Math.random,
+      reports: { ...reports, rejected: (letter) => this.#rejected(letter) },
+    });
+    this.#recorder = createRecorder({ maker, reports, keep: (event) => this.#keep(event) });
+    process.once("beforeExit", this.#drain);
+    if (heartbeat && maker.source) {
+      this.#beat();
+      this.#heartbeat = setInterval(() => this.#beat(), heartbeat.intervalMs);
+      this.#heartbeat.unref();
+    }
+  }
+
+  get stats(): Stats {
+    const { reports, outbox } = this.#parts;
+    const { delivered, duplicates, failure } = this.#sender;
+    const pending = {
+      events: outbox.pending.events + this.#overflow.pending.events,
+      bytes: outbox.pending.bytes + this.#overflow.pending.bytes,
+    };
+    return {
+      delivered,
+      duplicates,
+      rejected: reports.rejections,
+      dropped: { ...reports.drops },
+      pending,
+      failure,
+    };
+  }
+
+  capture(event: unknown): Captured {
+    return this.#recorder.capture(event);
+  }
+
+  with(members: SharedMembers): LooseRecorder {
+    return this.#recorder.with(members);
+  }
+
+  async send(event: unknown, { timeoutMs = SEND_TIMEOUT_MS_DEFAULT } = {}): Promise<Sent> {
+    const { maker, reports, service } = this.#parts;
+    if (this.#closing) return { kind: "unknown", reason: "The client is closed." };
+    const made = makeEvent(maker, event, {});
+    if (made.kind === "dropped") {
+      const { reason, message, path } = made.dropped;
+      reports.dropped(made.dropped);
+      const errors = path === undefined ? [] : [{ path, code: reason, message }];
+      return { kind: "rejected", rejection: { code: reason, message, errors } };
+    }
+    const body = Uint8Array.from(made.bytes);
+    const { signal } = this.#sending;
+    return await sendOne(
+      service,
+      { eventId: made.eventId, body },
+      { timeoutMs, signal, random: Math.random },
+    );
+  }
+
+  synced(): Promise<Synced> {
+    return this.#parts.outbox.sync();
+  }
+
+  flush({ timeoutMs = CLOSE_TIMEOUT_MS_DEFAULT } = {}): Promise<Flushed> {
+    return this.#sender.flush(timeoutMs);
+  }
+
+  close(options: { readonly timeoutMs?: number } = {}): Promise<Flushed> {
+    this.#closing ??= this.#close(options);
+    return this.#closing;
+  }
+
+  async #close(options: { readonly timeoutMs?: number }): Promise<Flushed> {
+    process.off("beforeExit", this.#drain);
+    if (this.#heartbeat) {
+      clearInterval(this.#heartbeat);
+      // Says the last number, so that a missing end is seen.
+      this.#beat();
+    }
+    const flushed = await this.flush(options);
+    this.#sending.abort();
+    await this.#sender.stop();
+    await this.#parts.outbox.close();
+    return flushed;
+  }
+
+  #keep({ eventId, bytes }: EventBytes): ReturnType<Keep> {
+    const { outbox, reports } = this.#parts;
+    const drop = (reason: DropReason, message: string) =>
+      ({ kind: "dropped", dropped: { reason, message, eventId } }) as const;
+    if (this.#closing) return drop("closed", "The client is closed.");
+    const appended = outbox.append(bytes);
+    if (appended.kind === "full") return drop("outbox_full", "The outbox has reached its bound.");
+    if (appended.kind === "failed") {
+      const message = `The outbox cannot be written: ${appended.reason}`;
+      if (this.#overflow.append(bytes).kind !== "kept") return drop("outbox_failed", message);
+      reports.problem("outbox", `${message}. Events are held in memory meanwhile.`);
+    }
+    this.#sender.appended(bytes.length);
+    return { kind: "kept", eventId };
+  }
+
+  /** Without a number of its own: it speaks of the others. */
+  #beat(): void {
+    const { heartbeat, maker } = this.#parts;
+    if (!(heartbeat && maker.source)) return;
+    const { pending, dropped, failure } = this.stats;
+    const made = makeEvent(
+      maker,
+      {
+        asset_id: heartbeat.asset_id,
+        event_type: HEARTBEAT,
+        metadata: {
+          source_id: maker.source.id,
+          last_source_sequence: maker.source.last,
+          outbox_depth: pending.events,
+          queue_depth: this.#overflow.pending.events,
+          dropped: Object.values(dropped).reduce((sum, count) => sum + count, 0),
+          circuit_state: failure === undefined ? "closed" : "open",
+          sdk_language: "typescript",
+        },
+      },
+      {},
+    );
+    if (made.kind === "made") this.#keep(made);
+  }
+
+  #rejected(letter: RejectedEvent): void {
+    const { reports } = this.#parts;
+    const isUnknownType = letter.rejection.errors.some(({ path }) => path === "/event_type");
+    if (!(this.#heartbeat && isUnknownType && letter.text.includes(`"event_type":"${HEARTBEAT}"`)))
+      reports.rejected(letter);
+    else {
+      clearInterval(this.#heartbeat);
+      this.#heartbeat = undefined;
+      reports.problem(
+        "heartbeat",
+        `The service does not admit ${HEARTBEAT}: heartbeats are off. Its operator may set EXTRA_EVENT_TYPES=${HEARTBEAT}.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/** Events to `POST /v1/events/batch`. Their texts go into the body as they are. */
+import type { Deliver, Delivery, EventOutcome } from "./delivery.ts";
+import { post, rejectionOf, type ServiceAddress } from "./service.ts";
+
+const encoder = new TextEncoder();
+const BEGIN = encoder.encode('{"events":[');
+const COMMA = encoder.encode(",");
+const END = encoder.encode("]}");
+
+export const createBatchDelivery =
+  (service: ServiceAddress): Deliver =>
+  async ({ events, mayBeResent, signal }) => {
+    const path = mayBeResent ? "/v1/events/batch?resent=true" : "/v1/events/batch";
+    const answer = await post(service, { path, body: bodyOf(events), signal });
+    return answer.kind === "taken" ? readOutcomes(answer.data, events.length) : answer;
+  };
+
+const bodyOf = (events: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  let length = BEGIN.length + END.length + Math.max(0, events.length - 1);
+  for (const event of events) length += event.length;
+  const body = new Uint8Array(length);
+  body.set(BEGIN);
+  let at = BEGIN.length;
+  for (const [index, event] of events.entries()) {
+    if (index > 0) body.set(COMMA, at++);
+    body.set(event, at);
+    at += event.length;
+  }
+  body.set(END, at);
+  return body;
+};
+
+/**
+ * Each event has an outcome of its own (DESIGN 3). Only an answer that accounts for all of them is believed: what it is silent about would be taken for
+ * stored.
+ */
+const readOutcomes = (data: Readonly<Record<string, unknown>>, sent: number): Delivery => {
+  const { accepted, rejected, duplicates, errors } = data;
+  const outcomes: EventOutcome[] = Array.from({ length: sent }, () => ({ kind: "stored" }));
+  const entries: readonly unknown[] = Array.isArray(errors) ? errors : [];
+  const named = new Set<number>();
+  for (const entry of entries) {
+    if (typeof entry !== "object" || entry === null || !("index" in entry)) continue;
+    const { index } = entry;
+    if (typeof index !== "number" || !(index in outcomes)) continue;
+    named.add(index);
+    const isRetryable = "retryable" in entry && entry.retryable === true;
+    const rejection = rejectionOf({ ...entry });
+    outcomes[index] = isRetryable
+      ? { kind: "again", reason: `${rejection.code}: ${rejection.message}` }
+      : { kind: "rejected", rejection };
+  }
+  const isWhole = typeof accepted === "number" && accepted + named.size === sent && rejected === named.size;
+  if (!isWhole) return { kind: "again", reason: `The answer does not account for ${sent} events.` };
+  return { kind: "answered", outcomes, duplicates: typeof duplicates === "number" ? duplicates : 0 };
+};

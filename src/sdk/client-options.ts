@@ -1,0 +1,167 @@
+/** What a program says when it makes a client, and what that comes to. A mistake in it is thrown at once: it is seen when the program is deployed, not when an event is lost. */
+import type { SyncPolicy } from "./file-outbox.ts";
+import { type Hash, keyedHash, sha256 } from "./hash.ts";
+import {
+  BATCH_BYTES_DEFAULT,
+  BATCH_BYTES_MAX,
+  BATCH_EVENTS_DEFAULT,
+  BATCH_EVENTS_MAX,
+  EVENT_BYTES_MAX,
+  FLUSH_INTERVAL_MS_DEFAULT,
+  HEARTBEAT_INTERVAL_MS_DEFAULT,
+  MEMORY_OUTBOX_BYTES_DEFAULT,
+  OUTBOX_BYTES_DEFAULT,
+  REQUEST_TIMEOUT_MS_DEFAULT,
+  SOURCE_CHARACTERS_MAX,
+} from "./limits.ts";
+import type { Callbacks } from "./reports.ts";
+
+export interface OutboxInFolder {
+  /** Made with mode 0700 where it is not there. Any number of processes may share it. On a disk of this machine, not on a network. */
+  readonly directory: string;
+  /** `interval` where it is not given. */
+  readonly sync?: SyncPolicy;
+  /** Bound of the files together, in bytes: 256 MiB where it is not given. Beyond it new events are dropped, counted and reported; what is there stays. */
+  readonly bytesMax?: number;
+}
+
+export interface OutboxInMemory {
+  /** Bound in bytes: 16 MiB where it is not given. What is in it ends with the process. */
+  readonly bytesMax?: number;
+}
+
+export interface BatchOptions {
+  /** A batch goes out with so many events (500; at most 1000) … */
+  readonly events?: number;
+  /** … or bytes (1 MiB; at most 8 MiB) … */
+  readonly bytes?: number;
+  /** … or when its first event has waited so many milliseconds (1000). */
+  readonly intervalMs?: number;
+}
+
+export interface HeartbeatOptions {
+  /** The asset that heartbeats are recorded under. */
+  readonly asset_id: string;
+  /** A minute where it is not given. */
+  readonly intervalMs?: number;
+}
+
+/** What every kind of client may be given. */
+export interface EventOptions extends Callbacks {
+  /** Name of this program among the senders of a tenant; `sdk` where it is not given. Its events carry a number of their own each, so that a missing one is seen. `false`: no numbers. */
+  readonly source?: string | false;
+  /** A key of at least 16 bytes: identifiers are then hashed with HMAC-SHA-256 in place of SHA-256. */
+  readonly hashKey?: string | Uint8Array;
+}
+
+export interface ClientOptions extends EventOptions {
+  /** Where the service listens, such as `https://audit.example.com`. */
+  readonly url: string;
+  /** A key with the scope `events:write`. */
+  readonly apiKey: string;
+  /** Where events wait. There is no default: whether events may be lost with the process is for you to say. */
+  readonly outbox: OutboxInFolder | ({ readonly memory: true } & OutboxInMemory);
+  readonly batch?: BatchOptions;
+  /** Of one request, in milliseconds: 15,000 where it is not given. */
+  readonly requestTimeoutMs?: number;
+  /** Says regularly that this program is there and what waits. The service must admit `sdk.heartbeat` (EXTRA_EVENT_TYPES). */
+  readonly heartbeat?: HeartbeatOptions;
+}
+
+/** The sandbox asks for no key, forgets after an hour, and takes 100 requests a minute, one event each. */
+export interface SandboxOptions extends EventOptions {
+  readonly url: string;
+  readonly outbox?: OutboxInMemory;
+  readonly requestTimeoutMs?: number;
+}
+
+export const readUrl = (text: string): string => {
+  const url = parseUrl(text);
+  if (!url || !(url.protocol === "http:" || url.protocol === "https:"))
+    throw new TypeError(
+      `url is ${JSON.stringify(text)}: give the address of the service, such as "https://audit.example.com".`,
+    );
+  if (url.username !== "" || url.password !== "")
+    throw new TypeError("url holds a password: the key goes into apiKey.");
+  if (url.search !== "" || url.hash !== "")
+    throw new TypeError("url has a query or a fragment: give the address alone.");
+  return `${url.origin}${url.pathname.replace(/\/(v1\/?)?$/, "")}`;
+};
+
+const parseUrl = (text: string): URL | undefined => {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+};
+
+export const readKey = (key: string): string => {
+  if (typeof key !== "string" || !/^[!-~]+$/.test(key))
+    throw new TypeError(
+      "apiKey is empty or has characters that no header may hold: give a key of the service.",
+    );
+  return key;
+};
+
+const count = (
+  name: string,
+  value: number,
+  { min, max }: { readonly min: number; readonly max: number },
+): number => {
+  if (!Number.isSafeInteger(value) || value < min || value > max)
+    throw new RangeError(`${name} is ${value}: give a whole number from ${min} to ${max}.`);
+  return value;
+};
+
+/** A delay that a timer can keep (2³¹ − 1 ms), in milliseconds. */
+const DELAY_MS = { min: 1, max: 2 ** 31 - 1 };
+const BYTES = { min: 2 * EVENT_BYTES_MAX, max: 2 ** 40 };
+
+export const readBatch = ({ events, bytes, intervalMs }: BatchOptions = {}) => ({
+  limits: {
+    events: count("batch.events", events ?? BATCH_EVENTS_DEFAULT, { min: 1, max: BATCH_EVENTS_MAX }),
+    bytes: count("batch.bytes", bytes ?? BATCH_BYTES_DEFAULT, { min: 1, max: BATCH_BYTES_MAX }),
+  },
+  flushIntervalMs: count("batch.intervalMs", intervalMs ?? FLUSH_INTERVAL_MS_DEFAULT, DELAY_MS),
+});
+
+export const readRequestTimeout = (timeoutMs = REQUEST_TIMEOUT_MS_DEFAULT): number =>
+  count("requestTimeoutMs", timeoutMs, DELAY_MS);
+
+export const readHeartbeat = ({
+  asset_id,
+  intervalMs = HEARTBEAT_INTERVAL_MS_DEFAULT,
+}: HeartbeatOptions) => ({
+  asset_id,
+  intervalMs: count("heartbeat.intervalMs", intervalMs, DELAY_MS),
+});
+
+export const readFolder = ({
+  directory,
+  sync = "interval",
+  bytesMax = OUTBOX_BYTES_DEFAULT,
+}: OutboxInFolder) => {
+  if (!["always", "interval", "never"].includes(sync))
+    throw new TypeError(`outbox.sync is ${JSON.stringify(sync)}: say "always", "interval" or "never".`);
+  if (typeof directory !== "string" || directory === "")
+    throw new TypeError("outbox.directory is empty: name a folder.");
+  return { directory, sync, bytesMax: count("outbox.bytesMax", bytesMax, BYTES) };
+};
+
+export const readMemory = ({ bytesMax = MEMORY_OUTBOX_BYTES_DEFAULT }: OutboxInMemory = {}) => ({
+  bytesMax: count("outbox.bytesMax", bytesMax, BYTES),
+});
+
+export const readHash = ({ hashKey }: EventOptions): Hash =>
+  hashKey === undefined ? sha256 : keyedHash(hashKey);
+
+/** A program has as many sources as it has clients and lives: numbers begin at 1 in each. */
+export const readSource = ({ source = "sdk" }: EventOptions, id: string): string | undefined => {
+  if (source === false) return undefined;
+  if (typeof source !== "string" || source === "" || source.length > SOURCE_CHARACTERS_MAX)
+    throw new TypeError(
+      `source is empty or longer than ${SOURCE_CHARACTERS_MAX} characters: name this program, or say false.`,
+    );
+  return `${source}/${id}`;
+};

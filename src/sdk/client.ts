@@ -1,0 +1,109 @@
+/** Clients for a program that records what its AI does: for the service, for its sandbox, and for tests. */
+import { join } from "node:path";
+import { activeSpan } from "./active-span.ts";
+import { BackgroundClient, type Client } from "./background-client.ts";
+import { createBatchDelivery } from "./batch-delivery.ts";
+import {
+  type ClientOptions,
+  type EventOptions,
+  readBatch,
+  readFolder,
+  readHash,
+  readHeartbeat,
+  readKey,
+  readMemory,
+  readRequestTimeout,
+  readSource,
+  readUrl,
+  type SandboxOptions,
+} from "./client-options.ts";
+import { createDeadLetterFile, type DeadLetters, noDeadLetters } from "./dead-letters.ts";
+import { createEventMaker, type EventMaker } from "./event-maker.ts";
+import { createFileOutbox } from "./file-outbox.ts";
+import { SANDBOX_BATCH_EVENTS } from "./limits.ts";
+import { createMemoryOutbox } from "./memory-outbox.ts";
+import type { Outbox } from "./outbox.ts";
+import { createReports, type Reports } from "./reports.ts";
+import { createSandboxDelivery } from "./sandbox-delivery.ts";
+import { uuid7 } from "./uuid.ts";
+
+/**
+ * `Extra` names the event types that the service admits beside the documented ones. Throws a TypeError or RangeError that names the option at fault, and
+ * what the file system says of a folder that cannot be written to.
+ */
+export const createClient = <Extra extends string = never>(options: ClientOptions): Client<Extra> => {
+  const service = {
+    url: readUrl(options.url),
+    apiKey: readKey(options.apiKey),
+    requestTimeoutMs: readRequestTimeout(options.requestTimeoutMs),
+  };
+  const heartbeat = options.heartbeat && readHeartbeat(options.heartbeat);
+  const batch = readBatch(options.batch);
+  const maker = eventMaker(options);
+  const reports = createReports(options);
+  return new BackgroundClient({
+    service,
+    maker,
+    reports,
+    heartbeat,
+    deliver: createBatchDelivery(service),
+    ...batch,
+    ...openOutbox(options.outbox, reports),
+  });
+};
+
+/** Events of this client are nobody's evidence: the sandbox marks them so, and forgets them. */
+export const createSandboxClient = <Extra extends string = never>(options: SandboxOptions): Client<Extra> => {
+  const service = {
+    url: readUrl(options.url),
+    apiKey: undefined,
+    requestTimeoutMs: readRequestTimeout(options.requestTimeoutMs),
+  };
+  return new BackgroundClient({
+    service,
+    maker: eventMaker(options),
+    reports: createReports(options),
+    heartbeat: undefined,
+    deliver: createSandboxDelivery(service),
+    ...readBatch({ events: SANDBOX_BATCH_EVENTS }),
+    outbox: createMemoryOutbox(readMemory(options.outbox)),
+    deadLetters: noDeadLetters,
+  });
+};
+
+export const eventMaker = (options: EventOptions): EventMaker =>
+  createEventMaker({
+    sourceId: readSource(options, uuid7(Date.now())),
+    hash: readHash(options),
+    now: Date.now,
+    activeSpan,
+  });
+
+const DEAD_LETTERS = "dead-letters.ndjson";
+
+const openOutbox = (
+  options: ClientOptions["outbox"],
+  reports: Reports,
+): { readonly outbox: Outbox; readonly deadLetters: DeadLetters } => {
+  if ("memory" in options)
+    return { outbox: createMemoryOutbox(readMemory(options)), deadLetters: noDeadLetters };
+  const folder = readFolder(options);
+  const deadLetters = createDeadLetterFile(join(folder.directory, DEAD_LETTERS));
+  const outbox = createFileOutbox({
+    ...folder,
+    onFailure: (reason) => reports.problem("outbox", reason),
+    onLost: (events, message) =>
+      reports.dropped({ reason: "outbox_damaged", message, eventId: undefined }, events),
+    onUnreadable: (bytes) => {
+      const rejection = {
+        code: "unreadable",
+        message: "The outbox holds other bytes than were written.",
+        errors: [],
+      };
+      const text = new TextDecoder("latin1").decode(bytes);
+      void deadLetters.keep([{ eventId: undefined, rejection, text }]);
+      reports.dropped({ reason: "outbox_damaged", message: rejection.message, eventId: undefined });
+    },
+  });
+  return { outbox, deadLetters };
+};

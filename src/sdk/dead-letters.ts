@@ -1,0 +1,52 @@
+/** Events that the service will never take, kept with the reason: one JSON object per line, appended and synced. Several processes may share the file. */
+import { Buffer } from "node:buffer";
+import { open } from "node:fs/promises";
+import { DEAD_LETTER_BYTES_MAX } from "./limits.ts";
+import type { RejectedEvent } from "./reports.ts";
+
+export type Kept =
+  | { readonly kind: "kept" }
+  | { readonly kind: "full" }
+  | { readonly kind: "failed"; readonly reason: string };
+
+export interface DeadLetters {
+  keep(rejected: readonly RejectedEvent[]): Promise<Kept>;
+}
+
+export const createDeadLetterFile = (path: string): DeadLetters => ({
+  keep: async (rejected) => {
+    try {
+      const file = await open(path, "a", 0o600);
+      try {
+        const { size } = await file.stat();
+        const lines = rejected.map((letter) => `${lineOf(letter)}\n`).join("");
+        if (size + Buffer.byteLength(lines) > DEAD_LETTER_BYTES_MAX) return { kind: "full" };
+        await file.appendFile(lines);
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      return { kind: "kept" };
+    } catch (error) {
+      return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
+    }
+  },
+});
+
+/** For programs without a folder: the callback is all that is told. */
+export const noDeadLetters: DeadLetters = { keep: async () => ({ kind: "kept" }) };
+
+/** The event's own text stands last, byte for byte; what was no JSON stands as a text. */
+const lineOf = ({ rejection, text }: RejectedEvent): string => {
+  const head = JSON.stringify({ rejected_at: new Date().toISOString(), ...rejection });
+  return `${head.slice(0, -1)},"event":${isJson(text) ? text : JSON.stringify(text)}}`;
+};
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,32 @@
+/** What becomes of a request to the service, as far as the sender of events must know. How events are sent is in `batch-delivery.ts` and `sandbox-delivery.ts`. */
+
+/** Why the service did not take an event, in its own words. */
+export interface Rejection {
+  /** One of the documented codes, such as `invalid_event`; `status_413` and the like where the answer was not Prooftrail's. */
+  readonly code: string;
+  readonly message: string;
+  readonly errors: readonly { readonly path: string; readonly code: string; readonly message: string }[];
+}
+
+export type EventOutcome =
+  | { readonly kind: "stored" }
+  | { readonly kind: "rejected"; readonly rejection: Rejection }
+  /** Not stored, or unknown: the same again can help. */
+  | { readonly kind: "again"; readonly reason: string };
+
+export type Delivery =
+  /** By position. */
+  | { readonly kind: "answered"; readonly outcomes: readonly EventOutcome[]; readonly duplicates: number }
+  /** Nothing is known of any of the events: no answer, or one that says to come again. */
+  | { readonly kind: "again"; readonly reason: string; readonly askedMs?: number }
+  /** The key, the address or the service's set-up is at fault, and no event. */
+  | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number }
+  /** Something in the request was not taken. With one event it was that one. */
+  | { readonly kind: "rejected"; readonly rejection: Rejection; readonly isOurs: boolean };
+
+/** `events` are JSON texts; `mayBeResent` where one of them may have been sent longer ago than the broker remembers. */
+export type Deliver = (request: {
+  readonly events: readonly Uint8Array[];
+  readonly mayBeResent: boolean;
+  readonly signal: AbortSignal;
+}) => Promise<Delivery>;

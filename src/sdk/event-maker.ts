@@ -1,0 +1,122 @@
+/** From what a program hands over to the text of the event: identity, time, trace, hashes, number, and then JSON. Pure, but for what is handed in. */
+import type { SpanIds } from "./active-span.ts";
+import type { SharedMembers } from "./event.ts";
+import type { Hash } from "./hash.ts";
+import { findNotJson } from "./json-check.ts";
+import { uuid7 } from "./uuid.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export type Made =
+  | { readonly kind: "made"; readonly eventId: string; readonly text: string }
+  | {
+      readonly kind: "invalid";
+      readonly eventId: string | undefined;
+      readonly path: string;
+      readonly message: string;
+    };
+
+export interface EventMaker {
+  /** `event` is whatever a program hands over. */
+  make(event: unknown, shared: SharedMembers): Made;
+  /** Of this source; the highest one given out. Undefined where events are not numbered. */
+  readonly source: { readonly id: string; readonly last: number } | undefined;
+}
+
+export const createEventMaker = (parts: {
+  /** Undefined: events are not numbered. */
+  readonly sourceId: string | undefined;
+  readonly hash: Hash;
+  readonly now: () => number;
+  readonly activeSpan: () => SpanIds | undefined;
+}): EventMaker => {
+  const { sourceId, hash, now, activeSpan } = parts;
+  let last = 0;
+  let writtenMs = 0;
+  let written = "";
+  const timeText = (nowMs: number): string => {
+    if (nowMs !== writtenMs) {
+      written = new Date(nowMs).toISOString();
+      writtenMs = nowMs;
+    }
+    return written;
+  };
+  return {
+    get source() {
+      return sourceId === undefined ? undefined : { id: sourceId, last };
+    },
+    make: (event, shared) => {
+      if (!isObject(event)) return invalid(undefined, "", "Is no event: hand over an object.");
+      const nowMs = now();
+      const { event_id: eventId = uuid7(nowMs), timestamp, metadata, hash: identifiers, ...members } = event;
+      if (typeof eventId !== "string") return invalid(undefined, "/event_id", "Is no text.");
+      const hashes = identifiers === undefined ? undefined : hashesOf(identifiers, hash, members);
+      if (hashes?.kind === "invalid") return { ...hashes, eventId };
+      const whole: Record<string, unknown> = {
+        event_id: eventId,
+        timestamp: timestamp ?? timeText(nowMs),
+        ...shared,
+        ...members,
+        ...hashes?.members,
+      };
+      if (shared.tags && isObject(members.tags)) whole.tags = { ...shared.tags, ...members.tags };
+      const numbered = withNumber(metadata, shared.metadata);
+      if (numbered !== undefined) whole.metadata = numbered;
+      addSpan(whole, activeSpan);
+      const found = findNotJson(whole);
+      if (found) return { kind: "invalid", eventId, ...found };
+      return { kind: "made", eventId, text: JSON.stringify(whole) };
+    },
+  };
+
+  /** Counted also where the event is dropped afterwards: then its number is missing in the log, for everybody to see. */
+  function withNumber(metadata: unknown, shared: SharedMembers["metadata"]): unknown {
+    // What is no object is left as it is: the service says what is wrong with it.
+    if (metadata !== undefined && !isObject(metadata)) return metadata;
+    const all = shared ? { ...shared, ...metadata } : metadata;
+    if (sourceId === undefined || all?.source_id !== undefined) return all;
+    return { ...all, source_id: sourceId, source_sequence: ++last };
+  }
+};
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const invalid = (eventId: string | undefined, path: string, message: string): Made => ({
+  kind: "invalid",
+  eventId,
+  path,
+  message,
+});
+
+const HASHED: ReadonlySet<string> = new Set(["subject", "context", "outcome"]);
+
+type Hashes =
+  | { readonly kind: "hashed"; readonly members: Readonly<Record<string, string>> }
+  | { readonly kind: "invalid"; readonly path: string; readonly message: string };
+
+const hashesOf = (identifiers: unknown, hash: Hash, given: Json): Hashes => {
+  if (!isObject(identifiers)) return { kind: "invalid", path: "/hash", message: "Is no object." };
+  const members: Record<string, string> = {};
+  for (const name in identifiers) {
+    const identifier = identifiers[name];
+    const path = `/hash/${name}`;
+    if (identifier === undefined) continue;
+    if (!HASHED.has(name))
+      return { kind: "invalid", path, message: `Only ${[...HASHED].join(", ")} can be hashed.` };
+    if (given[`${name}_hash`] !== undefined)
+      return { kind: "invalid", path, message: `The event has a ${name}_hash as well: give one of the two.` };
+    if (typeof identifier !== "string" && !(identifier instanceof Uint8Array))
+      return { kind: "invalid", path, message: "Only a text or bytes can be hashed." };
+    members[`${name}_hash`] = hash(identifier);
+  }
+  return { kind: "hashed", members };
+};
+
+const addSpan = (whole: Record<string, unknown>, activeSpan: () => SpanIds | undefined): void => {
+  if (whole.trace_id !== undefined) return;
+  const span = activeSpan();
+  if (!span) return;
+  whole.trace_id = span.traceId;
+  whole.span_id ??= span.spanId;
+};

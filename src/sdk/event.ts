@@ -1,0 +1,110 @@
+/**
+ * What a program hands to `capture()`. The members come from the schema of the event (src/event/audit-event.ts), the types of events from its list;
+ * each event type knows the keys of `metadata` that Prooftrail's views understand.
+ */
+import type { AuditEvent } from "../event/audit-event.ts";
+import type { EVENT_TYPES_BY_GROUP } from "../event/event-types.ts";
+
+export type EventType = (typeof EVENT_TYPES_BY_GROUP)[keyof typeof EVENT_TYPES_BY_GROUP][number];
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | Date
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue | undefined };
+
+/** Any further key may be sent beside these. */
+interface AnyMetadata {
+  readonly [name: string]: JsonValue | undefined;
+}
+
+interface AboutDecision extends AnyMetadata {
+  /** The decision it is about; a decision without one is named by its `event_id`. */
+  readonly decision_id?: string;
+  readonly reason?: string;
+}
+
+interface OfModel extends AnyMetadata {
+  readonly model?: string;
+  readonly duration_ms?: number;
+  readonly tokens_in?: number;
+  readonly tokens_out?: number;
+}
+
+interface AboutObjection extends AboutDecision {
+  readonly objection_id?: string;
+  readonly objection_type?: "explanation_request" | "automated_decision_refusal" | "appeal";
+  /** What became of it. */
+  readonly resolution?: string;
+  /** A limit that was made longer, with `reason`, and the person was told. */
+  readonly extension_days?: number;
+}
+
+interface AboutIncident extends AnyMetadata {
+  readonly incident_id?: string;
+  readonly incident_class?: string;
+  /** When the operator became aware of it: RFC 3339. */
+  readonly aware_at?: string;
+  readonly report_type?: string;
+}
+
+interface AboutAssessment extends AnyMetadata {
+  readonly assessment_id?: string;
+}
+
+type MetadataOfGroup<Type extends EventType> = Type extends `objection.${string}` | "objection"
+  ? AboutObjection
+  : Type extends `incident.${string}`
+    ? AboutIncident
+    : Type extends `assessment.${string}`
+      ? AboutAssessment
+      : Type extends `decision.${string}` | `transparency.${string}` | "human_review" | "ai_inference"
+        ? AboutDecision &
+            OfModel & {
+              readonly outcome?: string;
+              readonly final_outcome?: string;
+              readonly original_decision_id?: string;
+            }
+        : AnyMetadata;
+
+/** What the metadata of an event of this type may hold. */
+export type MetadataOf<Type extends string> = Type extends EventType ? MetadataOfGroup<Type> : AnyMetadata;
+
+type Filled = "event_id" | "timestamp" | "event_type" | "metadata";
+
+/** Every member of the event but those that the SDK fills in or types more closely. */
+type Members = Readonly<Omit<AuditEvent, Filled>>;
+
+interface Filling {
+  /** A UUIDv7, or `evt_` and 1 to 250 characters; a new UUIDv7 where there is none. The same id sent again is one event. */
+  readonly event_id?: string;
+  /** When it happened: UTC. The time of the call where there is none. */
+  readonly timestamp?: string | Date;
+  /** What must not leave the process: it is hashed here into `subject_hash`, `context_hash`, `outcome_hash`. */
+  readonly hash?: {
+    readonly subject?: string | Uint8Array;
+    readonly context?: string | Uint8Array;
+    readonly outcome?: string | Uint8Array;
+  };
+}
+
+export type EventOf<Type extends string> = Members &
+  Filling & { readonly event_type: Type; readonly metadata?: MetadataOf<Type> };
+
+/** One event; `Extra` are the event types that the service admits beside the documented ones (its setting EXTRA_EVENT_TYPES). */
+export type CaptureEvent<Extra extends string = never> = {
+  readonly [Type in EventType | Extra]: EventOf<Type>;
+}[EventType | Extra];
+
+/** Members that may be given once for many events. */
+export type SharedMembers = Partial<Omit<Members, "subject_hash" | "context_hash" | "outcome_hash">> & {
+  readonly metadata?: AnyMetadata;
+};
+
+/** An event in which what was given once may be left out. */
+export type EventWithout<Event, Given extends PropertyKey> = Event extends unknown
+  ? Omit<Event, Given> & Partial<Pick<Event, Given & keyof Event>>
+  : never;

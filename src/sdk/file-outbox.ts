@@ -1,0 +1,395 @@
+/**
+ * An outbox in a folder, for any number of processes. `append` writes to the operating system before it returns, so what it took survives the death of
+ * the process; `sync` says when it survives that of the machine. Entries are read back from the files to be sent, so that memory does not grow with
+ * what waits. Files of clients that are dead are taken over by renaming them, which only one can do.
+ */
+import { closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { open, readdir, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { clearInterval, setInterval } from "node:timers";
+import { FRAME_BYTES, writeFrame } from "./frame.ts";
+import { dropLease, isAbandoned, LEASE_SUFFIX, renewLease, takeLease } from "./lease.ts";
+import {
+  ADOPT_INTERVAL_MS,
+  EVENT_BYTES_MAX,
+  LEASE_RENEW_MS,
+  SEGMENT_BYTES_MAX,
+  SYNC_INTERVAL_MS,
+} from "./limits.ts";
+import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
+import { type Chosen, EVENTS_SUFFIX, SETTLED_SUFFIX, Segment } from "./segment.ts";
+import { uuid7 } from "./uuid.ts";
+
+/**
+ * When what was captured is synced to the disk: right after each event (events that come meanwhile share the next sync), once a second, or when the
+ * operating system likes. In each case an event survives the death of the process as soon as `capture()` has returned.
+ */
+export type SyncPolicy = "always" | "interval" | "never";
+
+export interface FileOutboxOptions {
+  readonly directory: string;
+  readonly bytesMax: number;
+  readonly sync: SyncPolicy;
+  /** Bytes of an entry that were not what had been written. */
+  readonly onUnreadable: (bytes: Uint8Array) => void;
+  /** Entries whose file is gone, through no doing of ours. */
+  readonly onLost: (events: number, reason: string) => void;
+  /** Something went wrong that nobody waits for. */
+  readonly onFailure: (reason: string) => void;
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
+/** Throws where the folder cannot be made or written to: a mistake that is better seen at the start. */
+export const createFileOutbox = (options: FileOutboxOptions): Outbox => new FileOutbox(options);
+
+/** The segment that is written to. */
+interface Live {
+  readonly segment: Segment;
+  readonly fd: number;
+}
+
+class FileOutbox implements Outbox {
+  readonly #options: FileOutboxOptions;
+  readonly #segmentBytesMax: number;
+  readonly #frame = new Uint8Array(EVENT_BYTES_MAX + FRAME_BYTES);
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
+  #owner: string;
+  #renewedMs = performance.now();
+  /** Of clients that are dead; they go first, because they are older. */
+  #adopted: Segment[] = [];
+  #own: Segment[] = [];
+  /** Undefined while none can be written to; the next entry tries again. */
+  #live: Live | undefined;
+  /** In the files of all segments. */
+  #bytes = 0;
+  /** Entries of own segments that are gone. */
+  #settledBefore = 0;
+  #end = 0;
+  #adopting: Promise<void>;
+  /** Written since the last sync, and the folder where files were made in it. */
+  readonly #unsynced = new Set<number>();
+  #isFolderUnsynced = true;
+  readonly #toClose = new Set<number>();
+  #syncing: Promise<Synced> | undefined;
+  #nextSync: Promise<Synced> | undefined;
+
+  constructor(options: FileOutboxOptions) {
+    this.#options = options;
+    this.#segmentBytesMax = Math.min(SEGMENT_BYTES_MAX, Math.ceil(options.bytesMax / 8));
+    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+    this.#owner = uuid7(Date.now());
+    takeLease(options.directory, this.#owner);
+    this.#live = this.#openSegment();
+    this.#adopting = this.#adopt();
+    this.#every(LEASE_RENEW_MS, () => this.#renewQuietly());
+    this.#every(ADOPT_INTERVAL_MS, () => {
+      this.#adopting = this.#adopting.then(() => this.#adopt());
+    });
+    if (options.sync === "interval") this.#every(SYNC_INTERVAL_MS, () => void this.#syncQuietly());
+  }
+
+  get pending() {
+    let [events, bytes] = [0, 0];
+    for (const segment of this.#segments()) {
+      events += segment.left;
+      bytes += segment.leftBytes;
+    }
+    return { events, bytes };
+  }
+
+  get end(): number {
+    return this.#end;
+  }
+
+  get settledUpTo(): number {
+    let upTo = this.#settledBefore;
+    for (const segment of this.#own) {
+      upTo += segment.settledUpTo;
+      if (segment.left > 0) return upTo;
+    }
+    return upTo;
+  }
+
+  get nextDueMs(): number | undefined {
+    const times = [...this.#segments()].flatMap(({ nextDueMs }) => nextDueMs ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  append(entry: Uint8Array): Appended {
+    const length = entry.length + FRAME_BYTES;
+    try {
+      // A process that was stopped, or busy, for long may have been taken for dead by another machine.
+      if (performance.now() - this.#renewedMs > 3 * LEASE_RENEW_MS) this.#renew();
+      this.#live ??= this.#openSegment();
+      if (!this.#makeRoom(length)) return { kind: "full" };
+      writeFrame(entry, this.#frame);
+      this.#write(this.#live, length);
+    } catch (error) {
+      return { kind: "failed", reason: textOf(error) };
+    }
+    if (this.#options.sync === "always") void this.#syncQuietly();
+    return { kind: "kept" };
+  }
+
+  #write({ segment, fd }: Live, length: number): void {
+    let written = 0;
+    try {
+      while (written < length) written += writeSync(fd, this.#frame, written, length - written);
+    } catch (error) {
+      if (written > 0) this.#takeBack(segment, fd);
+      throw error;
+    }
+    segment.size += length;
+    segment.entries++;
+    this.#bytes += length;
+    this.#end++;
+    this.#unsynced.add(fd);
+  }
+
+  /** A part of a frame must not stand before the next one. */
+  #takeBack({ size }: Segment, fd: number): void {
+    try {
+      ftruncateSync(fd, size);
+    } catch {
+      this.#toClose.add(fd);
+      this.#live = undefined;
+    }
+  }
+
+  /** False where the bound is reached. */
+  #makeRoom(length: number): boolean {
+    const { bytesMax } = this.#options;
+    const { segment } = this.#live ?? {};
+    const isLarge =
+      segment !== undefined && segment.size > 0 && segment.size + length > this.#segmentBytesMax;
+    // What is settled takes room as long as its file is written to.
+    const isOver = this.#bytes + length > bytesMax && segment?.left === 0;
+    if (isLarge || isOver) this.#rotate();
+    return this.#bytes + length <= bytesMax;
+  }
+
+  *#segments(): Generator<Segment> {
+    yield* this.#adopted;
+    yield* this.#own;
+  }
+
+  #openSegment(): Live {
+    const id = uuid7(Date.now());
+    const segment = new Segment(join(this.#options.directory, `${this.#owner}.${id}`));
+    // It may have been removed under us.
+    mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 });
+    const fd = openSync(segment.path + EVENTS_SUFFIX, "ax", 0o600);
+    this.#own.push(segment);
+    this.#isFolderUnsynced = true;
+    return { segment, fd };
+  }
+
+  #rotate(): void {
+    const before = this.#live;
+    this.#live = this.#openSegment();
+    if (before) this.#toClose.add(before.fd);
+    this.#drop();
+    void this.#syncQuietly();
+  }
+
+  /** Segments without anything left go, but for the one that is written to. */
+  #drop(): void {
+    const isDone = (segment: Segment) => segment.left === 0 && segment !== this.#live?.segment;
+    for (const segment of this.#own.filter(isDone)) this.#settledBefore += segment.entries;
+    for (const segment of [...this.#segments()].filter(isDone)) {
+      this.#bytes -= segment.size;
+      void segment.remove();
+    }
+    this.#own = this.#own.filter((segment) => !isDone(segment));
+    this.#adopted = this.#adopted.filter((segment) => !isDone(segment));
+  }
+
+  async take(limits: TakeLimits): Promise<Taken | undefined> {
+    await this.#adopting;
+    for (const segment of [...this.#segments()]) {
+      if (segment.left === 0) continue;
+      const chosen = await this.#choose(segment, limits);
+      this.#drop();
+      if (chosen.length === 0) continue;
+      const now = Date.now();
+      const mayBeResent = segment.mayBeResent(now);
+      segment.attempt(chosen, now);
+      const at = (positions: readonly number[]) => positions.flatMap((position) => chosen[position] ?? []);
+      return {
+        entries: chosen.map(({ entry }) => entry),
+        mayBeResent,
+        settle: (positions) => {
+          segment.settle(at(positions));
+          this.#drop();
+        },
+        postpone: (positions, dueMs) => segment.postpone(at(positions), dueMs),
+      };
+    }
+    return undefined;
+  }
+
+  async #choose(segment: Segment, limits: TakeLimits): Promise<readonly Chosen[]> {
+    try {
+      return await segment.choose(limits, this.#options.onUnreadable);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      this.#options.onLost(segment.left, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);
+      this.#forget(segment);
+      return [];
+    }
+  }
+
+  #forget(segment: Segment): void {
+    this.#bytes -= segment.size;
+    if (this.#own.includes(segment)) this.#settledBefore += segment.entries;
+    this.#own = this.#own.filter((other) => other !== segment);
+    this.#adopted = this.#adopted.filter((other) => other !== segment);
+    if (this.#live?.segment === segment) {
+      this.#toClose.add(this.#live.fd);
+      this.#live = undefined;
+    }
+  }
+
+  /** One sync at a time: what is written during one is in the next. */
+  sync(): Promise<Synced> {
+    if (!this.#syncing) {
+      this.#syncing = this.#syncNow().finally(() => {
+        this.#syncing = undefined;
+      });
+      return this.#syncing;
+    }
+    this.#nextSync ??= this.#syncing.then(() => {
+      this.#nextSync = undefined;
+      return this.sync();
+    });
+    return this.#nextSync;
+  }
+
+  async #syncNow(): Promise<Synced> {
+    const [files, closing] = [[...this.#unsynced], [...this.#toClose]];
+    this.#unsynced.clear();
+    this.#toClose.clear();
+    try {
+      for (const fd of files) await syncFile(fd);
+      if (this.#isFolderUnsynced) {
+        this.#isFolderUnsynced = false;
+        await syncFolder(this.#options.directory);
+      }
+      return { kind: "synced" };
+    } catch (error) {
+      return { kind: "failed", reason: textOf(error) };
+    } finally {
+      for (const fd of closing) closeSync(fd);
+    }
+  }
+
+  async #syncQuietly(): Promise<void> {
+    if (this.#unsynced.size === 0 && !this.#isFolderUnsynced && this.#toClose.size === 0) return;
+    const synced = await this.sync();
+    if (synced.kind === "failed") this.#options.onFailure(`The outbox could not be synced: ${synced.reason}`);
+  }
+
+  #renew(): void {
+    const { directory, onFailure } = this.#options;
+    this.#renewedMs = performance.now();
+    if (renewLease(directory, this.#owner)) return;
+    onFailure(
+      "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.",
+    );
+    // What comes from now on is ours again, under a new name.
+    for (const segment of this.#own) this.#forget(segment);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const owner = uuid7(Date.now());
+    takeLease(directory, owner);
+    this.#owner = owner;
+  }
+
+  #renewQuietly(): void {
+    try {
+      this.#renew();
+    } catch (error) {
+      this.#options.onFailure(`The outbox cannot be written: ${textOf(error)}`);
+    }
+  }
+
+  /** Takes over what the dead have left. */
+  async #adopt(): Promise<void> {
+    const { directory, onFailure } = this.#options;
+    try {
+      const names = await readdir(directory);
+      const owners = new Set(
+        names.map(ownerOf).filter((owner) => owner !== undefined && owner !== this.#owner),
+      );
+      for (const owner of owners)
+        if (owner && isAbandoned(directory, owner)) await this.#adoptFrom(owner, names);
+    } catch (error) {
+      onFailure(`What other processes left in the outbox cannot be taken over: ${textOf(error)}`);
+    }
+  }
+
+  async #adoptFrom(owner: string, names: readonly string[]): Promise<void> {
+    const { directory } = this.#options;
+    const ids = names
+      .filter((name) => name.startsWith(`${owner}.`) && name.endsWith(EVENTS_SUFFIX))
+      .map((name) => name.slice(owner.length + 1, -EVENTS_SUFFIX.length))
+      .sort();
+    for (const id of ids) {
+      const [from, to] = [join(directory, `${owner}.${id}`), join(directory, `${this.#owner}.${id}`)];
+      await rename(from + SETTLED_SUFFIX, to + SETTLED_SUFFIX).catch(() => {});
+      const isOurs = await rename(from + EVENTS_SUFFIX, to + EVENTS_SUFFIX).then(
+        () => true,
+        () => false,
+      );
+      if (!isOurs) continue;
+      const segment = await Segment.read(to, id);
+      this.#bytes += segment.size;
+      this.#adopted.push(segment);
+    }
+    for (const name of names)
+      if (name.startsWith(`${owner}.`) && name.endsWith(SETTLED_SUFFIX))
+        await unlink(join(directory, name)).catch(() => {});
+    dropLease(directory, owner);
+    this.#drop();
+  }
+
+  #every(intervalMs: number, action: () => void): void {
+    const timer = setInterval(action, intervalMs);
+    // An outbox is no reason for a program to go on.
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#adopting;
+    await this.sync();
+    const { directory } = this.#options;
+    if (this.#live) closeSync(this.#live.fd);
+    this.#live = undefined;
+    for (const segment of [...this.#segments()])
+      await (segment.left === 0 ? segment.remove() : segment.written());
+    dropLease(directory, this.#owner);
+  }
+}
+
+/** `<owner>.<id>.events`, `<owner>.<id>.settled`, `<owner>.lease`. */
+const ownerOf = (name: string): string | undefined =>
+  name.endsWith(EVENTS_SUFFIX) || name.endsWith(LEASE_SUFFIX) || name.endsWith(SETTLED_SUFFIX)
+    ? name.split(".")[0]
+    : undefined;
+
+const syncFile = (fd: number): Promise<void> =>
+  new Promise((resolve, reject) => fdatasync(fd, (error) => (error ? reject(error) : resolve())));
+
+/** A new file is there after a power failure only when its folder was synced too. */
+const syncFolder = async (directory: string): Promise<void> => {
+  const folder = await open(directory, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+};

@@ -1,0 +1,24 @@
+/**
+ * `prooftrail/sdk`: records what an AI system does, from Node 20 or newer, Bun and Deno. Nothing of the server comes with it, and no package.
+ */
+export type { Client, Stats } from "./background-client.ts";
+export { createClient, createSandboxClient } from "./client.ts";
+export type {
+  BatchOptions,
+  ClientOptions,
+  EventOptions,
+  HeartbeatOptions,
+  OutboxInFolder,
+  OutboxInMemory,
+  SandboxOptions,
+} from "./client-options.ts";
+export type { Rejection } from "./delivery.ts";
+export type { CaptureEvent, EventOf, EventType, JsonValue, MetadataOf, SharedMembers } from "./event.ts";
+export type { SyncPolicy } from "./file-outbox.ts";
+export { type Hash, keyedHash, sha256 } from "./hash.ts";
+export type { Synced } from "./outbox.ts";
+export type { Captured, Recorder } from "./recorder.ts";
+export type { DroppedEvent, DropReason, Problem, RejectedEvent } from "./reports.ts";
+export type { Flushed } from "./sender.ts";
+export type { Receipt, Sent } from "./single-send.ts";
+export { type CapturedEvent, createTestClient, type TestClient } from "./test-client.ts";

@@ -1,0 +1,75 @@
+/**
+ * What JSON cannot hold is refused with its place. `JSON.stringify` would write NaN as null, leave functions out, make `{}` of a Map and throw at a
+ * BigInt: a changed event, or none.
+ */
+import { EVENT_DEPTH_MAX } from "./limits.ts";
+
+export interface NotJson {
+  /** JSON Pointer (RFC 6901). */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The first value inside `value` that JSON cannot hold as it is; undefined where there is none. Members that are undefined count as absent. */
+export const findNotJson = (value: unknown): NotJson | undefined => check(value, 1);
+
+const refuse = (message: string): NotJson => ({ path: "", message });
+
+/** Paths are put together on the way back, so that an event without a fault pays nothing for them. */
+const within = (name: string | number, found: NotJson): NotJson => ({
+  path: `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}${found.path}`,
+  message: found.message,
+});
+
+const check = (value: unknown, depth: number): NotJson | undefined => {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+    case "undefined":
+      return undefined;
+    case "number":
+      return Number.isFinite(value) ? undefined : refuse(`${value} is no JSON number: send a text or null.`);
+    case "object":
+      return value === null ? undefined : checkObject(value, depth);
+    case "bigint":
+      return refuse("A BigInt is no JSON number: send it as a text.");
+    default:
+      return refuse(`A ${typeof value} cannot be sent.`);
+  }
+};
+
+const checkObject = (value: object, depth: number): NotJson | undefined => {
+  if (depth > EVENT_DEPTH_MAX)
+    return refuse(`Nested more than ${EVENT_DEPTH_MAX} levels deep, or in a circle.`);
+  if (Array.isArray(value)) return checkArray(value, depth);
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    const written: unknown = value.toJSON();
+    if (written === null || written === undefined)
+      return refuse("Its toJSON() gives nothing: is it a valid date?");
+    return check(written, depth + 1);
+  }
+  if (!isPlain(value))
+    return refuse(`A ${value.constructor.name} is not sent as it is: make a plain object of it.`);
+  for (const name in value) {
+    const found = check(Reflect.get(value, name), depth + 1);
+    if (found) return within(name, found);
+  }
+  return undefined;
+};
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return true;
+  // Objects of another realm (`node:vm`, test runners) have an Object.prototype of their own.
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(Object(prototype), "hasOwnProperty");
+};
+
+const checkArray = (value: readonly unknown[], depth: number): NotJson | undefined => {
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index];
+    const found =
+      item === undefined ? refuse("An array has no place for undefined: send null.") : check(item, depth + 1);
+    if (found) return within(index, found);
+  }
+  return undefined;
+};

@@ -1,0 +1,81 @@
+/** An outbox that ends with the process: for programs without a disk, and for what a disk does not take. */
+import { RESENT_AFTER_MS } from "./limits.ts";
+import type { Appended, Outbox, TakeLimits, Taken } from "./outbox.ts";
+
+interface Entry {
+  readonly position: number;
+  readonly bytes: Uint8Array;
+  firstAttemptMs: number | undefined;
+  dueMs: number;
+}
+
+export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }): Outbox => {
+  /** In the order of their positions. */
+  const entries = new Map<number, Entry>();
+  let bytes = 0;
+  let end = 0;
+
+  const append = (entry: Uint8Array): Appended => {
+    if (bytes + entry.length > bytesMax) return { kind: "full" };
+    entries.set(end, { position: end, bytes: entry.slice(), firstAttemptMs: undefined, dueMs: 0 });
+    end++;
+    bytes += entry.length;
+    return { kind: "kept" };
+  };
+
+  const take = async (limits: TakeLimits): Promise<Taken | undefined> => {
+    const now = performance.now();
+    const chosen: Entry[] = [];
+    let size = 0;
+    for (const entry of entries.values()) {
+      if (entry.dueMs > now) continue;
+      if (chosen.length >= limits.events || (chosen.length > 0 && size + entry.bytes.length > limits.bytes))
+        break;
+      chosen.push(entry);
+      size += entry.bytes.length;
+    }
+    if (chosen.length === 0) return undefined;
+    const mayBeResent = chosen.some(
+      ({ firstAttemptMs }) => firstAttemptMs !== undefined && now - firstAttemptMs > RESENT_AFTER_MS,
+    );
+    for (const entry of chosen) entry.firstAttemptMs ??= now;
+    return {
+      entries: chosen.map((entry) => entry.bytes),
+      mayBeResent,
+      settle: (positions) => {
+        for (const position of positions) {
+          const entry = chosen[position];
+          if (entry && entries.delete(entry.position)) bytes -= entry.bytes.length;
+        }
+      },
+      postpone: (positions, dueMs) => {
+        for (const position of positions) {
+          const entry = chosen[position];
+          if (entry) entry.dueMs = dueMs;
+        }
+      },
+    };
+  };
+
+  return {
+    append,
+    take,
+    sync: async () => ({ kind: "synced" }),
+    get pending() {
+      return { events: entries.size, bytes };
+    },
+    get end() {
+      return end;
+    },
+    get settledUpTo() {
+      for (const position of entries.keys()) return position;
+      return end;
+    },
+    get nextDueMs() {
+      let next: number | undefined;
+      for (const { dueMs } of entries.values()) if (dueMs > 0 && dueMs < (next ?? Infinity)) next = dueMs;
+      return next;
+    },
+    close: async () => {},
+  };
+};

@@ -1,0 +1,46 @@
+/**
+ * What waits to be delivered. An entry is the text of one event; it leaves the outbox when it is settled, which means that its own outcome is known:
+ * stored, or rejected and kept as a dead letter. Nothing else takes it out.
+ */
+export type Appended =
+  | { readonly kind: "kept" }
+  /** Its bound is reached: the new entry is not taken, those before it stay. */
+  | { readonly kind: "full" }
+  /** It cannot be written. */
+  | { readonly kind: "failed"; readonly reason: string };
+
+export type Synced = { readonly kind: "synced" } | { readonly kind: "failed"; readonly reason: string };
+
+/** Entries in hand, oldest first. They stay in the outbox. */
+export interface Taken {
+  readonly entries: readonly Uint8Array[];
+  /** Whether one of them may have been sent more than RESENT_AFTER_MS ago, in this life or in one before. */
+  readonly mayBeResent: boolean;
+  /** By position in `entries`: their outcome is known, they are never given out again. */
+  settle(positions: readonly number[]): void;
+  /** By position: not to be given out before this time (`performance.now()`). The others go first. */
+  postpone(positions: readonly number[], dueMs: number): void;
+}
+
+export interface TakeLimits {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+export interface Outbox {
+  /** Synchronous, and the entry is copied. */
+  append(entry: Uint8Array): Appended;
+  /** At least one entry where one is due, however large. */
+  take(limits: TakeLimits): Promise<Taken | undefined>;
+  /** Resolves when everything appended before is on the disk, as far as there is one. */
+  sync(): Promise<Synced>;
+  /** Not settled yet. */
+  readonly pending: { readonly events: number; readonly bytes: number };
+  /** Position behind the last entry appended by this client, and of the first one of these that is not settled. */
+  readonly end: number;
+  readonly settledUpTo: number;
+  /** When the next postponed entry is due (`performance.now()`); undefined where none is postponed. */
+  readonly nextDueMs: number | undefined;
+  /** Gives back what is held. Entries that are not settled stay where the kind of outbox keeps them. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,93 @@
+/** Taking events down: the part of a client that a program's own code calls. It never throws, waits for nobody, and says what became of the event. */
+import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
+import type { EventMaker } from "./event-maker.ts";
+import { EVENT_BYTES_MAX } from "./limits.ts";
+import type { DroppedEvent, DropReason, Reports } from "./reports.ts";
+
+export type Captured =
+  /** It is in the outbox. */
+  | { readonly kind: "kept"; readonly eventId: string }
+  /** It will not be sent; that was counted and reported too. */
+  | { readonly kind: "dropped"; readonly reason: DropReason; readonly message: string };
+
+/** `Given` are the members that `with()` has given already. */
+export interface Recorder<Extra extends string = never, Given extends PropertyKey = never> {
+  capture(event: EventWithout<CaptureEvent<Extra>, Given>): Captured;
+  /** A recorder whose events have these members, where they have none of their own. `tags` and `metadata` are joined key by key. */
+  with<Members extends SharedMembers>(members: Members): Recorder<Extra, Given | keyof Members>;
+}
+
+export interface EventBytes {
+  readonly eventId: string;
+  /** Only there until the next event is made. */
+  readonly bytes: Uint8Array;
+}
+
+/** Where an event goes that was made. */
+export type Keep = (
+  event: EventBytes,
+) =>
+  | { readonly kind: "kept"; readonly eventId: string }
+  | { readonly kind: "dropped"; readonly dropped: DroppedEvent };
+
+export interface RecorderParts {
+  readonly maker: EventMaker;
+  readonly keep: Keep;
+  readonly reports: Pick<Reports, "dropped">;
+}
+
+export type MadeEvent =
+  | (EventBytes & { readonly kind: "made" })
+  | { readonly kind: "dropped"; readonly dropped: DroppedEvent };
+
+const encoder = new TextEncoder();
+const scratch = new Uint8Array(EVENT_BYTES_MAX);
+
+/** The event as bytes, which the next call writes over. Whatever a program hands over, this does not throw. */
+export const makeEvent = (maker: EventMaker, event: unknown, shared: SharedMembers): MadeEvent => {
+  try {
+    const made = maker.make(event, shared);
+    if (made.kind === "invalid") return drop("invalid", made.message, made);
+    const { eventId, text } = made;
+    const { read, written } = encoder.encodeInto(text, scratch);
+    if (read === text.length) return { kind: "made", eventId, bytes: scratch.subarray(0, written) };
+    return drop("too_large", `An event has at most ${EVENT_BYTES_MAX} bytes as JSON.`, { eventId });
+  } catch (error) {
+    return drop("invalid", error instanceof Error ? error.message : String(error), { eventId: undefined });
+  }
+};
+
+const drop = (
+  reason: DropReason,
+  message: string,
+  { eventId, path }: { readonly eventId: string | undefined; readonly path?: string },
+): MadeEvent => ({
+  kind: "dropped",
+  dropped: { reason, message, eventId, ...(path !== undefined && { path }) },
+});
+
+/** The types of events are for the programmer; what comes in is looked at as it is. */
+export interface LooseRecorder {
+  capture(event: unknown): Captured;
+  with(members: SharedMembers): LooseRecorder;
+}
+
+export const createRecorder = (parts: RecorderParts, shared: SharedMembers = {}): LooseRecorder => ({
+  capture: (event) => {
+    const made = makeEvent(parts.maker, event, shared);
+    const kept =
+      made.kind === "made" ? parts.keep(made) : { kind: "dropped" as const, dropped: made.dropped };
+    if (kept.kind === "kept") return kept;
+    const { dropped } = kept;
+    parts.reports.dropped(dropped);
+    return { kind: "dropped", reason: dropped.reason, message: dropped.message };
+  },
+  with: (members) => createRecorder(parts, joined(shared, members)),
+});
+
+const joined = (shared: SharedMembers, members: SharedMembers): SharedMembers => ({
+  ...shared,
+  ...members,
+  ...(shared.tags && members.tags && { tags: { ...shared.tags, ...members.tags } }),
+  ...(shared.metadata && members.metadata && { metadata: { ...shared.metadata, ...members.metadata } }),
+});

@@ -1,0 +1,121 @@
+/** What went wrong, counted and told. Nothing in here throws into the program, whatever its callbacks do. */
+import process from "node:process";
+import type { Rejection } from "./delivery.ts";
+import { REPORT_INTERVAL_MS } from "./limits.ts";
+
+/** Why an event is not in the outbox and will not be sent. Each one is counted, and its number is missing at the source. */
+export type DropReason =
+  /** The outbox has reached its bound. What was in it before stays. */
+  | "outbox_full"
+  /** Neither the folder nor memory could take it. */
+  | "outbox_failed"
+  /** It cannot be written as JSON, or is no event; `path` says where. */
+  | "invalid"
+  /** It is larger than the service takes. */
+  | "too_large"
+  /** `close()` was called before. */
+  | "closed"
+  /** What was in the outbox is not what had been written, or gone: damage from outside. */
+  | "outbox_damaged"
+  /** It was rejected, and the file of dead letters is full. */
+  | "dead_letters_full";
+
+export interface DroppedEvent {
+  readonly reason: DropReason;
+  readonly message: string;
+  /** Undefined where it is not known any more. */
+  readonly eventId: string | undefined;
+  /** JSON Pointer into the event, where a member is at fault. */
+  readonly path?: string;
+}
+
+/** The service will never take this event as it is. It is in the file of dead letters, where there is one. */
+export interface RejectedEvent {
+  readonly eventId: string | undefined;
+  readonly rejection: Rejection;
+  /** The event as it was sent. */
+  readonly text: string;
+}
+
+export interface Problem {
+  readonly kind: "dropped" | "rejected" | "not_delivered" | "refused" | "outbox" | "heartbeat" | "callback";
+  readonly message: string;
+  /** How often since the last report of this kind, this one included. */
+  readonly count: number;
+}
+
+export interface Callbacks {
+  readonly onDropped?: (dropped: DroppedEvent) => void;
+  readonly onRejected?: (rejected: RejectedEvent) => void;
+  /** At most once a minute for each kind. Without it a warning of the process says the same. */
+  readonly onProblem?: (problem: Problem) => void;
+}
+
+export interface Reports {
+  dropped(dropped: DroppedEvent, events?: number): void;
+  rejected(rejected: RejectedEvent): void;
+  problem(kind: Problem["kind"], message: string): void;
+  readonly drops: Readonly<Partial<Record<DropReason, number>>>;
+  readonly rejections: number;
+}
+
+export const createReports = (callbacks: Callbacks): Reports => {
+  const drops: Partial<Record<DropReason, number>> = {};
+  const told = new Map<Problem["kind"], { atMs: number; since: number }>();
+  let rejections = 0;
+
+  const problem = (kind: Problem["kind"], message: string): void => {
+    const last = told.get(kind) ?? { atMs: Number.NEGATIVE_INFINITY, since: 0 };
+    const count = last.since + 1;
+    const nowMs = performance.now();
+    const isDue = nowMs - last.atMs >= REPORT_INTERVAL_MS;
+    told.set(kind, isDue ? { atMs: nowMs, since: 0 } : { ...last, since: count });
+    if (!isDue) return;
+    try {
+      if (callbacks.onProblem) callbacks.onProblem({ kind, message, count });
+      else warn(kind, message, count);
+    } catch {
+      // The callback that tells of faults is at fault itself: there is nobody left to tell.
+    }
+  };
+
+  const call = <Value>(callback: ((value: Value) => void) | undefined, value: Value): void => {
+    try {
+      callback?.(value);
+    } catch (error) {
+      problem("callback", `A callback threw: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+
+  return {
+    drops,
+    get rejections() {
+      return rejections;
+    },
+    problem,
+    dropped: (dropped, events = 1) => {
+      drops[dropped.reason] = (drops[dropped.reason] ?? 0) + events;
+      const what = dropped.eventId === undefined ? `${events} events` : `Event ${dropped.eventId}`;
+      problem(
+        "dropped",
+        `${what} dropped (${dropped.reason}): ${dropped.path ? `${dropped.path}: ` : ""}${dropped.message}`,
+      );
+      call(callbacks.onDropped, dropped);
+    },
+    rejected: (rejected) => {
+      rejections++;
+      const { code, message, errors } = rejected.rejection;
+      const first = errors[0] ? ` ${errors[0].message}` : "";
+      problem("rejected", `Event ${rejected.eventId ?? "?"} rejected (${code}): ${message}${first}`);
+      call(callbacks.onRejected, rejected);
+    },
+  };
+};
+
+const warn = (kind: string, message: string, count: number): void => {
+  const more = count > 1 ? ` (${count} times since the last warning of this kind)` : "";
+  process.emitWarning(`${message}${more}`, {
+    type: "ProoftrailWarning",
+    code: `PROOFTRAIL_${kind.toUpperCase()}`,
+  });
+};

@@ -1,0 +1,23 @@
+/** Events to `POST /v1/sandbox/events`, which takes one at a time, asks for no key and forgets after an hour. */
+import type { Deliver, EventOutcome } from "./delivery.ts";
+import { post, type ServiceAddress } from "./service.ts";
+
+export const createSandboxDelivery =
+  (service: ServiceAddress): Deliver =>
+  async ({ events, signal }) => {
+    const outcomes: EventOutcome[] = [];
+    for (const event of events) {
+      const request = { path: "/v1/sandbox/events", body: Uint8Array.from(event), signal };
+      const answer = await post(service, request);
+      if (answer.kind === "taken") outcomes.push({ kind: "stored" });
+      else if (answer.kind === "rejected" && answer.isOurs)
+        outcomes.push({ kind: "rejected", rejection: answer.rejection });
+      else if (outcomes.length === 0) return answer;
+      // Those that have their outcome keep it; the others are asked again from where it ended.
+      else break;
+    }
+    const rest = events
+      .slice(outcomes.length)
+      .map((): EventOutcome => ({ kind: "again", reason: "Not sent yet." }));
+    return { kind: "answered", outcomes: [...outcomes, ...rest], duplicates: 0 };
+  };

@@ -1,0 +1,184 @@
+/** One file of the outbox, `<owner>.<id>.events`, and beside it `.settled`: which of its entries have their outcome. Entries are counted from 0. */
+import { appendFile, open, readFile, unlink } from "node:fs/promises";
+import { type Frame, frameLengths, readFrames } from "./frame.ts";
+import { EVENT_BYTES_MAX, RESENT_AFTER_MS } from "./limits.ts";
+import type { TakeLimits } from "./outbox.ts";
+import { timeOfUuid7 } from "./uuid.ts";
+
+export const EVENTS_SUFFIX = ".events";
+export const SETTLED_SUFFIX = ".settled";
+
+export interface Chosen {
+  readonly index: number;
+  /** Of its frame, in bytes. */
+  readonly length: number;
+  readonly entry: Uint8Array;
+}
+
+type Placed = Omit<Chosen, "entry">;
+
+export class Segment {
+  /** Without a suffix. */
+  readonly path: string;
+  /** Bytes and entries that were written. */
+  size = 0;
+  entries = 0;
+  /** Where the first entry stands that has no outcome. */
+  #headOffset = 0;
+  #headIndex = 0;
+  /** Behind the head: index to length of the frame. */
+  readonly #settled = new Map<number, number>();
+  readonly #dueMs = new Map<number, number>();
+  /** Wall clock of the first attempt at one of the entries before `#attemptedUpTo`. */
+  #attemptedMs = 0;
+  #attemptedUpTo = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** A segment that another client has left. Whatever is in it may have been sent since the segment was made, which its id says. */
+  static async read(path: string, id: string): Promise<Segment> {
+    const segment = new Segment(path);
+    const lengths = frameLengths(await readFile(path + EVENTS_SUFFIX));
+    segment.entries = lengths.length;
+    for (const length of lengths) segment.size += length;
+    segment.#attemptedMs = timeOfUuid7(id);
+    segment.#attemptedUpTo = lengths.length;
+    for (const index of indexesIn(await readFile(path + SETTLED_SUFFIX, "utf8").catch(() => ""))) {
+      const length = lengths[index];
+      if (length !== undefined) segment.#settled.set(index, length);
+    }
+    segment.#advance();
+    return segment;
+  }
+
+  /** Entries without an outcome. */
+  get left(): number {
+    return this.entries - this.#headIndex - this.#settled.size;
+  }
+
+  get leftBytes(): number {
+    return this.size - this.#headOffset;
+  }
+
+  get settledUpTo(): number {
+    return this.#headIndex;
+  }
+
+  get nextDueMs(): number | undefined {
+    return this.#dueMs.size === 0 ? undefined : Math.min(...this.#dueMs.values());
+  }
+
+  /** Whether an attempt may lie further back than the broker is sure to remember. A clock that was set back counts as that. */
+  mayBeResent(nowMs: number): boolean {
+    if (this.#attemptedUpTo <= this.#headIndex) return false;
+    const ageMs = nowMs - this.#attemptedMs;
+    return ageMs < 0 || ageMs > RESENT_AFTER_MS;
+  }
+
+  /** Entries that are due and have no outcome, oldest first. What cannot be read is handed to `onUnreadable`, and settled. */
+  async choose(limits: TakeLimits, onUnreadable: (bytes: Uint8Array) => void): Promise<readonly Chosen[]> {
+    const chosen: Chosen[] = [];
+    const unreadable: Placed[] = [];
+    let bytes = 0;
+    const now = performance.now();
+    for await (const { index, frame } of this.#frames(limits.bytes)) {
+      if (this.#settled.has(index) || (this.#dueMs.get(index) ?? 0) > now) continue;
+      const { entry, length } = frame;
+      if (entry === undefined) {
+        onUnreadable(frame.bytes);
+        unreadable.push({ index, length });
+        continue;
+      }
+      if (chosen.length > 0 && bytes + entry.length > limits.bytes) break;
+      chosen.push({ index, length, entry });
+      bytes += entry.length;
+      if (chosen.length === limits.events) break;
+    }
+    if (unreadable.length > 0) this.settle(unreadable);
+    return chosen;
+  }
+
+  /** Says that these are about to be sent. */
+  attempt(chosen: readonly Placed[], nowMs: number): void {
+    if (this.#attemptedUpTo <= this.#headIndex) this.#attemptedMs = nowMs;
+    for (const { index } of chosen) this.#attemptedUpTo = Math.max(this.#attemptedUpTo, index + 1);
+  }
+
+  postpone(chosen: readonly Placed[], dueMs: number): void {
+    for (const { index } of chosen) this.#dueMs.set(index, dueMs);
+  }
+
+  /** They have their outcome. That is written down behind this call: what a killed process had not written is sent again, and is one event. */
+  settle(chosen: readonly Placed[]): void {
+    for (const { index, length } of chosen) {
+      this.#settled.set(index, length);
+      this.#dueMs.delete(index);
+    }
+    this.#advance();
+    const text = chosen.map(({ index }) => `${index}\n`).join("");
+    // A disk that is full keeps nobody from sending; the file is gone when all of its entries are settled.
+    this.#writing = this.#writing
+      .then(() => appendFile(this.path + SETTLED_SUFFIX, text, { mode: 0o600 }))
+      .catch(() => {});
+  }
+
+  /** Resolves when what was settled is with the operating system. */
+  written(): Promise<void> {
+    return this.#writing;
+  }
+
+  /** The events first: what is left of a pair whose second half remains is only a list of numbers. */
+  async remove(): Promise<void> {
+    await this.#writing;
+    await unlink(this.path + EVENTS_SUFFIX).catch(() => {});
+    await unlink(this.path + SETTLED_SUFFIX).catch(() => {});
+  }
+
+  #advance(): void {
+    for (;;) {
+      const length = this.#settled.get(this.#headIndex);
+      if (length === undefined) return;
+      this.#settled.delete(this.#headIndex);
+      this.#headOffset += length;
+      this.#headIndex++;
+    }
+  }
+
+  /** From the head to what is written now, read in pieces that hold a batch. */
+  async *#frames(bytes: number): AsyncGenerator<{ readonly index: number; readonly frame: Frame }> {
+    const { size } = this;
+    let [offset, index] = [this.#headOffset, this.#headIndex];
+    if (offset >= size) return;
+    const file = await open(this.path + EVENTS_SUFFIX, "r");
+    let pieceBytes = bytes + 2 * EVENT_BYTES_MAX;
+    try {
+      while (offset < size) {
+        const piece = new Uint8Array(Math.min(size - offset, pieceBytes));
+        const { bytesRead } = await file.read(piece, 0, piece.length, offset);
+        // Shorter than it was: there is nothing more to be had.
+        if (bytesRead === 0) return;
+        const from = offset;
+        for (const frame of readFrames(piece.subarray(0, bytesRead), offset + bytesRead >= size)) {
+          yield { index, frame };
+          index++;
+          offset += frame.length;
+        }
+        // Only what is broken has a line longer than that.
+        if (offset === from) pieceBytes *= 2;
+      }
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** A line that was cut off may name another entry than it meant: only whole lines count. */
+const indexesIn = (text: string): readonly number[] =>
+  text
+    .split("\n")
+    .slice(0, -1)
+    .filter((line) => /^\d{1,9}$/.test(line))
+    .map(Number);

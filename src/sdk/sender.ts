@@ -1,0 +1,306 @@
+/**
+ * Takes from the outboxes and delivers, one request at a time, in the background. An entry is settled when its own outcome is known and, where it was
+ * rejected, when it is kept as a dead letter; before that it stays. What one event is at fault for costs that event alone: a request that is refused
+ * because of what is in it is halved until the event stands alone.
+ */
+import { clearTimeout, setTimeout } from "node:timers";
+import type { DeadLetters } from "./dead-letters.ts";
+import type { Deliver, Delivery, EventOutcome } from "./delivery.ts";
+import { REFUSED_RETRY_CAP_MS, RETRY_CAP_MS } from "./limits.ts";
+import type { Outbox, TakeLimits, Taken } from "./outbox.ts";
+import type { RejectedEvent, Reports } from "./reports.ts";
+import { nextAttemptMs } from "./retry.ts";
+
+export interface SenderOptions {
+  /** The first that has something due is served. */
+  readonly outboxes: readonly Outbox[];
+  readonly deliver: Deliver;
+  readonly deadLetters: DeadLetters;
+  readonly reports: Reports;
+  readonly limits: TakeLimits;
+  /** How long the first entry of a batch waits for others. */
+  readonly flushIntervalMs: number;
+  readonly random: () => number;
+}
+
+export type Flushed =
+  /** Every event captured before the call has its outcome. */
+  | { readonly kind: "flushed" }
+  /** The time was over first. What is pending stays in the outbox. */
+  | { readonly kind: "pending"; readonly events: number; readonly reason: string | undefined };
+
+export interface Sender {
+  /** An entry of so many bytes was appended. */
+  appended(bytes: number): void;
+  flush(timeoutMs: number): Promise<Flushed>;
+  /** Ends the request on its way, if any; its events stay. */
+  stop(): Promise<void>;
+  readonly delivered: number;
+  readonly duplicates: number;
+  /** Why nothing goes through; undefined while something does. */
+  readonly failure: string | undefined;
+}
+
+export const createSender = (options: SenderOptions): Sender => new BackgroundSender(options);
+
+class BackgroundSender implements Sender {
+  delivered = 0;
+  duplicates = 0;
+  failure: string | undefined;
+  readonly #options: SenderOptions;
+  readonly #ending = new AbortController();
+  /** Events in the next request: halved by a refusal, doubled by what goes through. */
+  #eventsMax: number;
+  #failures = 0;
+  /** Answers in a row in which an event was to come again. */
+  #againRounds = 0;
+  /** `performance.now()` before which nothing is sent: by our own back-off, which a flush overrides, and by `Retry-After`, which it does not. */
+  #backoffUntilMs = 0;
+  #askedUntilMs = 0;
+  #gathered = { events: 0, bytes: 0 };
+  #running: Promise<void> | undefined;
+  #timer: { readonly handle: ReturnType<typeof setTimeout>; readonly atMs: number } | undefined;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#eventsMax = options.limits.events;
+    // What an earlier process has left.
+    this.#schedule(performance.now());
+  }
+
+  appended(bytes: number): void {
+    const { limits, flushIntervalMs } = this.#options;
+    this.#gathered.events++;
+    this.#gathered.bytes += bytes;
+    if (this.#gathered.events === 1) this.#schedule(performance.now() + flushIntervalMs);
+    const isFull = this.#gathered.events >= limits.events || this.#gathered.bytes >= limits.bytes;
+    if (isFull && !this.#running) this.#schedule(performance.now());
+  }
+
+  async flush(timeoutMs: number): Promise<Flushed> {
+    const marks = this.#options.outboxes.map(({ end }) => end);
+    const isDone = () =>
+      this.#options.outboxes.every(({ settledUpTo }, at) => settledUpTo >= (marks[at] ?? 0));
+    this.#backoffUntilMs = 0;
+    this.#schedule(performance.now());
+    await new Promise<void>((resolve) => {
+      const look = () => {
+        if (!(isDone() || this.#ending.signal.aborted)) return;
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        resolve();
+      };
+      // Not unref'd: who waits for a flush wants the process to live that long.
+      const timer = setTimeout(() => {
+        this.#waiting.delete(look);
+        resolve();
+      }, timeoutMs);
+      this.#waiting.add(look);
+      look();
+    });
+    if (isDone()) return { kind: "flushed" };
+    const events = this.#options.outboxes.reduce((sum, { pending }) => sum + pending.events, 0);
+    return { kind: "pending", events, reason: this.failure };
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    if (this.#timer) clearTimeout(this.#timer.handle);
+    await this.#running;
+    for (const look of [...this.#waiting]) look();
+  }
+
+  /** Runs at this time, or earlier where that is planned already. */
+  #schedule(atMs: number): void {
+    if (this.#ending.signal.aborted) return;
+    const dueMs = Math.max(atMs, this.#backoffUntilMs, this.#askedUntilMs);
+    if (this.#timer && this.#timer.atMs <= dueMs) return;
+    if (this.#timer) clearTimeout(this.#timer.handle);
+    const handle = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#running ??= this.#run().finally(() => {
+          this.#running = undefined;
+          this.#scheduleNext();
+        });
+      },
+      Math.max(0, dueMs - performance.now()),
+    );
+    // What is in the outbox is there at the next start: no reason for a program to go on.
+    handle.unref();
+    this.#timer = { handle, atMs: dueMs };
+  }
+
+  #scheduleNext(): void {
+    const { outboxes, flushIntervalMs } = this.#options;
+    const dueMs = outboxes.flatMap(({ nextDueMs }) => nextDueMs ?? []);
+    if (dueMs.length > 0) this.#schedule(Math.min(...dueMs));
+    if (outboxes.some(({ pending }) => pending.events > 0))
+      this.#schedule(performance.now() + flushIntervalMs);
+  }
+
+  /** Until nothing is due, or something says to wait. */
+  async #run(): Promise<void> {
+    this.#gathered = { events: 0, bytes: 0 };
+    while (
+      !this.#ending.signal.aborted &&
+      performance.now() >= Math.max(this.#backoffUntilMs, this.#askedUntilMs)
+    ) {
+      try {
+        const taken = await this.#take();
+        if (!taken) return;
+        await this.#deliver(taken);
+      } catch (error) {
+        this.#wait(
+          { reason: `The outbox cannot be read: ${error instanceof Error ? error.message : String(error)}` },
+          "outbox",
+          RETRY_CAP_MS,
+        );
+      }
+      for (const look of [...this.#waiting]) look();
+    }
+  }
+
+  async #take(): Promise<Taken | undefined> {
+    const { outboxes, limits } = this.#options;
+    for (const outbox of outboxes) {
+      const taken = await outbox.take({ events: this.#eventsMax, bytes: limits.bytes });
+      if (taken) return taken;
+    }
+    return undefined;
+  }
+
+  async #deliver(taken: Taken): Promise<void> {
+    const { entries, mayBeResent } = taken;
+    const delivery = await this.#options.deliver({
+      events: entries,
+      mayBeResent,
+      signal: this.#ending.signal,
+    });
+    switch (delivery.kind) {
+      case "answered":
+        return await this.#answered(taken, delivery);
+      case "again":
+        return this.#ending.signal.aborted ? undefined : this.#wait(delivery, "not_delivered", RETRY_CAP_MS);
+      case "refused":
+        return this.#wait(delivery, "refused", REFUSED_RETRY_CAP_MS);
+      case "rejected":
+        return await this.#rejected(taken, delivery);
+    }
+  }
+
+  async #answered(
+    taken: Taken,
+    { outcomes, duplicates }: Extract<Delivery, { kind: "answered" }>,
+  ): Promise<void> {
+    this.#failures = 0;
+    this.failure = undefined;
+    this.#eventsMax = Math.min(this.#options.limits.events, this.#eventsMax * 2);
+    const stored = positionsOf(outcomes, "stored");
+    taken.settle(stored);
+    this.delivered += stored.length;
+    this.duplicates += duplicates;
+    await this.#bury(taken, outcomes);
+    this.#postpone(taken, outcomes);
+  }
+
+  /** Rejected events are settled when they are kept elsewhere, and not before. */
+  async #bury(taken: Taken, outcomes: readonly EventOutcome[]): Promise<void> {
+    const { deadLetters, reports } = this.#options;
+    const positions = positionsOf(outcomes, "rejected");
+    if (positions.length === 0) return;
+    const letters = positions.flatMap((position) => {
+      const [entry, outcome] = [taken.entries[position], outcomes[position]];
+      return entry && outcome?.kind === "rejected" ? letterOf(entry, outcome.rejection) : [];
+    });
+    const kept = await deadLetters.keep(letters);
+    if (kept.kind === "failed") {
+      reports.problem("outbox", `Rejected events cannot be kept: ${kept.reason}`);
+      taken.postpone(positions, performance.now() + RETRY_CAP_MS);
+      return;
+    }
+    taken.settle(positions);
+    for (const letter of letters) {
+      reports.rejected(letter);
+      if (kept.kind === "full") {
+        const message = "The file of dead letters is full: move it away.";
+        reports.dropped({ reason: "dead_letters_full", message, eventId: letter.eventId });
+      }
+    }
+  }
+
+  #postpone(taken: Taken, outcomes: readonly EventOutcome[]): void {
+    const positions = positionsOf(outcomes, "again");
+    this.#againRounds = positions.length === 0 ? 0 : this.#againRounds + 1;
+    if (positions.length === 0) return;
+    const first = outcomes[positions[0] ?? 0];
+    const reason = first?.kind === "again" ? first.reason : "";
+    this.#options.reports.problem("not_delivered", `${positions.length} events are sent again: ${reason}`);
+    const { random } = this.#options;
+    const waitMs = nextAttemptMs({
+      failures: this.#againRounds,
+      capMs: RETRY_CAP_MS,
+      askedMs: undefined,
+      random,
+    });
+    taken.postpone(positions, performance.now() + waitMs);
+  }
+
+  async #rejected(
+    taken: Taken,
+    { rejection, isOurs }: Extract<Delivery, { kind: "rejected" }>,
+  ): Promise<void> {
+    if (taken.entries.length > 1) {
+      this.#eventsMax = Math.max(1, Math.floor(taken.entries.length / 2));
+      return;
+    }
+    // 413 is about the event whoever says it.
+    if (isOurs || rejection.code === "status_413") {
+      await this.#answered(taken, {
+        kind: "answered",
+        outcomes: [{ kind: "rejected", rejection }],
+        duplicates: 0,
+      });
+      return;
+    }
+    // A proxy that dislikes this event, or all of them: it comes later, the others first.
+    taken.postpone([0], performance.now() + REFUSED_RETRY_CAP_MS);
+    this.#wait({ reason: rejection.message }, "refused", RETRY_CAP_MS);
+  }
+
+  #wait(
+    { reason, askedMs }: { readonly reason: string; readonly askedMs?: number },
+    kind: "not_delivered" | "refused" | "outbox",
+    capMs: number,
+  ): void {
+    const { random, reports } = this.#options;
+    this.#failures++;
+    this.failure = reason;
+    const now = performance.now();
+    const waitMs = nextAttemptMs({ failures: this.#failures, capMs, askedMs, random });
+    this.#backoffUntilMs = now + waitMs;
+    this.#askedUntilMs = askedMs === undefined ? 0 : now + askedMs;
+    reports.problem(kind, `Events wait in the outbox: ${reason}`);
+  }
+}
+
+const positionsOf = (outcomes: readonly EventOutcome[], kind: EventOutcome["kind"]): readonly number[] =>
+  outcomes.flatMap((outcome, position) => (outcome.kind === kind ? position : []));
+
+const decoder = new TextDecoder();
+
+const letterOf = (entry: Uint8Array, rejection: RejectedEvent["rejection"]): RejectedEvent => {
+  const text = decoder.decode(entry);
+  return { eventId: eventIdIn(text), rejection, text };
+};
+
+const eventIdIn = (text: string): string | undefined => {
+  try {
+    const event: unknown = JSON.parse(text);
+    if (typeof event !== "object" || event === null || !("event_id" in event)) return undefined;
+    return typeof event.event_id === "string" ? event.event_id : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,154 @@
+/** One request to the service, and what kind of answer came back. Web standards and `node:zlib` alone. */
+import { clearTimeout, setTimeout } from "node:timers";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Delivery, Rejection } from "./delivery.ts";
+import { ANSWER_BYTES_MAX, GZIP_BYTES_MIN } from "./limits.ts";
+import { retryAfterMs } from "./retry.ts";
+
+export interface ServiceAddress {
+  /** Where the service listens, without `/v1`. */
+  readonly url: string;
+  /** None in the sandbox. */
+  readonly apiKey: string | undefined;
+  readonly requestTimeoutMs: number;
+}
+
+export type Answer =
+  | { readonly kind: "taken"; readonly data: Readonly<Record<string, unknown>> }
+  | Exclude<Delivery, { kind: "answered" }>;
+
+export interface ServiceRequest {
+  /** Begins with `/v1`. */
+  readonly path: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+const zip = promisify(gzip);
+/** A third of the time of zlib's default, for bodies a fifth larger. */
+const GZIP_LEVEL = 2;
+
+export const USER_AGENT = "prooftrail-sdk";
+
+export const post = async (service: ServiceAddress, request: ServiceRequest): Promise<Answer> => {
+  const { requestTimeoutMs } = service;
+  const ending = new AbortController();
+  const stop = () => ending.abort(new Error("The client was closed."));
+  request.signal.addEventListener("abort", stop);
+  const timer = setTimeout(() => {
+    ending.abort(new Error(`No answer within ${requestTimeoutMs} ms.`));
+  }, requestTimeoutMs);
+  try {
+    const response = await send(service, request, ending.signal);
+    return readAnswer(response, await readText(response));
+  } catch (error) {
+    return { kind: "again", reason: reasonOf(error) };
+  } finally {
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", stop);
+  }
+};
+
+const send = async (
+  service: ServiceAddress,
+  request: ServiceRequest,
+  signal: AbortSignal,
+): Promise<Response> => {
+  const { path, body, headers } = request;
+  const isLarge = body.length >= GZIP_BYTES_MIN;
+  return await fetch(service.url + path, {
+    method: "POST",
+    // A redirect would turn the request into a GET, or send the key elsewhere.
+    redirect: "manual",
+    headers: {
+      "content-type": "application/json",
+      "user-agent": USER_AGENT,
+      ...(service.apiKey !== undefined && { authorization: `Bearer ${service.apiKey}` }),
+      ...(isLarge && { "content-encoding": "gzip" }),
+      ...headers,
+    },
+    body: isLarge ? await zip(body, { level: GZIP_LEVEL }) : body,
+    signal,
+  });
+};
+
+/** What fetch throws says little itself; its cause says why. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+};
+
+const readText = async (response: Response): Promise<string> => {
+  const announced = Number(response.headers.get("content-length") ?? 0);
+  if (announced > ANSWER_BYTES_MAX) throw new Error(`The answer has ${announced} bytes.`);
+  return await response.text();
+};
+
+const record = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+
+const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    return record(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Statuses by which the service, or what stands before it, says: later. */
+const LATER = new Set([408, 425, 429]);
+/** Statuses that no event can be the reason of. */
+const ABOUT_THE_WAY = new Set([401, 404, 405, 407, 415]);
+
+const readAnswer = (response: Response, text: string): Answer => {
+  const { status, headers } = response;
+  const body = parsed(text);
+  const askedMs = retryAfterMs(headers.get("retry-after"), Date.now());
+  const asked = askedMs === undefined ? {} : { askedMs };
+  const problem = (headers.get("content-type") ?? "").startsWith("application/problem+json")
+    ? body
+    : undefined;
+  const reason = problem ? problemText(problem) : `HTTP ${status}, which is no answer of Prooftrail.`;
+  if (status === 202) {
+    const data = record(body?.data);
+    return data ? { kind: "taken", data } : { kind: "again", reason: "HTTP 202 without data." };
+  }
+  if (LATER.has(status) || status >= 500) return { kind: "again", reason, ...asked };
+  // 403 with our own body is about the key; without it, it may be a filter in between that dislikes one event.
+  const isAboutTheWay = ABOUT_THE_WAY.has(status) || (status === 403 && problem !== undefined);
+  if (status < 400 || isAboutTheWay) return { kind: "refused", reason, ...asked };
+  return {
+    kind: "rejected",
+    rejection: rejectionOf(problem ?? { code: `status_${status}`, detail: reason }),
+    isOurs: problem !== undefined,
+  };
+};
+
+const text = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+const problemText = (problem: Readonly<Record<string, unknown>>): string => {
+  const sentence = text(problem.detail) ?? text(problem.title) ?? "No reason was given.";
+  const [code, id] = [text(problem.code), text(problem.request_id)];
+  return `${code ? `${code}: ` : ""}${sentence}${id ? ` (request ${id})` : ""}`;
+};
+
+/** From a problem document, or from an entry of `data.errors` in the answer to a batch. */
+export const rejectionOf = (entry: Readonly<Record<string, unknown>>): Rejection => ({
+  code: text(entry.code) ?? "unknown",
+  message: text(entry.message) ?? text(entry.detail) ?? text(entry.title) ?? "No reason was given.",
+  errors: (Array.isArray(entry.errors) ? entry.errors : []).flatMap((value: unknown) => {
+    const error = record(value);
+    return error
+      ? [
+          {
+            path: text(error.path) ?? "",
+            code: text(error.code) ?? "unknown",
+            message: text(error.message) ?? "",
+          },
+        ]
+      : [];
+  }),
+});

@@ -1,0 +1,77 @@
+/** For the tests of a program: nothing is sent, and what was captured can be looked at. */
+
+import type { Client } from "./background-client.ts";
+import { eventMaker } from "./client.ts";
+import type { EventOptions } from "./client-options.ts";
+import { createRecorder, type Keep, makeEvent } from "./recorder.ts";
+import { createReports } from "./reports.ts";
+import type { Receipt } from "./single-send.ts";
+
+/** An event as it would have been sent. */
+export type CapturedEvent = Readonly<Record<string, unknown>> & {
+  readonly event_id: string;
+  readonly timestamp: string;
+  readonly event_type: string;
+};
+
+export interface TestClient<Extra extends string = never> extends Client<Extra> {
+  /** In the order they came. */
+  readonly events: readonly CapturedEvent[];
+  /** Forgets them. */
+  clear(): void;
+}
+
+export const createTestClient = <Extra extends string = never>(
+  options: EventOptions = {},
+): TestClient<Extra> => {
+  const maker = eventMaker(options);
+  const reports = createReports(options);
+  const events: CapturedEvent[] = [];
+  const decoder = new TextDecoder();
+  const keep: Keep = ({ eventId, bytes }) => {
+    events.push(JSON.parse(decoder.decode(bytes)));
+    return { kind: "kept", eventId };
+  };
+  const recorder = createRecorder({ maker, reports, keep });
+  const done = async () => ({ kind: "flushed" }) as const;
+  return {
+    events,
+    clear: () => void events.splice(0),
+    capture: recorder.capture,
+    with: recorder.with,
+    send: async (event) => {
+      const made = makeEvent(maker, event, {});
+      if (made.kind === "dropped") {
+        reports.dropped(made.dropped);
+        const { reason, message } = made.dropped;
+        return { kind: "rejected", rejection: { code: reason, message, errors: [] } };
+      }
+      keep(made);
+      return { kind: "stored", receipt: receiptOf(made.eventId, events.length) };
+    },
+    synced: async () => ({ kind: "synced" }),
+    flush: done,
+    close: done,
+    get stats() {
+      const delivered = events.length;
+      const pending = { events: 0, bytes: 0 };
+      return {
+        delivered,
+        duplicates: 0,
+        rejected: 0,
+        dropped: { ...reports.drops },
+        pending,
+        failure: undefined,
+      };
+    },
+  };
+};
+
+/** Of no log: its hash is empty. */
+const receiptOf = (eventId: string, sequence: number): Receipt => ({
+  event_id: eventId,
+  sequence,
+  received_at: new Date().toISOString(),
+  duplicate: false,
+  leaf_hash: "",
+});

@@ -1,0 +1,40 @@
+/**
+ * What browsers are given: Swagger UI from its package with the few lines of our own that start it, and the page at /sandbox. Read and made
+ * from the source at the start; the executable, which has no folders to read from, holds what was read and made when it was built.
+ */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { Asset, DocsAssets } from "../http/routes/docs.ts";
+import type { SandboxPage } from "../http/routes/sandbox-page.ts";
+import { bundleForBrowser } from "../runtime/bundle.ts";
+import { type BrowserFiles, embeddedFiles } from "./embedded-files.ts";
+
+export const loadBrowserFiles = async (): Promise<{ docsAssets: DocsAssets; sandboxPage: SandboxPage }> => {
+  const { docs, sandbox } = embeddedFiles ?? (await readBrowserFiles());
+  return { docsAssets: new Map(Object.entries(docs).map(toAsset)), sandboxPage: sandbox };
+};
+
+const toAsset = ([name, text]: readonly [string, string]): [string, Asset] => {
+  const mediaType = name.endsWith(".js") ? "text/javascript" : "text/css";
+  return [name, { mediaType: `${mediaType}; charset=utf-8`, bytes: new TextEncoder().encode(text) }];
+};
+
+/** From the source. Bundling the sandbox's script takes about 20 ms. */
+export const readBrowserFiles = async (): Promise<BrowserFiles> => {
+  const { resolve } = createRequire(import.meta.url);
+  const ours = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+  const read = (path: string): Promise<string> => readFile(path, "utf8");
+  return {
+    docs: {
+      "swagger-ui-bundle.js": await read(resolve("swagger-ui-dist/swagger-ui-bundle.js")),
+      "swagger-ui.css": await read(resolve("swagger-ui-dist/swagger-ui.css")),
+      "page.js": await read(ours("../http/docs-page/page.js")),
+      "page.css": await read(ours("../http/docs-page/page.css")),
+    },
+    sandbox: {
+      script: await bundleForBrowser(ours("../sandbox-page/page.ts")),
+      style: await read(ours("../sandbox-page/page.css")),
+    },
+  };
+};

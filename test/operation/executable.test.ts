@@ -1,0 +1,62 @@
+/** The executable, alone in a folder, with an environment that knows nothing of Bun or of this repository. */
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { dataFolder, processesNaming, spawnService } from "../support/process.ts";
+import { event } from "../support/service.ts";
+
+const root = resolve(import.meta.dir, "../..");
+
+const build = (args: readonly string[]) => {
+  const script = join(root, "src/packaging/executable.ts");
+  return spawnSync(process.execPath, [script, ...args], { cwd: "/", encoding: "utf8" });
+};
+
+test("one file serves API, documentation and sandbox, where there is neither Bun nor this repository", async () => {
+  await using folder = await dataFolder();
+  const executable = join(folder.path, "prooftrail");
+  const built = build(["--outfile", executable]);
+  expect([built.status, built.stdout, built.stderr]).toEqual([0, `${executable}\n`, ""]);
+  expect(readdirSync(folder.path)).toEqual(["prooftrail"]);
+  expect(readFileSync(executable).includes(root)).toBe(false);
+
+  const home = join(folder.path, "home");
+  mkdirSync(home);
+  await using service = await spawnService({
+    dataDir: join(home, "data"),
+    program: [executable],
+    cwd: home,
+    environment: { PATH: "/usr/bin:/bin", HOME: home },
+  });
+  await service.untilReady();
+  expect((await service.call("/health/ready")).status).toBe(200);
+  expect(service.errors).toContain(`Prooftrail ${packageJson.version}, ready in`);
+  expect((await service.call("/docs/json")).json.info.version).toBe(packageJson.version);
+
+  for (const page of ["/docs", "/sandbox"]) {
+    const { status, text } = await service.call(page);
+    const named = [...text.matchAll(/(?:src|href)="(\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path ?? "");
+    expect([page, status, named.length > 1]).toEqual([page, 200, true]);
+    for (const path of named) {
+      const asset = await service.call(path);
+      expect([path, asset.status, asset.text.length > 0]).toEqual([path, 200, true]);
+    }
+  }
+  const swagger = await service.call("/docs/assets/swagger-ui-bundle.js");
+  const original = join(root, "node_modules/swagger-ui-dist/swagger-ui-bundle.js");
+  expect(swagger.text === readFileSync(original, "utf8")).toBe(true);
+
+  const sent = await service.call("/v1/events", { body: event({ event_id: "evt_first" }) });
+  const read = await service.call(`/v1/events/evt_first?min_sequence=${sent.json.data.sequence}`);
+  expect(read.json.data.event).toMatchObject({ event_id: "evt_first" });
+  service.kill("SIGTERM");
+  expect(await service.ended()).toBe(0);
+  expect(processesNaming(folder.path)).toEqual([]);
+}, 60_000);
+
+test("a build that cannot be says why", () => {
+  const unknown = build(["--outfil", "x"]);
+  expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining("Usage: bun run build")]);
+});

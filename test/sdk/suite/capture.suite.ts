@@ -1,0 +1,280 @@
+/** What `capture()` makes of what a program hands over. */
+import assert from "node:assert/strict";
+import { createHash, createHmac } from "node:crypto";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  type CaptureEvent,
+  createClient,
+  createSandboxClient,
+  createTestClient,
+  type DroppedEvent,
+  keyedHash,
+  sha256,
+} from "prooftrail/sdk";
+import { timeOfUuid7, uuid5, uuid7 } from "../../../src/sdk/uuid.ts";
+import { event, NOWHERE } from "./events.ts";
+
+/** A program without types hands over anything. */
+const loose = (value: unknown): CaptureEvent => value as CaptureEvent;
+
+test("an event gets a UUIDv7, the time, and a number at its source", () => {
+  const client = createTestClient({ source: "checkout" });
+  const before = Date.now();
+  const captured = [client.capture(event()), client.capture(event({ metadata: { decision_id: "dec_1" } }))];
+  const [first, second] = client.events;
+  assert.deepEqual(captured, [
+    { kind: "kept", eventId: first?.event_id },
+    { kind: "kept", eventId: second?.event_id },
+  ]);
+  assert.match(
+    String(first?.event_id),
+    /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
+  const madeMs = Date.parse(String(first?.timestamp));
+  assert.ok(madeMs >= before && madeMs <= Date.now() && String(first?.timestamp).endsWith("Z"));
+  assert.equal(timeOfUuid7(String(first?.event_id)), madeMs);
+  const sources = client.events.map(({ metadata }) => metadata as Record<string, unknown>);
+  assert.match(String(sources[0]?.source_id), /^checkout\/[0-9a-f-]{36}$/);
+  assert.equal(sources[0]?.source_id, sources[1]?.source_id);
+  assert.deepEqual(
+    sources.map(({ source_sequence }) => source_sequence),
+    [1, 2],
+  );
+  assert.equal(sources[1]?.decision_id, "dec_1");
+});
+
+test("what the program gives is kept as it is", () => {
+  const client = createTestClient({ source: false });
+  const given = {
+    event_id: "evt_1",
+    timestamp: "2026-11-20T10:00:00.123456Z",
+    asset_id: "credit_model",
+    event_type: "objection.received",
+    legal_bases: ["pipa_37_2_kr"],
+    risk_tier: "high",
+    tags: { team: "credit", canary: false },
+    trace_id: "t",
+    metadata: { objection_type: "appeal", nested: { list: [1, null, "x"] } },
+  } as const;
+  client.capture({ ...given, legal_bases: [...given.legal_bases], tags: { ...given.tags } });
+  assert.deepEqual(client.events, [given]);
+  client.clear();
+  client.capture(
+    event({
+      timestamp: new Date("2026-11-20T10:00:00Z"),
+      metadata: { source_id: "mine", source_sequence: 7 },
+    }),
+  );
+  assert.equal(client.events[0]?.timestamp, "2026-11-20T10:00:00.000Z");
+  assert.deepEqual(client.events[0]?.metadata, { source_id: "mine", source_sequence: 7 });
+});
+
+test("an event is what it was when it was captured, whatever the program does with it afterwards", () => {
+  const client = createTestClient({ source: false });
+  const metadata = { outcome: "approved" };
+  client.capture(event({ metadata }));
+  metadata.outcome = "denied";
+  assert.deepEqual(client.events[0]?.metadata, { outcome: "approved" });
+});
+
+test("members given once are in every event, and give way to its own", () => {
+  const client = createTestClient({ source: false });
+  const scorer = client
+    .with({
+      asset_id: "scorer",
+      asset_version: "7",
+      tags: { team: "credit" },
+      metadata: { model: "scorer-7" },
+    })
+    .with({ risk_tier: "high", tags: { region: "kr" } });
+  scorer.capture({ event_type: "ai_inference", tags: { team: "fraud" }, metadata: { tokens_in: 3 } });
+  scorer.capture({ event_type: "ai_inference", asset_version: "8" });
+  const [first, second] = client.events.map(({ event_id, timestamp, ...members }) => members);
+  const shared = { event_type: "ai_inference", asset_id: "scorer", risk_tier: "high" };
+  assert.deepEqual(first, {
+    ...shared,
+    asset_version: "7",
+    tags: { team: "fraud", region: "kr" },
+    metadata: { model: "scorer-7", tokens_in: 3 },
+  });
+  assert.deepEqual(second, {
+    ...shared,
+    asset_version: "8",
+    tags: { team: "credit", region: "kr" },
+    metadata: { model: "scorer-7" },
+  });
+});
+
+test("identifiers are hashed and never sent", () => {
+  const client = createTestClient({ source: false });
+  client.capture(event({ hash: { subject: "user 42", context: new Uint8Array([1, 2]) } }));
+  const sha = (value: string | Uint8Array) => `sha256:${createHash("sha256").update(value).digest("hex")}`;
+  const [captured] = client.events;
+  assert.deepEqual(
+    [captured?.subject_hash, captured?.context_hash],
+    [sha("user 42"), sha(new Uint8Array([1, 2]))],
+  );
+  assert.ok(!JSON.stringify(captured).includes("user 42") && captured && !("hash" in captured));
+  assert.equal(sha256("user 42"), sha("user 42"));
+});
+
+test("with a key identifiers are hashed by HMAC-SHA-256", () => {
+  const hashKey = "a key of sixteen bytes or more";
+  const client = createTestClient({ source: false, hashKey });
+  client.capture(event({ hash: { subject: "user 42" } }));
+  const expected = `sha256:${createHmac("sha256", hashKey).update("user 42").digest("hex")}`;
+  assert.deepEqual([client.events[0]?.subject_hash, keyedHash(hashKey)("user 42")], [expected, expected]);
+  assert.throws(() => keyedHash("short"), /at least 16 bytes; this one has 5/);
+});
+
+const circle: Record<string, unknown> = {};
+circle.self = circle;
+const deep = Array.from({ length: 70 }).reduce<object>((inner) => ({ inner }), {});
+
+for (const [what, handed, path] of [
+  ["NaN", event({ metadata: { amount: Number.NaN } }), "/metadata/amount"],
+  [
+    "an infinite number in a list",
+    event({ metadata: { list: [1, Number.POSITIVE_INFINITY] } }),
+    "/metadata/list/1",
+  ],
+  ["a BigInt", loose({ ...event(), metadata: { "a/b": 1n } }), "/metadata/a~1b"],
+  ["a function", loose({ ...event(), metadata: { call: () => 1 } }), "/metadata/call"],
+  [
+    "a Map, of which JSON makes {}",
+    loose({ ...event(), metadata: { map: new Map([[1, 2]]) } }),
+    "/metadata/map",
+  ],
+  [
+    "an Error, of which JSON makes {}",
+    loose({ ...event(), metadata: { error: new Error("x") } }),
+    "/metadata/error",
+  ],
+  [
+    "undefined in a list, of which JSON makes null",
+    loose({ ...event(), metadata: { list: [undefined] } }),
+    "/metadata/list/0",
+  ],
+  ["a date that is none", event({ timestamp: new Date("nonsense") }), "/timestamp"],
+  [
+    "two hashes for one member",
+    event({ hash: { subject: "x" }, subject_hash: sha256("y") }),
+    "/hash/subject",
+  ],
+  ["a hash of something else", loose({ ...event(), hash: { subject: 42 } }), "/hash/subject"],
+  ["a hash for a member that has none", loose({ ...event(), hash: { person: "x" } }), "/hash/person"],
+  ["an event_id that is no text", loose({ ...event(), event_id: 7 }), "/event_id"],
+  ["nothing", loose(undefined), ""],
+  ["null", loose(null), ""],
+  ["a text", loose("event"), ""],
+  ["a list", loose([event()]), ""],
+] as const) {
+  test(`${what} is refused with its place, not sent as something else`, () => {
+    const dropped: DroppedEvent[] = [];
+    const client = createTestClient({ onDropped: (drop) => dropped.push(drop), onProblem: () => {} });
+    const captured = client.capture(handed);
+    assert.ok(captured.kind === "dropped" && captured.reason === "invalid" && captured.message !== "");
+    assert.deepEqual([dropped.map((drop) => drop.path), client.events.length], [[path], 0]);
+    assert.deepEqual(client.stats.dropped, { invalid: 1 });
+  });
+}
+
+test("an event that is too large, too deep or a circle is dropped with the reason", () => {
+  const client = createTestClient({ onProblem: () => {} });
+  const reasons = [{ text: "가".repeat(90_000) }, deep, circle].map((metadata) => {
+    const captured = client.capture(loose({ ...event(), metadata }));
+    return captured.kind === "dropped" ? captured.reason : captured.kind;
+  });
+  assert.deepEqual(reasons, ["too_large", "invalid", "invalid"]);
+});
+
+test("a number is used up by what is dropped, so that the gap shows at the source", () => {
+  const client = createTestClient({ onProblem: () => {} });
+  client.capture(event());
+  client.capture(event({ metadata: { amount: Number.NaN } }));
+  client.capture(event());
+  assert.deepEqual(
+    client.events.map(({ metadata }) => (metadata as { source_sequence: number }).source_sequence),
+    [1, 3],
+  );
+});
+
+test("whatever is handed over, capture does not throw, and what it keeps is what JSON would hold", () => {
+  const client = createTestClient({ source: false, onProblem: () => {} });
+  fc.assert(
+    fc.property(
+      fc.anything({
+        withBigInt: true,
+        withDate: true,
+        withMap: true,
+        withNullPrototype: true,
+        withTypedArray: true,
+        withSparseArray: true,
+      }),
+      (value) => {
+        client.clear();
+        const captured = client.capture(
+          loose({ ...event(), event_id: "evt_1", timestamp: "t", metadata: { value } }),
+        );
+        if (captured.kind === "dropped") return;
+        const expected = JSON.parse(JSON.stringify({ value }));
+        assert.deepEqual(client.events[0]?.metadata, expected);
+      },
+    ),
+    { numRuns: 500 },
+  );
+  const hostile = new Proxy(
+    {},
+    { get: () => assert.fail("of the program"), ownKeys: () => assert.fail("of the program") },
+  );
+  assert.equal(client.capture(loose(hostile)).kind, "dropped");
+  assert.equal(
+    client.capture(loose({ ...event(), metadata: { toJSON: () => assert.fail("of the program") } })).kind,
+    "dropped",
+  );
+});
+
+test("UUIDs are those of RFC 9562", () => {
+  // Appendix A.4: the DNS namespace and "www.example.com".
+  assert.equal(
+    uuid5("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "www.example.com"),
+    "2ed6657d-e927-568b-95e1-2665a8aea6a2",
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (ms) => {
+      const id = uuid7(ms);
+      assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      assert.equal(timeOfUuid7(id), ms);
+    }),
+  );
+  assert.equal(new Set(Array.from({ length: 5000 }, () => uuid7(1))).size, 5000);
+});
+
+for (const [options, complaint] of [
+  [{ url: "audit.example.com" }, /url is "audit.example.com"/],
+  [{ url: "ftp://audit.example.com" }, /url is "ftp:/],
+  [{ url: "https://user:secret@audit.example.com" }, /url holds a password/],
+  [{ apiKey: "" }, /apiKey/],
+  [{ apiKey: "two words" }, /apiKey/],
+  [{ batch: { events: 1001 } }, /batch.events is 1001: give a whole number from 1 to 1000/],
+  [{ batch: { intervalMs: 0 } }, /batch.intervalMs is 0/],
+  [{ outbox: { directory: "" } }, /outbox.directory/],
+  [{ outbox: { directory: "/dev/null/x" } }, /ENOTDIR|EEXIST|Not a directory/i],
+  [{ outbox: { memory: true, bytesMax: 1 } }, /outbox.bytesMax is 1/],
+  [{ source: "" }, /source is empty/],
+  [{ hashKey: "short" }, /at least 16 bytes/],
+  [{ heartbeat: { asset_id: "a", intervalMs: Number.NaN } }, /heartbeat.intervalMs is NaN/],
+] as const) {
+  test(`a client with ${JSON.stringify(options)} is not made, and says which option is wrong`, () => {
+    assert.throws(
+      () => createClient({ url: NOWHERE, apiKey: "ptk_1", outbox: { memory: true }, ...options }),
+      (error: Error) => complaint.test(error.message) && !error.message.includes("secret"),
+    );
+  });
+}
+
+test("an address may end in /v1 or a slash", async () => {
+  for (const url of [`${NOWHERE}/`, `${NOWHERE}/v1`, `${NOWHERE}/v1/`])
+    await createSandboxClient({ url }).close({ timeoutMs: 1 });
+});

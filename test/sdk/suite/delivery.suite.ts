@@ -1,0 +1,354 @@
+/** What becomes of events when the service answers this or that. Each test is a fault of some client library in the field. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  type ClientOptions,
+  createClient,
+  type DroppedEvent,
+  type Problem,
+  type RejectedEvent,
+} from "prooftrail/sdk";
+import { until } from "../../support/until.ts";
+import { event, NOWHERE } from "./events.ts";
+import { withFolder } from "./folder.ts";
+import {
+  batchAnswer,
+  problemAnswer,
+  type ScriptedService,
+  takeAll,
+  withScriptedService,
+} from "./scripted-service.ts";
+
+const BATCH = { intervalMs: 5 };
+
+const told = () => {
+  const rejected: RejectedEvent[] = [];
+  const dropped: DroppedEvent[] = [];
+  const problems: Problem[] = [];
+  return {
+    rejected,
+    dropped,
+    problems,
+    callbacks: {
+      onRejected: (letter: RejectedEvent) => void rejected.push(letter),
+      onDropped: (drop: DroppedEvent) => void dropped.push(drop),
+      onProblem: (problem: Problem) => void problems.push(problem),
+    },
+  };
+};
+
+const memory = (service: ScriptedService, options: Partial<ClientOptions> = {}) =>
+  createClient({ url: service.url, apiKey: "ptk_1", outbox: { memory: true }, batch: BATCH, ...options });
+
+test("an event that the service rejects is kept with the reason and told, and the others of its batch are stored", () =>
+  withFolder((directory) =>
+    withScriptedService(
+      ({ events }) => batchAnswer(events.length, [{ index: 1, code: "invalid_event" }]),
+      async (service) => {
+        const { rejected, callbacks } = told();
+        const client = memory(service, { outbox: { directory }, ...callbacks });
+        for (const event_id of ["evt_1", "evt_2", "evt_3"]) client.capture(event({ event_id }));
+        assert.equal((await client.flush()).kind, "flushed");
+        assert.deepEqual(
+          rejected.map(({ eventId, rejection }) => [eventId, rejection.code]),
+          [["evt_2", "invalid_event"]],
+        );
+        const letters = (await readFile(join(directory, "dead-letters.ndjson"), "utf8")).trim().split("\n");
+        assert.deepEqual(
+          letters.map((line) => JSON.parse(line).event.event_id),
+          ["evt_2"],
+        );
+        const { delivered, rejected: count, pending } = client.stats;
+        assert.deepEqual([delivered, count, pending.events], [2, 1, 0]);
+        service.script = takeAll;
+        client.capture(event({ event_id: "evt_4" }));
+        await client.close();
+        assert.deepEqual(service.eventIds, ["evt_1", "evt_2", "evt_3", "evt_4"]);
+      },
+    ),
+  ));
+
+test("an event marked retryable is sent again, alone, and the others are not", () =>
+  withScriptedService(
+    ({ events }) => batchAnswer(events.length, [{ index: 0, code: "log_unavailable", retryable: true }]),
+    async (service) => {
+      const client = memory(service, told().callbacks);
+      for (const event_id of ["evt_1", "evt_2"]) client.capture(event({ event_id }));
+      await until("the first answer has come", () => client.stats.delivered === 1);
+      service.script = takeAll;
+      await client.close();
+      assert.deepEqual(service.eventIds, ["evt_1", "evt_2", "evt_1"]);
+    },
+  ));
+
+test("an answer that does not account for every event is not believed", () =>
+  withScriptedService(
+    () => ({ status: 202, body: '{"data":{"accepted":1,"rejected":0,"errors":[]}}' }),
+    async (service) => {
+      const client = memory(service, told().callbacks);
+      for (const event_id of ["evt_1", "evt_2"]) client.capture(event({ event_id }));
+      await until("it was asked", () => service.asked.length > 0);
+      service.script = takeAll;
+      await client.close();
+      assert.deepEqual(service.eventIds.slice(-2), ["evt_1", "evt_2"]);
+      assert.equal(client.stats.delivered, 2);
+    },
+  ));
+
+for (const reply of [
+  "cut",
+  problemAnswer(503, "log_unavailable"),
+  problemAnswer(500, "internal_error"),
+  problemAnswer(408, "request_timeout"),
+  { status: 502, body: "<html>" },
+] as const) {
+  test(`events wait and are sent again after ${typeof reply === "string" ? "a broken connection" : `status ${reply.status}`}`, () =>
+    withScriptedService(
+      () => reply,
+      async (service) => {
+        const { problems, callbacks } = told();
+        const client = memory(service, callbacks);
+        client.capture(event({ event_id: "evt_1" }));
+        await until("it was asked", () => client.stats.failure !== undefined);
+        assert.equal(client.stats.pending.events, 1);
+        assert.deepEqual(
+          problems.map(({ kind }) => kind),
+          ["not_delivered"],
+        );
+        service.script = takeAll;
+        assert.equal((await client.close()).kind, "flushed");
+      },
+    ));
+}
+
+test("a request without an answer is given up after the time that was set, and sent again", () =>
+  withScriptedService(
+    () => "hang",
+    async (service) => {
+      const client = memory(service, { requestTimeoutMs: 50, ...told().callbacks });
+      client.capture(event({ event_id: "evt_1" }));
+      await until("it was given up", () => client.stats.failure?.includes("No answer within 50 ms"));
+      service.script = takeAll;
+      await client.close();
+      assert.equal(client.stats.delivered, 1);
+    },
+  ));
+
+test("Retry-After is waited for, also by a flush", () =>
+  withScriptedService(
+    () => problemAnswer(429, "rate_limited", { "retry-after": "1" }),
+    async (service) => {
+      const client = memory(service, told().callbacks);
+      client.capture(event({ event_id: "evt_1" }));
+      await until("it was asked", () => client.stats.failure !== undefined);
+      service.script = takeAll;
+      await client.close();
+      const [first, second] = service.asked;
+      assert.ok(first && second && second.atMs - first.atMs >= 1000);
+    },
+  ));
+
+test("a key that is refused costs no event: they wait until it is right", () =>
+  withScriptedService(
+    () => problemAnswer(401, "invalid_api_key"),
+    async (service) => {
+      const { problems, rejected, callbacks } = told();
+      const client = memory(service, callbacks);
+      client.capture(event({ event_id: "evt_1" }));
+      await until("it was asked", () => client.stats.failure?.includes("invalid_api_key"));
+      assert.deepEqual(
+        problems.map(({ kind }) => kind),
+        ["refused"],
+      );
+      service.script = takeAll;
+      await client.close();
+      assert.deepEqual([client.stats.delivered, rejected.length], [1, 0]);
+    },
+  ));
+
+const POISON = "evt_poison";
+const holdsPoison = (events: readonly Readonly<Record<string, unknown>>[]): boolean =>
+  events.some(({ event_id }) => event_id === POISON);
+
+for (const [what, refusal] of [
+  ["a batch that is refused for one event", problemAnswer(400, "invalid_request")],
+  ["a proxy that finds a body too large", { status: 413, body: "<html>" }],
+] as const) {
+  test(`${what} costs that event alone, and holds up none behind it`, () =>
+    withScriptedService(
+      ({ events }) => (holdsPoison(events) ? refusal : batchAnswer(events.length)),
+      async (service) => {
+        const { rejected, callbacks } = told();
+        const client = memory(service, callbacks);
+        for (let n = 0; n < 40; n++) client.capture(event({ event_id: n === 7 ? POISON : `evt_${n}` }));
+        assert.equal((await client.close()).kind, "flushed");
+        assert.deepEqual(
+          rejected.map(({ eventId }) => eventId),
+          [POISON],
+        );
+        assert.equal(client.stats.delivered, 39);
+      },
+    ));
+}
+
+test("a filter in between that refuses one event, in words of its own, does not hold up the others nor lose it", () =>
+  withScriptedService(
+    ({ events }) => (holdsPoison(events) ? { status: 403, body: "<html>" } : batchAnswer(events.length)),
+    async (service) => {
+      const { rejected, callbacks } = told();
+      const client = memory(service, callbacks);
+      for (let n = 0; n < 6; n++) client.capture(event({ event_id: n === 0 ? POISON : `evt_${n}` }));
+      await until("the others are stored", async () => {
+        await client.flush({ timeoutMs: 1 });
+        return client.stats.delivered === 5;
+      });
+      assert.deepEqual([rejected.length, client.stats.pending.events], [0, 1]);
+      await client.close({ timeoutMs: 1 });
+    },
+  ));
+
+test("a redirect is not followed with the key", () =>
+  withScriptedService(
+    () => ({ status: 302, headers: { location: `${NOWHERE}/elsewhere` }, body: "" }),
+    async (service) => {
+      const client = memory(service, told().callbacks);
+      client.capture(event());
+      await until("it was refused", () => client.stats.failure?.includes("302"));
+      await client.close({ timeoutMs: 1 });
+      assert.equal(client.stats.pending.events, 1);
+    },
+  ));
+
+test("what can be compressed is, and reads back as it was captured", () =>
+  withScriptedService(takeAll, async (service) => {
+    const client = memory(service);
+    const text = "가나다 \u0000 \ud800 😀 ".repeat(200);
+    client.capture(event({ metadata: { text } }));
+    await client.close();
+    const [asked] = service.asked;
+    assert.equal(asked?.headers["content-encoding"], "gzip");
+    const metadata = asked?.events[0]?.metadata as { text: string };
+    assert.equal(metadata.text, text);
+  }));
+
+test("a batch goes out when it has as many events or bytes as was set, without waiting for its time", () =>
+  withScriptedService(takeAll, async (service) => {
+    const client = memory(service, { batch: { events: 3, bytes: 8_000_000, intervalMs: 60_000 } });
+    for (let n = 0; n < 3; n++) client.capture(event({ event_id: `evt_${n}` }));
+    await until("three were stored", () => client.stats.delivered === 3);
+    const large = memory(service, { batch: { events: 1000, bytes: 10_000, intervalMs: 60_000 } });
+    for (let n = 0; n < 3; n++) large.capture(event({ metadata: { text: "x".repeat(4000) } }));
+    await until("the large ones were stored", () => large.stats.delivered === 3);
+    assert.ok(service.asked.every(({ text }) => text.length <= 10_000 + 20));
+    await client.close();
+    await large.close();
+  }));
+
+test("a full outbox keeps what it has, and says so of every event that it does not take", () =>
+  withScriptedService(
+    () => problemAnswer(503, "overloaded"),
+    async (service) => {
+      const { dropped, problems, callbacks } = told();
+      const client = memory(service, { outbox: { memory: true, bytesMax: 600_000 }, ...callbacks });
+      const text = "x".repeat(100_000);
+      const captured = Array.from({ length: 8 }, () => client.capture(event({ metadata: { text } })));
+      assert.deepEqual(
+        captured.map(({ kind }) => kind),
+        [...Array(5).fill("kept"), ...Array(3).fill("dropped")],
+      );
+      assert.deepEqual(
+        dropped.map(({ reason }) => reason),
+        Array(3).fill("outbox_full"),
+      );
+      assert.deepEqual(client.stats.dropped, { outbox_full: 3 });
+      // Told once a minute, counted always.
+      assert.equal(problems.filter(({ kind }) => kind === "dropped").length, 1);
+      service.script = takeAll;
+      await until("there is room", async () => (await client.flush({ timeoutMs: 20 })).kind === "flushed");
+      client.capture(event({ event_id: "evt_after" }));
+      await client.close();
+      const numbers = service.asked.flatMap(({ events }) => events.map(numberOf));
+      assert.deepEqual([...new Set(numbers)], [1, 2, 3, 4, 5, 9]);
+    },
+  ));
+
+const numberOf = ({ metadata }: Readonly<Record<string, unknown>>): unknown =>
+  typeof metadata === "object" && metadata !== null && "source_sequence" in metadata
+    ? metadata.source_sequence
+    : undefined;
+
+test("after close an event is refused with its reason", () =>
+  withScriptedService(takeAll, async (service) => {
+    const { dropped, callbacks } = told();
+    const client = memory(service, callbacks);
+    await client.close();
+    assert.deepEqual(client.capture(event()), {
+      kind: "dropped",
+      reason: "closed",
+      message: "The client is closed.",
+    });
+    assert.equal(dropped.length, 1);
+    assert.equal((await client.send(event())).kind, "unknown");
+  }));
+
+test("a flush ends when its time is over, with what is pending and why", () =>
+  withScriptedService(
+    () => problemAnswer(503, "log_unavailable"),
+    async (service) => {
+      const client = memory(service, told().callbacks);
+      client.capture(event());
+      await until("it was asked", () => client.stats.failure !== undefined);
+      const flushed = await client.flush({ timeoutMs: 10 });
+      assert.ok(
+        flushed.kind === "pending" && flushed.events === 1 && flushed.reason?.includes("log_unavailable"),
+      );
+      await client.close({ timeoutMs: 1 });
+    },
+  ));
+
+test("callbacks that throw reach nobody", () =>
+  withScriptedService(
+    ({ events }) => batchAnswer(events.length, [{ index: 0, code: "invalid_event" }]),
+    async (service) => {
+      const fail = () => {
+        throw new Error("of the program");
+      };
+      const client = memory(service, { onDropped: fail, onRejected: fail, onProblem: fail });
+      client.capture(event());
+      client.capture(event({ metadata: { amount: Number.NaN } }));
+      assert.equal((await client.close()).kind, "flushed");
+      assert.equal(client.stats.rejected, 1);
+    },
+  ));
+
+test("send gives the receipt, and tries again under the same idempotency key", () =>
+  withScriptedService(
+    () => problemAnswer(503, "log_unavailable", { "retry-after": "0" }),
+    async (service) => {
+      const client = memory(service);
+      const sending = client.send(event({ event_id: "evt_1" }));
+      await until("it was asked", () => service.asked.length > 0);
+      const receipt = {
+        event_id: "evt_1",
+        sequence: 7,
+        received_at: "2026-11-20T10:00:00.512Z",
+        duplicate: false,
+        leaf_hash: "bGVhZg==",
+      };
+      service.script = () => ({ status: 202, body: JSON.stringify({ data: receipt }) });
+      assert.deepEqual(await sending, { kind: "stored", receipt });
+      const keys = new Set(service.asked.map(({ headers }) => headers["idempotency-key"]));
+      assert.equal(keys.size, 1);
+      assert.match(
+        String([...keys][0]),
+        /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      );
+      assert.ok(service.asked.every(({ path }) => path === "/v1/events"));
+      service.script = () => problemAnswer(400, "invalid_request");
+      const refused = await client.send(event());
+      assert.ok(refused.kind === "rejected" && refused.rejection.code === "invalid_request");
+      await client.close();
+    },
+  ));

@@ -1,0 +1,298 @@
+/** What waits is delivered once its turn comes, whatever happens between; what has its outcome never comes again. Both outboxes, by any sequence of steps. */
+import assert from "node:assert/strict";
+import { readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { createFileOutbox } from "../../../src/sdk/file-outbox.ts";
+import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
+import type { Outbox } from "../../../src/sdk/outbox.ts";
+import { withFolder } from "./folder.ts";
+
+const BYTES_MAX = 64 * 1024;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const entry = (number: number, size: number): Uint8Array => encoder.encode(`${number} ${"x".repeat(size)}`);
+const numberIn = (bytes: Uint8Array): number => Number.parseInt(decoder.decode(bytes), 10);
+
+const openFile = (directory: string, failures: string[] = []) =>
+  createFileOutbox({
+    directory,
+    bytesMax: BYTES_MAX,
+    sync: "never",
+    onUnreadable: (bytes) => failures.push(`unreadable ${bytes.length}`),
+    onLost: (events, reason) => failures.push(`lost ${events}: ${reason}`),
+    onFailure: (reason) => failures.push(reason),
+  });
+
+/** As if their process had died: nobody has such a lease now. */
+const killHolders = async (directory: string): Promise<void> => {
+  for (const name of await readdir(directory)) {
+    if (!name.endsWith(".lease")) continue;
+    const lease = JSON.parse(await readFile(join(directory, name), "utf8"));
+    await writeFile(join(directory, name), JSON.stringify({ ...lease, started: "0" }));
+  }
+};
+
+type Step =
+  | { readonly kind: "append"; readonly size: number }
+  | {
+      readonly kind: "take";
+      readonly events: number;
+      readonly bytes: number;
+      readonly settle: readonly boolean[];
+    }
+  | { readonly kind: "sync" }
+  | { readonly kind: "close" }
+  | { readonly kind: "die" };
+
+const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({ kind: fc.constant("append" as const), size: fc.integer({ min: 0, max: 4000 }) }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant("take" as const),
+        events: fc.integer({ min: 1, max: 20 }),
+        bytes: fc.integer({ min: 1, max: 20_000 }),
+        settle: fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.constant({ kind: "sync" as const }) },
+    { weight: 1, arbitrary: fc.constant({ kind: "close" as const }) },
+    { weight: 1, arbitrary: fc.constant({ kind: "die" as const }) },
+  ),
+  { maxLength: 60 },
+);
+
+const checkTaken = (parts: {
+  settled: ReadonlySet<number>;
+  sizes: ReadonlyMap<number, number>;
+  bytes: Uint8Array;
+}): number => {
+  const number = numberIn(parts.bytes);
+  assert.ok(!parts.settled.has(number), `entry ${number} has its outcome and came again`);
+  assert.equal(decoder.decode(parts.bytes), decoder.decode(entry(number, parts.sizes.get(number) ?? -1)));
+  return number;
+};
+
+/** Takes the steps, then delivers what is left: everything that was kept has come out, as it went in. */
+const walk = async (
+  open: () => Outbox,
+  all: readonly Step[],
+  die: (() => Promise<void>) | undefined,
+): Promise<void> => {
+  let outbox = open();
+  const dead: Outbox[] = [];
+  const sizes = new Map<number, number>();
+  const delivered = new Set<number>();
+  /** Of this life: what a killed process had settled and not written down may come again. */
+  let settled = new Set<number>();
+  const settleSome = async (step: Extract<Step, { kind: "take" }>): Promise<boolean> => {
+    const taken = await outbox.take(step);
+    if (!taken) return false;
+    const numbers = taken.entries.map((bytes) => checkTaken({ settled, sizes, bytes }));
+    assert.ok(numbers.length >= 1 && numbers.length <= step.events);
+    const chosen = numbers.flatMap((_, position) => (step.settle[position] ? position : []));
+    taken.settle(chosen);
+    for (const position of chosen) {
+      settled.add(numbers[position] ?? -1);
+      delivered.add(numbers[position] ?? -1);
+    }
+    return true;
+  };
+  for (const step of all) {
+    if (step.kind === "append") {
+      const number = sizes.size;
+      const appended = outbox.append(entry(number, step.size));
+      assert.notEqual(appended.kind, "failed");
+      if (appended.kind === "kept") sizes.set(number, step.size);
+    } else if (step.kind === "take") await settleSome(step);
+    else if (step.kind === "sync") assert.deepEqual(await outbox.sync(), { kind: "synced" });
+    else if (step.kind === "close" && die) {
+      await outbox.close();
+      outbox = open();
+    } else if (die) {
+      dead.push(outbox);
+      await die();
+      outbox = open();
+      settled = new Set();
+    }
+  }
+  const everything = { kind: "take", events: 20, bytes: 20_000, settle: Array(20).fill(true) } as const;
+  while (await settleSome(everything));
+  assert.deepEqual(
+    [...delivered].sort((a, b) => a - b),
+    [...sizes.keys()],
+  );
+  assert.deepEqual(outbox.pending, { events: 0, bytes: 0 });
+  assert.equal(outbox.settledUpTo, outbox.end);
+  await outbox.close();
+  for (const other of dead) await other.close();
+};
+
+test("whatever a memory outbox kept comes out until it has its outcome, and then never again", () =>
+  fc.assert(
+    fc.asyncProperty(steps, (all) => walk(() => createMemoryOutbox({ bytesMax: BYTES_MAX }), all, undefined)),
+    { numRuns: 100 },
+  ));
+
+test("whatever a folder kept comes out until it has its outcome, also when processes die on the way", () =>
+  fc.assert(
+    fc.asyncProperty(steps, (all) =>
+      withFolder(async (directory) => {
+        const failures: string[] = [];
+        await walk(
+          () => openFile(directory, failures),
+          all,
+          () => killHolders(directory),
+        );
+        assert.deepEqual(failures, []);
+        assert.deepEqual(await readdir(directory), []);
+      }),
+    ),
+    { numRuns: 60 },
+  ));
+
+test("two clients share a folder, and each delivers its own", () =>
+  withFolder(async (directory) => {
+    const [first, second] = [openFile(directory), openFile(directory)];
+    first.append(entry(1, 0));
+    second.append(entry(2, 0));
+    const [one, two] = [
+      await first.take({ events: 9, bytes: 999 }),
+      await second.take({ events: 9, bytes: 999 }),
+    ];
+    assert.deepEqual(
+      [one, two].map((taken) => taken?.entries.map(numberIn)),
+      [[1], [2]],
+    );
+    await first.close();
+    await second.close();
+  }));
+
+test("of two clients one takes over what a dead one has left", () =>
+  withFolder(async (directory) => {
+    const dead = openFile(directory);
+    for (let number = 0; number < 40; number++) dead.append(entry(number, 1000));
+    await killHolders(directory);
+    const heirs = [openFile(directory), openFile(directory)];
+    const found: number[] = [];
+    for (const heir of heirs) {
+      for (
+        let taken = await heir.take({ events: 7, bytes: 9999 });
+        taken;
+        taken = await heir.take({ events: 7, bytes: 9999 })
+      ) {
+        found.push(...taken.entries.map(numberIn));
+        taken.settle(taken.entries.map((_, position) => position));
+      }
+    }
+    assert.deepEqual(
+      found.sort((a, b) => a - b),
+      Array.from({ length: 40 }, (_, number) => number),
+    );
+    for (const outbox of [...heirs, dead]) await outbox.close();
+  }));
+
+test("a client whose lease was taken goes on under a new name, and loses nothing", () =>
+  withFolder(async (directory) => {
+    const failures: string[] = [];
+    const stopped = openFile(directory, failures);
+    stopped.append(entry(1, 0));
+    await killHolders(directory);
+    const heir = openFile(directory);
+    const taken = await heir.take({ events: 9, bytes: 999 });
+    assert.deepEqual(taken?.entries.map(numberIn), [1]);
+    taken?.settle([0]);
+    // It wakes up after longer than a lease is good for.
+    const { now } = performance;
+    performance.now = () => now.call(performance) + 120_000;
+    try {
+      assert.equal(stopped.append(entry(2, 0)).kind, "kept");
+    } finally {
+      performance.now = now;
+    }
+    assert.match(failures.join(), /takes it for dead/);
+    const own = await stopped.take({ events: 9, bytes: 999 });
+    assert.deepEqual(own?.entries.map(numberIn), [2]);
+    own?.settle([0]);
+    assert.equal(stopped.settledUpTo, stopped.end);
+    await stopped.close();
+    await heir.close();
+  }));
+
+test("what is damaged costs itself alone, and is told", () =>
+  withFolder(async (directory) => {
+    const dead = openFile(directory);
+    for (let number = 0; number < 5; number++) dead.append(entry(number, 20));
+    const [file = ""] = (await readdir(directory)).filter((name) => name.endsWith(".events"));
+    const bytes = await readFile(join(directory, file));
+    const frame = bytes.length / 5;
+    bytes[2 * frame + 15] = (bytes[2 * frame + 15] ?? 0) ^ 1;
+    // The last one was being written when the power failed.
+    await writeFile(join(directory, file), bytes.subarray(0, -3));
+    await killHolders(directory);
+    const failures: string[] = [];
+    const heir = openFile(directory, failures);
+    const taken = await heir.take({ events: 9, bytes: 9999 });
+    assert.deepEqual(taken?.entries.map(numberIn), [0, 1, 3]);
+    assert.deepEqual(failures, [`unreadable ${frame}`, `unreadable ${frame - 3}`]);
+    taken?.settle([0, 1, 2]);
+    assert.deepEqual(heir.pending, { events: 0, bytes: 0 });
+    await heir.close();
+    await dead.close();
+  }));
+
+test("files that are taken away are told with the number of their events, and it goes on", () =>
+  withFolder(async (directory) => {
+    const failures: string[] = [];
+    const outbox = openFile(directory, failures);
+    for (let number = 0; number < 3; number++) outbox.append(entry(number, 0));
+    for (const name of await readdir(directory))
+      if (name.endsWith(".events")) await unlink(join(directory, name));
+    assert.equal(await outbox.take({ events: 9, bytes: 999 }), undefined);
+    assert.match(failures.join(), /^lost 3: /);
+    assert.equal(outbox.append(entry(3, 0)).kind, "kept");
+    const taken = await outbox.take({ events: 9, bytes: 999 });
+    assert.deepEqual(taken?.entries.map(numberIn), [3]);
+    taken?.settle([0]);
+    await outbox.close();
+  }));
+
+test("an attempt that lies longer back than the broker remembers is said to be one", () =>
+  withFolder(async (directory) => {
+    const dead = openFile(directory);
+    dead.append(entry(1, 0));
+    // The id of a segment is the time it was made: an hour ago.
+    const [file = ""] = (await readdir(directory)).filter((name) => name.endsWith(".events"));
+    const [owner = ""] = file.split(".");
+    const old = (Date.now() - 3_600_000).toString(16).padStart(12, "0");
+    await rename(
+      join(directory, file),
+      join(directory, `${owner}.${old.slice(0, 8)}-${old.slice(8)}-7000-8000-000000000000.events`),
+    );
+    await killHolders(directory);
+    const heir = openFile(directory);
+    heir.append(entry(2, 0));
+    const first = await heir.take({ events: 1, bytes: 999 });
+    assert.deepEqual([first?.mayBeResent, first?.entries.map(numberIn)], [true, [1]]);
+    first?.settle([0]);
+    const fresh = await heir.take({ events: 1, bytes: 999 });
+    assert.deepEqual([fresh?.mayBeResent, fresh?.entries.map(numberIn)], [false, [2]]);
+    await heir.close();
+    await dead.close();
+  }));
+
+test("postponed entries wait for their time, and the others go first", async () => {
+  const outbox = createMemoryOutbox({ bytesMax: BYTES_MAX });
+  for (let number = 0; number < 3; number++) outbox.append(entry(number, 0));
+  const taken = await outbox.take({ events: 2, bytes: 999 });
+  const dueMs = performance.now() + 60_000;
+  taken?.postpone([0], dueMs);
+  assert.deepEqual((await outbox.take({ events: 9, bytes: 999 }))?.entries.map(numberIn), [1, 2]);
+  assert.equal(outbox.nextDueMs, dueMs);
+});
