@@ -150,6 +150,8 @@ export const STREAM_KEEP_ALIVE_MS = 15 * SECOND_MS;
 export const STREAM_RETRY_MS = 2 * SECOND_MS;
 /** How often the position of the view is looked at for all streams together. */
 export const STREAM_POSITION_POLL_MS = 25;
+/** event_ids of a request that are looked up with one statement: less than a millisecond in SQLite, after which others have a turn. */
+export const EVENT_IDS_PER_QUERY = 100;
 /** How long a read waits for the view to reach `min_sequence` (DESIGN 3). */
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 /**

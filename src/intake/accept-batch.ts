@@ -34,7 +34,10 @@ export const acceptBatch = async (
   const admission = await submission.admit(taken.length + rejected.length);
   if (admission.kind === "limited") return admission;
 
-  const outcomes = await dependencies.appender.append(events.records);
+  const outcomes = submission.isResent
+    ? await appendUnlessEarlier(dependencies, submission.tenant, events)
+    : await dependencies.appender.append(events.records);
+  if ("kind" in outcomes) return outcomes;
   const replays = await readReplays({ reader: dependencies.reader, text: body.text, taken, outcomes });
   const stored = outcomes.reduce((count, { kind }) => count + Number(kind === "appended"), 0);
   if (stored > 0) dependencies.onAccepted({ tenant: submission.tenant, receivedAt, events: stored });
@@ -101,6 +104,26 @@ const createCollection = (
       return unknownFields;
     },
   };
+};
+
+/** As `append` of all records, but what the log held already is a duplicate of that, and is not sent again. */
+const appendUnlessEarlier = async (
+  { appender, earlier }: IntakeDependencies,
+  tenant: string,
+  { taken, records }: Collection,
+): Promise<readonly Outcome[] | Refusal> => {
+  const eventIds = taken.map(({ eventId }) => canonicalEventId(eventId));
+  const found = await earlier.find(tenant, eventIds);
+  if (found.kind !== "found") return found;
+  const known = eventIds.map((eventId) => found.sequences.get(eventId));
+  const appended = await appender.append(records.filter((_, position) => known[position] === undefined));
+  const others = appended.values();
+  return known.map((sequence) => {
+    if (sequence !== undefined) return { kind: "duplicate", sequence };
+    const { value } = others.next();
+    if (!value) throw new Error("append answers every record");
+    return value;
+  });
 };
 
 /** By position in `taken`. Only duplicates have to be looked at again; they are read side by side. */

@@ -30,6 +30,10 @@ export const acceptOne = async (
   const admitted = admission instanceof Promise ? await admission : admission;
   if (admitted.kind === "limited") return admitted;
   const { idempotencyKey, tenant, requestId } = submission;
+  if (submission.isResent) {
+    const answer = await answerEarlier(dependencies, { tenant, judged, slice });
+    if (answer) return answer;
+  }
   const receivedAt = dependencies.now().toISOString();
   const { event, warnings } = judged;
   const messageId =
@@ -62,6 +66,21 @@ export const acceptOne = async (
     duplicate: false,
     warnings,
   };
+};
+
+/** Undefined for an event that the log did not hold. Its event_id is what it is known by, whatever the Idempotency-Key says. */
+const answerEarlier = async (
+  dependencies: IntakeDependencies,
+  { tenant, judged, slice }: { tenant: string; judged: ValidEvent; slice: JsonSlice },
+): Promise<AcceptedEvent | Refusal | undefined> => {
+  const eventId = canonicalEventId(judged.event.event_id);
+  const earlier = await dependencies.earlier.find(tenant, [eventId]);
+  if (earlier.kind !== "found") return earlier;
+  const sequence = earlier.sequences.get(eventId);
+  if (sequence === undefined) return undefined;
+  if (judged.warnings.length > 0) dependencies.onUnknownFields(judged.warnings.length);
+  const outcome = { kind: "duplicate", sequence } as const;
+  return answerOther(dependencies, { outcome, judged, slice, idempotencyKey: undefined });
 };
 
 const answerOther = async (

@@ -12,6 +12,8 @@ export type Refusal =
   | Extract<RateDecision, { readonly kind: "limited" }>
   | { readonly kind: "conflict"; readonly identity: "event_id" | "idempotency_key" }
   | { readonly kind: "overloaded"; readonly detail: string }
+  /** Nobody can say in time whether the events are in the log already. Nothing was stored. */
+  | { readonly kind: "view_behind" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
 export interface AcceptedEvent {

@@ -3,12 +3,15 @@ import type { AuditEvent } from "../event/audit-event.ts";
 import type { EventValidator } from "../event/validate.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
+import type { EarlierEvents } from "./earlier-events.ts";
 
 /** One request's worth of bytes, and whose it is. */
 export interface Submission {
   readonly tenant: string;
   readonly requestId: string;
   readonly body: Uint8Array;
+  /** Its events may have been sent before, however long ago. */
+  readonly isResent: boolean;
   /** Asked with the number of events, before anything is stored. */
   readonly admit: (events: number) => RateDecision | Promise<RateDecision>;
 }
@@ -16,6 +19,7 @@ export interface Submission {
 export interface IntakeDependencies {
   readonly appender: RecordAppender;
   readonly reader: LogReader;
+  readonly earlier: EarlierEvents;
   readonly validate: EventValidator;
   readonly subjectOf: (tenant: string, event: AuditEvent) => string;
   readonly now: () => Date;

@@ -20,7 +20,7 @@ import { createEventValidator } from "../event/validate.ts";
 import { createHttpApp, type HttpHandler } from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
 import { createOpenStreams, type OpenStreams } from "../http/open-streams.ts";
-import { createIntake } from "../intake/intake.ts";
+import { createIntake, type Intake } from "../intake/intake.ts";
 import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
@@ -44,7 +44,7 @@ import {
   STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
-import type { RecordAppender } from "../log/event-log.ts";
+import type { LogReader, RecordAppender } from "../log/event-log.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -60,6 +60,7 @@ import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
+import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
 import { startProjector, startSealer } from "./roles.ts";
@@ -115,13 +116,7 @@ export const startService = async (dependencies: {
   const rateCounter = createRateCounter({ connection, logger });
   const openAnswers = createOpenAnswers();
   const handle = createHttpApp({
-    intake: createIntake({
-      appender,
-      reader,
-      subjectOf: auditSubjectOf,
-      onAccepted: accepted.add,
-      ...judging,
-    }),
+    intake: createAuditIntake({ appender, reader, accepted, views, metrics, judging }),
     sandbox: await openSandbox({ connection, rateCounter, judging }),
     views,
     reconciliation: { views, log: reader, accepted },
@@ -157,6 +152,27 @@ export const startService = async (dependencies: {
     stop,
     [Symbol.asyncDispose]: stop,
   };
+};
+
+type Judging = Pick<IntakeDependencies, "validate" | "now" | "onUnknownFields">;
+
+const createAuditIntake = (parts: {
+  appender: RecordAppender;
+  reader: LogReader;
+  accepted: AcceptedCounts;
+  views: ViewStore;
+  metrics: Metrics;
+  judging: Judging;
+}): Intake => {
+  const { appender, reader, accepted, views, metrics, judging } = parts;
+  return createIntake({
+    appender,
+    reader,
+    earlier: createEarlierEvents({ log: reader, views, countOutcomes: metrics.countOutcomes }),
+    subjectOf: auditSubjectOf,
+    onAccepted: accepted.add,
+    ...judging,
+  });
 };
 
 /** What `keys:manage` opens. */
@@ -284,13 +300,14 @@ const openSandbox = async ({
 }: {
   connection: BrokerConnection;
   rateCounter: RateCounter;
-  judging: Omit<IntakeDependencies, "appender" | "reader" | "subjectOf" | "onAccepted">;
+  judging: Judging;
 }) => {
   const reader = await createLogReader(connection, "SANDBOX");
   const appender = createSandboxAppender(connection, () => performance.now());
   const intake = createIntake({
     appender,
     reader,
+    earlier: NO_EARLIER_EVENTS,
     subjectOf: (_tenant, event) => sandboxSubject(event.asset_id, event.event_type),
     onAccepted: () => {},
     ...judging,

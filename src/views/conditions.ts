@@ -7,6 +7,7 @@ export type QueryParameter = string | number | TextMatch;
 
 export type Condition<Name extends string = string> =
   | { readonly kind: "equals"; readonly column: Name; readonly value: string | number }
+  | { readonly kind: "one_of"; readonly column: Name; readonly values: readonly string[] }
   /** `from` is inside the range, `to` is not. */
   | {
       readonly kind: "range";
@@ -60,6 +61,10 @@ export const mainClauses = (condition: Condition, source: Source, tenant: string
   switch (condition.kind) {
     case "equals":
       return [equals(source, condition.column, condition.value)];
+    case "one_of": {
+      const marks = condition.values.map(() => "?").join(", ");
+      return [{ text: `${columnIn(source, condition.column)} IN (${marks})`, params: condition.values }];
+    }
     case "range":
     case "within":
       return rangeClauses(columnIn(source, condition.column), condition);

@@ -112,6 +112,17 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
   const key = await service.makeKey("strangers");
   expect((await service.call("/v1/events/evt_gone", { key })).status).toBe(404);
 
+  // Who says that it may have been sent before is told so by the log, which has it still, and nothing is stored.
+  const resend = (members: object) =>
+    service.call("/v1/events?resent=true", {
+      body: { ...events[3], ...members },
+      headers: { "idempotency-key": "resent" },
+    });
+  const { length } = await future.readAll();
+  expect((await resend({})).json.data).toMatchObject({ sequence: 4, duplicate: true });
+  expect((await resend({ asset_id: "another" })).json.code).toBe("event_id_conflict");
+  expect(await future.readAll()).toHaveLength(length);
+
   // The same event again, under another identity of the request: it stays expired.
   const again = await service.call("/v1/events", {
     body: events[3] ?? {},

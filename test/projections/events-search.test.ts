@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
+import { earlierQuery } from "../../src/projections/events/earlier.ts";
 import { type EventFilter, findQuery, searchQuery } from "../../src/projections/events/queries.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { TenantQuery } from "../../src/views/tenant-query.ts";
+import { earlierEventsSuite } from "../suites/earlier-events.ts";
 import { all, base, eventsSearchSuite, hash, manyRecords, projectEvents } from "../suites/events-search.ts";
 import { eventsWordsSuite } from "../suites/events-words.ts";
 import { noPostgresReason } from "../support/postgres.ts";
@@ -11,9 +13,11 @@ import { createSqliteDatabase } from "./sqlite-database.ts";
 
 eventsSearchSuite("SQLite", createSqliteDatabase);
 eventsWordsSuite("SQLite", createSqliteDatabase);
+earlierEventsSuite("SQLite", createSqliteDatabase);
 if (noPostgresReason === undefined) {
   eventsSearchSuite("PostgreSQL", createPostgresDatabase);
   eventsWordsSuite("PostgreSQL", createPostgresDatabase);
+  earlierEventsSuite("PostgreSQL", createPostgresDatabase);
 } else test.skip(`searching events in PostgreSQL: ${noPostgresReason}`, () => undefined);
 
 /** A file that holds many events. PostgreSQL plans by its statistics, so only SQLite's plans are looked at. */
@@ -75,7 +79,8 @@ test("every search reads an index in the order of the answer, and of the events 
       expect(ask({})[0]).toEndWith(`(tenant=?${bounds})`);
     }
   }
-  expect(planOf(findQuery("acme", "evt_1"))).toEqual([expect.stringContaining("(tenant=? AND event_id=?)")]);
+  for (const query of [findQuery("acme", "evt_1"), earlierQuery("acme", ["evt_1", "evt_2"])])
+    expect(planOf(query)).toEqual([expect.stringContaining("(tenant=? AND event_id=?)")]);
 });
 
 /** FTS5 takes a bound that is no integer for none, and goes through all rows before it. */

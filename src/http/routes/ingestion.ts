@@ -15,13 +15,14 @@ import {
   BATCH_BODY_BYTES_MAX,
   BATCH_EVENTS_MAX,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
+  MIN_SEQUENCE_WAIT_MS_MAX,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { type ProblemCode, type ProblemDetails, problem, rateLimited } from "../problem.ts";
-import { readQuery } from "../query.ts";
+import { type Query, readQuery } from "../query.ts";
 import { parameter } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { BatchAccepted, EventAccepted } from "../schemas.ts";
@@ -71,12 +72,16 @@ const postEvent = async (
 ): Promise<Response> => {
   const header = readIdempotencyKey(request.headers);
   if (header.kind === "invalid") return invalidIdempotencyKey(context);
+  // Nearly all requests have no query, and are not made to pay for one.
+  const { isResent, errors } = request.url.includes("?") ? readSingleQuery(request.url) : NO_QUERY;
+  if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
   const answer = await intake.acceptOne({
     tenant: principal.tenant,
     requestId: context.requestId,
     body: body.bytes,
+    isResent,
     admit: admitFor(limiter, principal),
     idempotencyKey: header.key,
   });
@@ -93,6 +98,7 @@ const postBatch = async (
   if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
   const query = readQuery(request.url);
   const wantsReceipts = query.choice("receipts", ["true", "false"], "false") === "true";
+  const isResent = readResent(query);
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const body = await bodies.read(request, BATCH_BODY_BYTES_MAX);
@@ -101,11 +107,21 @@ const postBatch = async (
     tenant: principal.tenant,
     requestId: context.requestId,
     body: body.bytes,
+    isResent,
     admit: admitFor(limiter, principal),
     wantsReceipts,
   });
   return answer.kind === "answered" ? acceptedBatch(context, answer) : refused(context, answer);
 };
+
+const NO_QUERY = { isResent: false, errors: [] } as const;
+
+const readSingleQuery = (url: string) => {
+  const query = readQuery(url);
+  return { isResent: readResent(query), errors: query.errors() };
+};
+
+const readResent = (query: Query): boolean => query.choice("resent", ["true", "false"], "false") === "true";
 
 /** A header sent twice arrives joined by ", ", whose space is not visible ASCII, and is refused with the rest. */
 const IDEMPOTENCY_KEY = new RegExp(`^[!-~]{1,${IDEMPOTENCY_KEY_CHARACTERS_MAX}}$`);
@@ -204,12 +220,17 @@ const refusalProblem = (refusal: Exclude<Refusal, { kind: "limited" }>): [Proble
     }
     case "conflict":
       return [refusal.identity === "event_id" ? "event_id_conflict" : "idempotency_key_reused", {}];
+    case "view_behind":
+      return ["view_behind", { detail: RESENT_VIEW_BEHIND }];
     case "overloaded":
       return ["overloaded", { detail: refusal.detail }];
     case "unavailable":
       return ["log_unavailable", { detail: refusal.detail }];
   }
 };
+
+const RESENT_VIEW_BEHIND =
+  "The view did not reach the end of the log in time, so nobody can tell which of these events the log holds already. Nothing was stored: send the same again.";
 
 const EXAMPLE_EVENT = {
   event_id: "evt_sample_001",
@@ -229,6 +250,12 @@ const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARACTERS_MAX, pattern: "^[!-~]+$" },
 };
 
+const RESENT = parameter(
+  "resent",
+  `The events may have been sent before, however long ago: each is looked for by its event_id among all that the log holds, and one that is there is answered as a repeat. So it is with an Idempotency-Key too; keep to the same one, because an attempt that is still on its way is known by that. Waits up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s for the view; where that does not come so far, 503 \`view_behind\` and nothing is stored.`,
+  { type: "boolean", default: false },
+);
+
 const singleOperation = (vocabulary: EventVocabulary): Operation => ({
   id: "sendEvent",
   tag: "Ingestion",
@@ -236,7 +263,7 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
   description:
     "Answers after the event is stored and synced to disk. Sending the same event again is safe: it is stored once, and the answer has `duplicate: true` and the header `Idempotency-Replayed: true`.",
   scope: "events:write",
-  parameters: [IDEMPOTENCY_KEY_PARAMETER],
+  parameters: [IDEMPOTENCY_KEY_PARAMETER, RESENT],
   body: { schema: auditEventSchema(vocabulary), example: EXAMPLE_EVENT },
   answer: {
     status: 202,
@@ -253,7 +280,7 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["event_id_conflict", "idempotency_key_reused", "log_unavailable", "overloaded"],
+  problems: ["event_id_conflict", "idempotency_key_reused", "log_unavailable", "overloaded", "view_behind"],
 });
 
 const batchOperation = (vocabulary: EventVocabulary): Operation => ({
@@ -272,6 +299,7 @@ const batchOperation = (vocabulary: EventVocabulary): Operation => ({
       type: "boolean",
       default: false,
     }),
+    RESENT,
   ],
   body: {
     schema: Type.Object({ events: Type.Array(auditEventSchema(vocabulary), { maxItems: BATCH_EVENTS_MAX }) }),
@@ -305,5 +333,5 @@ const batchOperation = (vocabulary: EventVocabulary): Operation => ({
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["log_unavailable", "overloaded"],
+  problems: ["log_unavailable", "overloaded", "view_behind"],
 });

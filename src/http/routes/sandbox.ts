@@ -121,6 +121,7 @@ const postEvent = async (
     requestId: context.requestId,
     body: body.bytes,
     admit: () => ({ kind: "allowed" }),
+    isResent: false,
     idempotencyKey: undefined,
   });
   if (answer.kind !== "accepted") return refused(context, answer);

@@ -1,0 +1,66 @@
+/** Which of some events the log holds already, however long ago they came. Expired ones too: their identity stays. */
+import { setImmediate as otherWork } from "node:timers/promises";
+import { EVENT_IDS_PER_QUERY } from "../../limits.ts";
+import type { Sequence } from "../../log/outcome.ts";
+import { rowText } from "../../views/tables.ts";
+import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { waitForPosition } from "../wait-for-position.ts";
+import { eventsProjection } from "./evolve.ts";
+import { EVENTS, sequenceOf } from "./tables.ts";
+
+/**
+ * The sequence of each event that stands in the log up to `upTo`, by its event_id; undefined where the view has not come so far within `timeoutMs`.
+ * `eventIds` are in canonical form.
+ */
+export const findEarlier = async (search: {
+  readonly views: Pick<ViewStore, "select" | "position">;
+  readonly tenant: string;
+  readonly eventIds: readonly string[];
+  readonly upTo: Sequence;
+  readonly timeoutMs: number;
+}): Promise<ReadonlyMap<string, Sequence> | undefined> => {
+  const { views, tenant, upTo, timeoutMs } = search;
+  const deadline = performance.now() + timeoutMs;
+  const eventIds = [...new Set(search.eventIds)];
+  const wait = { views, projection: eventsProjection.name, sequence: upTo };
+  while (await waitForPosition({ ...wait, timeoutMs: deadline - performance.now() })) {
+    const found = await findAll(views, tenant, eventIds);
+    // A view that was made again takes the place of this one from up to 1000 records behind: what it lacks then says nothing.
+    if (found.size === eventIds.length || (await views.position(wait.projection)) >= upTo) return found;
+  }
+  return undefined;
+};
+
+const findAll = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  eventIds: readonly string[],
+): Promise<ReadonlyMap<string, Sequence>> => {
+  const found = new Map<string, Sequence>();
+  for (let start = 0; start < eventIds.length; start += EVENT_IDS_PER_QUERY) {
+    // SQLite answers in this process.
+    if (start > 0) await otherWork();
+    const query = earlierQuery(tenant, eventIds.slice(start, start + EVENT_IDS_PER_QUERY));
+    for (const row of await views.select(query)) found.set(rowText(row, "event_id"), sequenceOf(row));
+  }
+  return found;
+};
+
+/** Apart from findEarlier so that a test can ask the database for its plan. At least one id and at most EVENT_IDS_PER_QUERY. */
+export const earlierQuery = (tenant: string, eventIds: readonly string[]): TenantQuery => {
+  // Filled up, so that databases prepare one statement and not one for each number of ids.
+  const values = Array.from(
+    { length: EVENT_IDS_PER_QUERY },
+    (_, index) => eventIds[index] ?? eventIds[0] ?? "",
+  );
+  return tenantList({
+    tenant,
+    table: EVENTS,
+    columns: ["event_id", "sequence"],
+    where: [{ kind: "one_of", column: "event_id", values }],
+    orderBy: ["event_id"],
+    order: "asc",
+    rowsMax: EVENT_IDS_PER_QUERY,
+  });
+};

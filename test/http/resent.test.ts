@@ -1,0 +1,203 @@
+/** `?resent=true`: events that may have been sent before, however long ago, are in the log once. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type JetStreamManager, type NatsConnection, nanos } from "nats";
+import { DUPLICATE_WINDOW_MS } from "../../src/limits.ts";
+import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { connectAs } from "../support/log.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+let broker: TestBroker;
+let dataDir: string;
+let provisioner: NatsConnection;
+let manager: JetStreamManager;
+/** Answers requests; the views are kept by another process. */
+let service: TestService;
+let projector: TestService;
+
+const start = (roles: string): Promise<TestService> =>
+  startTestService({
+    DATA_DIR: dataDir,
+    NATS_URL: broker.url("service"),
+    NATS_PROVISION_URL: broker.url("provisioner"),
+    ROLES: roles,
+  });
+
+beforeAll(async () => {
+  broker = await startTestBroker();
+  dataDir = await mkdtemp(join(tmpdir(), "prooftrail-resent-"));
+  service = await start("api");
+  projector = await start("projector");
+  provisioner = await connectAs(broker, "provisioner");
+  manager = await provisioner.jetstreamManager({ checkAPI: false });
+  // Ten minutes are the stream's setting; here it has a shorter one.
+  await setWindow(200);
+});
+afterAll(async () => {
+  await provisioner.close();
+  await service[Symbol.asyncDispose]();
+  await projector[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const send = (body: object, parameters = "?resent=true", headers: Readonly<Record<string, string>> = {}) =>
+  service.call(`/v1/events${parameters}`, { body, headers });
+const sendBatch = (events: readonly object[], parameters = "?resent=true&receipts=true") =>
+  service.call(`/v1/events/batch${parameters}`, { body: { events } });
+
+const setWindow = async (ms: number): Promise<void> => {
+  await manager.streams.update("AUDIT", { duplicate_window: nanos(ms) });
+};
+
+const lastSequence = async (): Promise<number> => (await manager.streams.info("AUDIT")).state.last_seq;
+
+let probes = 0;
+/** Whatever was sent before this is called is unknown to the broker afterwards: it forgets in the order in which it learnt. */
+const untilForgotten = async (): Promise<void> => {
+  const probe = event({ event_id: `evt_probe_${probes++}` });
+  await send(probe, "");
+  await until("the broker has forgotten the id", async () => !(await send(probe, "")).json.data.duplicate);
+};
+
+test("an event that was stored beyond the broker's window is answered as a repeat and not stored again", async () => {
+  const body = event({ event_id: "evt_single", metadata: { n: 1 } });
+  const first = (await send(body, "")).json.data;
+  await untilForgotten();
+  const last = await lastSequence();
+  const again = await send(body);
+  expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([202, "true"]);
+  expect(again.json.data).toEqual({ ...first, duplicate: true });
+
+  const other = { ...body, metadata: { n: 2 } };
+  const key = { "idempotency-key": "k-resent" };
+  expect((await send(body, "?resent=true", key)).json.data).toEqual({ ...first, duplicate: true });
+  for (const headers of [{}, key]) {
+    const conflict = await send(other, "?resent=true", headers);
+    expect([conflict.status, conflict.json.code]).toEqual([409, "event_id_conflict"]);
+  }
+  expect(await lastSequence()).toBe(last);
+  // Without the word it is a second record, as is documented.
+  expect((await send(body, "?resent=false")).json.data).toMatchObject({
+    sequence: last + 1,
+    duplicate: false,
+  });
+});
+
+test("a UUID in upper case is the event that was sent in lower case", async () => {
+  const id = "0198c0de-0000-7000-8000-00000000abcd";
+  const { sequence } = (await send(event({ event_id: id }), "")).json.data;
+  await untilForgotten();
+  const single = await send(event({ event_id: id.toUpperCase() }));
+  expect(single.json.data).toMatchObject({ sequence, duplicate: true });
+  const batch = await sendBatch([event({ event_id: id.toUpperCase() })]);
+  expect(batch.json.data).toMatchObject({ accepted: 1, duplicates: 1, sequence });
+});
+
+test("a batch stores what is new, once, and answers for the rest from the log", async () => {
+  const [old, changed, fresh, twice] = ["old", "changed", "fresh", "twice"].map((name) =>
+    event({ event_id: `evt_${name}`, metadata: { name } }),
+  );
+  if (!(old && changed && fresh && twice)) throw new Error("four events");
+  const { receipts } = (await sendBatch([old, changed], "?receipts=true")).json.data;
+  await untilForgotten();
+  const last = await lastSequence();
+  const invalid = event({ event_id: "evt_invalid", risk_tier: "none" });
+  const events = [twice, old, { ...changed, asset_id: "other" }, twice, invalid, fresh, old];
+  const answer = (await sendBatch(events)).json.data;
+  expect(answer).toMatchObject({ accepted: 5, rejected: 2, duplicates: 3, sequence: last + 2 });
+  expect(answer.errors).toMatchObject([
+    { index: 2, event_id: "evt_changed", code: "event_id_conflict" },
+    { index: 4, event_id: "evt_invalid", code: "invalid_event" },
+  ]);
+  const repeated = { ...receipts[0], duplicate: true };
+  const stored = { event_id: "evt_twice", sequence: last + 1 };
+  expect(answer.receipts).toMatchObject([
+    { index: 0, ...stored, duplicate: false },
+    { ...repeated, index: 1 },
+    { index: 3, ...stored, duplicate: true },
+    { index: 5, event_id: "evt_fresh", sequence: last + 2, duplicate: false },
+    { ...repeated, index: 6 },
+  ]);
+  expect(await lastSequence()).toBe(last + 2);
+
+  await untilForgotten();
+  const whole = (await sendBatch([twice, fresh, old])).json.data;
+  expect(whole).toMatchObject({ accepted: 3, rejected: 0, duplicates: 3, sequence: last + 2 });
+  expect((await sendBatch([])).json.data).toMatchObject({ accepted: 0, rejected: 0 });
+});
+
+test("what another tenant sent under the same event_id is not found", async () => {
+  const body = event({ event_id: "evt_shared" });
+  await send(body, "");
+  const key = await service.makeKey("strangers");
+  const path = "/v1/events";
+  const theirs = await service.call(`${path}?resent=true`, { body, key });
+  expect([theirs.status, theirs.json.data.duplicate]).toEqual([202, false]);
+  const other = event({ event_id: "evt_shared_too" });
+  await send(other, "");
+  const batch = await service.call(`${path}/batch?resent=true`, { body: { events: [body, other] }, key });
+  expect(batch.json.data).toMatchObject({ accepted: 2, duplicates: 1 });
+});
+
+test("anything but true or false, and a parameter that there is not, is refused before anything is stored", async () => {
+  const last = await lastSequence();
+  const body = event({ event_id: "evt_refused" });
+  for (const [parameters, code] of [
+    ["?resent=yes", "invalid_value"],
+    ["?resent=", "invalid_value"],
+    ["?resent=true&resent=true", "not_unique"],
+    ["?resend=true", "unknown_parameter"],
+  ] as const) {
+    for (const answer of [await send(body, parameters), await sendBatch([body], parameters)]) {
+      expect([answer.status, answer.json.code]).toEqual([400, "invalid_request"]);
+      expect(answer.json.errors).toMatchObject([{ path: expect.stringMatching(/^query:rese/), code }]);
+    }
+  }
+  expect(await lastSequence()).toBe(last);
+});
+
+test("repeats are counted among the outcomes like those that the broker knows", async () => {
+  const duplicates = async (): Promise<number> => {
+    const { text } = await service.call("/metrics");
+    return Number(/^prooftrail_append_outcomes_total\{outcome="duplicate"\} (\d+)$/m.exec(text)?.[1]);
+  };
+  const body = event({ event_id: "evt_counted" });
+  await send(body, "");
+  const before = await duplicates();
+  await send(body);
+  await sendBatch([body, body]);
+  expect(await duplicates()).toBe(before + 3);
+});
+
+test("while the view is behind nothing is stored: 503; what it has not shown yet is seen once it has", async () => {
+  await projector[Symbol.asyncDispose]();
+  const body = event({ event_id: "evt_not_projected" });
+  const { sequence } = (await send(body, "")).json.data;
+  await untilForgotten();
+  const last = await lastSequence();
+  const fresh = event({ event_id: "evt_never_sent" });
+  for (const answer of await Promise.all([send(body), send(fresh), sendBatch([body, fresh])])) {
+    expect([answer.status, answer.json.code]).toEqual([503, "view_behind"]);
+    expect(answer.headers.get("retry-after")).toBe("1");
+  }
+  expect(await lastSequence()).toBe(last);
+
+  const waiting = Promise.all([send(body), sendBatch([body, fresh])]);
+  // A service does not start with another window than its own.
+  await setWindow(DUPLICATE_WINDOW_MS);
+  projector = await start("projector");
+  const [single, batch] = await waiting;
+  expect(single.json.data).toMatchObject({ sequence, duplicate: true });
+  expect(batch.json.data).toMatchObject({ accepted: 2, duplicates: 1, sequence: last + 1 });
+}, 30_000);
+
+test("while the log does not answer, nothing is said of what it holds: 503", async () => {
+  await broker.stop();
+  const body = event({ event_id: "evt_no_log" });
+  for (const answer of [await send(body), await sendBatch([body])])
+    expect([answer.status, answer.json.code]).toEqual([503, "log_unavailable"]);
+});
