@@ -352,8 +352,7 @@ export const SEND_LINGER_MS = 250;
 export const SEND_LINE_BYTES_MAX = 1 * MIB;
 /** How long `prooftrail send` tries again unless told. */
 export const SEND_RETRY_MS_DEFAULT = 10 * 60 * SECOND_MS;
-/** Waits between tries of the command line are drawn from nothing up to a bound that doubles from the first to the second. */
-export const CLI_RETRY_MS_MIN = 250;
+/** Longest wait between two tries of the command line, beside what the service asks for: a person looks on. */
 export const CLI_RETRY_MS_MAX = 30 * SECOND_MS;
 /** An answer to a plain question that has not begun by then is given up; a batch and an evidence bundle may take longer. */
 export const CLI_ANSWER_MS_MAX = 30 * SECOND_MS;

@@ -1,9 +1,9 @@
 /** Follows the live stream, and goes on where it was cut off. */
 import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import { CLI_STREAM_QUIET_MS_MAX } from "../limits.ts";
+import { CLI_RETRY_MS_MAX, CLI_STREAM_QUIET_MS_MAX } from "../limits.ts";
+import { nextAttemptMs, retryAfterMs } from "../sdk/retry.ts";
 import { type Api, exitCodeOf, refusalOf } from "./api.ts";
-import { backoffMs, retryAfterMs } from "./backoff.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { filterQuery, STREAM_FILTER_OPTIONS } from "./event-filters.ts";
@@ -42,7 +42,12 @@ export const tailEvents = async (parts: {
       } else if (!wasOpen || opened.isFinal) throw opened.failure;
       if (signal.aborted || !context.out.isHeard()) return;
       failed++;
-      const waitMs = opened.retryAfterMs ?? backoffMs(failed, context.random);
+      const waitMs = nextAttemptMs({
+        failures: failed,
+        capMs: CLI_RETRY_MS_MAX,
+        askedMs: opened.retryAfterMs,
+        random: context.random,
+      });
       if (!input.isSet("--quiet"))
         await context.err.write("prooftrail: the stream broke off; connecting again\n");
       await delay(waitMs, undefined, { signal });
@@ -79,7 +84,7 @@ const connect = async (
     kind: "closed",
     failure: await refusalOf(response, api.address, undefined),
     isFinal: exitCodeOf(response.status) !== EXIT.unavailable,
-    retryAfterMs: retryAfterMs(response.headers.get("retry-after"), new Date()),
+    retryAfterMs: retryAfterMs(response.headers.get("retry-after"), Date.now()),
   } as const;
 };
 

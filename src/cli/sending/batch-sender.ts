@@ -1,8 +1,8 @@
 /** Sends a batch until each of its events is stored or refused: the one place of the command line that decides what is tried again, and when. */
 import { setTimeout as delay } from "node:timers/promises";
-import { CLI_LONG_ANSWER_MS_MAX } from "../../limits.ts";
+import { CLI_LONG_ANSWER_MS_MAX, CLI_RETRY_MS_MAX } from "../../limits.ts";
+import { nextAttemptMs, retryAfterMs } from "../../sdk/retry.ts";
 import { type Api, exitCodeOf, refusalOf } from "../api.ts";
-import { backoffMs, retryAfterMs } from "../backoff.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Failure, type FieldError, failure, Interrupted } from "../failure.ts";
 import { asNumber, asRecord, asRecords, asText, type JsonRecord, parseJson } from "../json.ts";
@@ -65,10 +65,9 @@ export const createBatchSender = (parts: {
         if (failedSinceMs === undefined) onRetry(problem);
         failedSinceMs ??= elapsedMs();
         const leftMs = failedSinceMs + retryForMs - elapsedMs();
-        const waitMs =
-          retryAfterMs(result.kind === "failed" ? result.retryAfter : null, now()) ??
-          backoffMs(tries, random);
-        if (waitMs > leftMs) throw gaveUp(problem, retryForMs);
+        const askedMs = retryAfterMs(result.kind === "failed" ? result.retryAfter : null, now().getTime());
+        const waitMs = nextAttemptMs({ failures: tries, capMs: CLI_RETRY_MS_MAX, askedMs, random });
+        if (waitMs > leftMs) throw gaveUp(problem, elapsedMs() - failedSinceMs, waitMs);
         await delay(waitMs, undefined, { signal }).catch(() => {
           throw new Interrupted();
         });
@@ -82,11 +81,11 @@ const NOT_TAKEN = failure(
   "The service did not take some of the events, and said that trying again can help.",
 );
 
-const gaveUp = ({ document }: Failure, retryForMs: number): Failure =>
+const gaveUp = ({ document }: Failure, triedMs: number, waitMs: number): Failure =>
   failure(
     "gave_up",
-    `Tried for ${Math.round(retryForMs / 1000)} s. The last answer: ${document.detail}`,
-    "What was confirmed is stored. Sending the same again is safe; with --resume it goes on where it stopped.",
+    `Tried for ${Math.round(triedMs / 1000)} s; the next try would be in ${Math.ceil(waitMs / 1000)} s, past --retry-for. The last answer: ${document.detail}`,
+    "What was confirmed is stored, and sending the same again is safe. With --resume an import goes on where it stopped.",
   );
 
 type Tried =

@@ -1,4 +1,5 @@
 /** An import from its first batch to its last: read, send, tell what was refused, write down how far it is. */
+import { BATCH_EVENTS_MAX } from "../../limits.ts";
 import type { Api } from "../api.ts";
 import type { Writer } from "../context.ts";
 import { failure } from "../failure.ts";
@@ -37,24 +38,26 @@ export interface SendingParts {
 
 /** Throws what the sender throws; what was confirmed by then is in the totals that were told last, and in the resume point. */
 export const sendInput = async (parts: SendingParts): Promise<void> => {
-  const { input, from, save, onProgress, onTotals, rejections, api } = parts;
+  const { input, from, onProgress, onTotals, rejections } = parts;
   const start = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
   const warned = createWarnings(parts.err);
-  let totals: Totals = {
-    accepted: from?.accepted ?? 0,
-    duplicates: from?.duplicates ?? 0,
-    rejected: from?.rejected ?? 0,
-    sequence: undefined,
-  };
+  const { accepted = 0, duplicates = 0, rejected = 0 } = from ?? {};
+  let totals: Totals = { accepted, duplicates, rejected, sequence: undefined };
+  let sent = 0;
   let isChecked = false;
   const check = (): void => {
     if (from && !isChecked) checkHead(input, from);
     isChecked = true;
   };
+  // Before the first batch, so that a run that is killed during it is known to have begun.
+  if (!from) await saveTotals(parts, totals, start);
   onTotals(totals);
   for await (const batch of ahead(readBatches(input.chunksFrom(start.offset), start))) {
     check();
-    const { outcome, refused } = await sendBatch(parts, batch, warned);
+    // An earlier run ended with one batch on its way, which may be stored, and no more: what it sent before is behind the resume point.
+    const mayBeStored = parts.isResent || (from !== undefined && sent < BATCH_EVENTS_MAX);
+    const { outcome, refused, events } = await sendBatch(parts, { batch, warned, mayBeStored });
+    sent += events;
     await rejections.add(refused);
     totals = {
       accepted: totals.accepted + outcome.accepted,
@@ -62,25 +65,24 @@ export const sendInput = async (parts: SendingParts): Promise<void> => {
       rejected: totals.rejected + refused.length,
       sequence: outcome.sequence ?? totals.sequence,
     };
-    const { accepted, duplicates, rejected } = totals;
-    const { offset, line } = batch;
-    await save?.({
-      offset,
-      line,
-      accepted,
-      duplicates,
-      rejected,
-      url: api.address.url,
-      head: headOf(input.head(), offset),
-    });
+    await saveTotals(parts, totals, batch);
     onTotals(totals);
     onProgress({
-      count: accepted + rejected,
-      bytes: offset,
+      count: totals.accepted + totals.rejected,
+      bytes: batch.offset,
       ...(input.size !== undefined && { bytesOf: input.size }),
     });
   }
   check();
+};
+
+const saveTotals = async (
+  { save, api, input }: SendingParts,
+  { accepted, duplicates, rejected }: Totals,
+  { offset, line }: { readonly offset: number; readonly line: number },
+): Promise<void> => {
+  const { url } = api.address;
+  await save?.({ offset, line, accepted, duplicates, rejected, url, head: headOf(input.head(), offset) });
 };
 
 /** The next batch is read while this one is on its way. */
@@ -111,14 +113,17 @@ const NOTHING: BatchOutcome = { accepted: 0, duplicates: 0, rejected: [], warnin
 type EventEntry = Extract<Entry, { readonly kind: "event" }>;
 
 const sendBatch = async (
-  { sender, fill, isResent, from }: SendingParts,
-  { entries }: Batch,
-  warned: ReturnType<typeof createWarnings>,
-): Promise<{ readonly outcome: BatchOutcome; readonly refused: readonly Rejection[] }> => {
+  { sender, fill }: SendingParts,
+  parts: { readonly batch: Batch; readonly warned: Warnings; readonly mayBeStored: boolean },
+): Promise<{
+  readonly outcome: BatchOutcome;
+  readonly refused: readonly Rejection[];
+  readonly events: number;
+}> => {
+  const { warned, mayBeStored } = parts;
+  const { entries } = parts.batch;
   const events = entries.filter((entry): entry is EventEntry => entry.kind === "event");
   const texts = events.map(({ text }) => (fill ? fill(text) : text));
-  // The batch that was on its way when an earlier run ended may be stored; where it ended nobody wrote down.
-  const mayBeStored = isResent || from !== undefined;
   const outcome = texts.length === 0 ? NOTHING : await sender.send(texts, { isResent: mayBeStored });
   for (const { index, path, message } of outcome.warnings)
     await warned.add({ line: events[index]?.line ?? 0, path, message });
@@ -132,14 +137,19 @@ const sendBatch = async (
     ...rest,
     text: texts[index] ?? "",
   }));
-  return { outcome, refused: [...broken, ...rejected].sort((a, b) => a.line - b.line) };
+  const refused = [...broken, ...rejected].sort((a, b) => a.line - b.line);
+  return { outcome, refused, events: events.length };
 };
 
+interface Warnings {
+  add(warning: { readonly line: number; readonly path: string; readonly message: string }): Promise<void>;
+}
+
 /** Each kind once: a member that a client always sends would fill the screen. */
-const createWarnings = (err: Writer) => {
+const createWarnings = (err: Writer): Warnings => {
   const told = new Set<string>();
   return {
-    add: async ({ line, path, message }: { line: number; path: string; message: string }): Promise<void> => {
+    add: async ({ line, path, message }) => {
       if (told.has(path) || told.size >= WARNED_PATHS_MAX) return;
       told.add(path);
       await err.write(`line ${line}: ${path}: ${message} (told once)\n`);
