@@ -126,7 +126,7 @@ const unreachable = ({ url, isLoopback, source }: ServiceAddress, error: unknown
     "unreachable",
     `No answer from ${url} (${source}): ${describe(error)}.`,
     isLoopback
-      ? "Start a service: npx -y bun@1.4.5 start\nOr say where it is: --url, or PROOFTRAIL_URL."
+      ? "Start a service: prooftrail serve\nOr say where one is: --url, or PROOFTRAIL_URL."
       : "Check the address, and that the service runs there.",
   );
 

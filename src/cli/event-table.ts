@@ -16,12 +16,16 @@ export const createEventTable = (out: Writer): TableWriter<JsonRecord> =>
       {
         title: "TYPE",
         value: (stored) => shown(eventOf(stored).event_type),
-        widthMin: 16,
+        widthMin: 12,
         widthExpected: 32,
       },
       { title: "ASSET", value: (stored) => shown(eventOf(stored).asset_id), widthMin: 8 },
-      { title: "TIER", value: (stored) => shown(eventOf(stored).risk_tier), widthMin: 4 },
-      { title: "EVENT_ID", value: (stored) => shown(eventOf(stored).event_id), widthMin: 12 },
+      {
+        title: "EVENT_ID",
+        value: (stored) => shown(eventOf(stored).event_id),
+        widthMin: 12,
+        isCutLast: true,
+      },
     ],
     tableColumns(out),
   );

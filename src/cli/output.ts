@@ -4,6 +4,7 @@ import type { Input } from "./command.ts";
 import type { Context, Writer } from "./context.ts";
 import type { FailureDocument } from "./failure.ts";
 import { type Column, createTable } from "./table.ts";
+import { wrappedLines } from "./text-width.ts";
 
 /** With --json the API's own text, as it came; else what `text` makes. */
 export const printAnswer = async (
@@ -30,17 +31,20 @@ export const coloured = ({ hasColour }: Writer, colour: keyof typeof COLOURS, te
 
 export const failureText = (err: Writer, document: FailureDocument): string => {
   const { title, detail, errors = [], request_id, advice } = document;
+  const width = (tableColumns(err) ?? Number.POSITIVE_INFINITY) - INDENT.length;
   const lines = [
-    `${coloured(err, "red", "prooftrail:")} ${printable(title)}`,
-    ...detail.split("\n").map((line) => `  ${printable(line)}`),
+    ...detail.split("\n").map(printable),
     ...errors.map(
-      ({ path, code, message }) => `  ${placeText(path)}: ${printable(message)} (${printable(code)})`,
+      ({ path, code, message }) => `${placeText(path)}: ${printable(message)} (${printable(code)})`,
     ),
-    ...(request_id === undefined ? [] : [`  request_id ${printable(request_id)}`]),
-    ...(advice === undefined ? [] : advice.split("\n").map((line) => `  → ${line}`)),
-  ];
-  return `${lines.join("\n")}\n`;
+    ...(request_id === undefined ? [] : [`request_id ${printable(request_id)}`]),
+    ...(advice === undefined ? [] : advice.split("\n").map((line) => `→ ${line}`)),
+  ].flatMap((line) => wrappedLines(line, width));
+  const head = `${coloured(err, "red", "prooftrail:")} ${printable(title)}\n`;
+  return head + lines.map((line) => `${INDENT}${line}\n`).join("");
 };
+
+const INDENT = "  ";
 
 /** A parameter of the API is the option of the same name. */
 const placeText = (path: string): string => {

@@ -1,6 +1,6 @@
 /** Aligned tables. On a terminal they fit its width, by cutting cells that may be cut; elsewhere every value is whole. Pure. */
 import { printable } from "../verifier/printable.ts";
-import { cutTo, padded, textWidth } from "./text-width.ts";
+import { cutTo, padded, textWidth, wrappedLines } from "./text-width.ts";
 
 export interface Column<Row> {
   readonly title: string;
@@ -8,6 +8,8 @@ export interface Column<Row> {
   readonly isRight?: true;
   /** May be cut on a terminal, but not below this width. */
   readonly widthMin?: number;
+  /** Cut only where cutting the others is not enough: what people copy. */
+  readonly isCutLast?: true;
   /** Room that is kept for rows that are not known yet. */
   readonly widthExpected?: number;
 }
@@ -50,21 +52,23 @@ const widthsFor = <Row>(
   if (terminalColumns === undefined) return widths;
   let over = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - terminalColumns;
   for (; over > 0; over--) {
-    const widest = widestThatMayShrink(columns, widths);
+    const widest = widestOf(columns, widths, false) ?? widestOf(columns, widths, true);
     if (widest === undefined) break;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
 };
 
-const widestThatMayShrink = <Row>(
+/** Of those that may still be cut. */
+const widestOf = <Row>(
   columns: readonly Column<Row>[],
   widths: readonly number[],
+  isCutLast: boolean,
 ): number | undefined => {
   let widest: number | undefined;
-  for (const [index, { widthMin }] of columns.entries()) {
+  for (const [index, { widthMin, isCutLast: isLast = false }] of columns.entries()) {
     const width = widths[index] ?? 0;
-    if (widthMin === undefined || width <= widthMin) continue;
+    if (isLast !== isCutLast || widthMin === undefined || width <= widthMin) continue;
     if (widest === undefined || width > (widths[widest] ?? 0)) widest = index;
   }
   return widest;
@@ -85,9 +89,18 @@ const line = <Row>(
   return `${parts.join(GAP).trimEnd()}\n`;
 };
 
-/** Names with their values below each other; what is undefined is left out. Values are whole. */
-export const detailLines = (pairs: readonly (readonly [string, string | undefined])[]): string => {
+/** Names with their values below each other; what is undefined is left out. Values are whole, and go on in the next line on a terminal. */
+export const detailLines = (
+  pairs: readonly (readonly [string, string | undefined])[],
+  terminalColumns: number | undefined,
+): string => {
   const told = pairs.filter(([, value]) => value !== undefined);
   const width = told.reduce((most, [name]) => Math.max(most, name.length), 0);
-  return told.map(([name, value = ""]) => `  ${name.padEnd(width)}  ${printable(value)}\n`).join("");
+  const indent = " ".repeat(width + 4);
+  return told
+    .map(([name, value = ""]) => {
+      const room = (terminalColumns ?? Number.POSITIVE_INFINITY) - indent.length;
+      return `  ${name.padEnd(width)}  ${wrappedLines(printable(value), room).join(`\n${indent}`)}\n`;
+    })
+    .join("");
 };

@@ -5,7 +5,7 @@ import type { CommandSpec, Input, OptionSpec } from "../command.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
-import { coloured, printAnswer, tableText } from "../output.ts";
+import { coloured, printAnswer, tableColumns, tableText } from "../output.ts";
 import { readAddress } from "../service-address.ts";
 import { jsonOption, URL_OPTION } from "../shared-options.ts";
 import type { Column } from "../table.ts";
@@ -101,18 +101,26 @@ const factsOf = (input: Input): JsonRecord => {
 };
 
 const classificationText = (context: Context, data: JsonRecord): string => {
+  const columns = tableColumns(context.out);
   const clauses = asRecords(data.cited_clauses);
   const obligations = asRecords(data.obligations);
   const rules = Array.isArray(data.matched_rules) ? data.matched_rules : [];
   return [
     `${coloured(context.out, "bold", `Risk tier: ${shown(data.risk_tier)}`)}\n\n`,
-    detailLines([
-      ["why", shown(data.reasoning)],
-      ["rules", rules.join(", ") || "none matched"],
-      ["version", shown(data.ruleset_version)],
-    ]),
+    detailLines(
+      [
+        ["why", shown(data.reasoning)],
+        ["rules", rules.join(", ") || "none matched"],
+        ["version", shown(data.ruleset_version)],
+      ],
+      columns,
+    ),
     ...section("Legal bases", tableText(context, CLAUSE_COLUMNS, clauses), clauses.length),
-    ...section("Obligations", tableText(context, OBLIGATION_COLUMNS, obligations), obligations.length),
+    ...section(
+      "Obligations",
+      obligations.map((each) => obligationText(each, columns)).join("\n"),
+      obligations.length,
+    ),
     ...asRecords(data.warnings).map(
       ({ path, message }) => `\nNote, ${shown(path).slice(1)}: ${shown(message)}\n`,
     ),
@@ -130,14 +138,15 @@ const CLAUSE_COLUMNS: readonly Column<JsonRecord>[] = [
   { title: "FROM", value: ({ applies_from }) => shown(applies_from) },
 ];
 
-const OBLIGATION_COLUMNS: readonly Column<JsonRecord>[] = [
-  { title: "FORCE", value: ({ force }) => shown(force) },
-  { title: "OBLIGATION", value: ({ code }) => shown(code), widthMin: 14 },
-  { title: "CLAUSE", value: ({ clause }) => shown(clause), widthMin: 10 },
-  { title: "DEADLINE", value: ({ deadline }) => shown(deadline), widthMin: 8 },
-  {
-    title: "EVIDENCE",
-    value: ({ event_types }) => (Array.isArray(event_types) ? event_types.join(" ") : ""),
-    widthMin: 12,
-  },
-];
+const obligationText = (obligation: JsonRecord, columns: number | undefined): string => {
+  const { force, code, clause, deadline, event_types: types } = obligation;
+  return detailLines(
+    [
+      [shown(force), shown(code)],
+      ["by", shown(clause)],
+      ["due", deadline === null ? undefined : shown(deadline)],
+      ["shown by", Array.isArray(types) && types.length > 0 ? types.join(" ") : undefined],
+    ],
+    columns,
+  );
+};

@@ -15,7 +15,7 @@ import { createEventTable } from "../event-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
 import { asRecord, asRecords, asText, type JsonRecord, shown } from "../json.ts";
-import { printAnswer } from "../output.ts";
+import { printAnswer, tableColumns } from "../output.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 import { detailLines } from "../table.ts";
@@ -132,25 +132,24 @@ const get: CommandSpec = {
     const answer = await api.ask({ path, query });
     await printAnswer(context, input, {
       json: answer.text,
-      text: () => eventText(memberTexts(memberTexts(answer.text).get("data") ?? "")),
+      text: () => eventText(context, memberTexts(memberTexts(answer.text).get("data") ?? "")),
     });
     return EXIT.ok;
   },
 };
 
 /** Members as they were written: text without its quotation marks, anything else as JSON. */
-const eventText = (stored: ReadonlyMap<string, string>): string => {
+const eventText = ({ out }: Context, stored: ReadonlyMap<string, string>): string => {
   const plain = (json: string | undefined): string | undefined => {
     if (json === undefined) return undefined;
     return json.startsWith('"') ? shown(JSON.parse(json)) : json.trim();
   };
   const event = memberTexts(stored.get("event") ?? "");
-  return detailLines([
-    ["sequence", plain(stored.get("sequence"))],
-    ["tenant", plain(stored.get("tenant"))],
-    ["received_at", plain(stored.get("received_at"))],
-    ...[...event].map(([name, json]) => [name, plain(json)] as const),
-  ]);
+  const pairs = [
+    ...["sequence", "tenant", "received_at"].map((name) => [name, plain(stored.get(name))] as const),
+    ...Array.from(event, ([name, json]) => [name, plain(json)] as const),
+  ];
+  return detailLines(pairs, tableColumns(out));
 };
 
 const tail: CommandSpec = {

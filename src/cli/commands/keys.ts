@@ -9,7 +9,7 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure, reasonOf } from "../failure.ts";
 import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
-import { printAnswer, tableText } from "../output.ts";
+import { printAnswer, tableColumns, tableText } from "../output.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
 import { type Column, detailLines } from "../table.ts";
@@ -152,7 +152,7 @@ const printNewKey = async (
     json,
     text: () =>
       [
-        `${title}\n\n${detailLines(keyDetails(visible))}`,
+        `${title}\n\n${detailLines(keyDetails(visible), tableColumns(context.out))}`,
         ...(old ? [`\nThe old key ${shown(old.id)} works until ${shown(old.grace_until)}.\n`] : []),
         path === undefined
           ? `\nThis is the key. It is shown only now; keep it like a password:\n\n  ${shown(secret)}\n`

@@ -81,6 +81,7 @@ export const SEND: CommandSpec = {
       elapsedMs: () => performance.now(),
     });
     let totals: Totals = { accepted: 0, duplicates: 0, rejected: 0, sequence: undefined };
+    let atStart: Totals | undefined;
     let isDone = false;
     try {
       const resume = input.text("--resume");
@@ -96,13 +97,14 @@ export const SEND: CommandSpec = {
         save: resume === undefined ? undefined : (point) => writeResumePoint(resume, point),
         onProgress: progress.report,
         onTotals: (told) => {
+          atStart ??= told;
           totals = told;
         },
       });
       isDone = true;
     } finally {
       progress.end();
-      if (!isDone) await context.err.write(`Stopped. So far: ${totalsText(totals)}\n`);
+      if (!isDone && totals !== atStart) await context.err.write(`Stopped. So far: ${totalsText(totals)}.\n`);
     }
     await tellTotals(context, input, { totals, from });
     return totals.rejected === 0 ? EXIT.ok : EXIT.failed;
