@@ -68,7 +68,7 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
         if (question.signal?.aborted) throw new Interrupted();
         throw failure(
           "broken_transfer",
-          `The answer of ${address.url} broke off: ${describe(error)}.`,
+          `The answer of ${address.url} broke off: ${describeNetworkError(error)}.`,
           "Ask again.",
         );
       });
@@ -116,7 +116,8 @@ const CANNOT: Readonly<Record<string, string>> = {
   ECONNRESET: "the connection was closed",
 };
 
-const describe = (error: unknown): string => {
+/** What happened on the network, in words. */
+export const describeNetworkError = (error: unknown): string => {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return CANNOT[code] ?? (error instanceof Error ? error.message : String(error));
 };
@@ -124,7 +125,7 @@ const describe = (error: unknown): string => {
 const unreachable = ({ url, isLoopback, source }: ServiceAddress, error: unknown): Failure =>
   failure(
     "unreachable",
-    `No answer from ${url} (${source}): ${describe(error)}.`,
+    `No answer from ${url} (${source}): ${describeNetworkError(error)}.`,
     isLoopback
       ? "Start a service: prooftrail serve\nOr say where one is: --url, or PROOFTRAIL_URL."
       : "Check the address, and that the service runs there.",

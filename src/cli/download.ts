@@ -3,6 +3,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { syncFolder } from "../access/durable-file.ts";
+import { describeNetworkError } from "./api.ts";
 import type { OptionSpec } from "./command.ts";
 import type { Writer } from "./context.ts";
 import { failure, Interrupted, reasonOf } from "./failure.ts";
@@ -92,6 +93,6 @@ async function* chunks({ response, signal, onBytes }: DownloadOptions): AsyncGen
 const broken = (error: unknown) =>
   failure(
     "broken_transfer",
-    `The service broke the transfer off before its end: ${reasonOf(error)}.`,
+    `The service broke the transfer off before its end: ${describeNetworkError(error)}.`,
     "Ask again. What has come so far was not kept.",
   );

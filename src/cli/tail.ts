@@ -48,7 +48,8 @@ export const tailEvents = async (parts: {
         askedMs: opened.retryAfterMs,
         random: context.random,
       });
-      if (!input.isSet("--quiet"))
+      // Once for each time that it breaks, however often connecting fails.
+      if (failed === 1 && !input.isSet("--quiet"))
         await context.err.write("prooftrail: the stream broke off; connecting again\n");
       await delay(waitMs, undefined, { signal });
     }
