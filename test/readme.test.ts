@@ -34,7 +34,8 @@ const followCommand = others.find((text) => text.includes("follow.ts")) ?? "";
 const streamCommand = others.find((text) => text.includes("/v1/events/stream")) ?? "";
 const exportCommand = others.find((text) => text.includes("/v1/export")) ?? "";
 const evidenceCommand = others.find((text) => text.includes("/v1/evidence")) ?? "";
-const notCalls = [TEST_COMMAND, followCommand, streamCommand, exportCommand, evidenceCommand];
+const commandLine = others.find((text) => text.includes("run prooftrail send")) ?? "";
+const notCalls = [TEST_COMMAND, followCommand, streamCommand, exportCommand, evidenceCommand, commandLine];
 const calls = others.filter((text) => !notCalls.includes(text));
 
 let folder = "";
@@ -128,6 +129,13 @@ test("the evidence bundle printed there is valid", async () => {
   const output = await run(evidenceCommand);
   expect(output).toStartWith("VALID  evidence.zip\n");
   expect(output).not.toContain("not pinned");
+}, 30_000);
+
+test("the commands printed there send an event, list events and find the service well", async () => {
+  const output = await run(commandLine);
+  expect(output).toContain("1 event stored, at sequence");
+  expect(output).toContain("evt_second");
+  expect(output).toContain("All is well.");
 }, 30_000);
 
 /** What a command that does not end has printed when that is enough. */
