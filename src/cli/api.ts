@@ -116,17 +116,19 @@ const CANNOT: Readonly<Record<string, string>> = {
   ECONNRESET: "the connection was closed",
 };
 
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "";
+
 /** What happened on the network, in words. */
 export const describeNetworkError = (error: unknown): string => {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return CANNOT[code] ?? (error instanceof Error ? error.message : String(error));
+  return CANNOT[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
 };
 
 const unreachable = ({ url, isLoopback, source }: ServiceAddress, error: unknown): Failure =>
   failure(
     "unreachable",
     `No answer from ${url} (${source}): ${describeNetworkError(error)}.`,
-    isLoopback
+    isLoopback && codeOf(error) === "ECONNREFUSED"
       ? "Start a service: prooftrail serve\nOr say where one is: --url, or PROOFTRAIL_URL."
       : "Check the address, and that the service runs there.",
   );

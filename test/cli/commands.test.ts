@@ -116,25 +116,44 @@ describe("wrong use ends with 2 and says what was meant", () => {
     return [code, context.err.text] as const;
   };
 
-  test.each([
-    [["keyz"], "(Did you mean keys?)", "See: prooftrail --help"],
-    [["keys", "lst"], "(Did you mean list?)", "See: prooftrail keys --help"],
-    [["events", "list", "--limt", "3"], "(Did you mean --limit?)", "See: prooftrail events list --help"],
-    [["events", "list", "--limit", "0"], "Give a whole number, 1 or more.", "--limit"],
-    [["events", "list", "--limit", "3", "--limit", "4"], "It stands twice", "--limit"],
-    [["events", "list", "--tag", "team"], "Give a tag as key=value.", "--tag"],
-    [["keys", "create"], "required option '--scope <scope>' not specified", "prooftrail keys create --help"],
-    [["keys", "create", "--scope", "all"], "events:write, events:read, keys:manage", "--scope"],
-    [["keys", "rotate"], "missing required argument 'id'", "prooftrail keys rotate --help"],
-    [["keys", "rotate", "a", "b"], "too many arguments", "prooftrail keys rotate --help"],
-    [["keys", "rotate", "a", "--grace", "soon"], "Give a time such as 45s, 10m, 1h, 90d or 2w.", "--grace"],
-    [["completion", "csh"], "bash, zsh, fish", "prooftrail completion --help"],
-    [["send", "--fill", "--resume", "file"], "--fill goes neither with --resume nor with --resent", "→"],
-    [["events", "list", "--url", "ftp://x"], "The address from --url must be like", "prooftrail:"],
-  ] as const)("%j", async (args, ...parts) => {
+  const cases: readonly { readonly args: readonly string[]; readonly says: readonly string[] }[] = [
+    { args: ["keyz"], says: ["(Did you mean keys?)", "See: prooftrail --help"] },
+    { args: ["keys", "lst"], says: ["(Did you mean list?)", "See: prooftrail keys --help"] },
+    {
+      args: ["events", "list", "--limt", "3"],
+      says: ["(Did you mean --limit?)", "See: prooftrail events list --help"],
+    },
+    { args: ["events", "list", "--limit", "0"], says: ["Give a whole number, 1 or more.", "--limit"] },
+    { args: ["events", "list", "--limit", "3", "--limit", "4"], says: ["It stands twice", "--limit"] },
+    { args: ["events", "list", "--tag", "team"], says: ["Give a tag as key=value.", "--tag"] },
+    {
+      args: ["keys", "create"],
+      says: ["required option '--scope <scope>' not specified", "prooftrail keys create --help"],
+    },
+    {
+      args: ["keys", "create", "--scope", "all"],
+      says: ["events:write, events:read, keys:manage", "--scope"],
+    },
+    { args: ["keys", "rotate"], says: ["missing required argument 'id'", "prooftrail keys rotate --help"] },
+    { args: ["keys", "rotate", "a", "b"], says: ["too many arguments", "prooftrail keys rotate --help"] },
+    {
+      args: ["keys", "rotate", "a", "--grace", "soon"],
+      says: ["Give a time such as 45s, 10m, 1h, 90d or 2w.", "--grace"],
+    },
+    { args: ["completion", "csh"], says: ["bash, zsh, fish", "prooftrail completion --help"] },
+    {
+      args: ["send", "--fill", "--resume", "file"],
+      says: ["--fill goes neither with --resume nor with --resent", "→"],
+    },
+    {
+      args: ["events", "list", "--url", "ftp://x"],
+      says: ["The address from --url must be like", "prooftrail:"],
+    },
+  ];
+  test.each(cases)("$args", async ({ args, says }) => {
     const [code, text] = await wrong(...args);
     expect(code).toBe(2);
-    for (const part of parts) expect(text).toContain(part);
+    for (const part of says) expect(text).toContain(part);
   });
 
   test("a group without a command shows its commands", async () => {

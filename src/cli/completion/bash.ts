@@ -6,21 +6,33 @@ export const bashScript = (places: readonly Place[]): string => `# bash completi
 # For good: prooftrail completion bash > ~/.local/share/bash-completion/completions/prooftrail
 
 _prooftrail() {
-  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} place="" word i skip=0
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word=\${COMP_WORDS[i]}
+  # Not COMP_WORDS: bash cuts events:write at the colon there.
+  local line=\${COMP_LINE:0:COMP_POINT} current before="" place="" word skip=0
+  local -a words
+  read -ra words <<< "$line"
+  if [[ $line == *[[:space:]] ]]; then words+=(""); fi
+  current=\${words[\${#words[@]}-1]}
+  for word in "\${words[@]:1:\${#words[@]}-2}"; do
+    before=$word
     if ((skip)); then skip=0; continue; fi
     case "$place|$word" in
 ${places.flatMap(stepCases).join("\n")}
     esac
   done
   COMPREPLY=()
-  case "$place|$before" in
+  if ((skip)); then
+    case "$place|$before" in
 ${places.flatMap(valueCases).join("\n")}
-  esac
-  case "$place" in
+    esac
+  else
+    case "$place" in
 ${places.map(placeCase).join("\n")}
-  esac
+    esac
+  fi
+  # What stands before the last colon is a word of its own for bash, and stays.
+  if [[ $current == *:* && $COMP_WORDBREAKS == *:* ]]; then
+    COMPREPLY=("\${COMPREPLY[@]#"\${current%"\${current##*:}"}"}")
+  fi
 }
 complete -o default -F _prooftrail prooftrail
 `;
@@ -47,7 +59,7 @@ const valueCases = (place: Place): readonly string[] => {
         : value === "file"
           ? ":"
           : `COMPREPLY=($(compgen -W "${value.join(" ")}" -- "$current"))`;
-    return [`    "${name}|${word}") ${reply}; return ;;`];
+    return [`      "${name}|${word}") ${reply} ;;`];
   });
 };
 

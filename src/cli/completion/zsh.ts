@@ -15,10 +15,12 @@ _prooftrail() {
 ${places.flatMap(stepCases).join("\n")}
     esac
   done
-  local before=$words[CURRENT-1]
-  case "$place|$before" in
+  if ((skip)); then
+    case "$place|$words[CURRENT-1]" in
 ${places.flatMap(valueCases).join("\n")}
-  esac
+    esac
+    return
+  fi
   local -a found
   case "$place" in
 ${places.map(placeCase).join("\n")}
@@ -42,7 +44,7 @@ const stepCases = (place: Place): readonly string[] => {
 const valueCases = (place: Place): readonly string[] =>
   place.options
     .filter(({ value }) => value !== "none")
-    .map(({ word, value }) => `    "${placeName(place)}|${word}") ${valueReply(value)}; return ;;`);
+    .map(({ word, value }) => `      "${placeName(place)}|${word}") ${valueReply(value)} ;;`);
 
 const valueReply = (value: OptionWord["value"]): string => {
   if (value === "file") return "_files";
