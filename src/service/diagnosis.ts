@@ -256,16 +256,11 @@ async function* streamChecks(
 ): AsyncGenerator<Check> {
   const name = "streams";
   const wrong: Check[] = [];
+  const missing: string[] = [];
   try {
     for (const definition of definitions) {
       const standing = await inspectStream(nats, definition);
-      if (standing.kind === "missing")
-        wrong.push({
-          name,
-          state: "failed",
-          detail: `${definition.name} is missing`,
-          advice: "Start the service: it makes it.",
-        });
+      if (standing.kind === "missing") missing.push(definition.name);
       else if (standing.kind === "different")
         for (const { setting, wanted, found } of standing.differences)
           wrong.push({
@@ -285,8 +280,13 @@ async function* streamChecks(
       advice: "The user in NATS_PROVISION_URL needs $JS.API.STREAM.INFO.*",
     });
   }
-  if (wrong.length > 0) yield* wrong;
-  else yield { name, state: "ok", detail: `all ${definitions.length} are as they must be` };
+  if (missing.length > 0) {
+    const detail = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`;
+    yield { name, state: "failed", detail, advice: "Start the service: it makes them." };
+  }
+  yield* wrong;
+  if (missing.length + wrong.length === 0)
+    yield { name, state: "ok", detail: `all ${definitions.length} are as they must be` };
 }
 
 async function* clockChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
