@@ -29,6 +29,9 @@ export const tailEvents = async (parts: {
     while (!signal.aborted && context.out.isHeard()) {
       const opened = await connect(api, { query, seen, signal });
       if (opened.kind === "open") {
+        // Somebody who looks at an empty screen wants to know that it works.
+        if (!wasOpen && context.err.isTerminal && !input.isSet("--quiet"))
+          await context.err.write(`Following ${api.address.url}; Ctrl-C ends.\n`);
         wasOpen = true;
         failed = 0;
         await readStream(opened.response, {

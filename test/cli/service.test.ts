@@ -281,6 +281,28 @@ describe("export and evidence", () => {
   }, 30_000);
 });
 
+test("serve runs the service with its options, and a signal ends it with 0", async () => {
+  await using _data = {
+    [Symbol.asyncDispose]: () => rm(join(folder, "served"), { recursive: true, force: true }),
+  };
+  await using cli = startCli(["serve", "--port", "0", "--data-dir", join(folder, "served")], {
+    cwd: folder,
+    environment: { NATS_SERVER_BIN: await testBrokerBinary(), PORT: "http" },
+  });
+  await until("it listens", () => /listens at +http:\/\/127\.0\.0\.1:\d+/.test(cli.err), {
+    timeoutMs: 30_000,
+  });
+  cli.child.kill("SIGTERM");
+  const { code, out } = await cli.ended();
+  expect(code).toBe(0);
+  expect(out).toContain('"msg":"stopped"');
+  const refused = await runCli(["serve", "--port", "http"], { cwd: folder });
+  expect([refused.code, refused.err]).toEqual([
+    2,
+    expect.stringContaining("PORT must be a number from 0 to 65535"),
+  ]);
+}, 40_000);
+
 test("classify tells tier, laws and duties, without a key", async () => {
   const args = [
     "classify",

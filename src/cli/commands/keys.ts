@@ -216,7 +216,7 @@ const columnsAt = (now: Date): readonly Column<JsonRecord>[] => [
   { title: "ID", value: ({ id }) => shown(id) },
   { title: "TENANT", value: ({ tenant }) => shown(tenant), widthMin: 8 },
   { title: "NAME", value: ({ name }) => shown(name), widthMin: 8 },
-  { title: "SCOPES", value: scopesText, widthMin: 12 },
+  { title: "SCOPES", value: scopesText, widthMin: 12, isCutLast: true },
   { title: "STATE", value: (key) => stateText(key, now) },
 ];
 
@@ -224,8 +224,7 @@ const stateText = ({ revoked_at, grace_until, expires_at }: JsonRecord, now: Dat
   const day = (time: unknown): string => shown(time).slice(0, 10);
   const isOver = (time: unknown): boolean => typeof time === "string" && Date.parse(time) <= now.getTime();
   if (revoked_at !== undefined) return `revoked ${day(revoked_at)}`;
-  if (grace_until !== undefined)
-    return `${isOver(grace_until) ? "replaced" : "replaced, until"} ${day(grace_until)}`;
+  if (grace_until !== undefined) return `${isOver(grace_until) ? "replaced" : "ends"} ${day(grace_until)}`;
   if (expires_at === undefined) return "works";
   return isOver(expires_at) ? `expired ${day(expires_at)}` : `until ${day(expires_at)}`;
 };
