@@ -123,6 +123,9 @@ test("no file is dead: each is reached from the program", () => {
   reach("src/cli/main.ts");
   reach("src/verifier/main.ts");
   reach("src/packaging/executable.ts");
+  reach("src/packaging/sdk-package.ts");
+  // Its declaration goes into the SDK's package; nothing runs it.
+  reach("src/packaging/sdk-event.ts");
   // What programs import as `prooftrail/sdk`.
   reach("src/sdk/index.ts");
   // Runs in the browser: src/service/browser-files.ts has it bundled.
@@ -158,6 +161,14 @@ describe("finer rules", () => {
           .filter((target) => !target.startsWith("node:") && !standards.test(target)),
       );
     expect(others).toEqual([]);
+  });
+
+  test("the SDK takes nothing but types from the rest, so that nothing of the server comes with it", () => {
+    const taken = sources
+      .filter((path) => path.startsWith("src/sdk/"))
+      .flatMap((path) => [...read(path).matchAll(/^(?:import|export)\s(?!type\s)[^;"]*"\.\.\/[^"]*"/gm)])
+      .map(([text]) => text);
+    expect(taken).toEqual([]);
   });
 
   test("only the assembly knows which database and which broker", () => {

@@ -35,7 +35,16 @@ const streamCommand = others.find((text) => text.includes("/v1/events/stream")) 
 const exportCommand = others.find((text) => text.includes("/v1/export")) ?? "";
 const evidenceCommand = others.find((text) => text.includes("/v1/evidence")) ?? "";
 const commandLine = others.find((text) => text.includes("run prooftrail send")) ?? "";
-const notCalls = [TEST_COMMAND, followCommand, streamCommand, exportCommand, evidenceCommand, commandLine];
+const recordCommand = others.find((text) => text.includes("record.ts")) ?? "";
+const notCalls = [
+  TEST_COMMAND,
+  followCommand,
+  streamCommand,
+  exportCommand,
+  evidenceCommand,
+  recordCommand,
+  commandLine,
+];
 const calls = others.filter((text) => !notCalls.includes(text));
 
 let folder = "";
@@ -50,7 +59,12 @@ beforeAll(async () => {
   const port = await freePort();
   await writeFile(join(folder, ".curlrc"), `connect-to = "127.0.0.1:8080:127.0.0.1:${port}"\nsilent\n`);
   const { ADMIN_API_KEY: _, NATS_URL: __, ...inherited } = process.env;
-  environment = { ...(inherited as Record<string, string>), CURL_HOME: folder, PORT: String(port) };
+  environment = {
+    ...(inherited as Record<string, string>),
+    CURL_HOME: folder,
+    PORT: String(port),
+    PROOFTRAIL_URL: `http://127.0.0.1:${port}`,
+  };
   service = spawn("sh", ["-c", startCommand], { cwd: clone, env: environment, detached: true });
   for (const stream of [service.stdout, service.stderr]) {
     stream?.setEncoding("utf8").on("data", (text) => {
@@ -103,9 +117,11 @@ test("the deadlines printed there are understood", () => {
   expect(readRules(example)).toMatchObject({ kind: "rules" });
 });
 
+const programWith = (text: string): string =>
+  blocks.find((block) => block.language === "ts" && block.text.includes(text))?.text ?? "";
+
 test("the consumer printed there follows the decisions", async () => {
-  const program = blocks.find(({ language }) => language === "ts")?.text ?? "";
-  await writeFile(join(folder, "prooftrail", "follow.ts"), program);
+  await writeFile(join(folder, "prooftrail", "follow.ts"), programWith("consumers.get"));
   const output = await runUntil(followCommand, (text) => text.split("\n").length > 2);
   expect(output.split("\n").slice(0, 2)).toEqual([
     "1 default decision.automated_decision_made evt_first",
@@ -136,6 +152,11 @@ test("the commands printed there send an event, list events and find the service
   expect(output).toContain("1 event stored, at sequence");
   expect(output).toContain("evt_second");
   expect(output).toContain("All is well.");
+}, 30_000);
+
+test("the program printed there records its event", async () => {
+  await writeFile(join(folder, "prooftrail", "record.ts"), programWith("prooftrail/sdk"));
+  expect(await run(recordCommand)).toBe("flushed 1\n");
 }, 30_000);
 
 /** What a command that does not end has printed when that is enough. */

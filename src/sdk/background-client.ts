@@ -52,6 +52,8 @@ export interface Client<Extra extends string = never> extends Recorder<Extra> {
 interface Parts {
   readonly service: ServiceAddress;
   readonly maker: EventMaker;
+  /** For events that are sent and awaited: without numbers, so that the same event is the same however often it is made. */
+  readonly plainMaker: EventMaker;
   readonly reports: Reports;
   readonly deliver: Deliver;
   readonly outbox: Outbox;
@@ -122,9 +124,8 @@ export class BackgroundClient implements Client {
   }
 
   async send(event: unknown, { timeoutMs = SEND_TIMEOUT_MS_DEFAULT } = {}): Promise<Sent> {
-    const { maker, reports, service } = this.#parts;
-    if (this.#closing) return { kind: "unknown", reason: "The client is closed." };
-    const made = makeEvent(maker, event, {});
+    const { plainMaker, reports, service } = this.#parts;
+    const made = makeEvent(plainMaker, event, {});
     if (made.kind === "dropped") {
       const { reason, message, path } = made.dropped;
       reports.dropped(made.dropped);
@@ -133,11 +134,7 @@ export class BackgroundClient implements Client {
     }
     const body = Uint8Array.from(made.bytes);
     const { signal } = this.#sending;
-    return await sendOne(
-      service,
-      { eventId: made.eventId, body },
-      { timeoutMs, signal, random: Math.random },
-    );
+    return await sendOne({ service, eventId: made.eventId, body, timeoutMs, signal, random: Math.random });
   }
 
   synced(): Promise<Synced> {

@@ -39,11 +39,10 @@ export const createClient = <Extra extends string = never>(options: ClientOption
   };
   const heartbeat = options.heartbeat && readHeartbeat(options.heartbeat);
   const batch = readBatch(options.batch);
-  const maker = eventMaker(options);
   const reports = createReports(options);
   return new BackgroundClient({
     service,
-    maker,
+    ...eventMakers(options),
     reports,
     heartbeat,
     deliver: createBatchDelivery(service),
@@ -61,7 +60,7 @@ export const createSandboxClient = <Extra extends string = never>(options: Sandb
   };
   return new BackgroundClient({
     service,
-    maker: eventMaker(options),
+    ...eventMakers(options),
     reports: createReports(options),
     heartbeat: undefined,
     deliver: createSandboxDelivery(service),
@@ -71,13 +70,15 @@ export const createSandboxClient = <Extra extends string = never>(options: Sandb
   });
 };
 
-export const eventMaker = (options: EventOptions): EventMaker =>
-  createEventMaker({
-    sourceId: readSource(options, uuid7(Date.now())),
-    hash: readHash(options),
-    now: Date.now,
-    activeSpan,
-  });
+export const eventMakers = (
+  options: EventOptions,
+): { readonly maker: EventMaker; readonly plainMaker: EventMaker } => {
+  const parts = { hash: readHash(options), now: Date.now, activeSpan };
+  return {
+    maker: createEventMaker({ ...parts, sourceId: readSource(options, uuid7(Date.now())) }),
+    plainMaker: createEventMaker({ ...parts, sourceId: undefined }),
+  };
+};
 
 const DEAD_LETTERS = "dead-letters.ndjson";
 

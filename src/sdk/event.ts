@@ -75,8 +75,11 @@ export type MetadataOf<Type extends string> = Type extends EventType ? MetadataO
 
 type Filled = "event_id" | "timestamp" | "event_type" | "metadata";
 
+/** As it is, but that no array is written to. */
+type Unwritten<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
+
 /** Every member of the event but those that the SDK fills in or types more closely. */
-type Members = Readonly<Omit<AuditEvent, Filled>>;
+type Members = { readonly [Name in keyof Omit<AuditEvent, Filled>]: Unwritten<AuditEvent[Name]> };
 
 interface Filling {
   /** A UUIDv7, or `evt_` and 1 to 250 characters; a new UUIDv7 where there is none. The same id sent again is one event. */

@@ -69,6 +69,7 @@ class FileOutbox implements Outbox {
   #settledBefore = 0;
   #end = 0;
   #adopting: Promise<void>;
+  #removing: Promise<unknown> = Promise.resolve();
   /** Written since the last sync, and the folder where files were made in it. */
   readonly #unsynced = new Set<number>();
   #isFolderUnsynced = true;
@@ -201,7 +202,7 @@ class FileOutbox implements Outbox {
     for (const segment of this.#own.filter(isDone)) this.#settledBefore += segment.entries;
     for (const segment of [...this.#segments()].filter(isDone)) {
       this.#bytes -= segment.size;
-      void segment.remove();
+      this.#removing = Promise.all([this.#removing, segment.remove()]);
     }
     this.#own = this.#own.filter((segment) => !isDone(segment));
     this.#adopted = this.#adopted.filter((segment) => !isDone(segment));
@@ -343,7 +344,10 @@ class FileOutbox implements Outbox {
         () => true,
         () => false,
       );
-      if (!isOurs) continue;
+      if (!isOurs) {
+        await unlink(to + SETTLED_SUFFIX).catch(() => {});
+        continue;
+      }
       const segment = await Segment.read(to, id);
       this.#bytes += segment.size;
       this.#adopted.push(segment);
@@ -371,6 +375,7 @@ class FileOutbox implements Outbox {
     this.#live = undefined;
     for (const segment of [...this.#segments()])
       await (segment.left === 0 ? segment.remove() : segment.written());
+    await this.#removing;
     dropLease(directory, this.#owner);
   }
 }

@@ -37,6 +37,7 @@ export const post = async (service: ServiceAddress, request: ServiceRequest): Pr
   const ending = new AbortController();
   const stop = () => ending.abort(new Error("The client was closed."));
   request.signal.addEventListener("abort", stop);
+  if (request.signal.aborted) stop();
   const timer = setTimeout(() => {
     ending.abort(new Error(`No answer within ${requestTimeoutMs} ms.`));
   }, requestTimeoutMs);

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Rejection } from "./delivery.ts";
 import { RESENT_AFTER_MS, RETRY_CAP_MS } from "./limits.ts";
 import { nextAttemptMs } from "./retry.ts";
-import { type Answer, post, type ServiceAddress } from "./service.ts";
+import { post, type ServiceAddress } from "./service.ts";
 import { uuid5 } from "./uuid.ts";
 
 export interface Receipt {
@@ -23,49 +23,58 @@ export type Sent =
   | { readonly kind: "stored"; readonly receipt: Receipt }
   /** It is not, and never will be as it is. */
   | { readonly kind: "rejected"; readonly rejection: Rejection }
-  /** Not known: the time was over, or the service refuses this client. The same event sent again is stored at most once. */
-  | { readonly kind: "unknown"; readonly reason: string };
+  /** Not known: the time was over, or the service refuses this client. `again` sends the very same, under the same key: it is stored at most once. */
+  | { readonly kind: "unknown"; readonly reason: string; readonly again: () => Promise<Sent> };
 
 /** Of the idempotency keys of this SDK. */
 const NAMESPACE = "6f0b2c64-7d0a-4f5e-9d5d-2a1d0c6e8b47";
 
 export const idempotencyKey = (eventId: string): string => uuid5(NAMESPACE, eventId);
 
-export const sendOne = async (
-  service: ServiceAddress,
-  event: { readonly eventId: string; readonly body: Uint8Array<ArrayBuffer> },
-  {
-    timeoutMs,
-    signal,
-    random,
-  }: { readonly timeoutMs: number; readonly signal: AbortSignal; readonly random: () => number },
-): Promise<Sent> => {
+interface Sending {
+  readonly service: ServiceAddress;
+  readonly eventId: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly random: () => number;
+}
+
+export const sendOne = async (sending: Sending): Promise<Sent> => attempt(sending, performance.now());
+
+const attempt = async (sending: Sending, firstMs: number): Promise<Sent> => {
+  const { service, eventId, body, timeoutMs, signal, random } = sending;
   const startedMs = performance.now();
-  const headers = { "idempotency-key": idempotencyKey(event.eventId) };
+  const headers = { "idempotency-key": idempotencyKey(eventId) };
+  const unknown = (reason: string): Sent => ({
+    kind: "unknown",
+    reason,
+    again: () => attempt(sending, firstMs),
+  });
   for (let failures = 1; ; failures++) {
-    const path = performance.now() - startedMs > RESENT_AFTER_MS ? "/v1/events?resent=true" : "/v1/events";
-    const answer = await post(service, { path, body: event.body, headers, signal });
-    if (answer.kind !== "again") return sentOf(answer);
+    const path = performance.now() - firstMs > RESENT_AFTER_MS ? "/v1/events?resent=true" : "/v1/events";
+    const answer = await post(service, { path, body, headers, signal });
+    if (answer.kind === "refused") return unknown(answer.reason);
+    if (answer.kind === "rejected") return { kind: "rejected", rejection: answer.rejection };
+    if (answer.kind === "taken") {
+      const receipt = receiptIn(answer.data);
+      return receipt ? { kind: "stored", receipt } : unknown("HTTP 202 without a receipt.");
+    }
     const { askedMs, reason } = answer;
     const waitMs = nextAttemptMs({ failures, capMs: RETRY_CAP_MS, askedMs, random });
-    if (signal.aborted || performance.now() + waitMs - startedMs > timeoutMs)
-      return { kind: "unknown", reason };
+    if (signal.aborted || performance.now() + waitMs - startedMs > timeoutMs) return unknown(reason);
     await delay(waitMs, undefined, { signal }).catch(() => {});
   }
 };
 
-const sentOf = (answer: Exclude<Answer, { readonly kind: "again" }>): Sent => {
-  if (answer.kind === "refused") return { kind: "unknown", reason: answer.reason };
-  if (answer.kind === "rejected") return { kind: "rejected", rejection: answer.rejection };
-  const { event_id, sequence, received_at, duplicate, leaf_hash } = answer.data;
+const receiptIn = (data: Readonly<Record<string, unknown>>): Receipt | undefined => {
+  const { event_id, sequence, received_at, duplicate, leaf_hash } = data;
   const isReceipt =
     typeof event_id === "string" &&
     typeof sequence === "number" &&
     typeof received_at === "string" &&
     typeof leaf_hash === "string";
-  if (!isReceipt) return { kind: "unknown", reason: "HTTP 202 without a receipt." };
-  return {
-    kind: "stored",
-    receipt: { event_id, sequence, received_at, duplicate: duplicate === true, leaf_hash },
-  };
+  return isReceipt
+    ? { event_id, sequence, received_at, duplicate: duplicate === true, leaf_hash }
+    : undefined;
 };

@@ -1,7 +1,7 @@
 /** For the tests of a program: nothing is sent, and what was captured can be looked at. */
 
 import type { Client } from "./background-client.ts";
-import { eventMaker } from "./client.ts";
+import { eventMakers } from "./client.ts";
 import type { EventOptions } from "./client-options.ts";
 import { createRecorder, type Keep, makeEvent } from "./recorder.ts";
 import { createReports } from "./reports.ts";
@@ -24,7 +24,7 @@ export interface TestClient<Extra extends string = never> extends Client<Extra> 
 export const createTestClient = <Extra extends string = never>(
   options: EventOptions = {},
 ): TestClient<Extra> => {
-  const maker = eventMaker(options);
+  const { maker, plainMaker } = eventMakers(options);
   const reports = createReports(options);
   const events: CapturedEvent[] = [];
   const decoder = new TextDecoder();
@@ -40,7 +40,7 @@ export const createTestClient = <Extra extends string = never>(
     capture: recorder.capture,
     with: recorder.with,
     send: async (event) => {
-      const made = makeEvent(maker, event, {});
+      const made = makeEvent(plainMaker, event, {});
       if (made.kind === "dropped") {
         reports.dropped(made.dropped);
         const { reason, message } = made.dropped;

@@ -46,7 +46,7 @@ interface LoggedRecord {
   readonly text: string;
 }
 
-const readLog = async (consumerUrl: string) => {
+export const readLog = async (consumerUrl: string) => {
   const servers = consumerUrl.split(",").map((url) => new URL(url));
   const nats = await connect({
     servers: servers.map(({ host }) => host),
@@ -71,7 +71,10 @@ const readLog = async (consumerUrl: string) => {
   return { records, holes, last: state.last_seq };
 };
 
-const readView = async (call: TestService["call"], last: number): Promise<ReadonlyMap<string, number[]>> => {
+export const readView = async (
+  call: TestService["call"],
+  last: number,
+): Promise<ReadonlyMap<string, number[]>> => {
   const shown = new Map<string, number[]>();
   let cursor: string | null = "";
   let waits = 0;

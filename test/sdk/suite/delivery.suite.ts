@@ -349,6 +349,23 @@ test("send gives the receipt, and tries again under the same idempotency key", (
       service.script = () => problemAnswer(400, "invalid_request");
       const refused = await client.send(event());
       assert.ok(refused.kind === "rejected" && refused.rejection.code === "invalid_request");
+      service.script = () => "cut";
+      const before = service.asked.length;
+      const unknown = await client.send(event({ event_id: "evt_2" }), { timeoutMs: 1 });
+      assert.ok(unknown.kind === "unknown");
+      service.script = () => ({
+        status: 202,
+        body: JSON.stringify({ data: { ...receipt, event_id: "evt_2" } }),
+      });
+      assert.equal((await unknown.again()).kind, "stored");
+      const asked = service.asked.slice(before);
+      assert.deepEqual(
+        [
+          new Set(asked.map(({ text }) => text)).size,
+          new Set(asked.map(({ headers }) => headers["idempotency-key"])).size,
+        ],
+        [1, 1],
+      );
       await client.close();
     },
   ));

@@ -1,6 +1,6 @@
 /** What waits is delivered once its turn comes, whatever happens between; what has its outcome never comes again. Both outboxes, by any sequence of steps. */
 import assert from "node:assert/strict";
-import { readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -117,6 +117,8 @@ const walk = async (
       outbox = open();
     } else if (die) {
       dead.push(outbox);
+      // The dead take nothing over: it must not go on with that.
+      await outbox.take({ events: 1, bytes: 1 });
       await die();
       outbox = open();
       settled = new Set();
@@ -223,6 +225,19 @@ test("a client whose lease was taken goes on under a new name, and loses nothing
     assert.equal(stopped.settledUpTo, stopped.end);
     await stopped.close();
     await heir.close();
+  }));
+
+test("nobody else on the machine can read what waits", () =>
+  withFolder(async (parent) => {
+    const directory = join(parent, "outbox");
+    const outbox = openFile(directory);
+    outbox.append(entry(1, 0));
+    (await outbox.take({ events: 1, bytes: 999 }))?.settle([]);
+    const modes = [directory, ...(await readdir(directory)).map((name) => join(directory, name))].map(
+      async (path) => (await stat(path)).mode & 0o777,
+    );
+    assert.deepEqual([...new Set(await Promise.all(modes))].sort(), [0o600, 0o700]);
+    await outbox.close();
   }));
 
 test("what is damaged costs itself alone, and is told", () =>

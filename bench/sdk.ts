@@ -1,0 +1,92 @@
+/**
+ * What `capture()` costs the program that calls it, and its memory: `bun bench/sdk.ts [events]`. On each runtime and for each kind of outbox, with the service
+ * there and with the service away, beside the floor of the same run: the same event as JSON, written to a file.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { RUNTIMES } from "../test/support/process.ts";
+import { startTestService } from "../test/support/service.ts";
+
+const events = Number(process.argv[2] ?? 100_000);
+const PROGRAM = resolve(import.meta.dir, "sdk-capture.ts");
+const OUTBOXES = ["floor", "memory", "never", "interval", "always"] as const;
+/** Nobody listens there. */
+const AWAY = "http://127.0.0.1:9";
+
+interface Measured {
+  readonly mean: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly perSecond: number;
+  readonly memoryMb: number;
+}
+
+const folder = await mkdtemp(join(tmpdir(), "prooftrail-bench-"));
+const bundled = await Bun.build({
+  entrypoints: [PROGRAM],
+  target: "node",
+  outdir: folder,
+  naming: "[name].mjs",
+});
+if (!bundled.success) throw new AggregateError(bundled.logs);
+const [deno = ""] = RUNTIMES.Deno;
+const runtimes: Readonly<Record<string, readonly string[]>> = {
+  Bun: [process.execPath, PROGRAM],
+  Node: ["node", join(folder, "sdk-capture.mjs")],
+  Deno: [deno, "run", "-A", "--quiet", "--no-check", "--node-modules-dir=manual", PROGRAM],
+};
+
+const measure = (command: readonly string[], args: readonly string[]): Measured => {
+  const [program = "", ...rest] = command;
+  const { stdout, stderr, status } = spawnSync(program, [...rest, ...args], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
+  return JSON.parse(stdout);
+};
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const round = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
+
+say(
+  "| runtime | outbox | service | mean µs | p50 | p99, 20 asked | p99.9 | of the floor's mean | events/s | MB more |",
+);
+say("|---|---|---|---|---|---|---|---|---|---|");
+await using service = await startTestService();
+const key = await service.makeKey("bench");
+for (const [name, command] of Object.entries(runtimes)) {
+  if (!existsSync(command[0] ?? "") && command[0] !== "node") continue;
+  let floor = 0;
+  for (const outbox of OUTBOXES) {
+    for (const [where, url, apiKey] of [
+      ["away", AWAY, "none"],
+      ["there", service.url, key],
+    ] as const) {
+      if (outbox === "floor" && where === "there") continue;
+      const { mean, p50, p99, p999, perSecond, memoryMb } = measure(command, [
+        outbox,
+        url,
+        apiKey,
+        String(events),
+      ]);
+      if (outbox === "floor") floor = mean;
+      const cells = [
+        name,
+        outbox,
+        outbox === "floor" ? "" : where,
+        round(mean),
+        round(p50),
+        `**${round(p99)}**`,
+        round(p999),
+      ];
+      say(
+        `| ${[...cells, `${(mean / floor).toFixed(1)} x`, Math.round(perSecond), round(memoryMb)].join(" | ")} |`,
+      );
+    }
+  }
+}
+await rm(folder, { recursive: true, force: true });
+process.exit(0);

@@ -1,0 +1,50 @@
+/** The SDK as its users install it: built, and in the node_modules of a folder of its own. */
+import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+export const ROOT = resolve(import.meta.dir, "../..");
+
+export interface Installed extends AsyncDisposable {
+  /** A program in here imports the package by its name. */
+  readonly folder: string;
+  /** The package itself. */
+  readonly packageFolder: string;
+}
+
+export const run = async (
+  command: readonly string[],
+  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<{ readonly code: number; readonly output: string }> => {
+  const { cwd = ROOT, env } = options;
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [output, errors, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, output: output + errors };
+};
+
+/** Beside it is what is installed here, for programs and for what they need besides. */
+export const installBuiltPackage = async (): Promise<Installed> => {
+  const folder = await mkdtemp(join(tmpdir(), "prooftrail-installed-"));
+  const modules = join(folder, "node_modules");
+  const packageFolder = join(modules, "prooftrail");
+  await mkdir(modules);
+  const built = await run([process.execPath, "src/packaging/sdk-package.ts", "--outdir", packageFolder]);
+  if (built.code !== 0) throw new Error(built.output);
+  for (const name of await readdir(join(ROOT, "node_modules")))
+    if (!name.startsWith(".")) await symlink(join(ROOT, "node_modules", name), join(modules, name));
+  return {
+    folder,
+    packageFolder,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+};

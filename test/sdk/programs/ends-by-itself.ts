@@ -1,0 +1,6 @@
+/** Makes a client, whose timers and listeners are then all that is left to do. */
+import process from "node:process";
+import { createClient } from "prooftrail/sdk";
+
+const client = createClient({ url: "http://127.0.0.1:9", apiKey: "ptk_1", outbox: { memory: true } });
+process.stdout.write(`${client.stats.pending.events}\n`);

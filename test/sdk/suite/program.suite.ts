@@ -1,0 +1,73 @@
+/** What only a program of its own can show. */
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { createClient } from "prooftrail/sdk";
+import { until } from "../../support/until.ts";
+import { withFolder } from "./folder.ts";
+import { commandOf } from "./program.ts";
+import { takeAll, withScriptedService } from "./scripted-service.ts";
+
+test("a client keeps no program alive that is done", async () => {
+  const [command, ...parameters] = commandOf("ends-by-itself");
+  const { stdout } = await promisify(execFile)(command, parameters, { timeout: 20_000 });
+  assert.equal(stdout, "0\n");
+});
+
+test("what a program captured last is delivered when it ends by itself, also without a disk", () =>
+  withScriptedService(takeAll, async (service) => {
+    const [command, ...parameters] = commandOf("captures-and-ends");
+    const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "ptk_1" };
+    await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+    assert.deepEqual(service.eventIds, ["evt_last"]);
+  }));
+
+test("what a program captured before it was killed is delivered by another, and what was delivered is not sent again", () =>
+  withFolder((directory) =>
+    withScriptedService(takeAll, async (service) => {
+      const [command, ...parameters] = commandOf("capturing");
+      const env = {
+        ...process.env,
+        CAPTURE_URL: service.url,
+        CAPTURE_KEY: "ptk_1",
+        CAPTURE_FOLDER: directory,
+      };
+      const child = spawn(command, parameters, { env, stdio: ["ignore", "pipe", "inherit"] });
+      const captured = new Set<string>();
+      createInterface({ input: child.stdout }).on("line", (line) => {
+        if (line.startsWith("captured ")) captured.add(line.slice("captured ".length));
+      });
+      const ended = new Promise<void>((done) => child.once("close", () => done()));
+      await until("some were delivered", () => service.eventIds.length > 50);
+      service.script = () => "hang";
+      const answered = new Set(service.eventIds);
+      await until("some wait", () => captured.size > service.eventIds.length + 100);
+      child.kill("SIGKILL");
+      await ended;
+      const sentBefore = service.eventIds.length;
+      service.script = takeAll;
+      const heir = createClient({
+        url: service.url,
+        apiKey: "ptk_1",
+        outbox: { directory },
+        onProblem: () => {},
+      });
+      await until(
+        "everything is delivered",
+        () => heir.stats.delivered > 0 && heir.stats.pending.events === 0,
+      );
+      const again = service.eventIds.slice(sentBefore);
+      assert.deepEqual(
+        [...captured].filter((id) => !service.eventIds.includes(id)),
+        [],
+      );
+      assert.equal(new Set(again).size, again.length);
+      // Its last answers may not have been written down when it was killed.
+      const twice = again.filter((id) => answered.has(id));
+      assert.ok(twice.length <= 20, `${twice.length} were sent again`);
+      await heir.close();
+    }),
+  ));
