@@ -1,5 +1,5 @@
 /** A file that is whole or not there: written under another name, fsynced, and given its name when the transfer has ended properly. */
-import { open, rename, rm } from "node:fs/promises";
+import { access, constants, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { syncFolder } from "../access/durable-file.ts";
@@ -36,6 +36,9 @@ export const downloadTo = async (out: Writer, options: DownloadOptions): Promise
 
 /** Before anything is asked for: an export that is in the log and then has no place would be one for nothing. */
 export const checkTarget = async (path: string, isForced: boolean): Promise<void> => {
+  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+    throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
+  });
   const file = await open(path, "r").catch(() => undefined);
   await file?.close();
   if (file && !isForced)

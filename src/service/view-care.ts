@@ -1,5 +1,6 @@
 /** Looking after the views of a service, also while it runs: where they stand, making one again, holding one against the log, dead letters. */
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ import { type Row, rowInteger, rowText } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
-import { loadRules } from "./deadlines-file.ts";
+import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
 
 export interface ViewStatus {
   readonly name: string;
@@ -73,14 +74,21 @@ const now = (): Date => new Date();
 export type OpenedViewCare =
   | { readonly kind: "opened"; readonly care: ViewCare }
   /** The broker stays away, or is not one of ours; the reason is for the operator. */
-  | { readonly kind: "no_broker"; readonly reason: string };
+  | { readonly kind: "no_broker"; readonly reason: string }
+  /** The settings name no views, or rules that are not understood. */
+  | { readonly kind: "refused"; readonly reason: string };
 
 export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
+  const { databaseUrl, dataDir } = config;
+  // Looking must not make: a folder that is not the service's would get views of its own, and a broker.
+  if (databaseUrl === undefined && !existsSync(join(dataDir, "views.sqlite")))
+    return { kind: "refused", reason: `There is no views.sqlite in ${dataDir}: no service has run there.` };
   try {
     return { kind: "opened", care: await openCare(config) };
   } catch (error) {
     if (error instanceof BrokerRefusedError || error instanceof BrokerStartError)
       return { kind: "no_broker", reason: error.message };
+    if (error instanceof DeadlinesRefusedError) return { kind: "refused", reason: error.message };
     throw error;
   }
 };

@@ -37,6 +37,12 @@ const withCare =
         opened.reason,
         "Check NATS_URL and DATA_DIR; prooftrail doctor says more.",
       );
+    if (opened.kind === "refused")
+      throw failure(
+        "wrong_use",
+        opened.reason,
+        "Run it in the folder of the service, or with its settings (DATA_DIR, DATABASE_URL, NATS_URL).",
+      );
     await using care = opened.care;
     try {
       return await work({ care, input, context });

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import process from "node:process";
 import { missingAs, syncFolder, writeDurably } from "../../access/durable-file.ts";
 import { RESUME_FINGERPRINT_BYTES } from "../../limits.ts";
 import { failure, reasonOf } from "../failure.ts";
@@ -56,7 +55,8 @@ const asResumePoint = (value: unknown): ResumePoint | undefined => {
 
 /** A power failure leaves the old point or the new one. */
 export const writeResumePoint = async (path: string, point: ResumePoint): Promise<void> => {
-  const unfinished = `${path}.new-${process.pid}`;
+  // One name: what a run that was killed here has left is written over by the next.
+  const unfinished = `${path}.new`;
   try {
     await writeDurably(unfinished, `${JSON.stringify({ format: FORMAT, ...point })}\n`);
     await rename(unfinished, path);
