@@ -3,12 +3,13 @@
  * the process; `sync` says when it survives that of the machine. Entries are read back from the files to be sent, so that memory does not grow with
  * what waits. Files of clients that are dead are taken over by renaming them, which only one can do.
  */
-import { closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
-import { open, readdir, rename, unlink } from "node:fs/promises";
+import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { clearInterval, setInterval } from "node:timers";
+import { adoptSegments } from "./adoption.ts";
+import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
-import { dropLease, isAbandoned, LEASE_SUFFIX, renewLease, takeLease } from "./lease.ts";
+import { dropLease, renewLease, takeLease } from "./lease.ts";
 import {
   ADOPT_INTERVAL_MS,
   EVENT_BYTES_MAX,
@@ -17,7 +18,7 @@ import {
   SYNC_INTERVAL_MS,
 } from "./limits.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
-import { type Chosen, EVENTS_SUFFIX, SETTLED_SUFFIX, Segment } from "./segment.ts";
+import { type Chosen, EVENTS_SUFFIX, Segment } from "./segment.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
@@ -53,6 +54,7 @@ interface Live {
 
 class FileOutbox implements Outbox {
   readonly #options: FileOutboxOptions;
+  readonly #files: FileSync;
   readonly #segmentBytesMax: number;
   readonly #frame = new Uint8Array(EVENT_BYTES_MAX + FRAME_BYTES);
   readonly #timers: ReturnType<typeof setInterval>[] = [];
@@ -70,15 +72,9 @@ class FileOutbox implements Outbox {
   #end = 0;
   #adopting: Promise<void>;
   #removing: Promise<unknown> = Promise.resolve();
-  /** Written since the last sync, and the folder where files were made in it. */
-  readonly #unsynced = new Set<number>();
-  #isFolderUnsynced = true;
-  readonly #toClose = new Set<number>();
-  #syncing: Promise<Synced> | undefined;
-  #nextSync: Promise<Synced> | undefined;
-
   constructor(options: FileOutboxOptions) {
     this.#options = options;
+    this.#files = new FileSync(options.directory);
     this.#segmentBytesMax = Math.min(SEGMENT_BYTES_MAX, Math.ceil(options.bytesMax / 8));
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
     this.#owner = uuid7(Date.now());
@@ -147,7 +143,7 @@ class FileOutbox implements Outbox {
     segment.entries++;
     this.#bytes += length;
     this.#end++;
-    this.#unsynced.add(fd);
+    this.#files.written(fd);
   }
 
   /** A part of a frame must not stand before the next one. */
@@ -155,7 +151,7 @@ class FileOutbox implements Outbox {
     try {
       ftruncateSync(fd, size);
     } catch {
-      this.#toClose.add(fd);
+      this.#files.finished(fd);
       this.#live = undefined;
     }
   }
@@ -184,14 +180,14 @@ class FileOutbox implements Outbox {
     mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 });
     const fd = openSync(segment.path + EVENTS_SUFFIX, "ax", 0o600);
     this.#own.push(segment);
-    this.#isFolderUnsynced = true;
+    this.#files.made();
     return { segment, fd };
   }
 
   #rotate(): void {
     const before = this.#live;
     this.#live = this.#openSegment();
-    if (before) this.#toClose.add(before.fd);
+    if (before) this.#files.finished(before.fd);
     this.#drop();
     void this.#syncQuietly();
   }
@@ -249,46 +245,17 @@ class FileOutbox implements Outbox {
     this.#own = this.#own.filter((other) => other !== segment);
     this.#adopted = this.#adopted.filter((other) => other !== segment);
     if (this.#live?.segment === segment) {
-      this.#toClose.add(this.#live.fd);
+      this.#files.finished(this.#live.fd);
       this.#live = undefined;
     }
   }
 
-  /** One sync at a time: what is written during one is in the next. */
   sync(): Promise<Synced> {
-    if (!this.#syncing) {
-      this.#syncing = this.#syncNow().finally(() => {
-        this.#syncing = undefined;
-      });
-      return this.#syncing;
-    }
-    this.#nextSync ??= this.#syncing.then(() => {
-      this.#nextSync = undefined;
-      return this.sync();
-    });
-    return this.#nextSync;
-  }
-
-  async #syncNow(): Promise<Synced> {
-    const [files, closing] = [[...this.#unsynced], [...this.#toClose]];
-    this.#unsynced.clear();
-    this.#toClose.clear();
-    try {
-      for (const fd of files) await syncFile(fd);
-      if (this.#isFolderUnsynced) {
-        this.#isFolderUnsynced = false;
-        await syncFolder(this.#options.directory);
-      }
-      return { kind: "synced" };
-    } catch (error) {
-      return { kind: "failed", reason: textOf(error) };
-    } finally {
-      for (const fd of closing) closeSync(fd);
-    }
+    return this.#files.sync();
   }
 
   async #syncQuietly(): Promise<void> {
-    if (this.#unsynced.size === 0 && !this.#isFolderUnsynced && this.#toClose.size === 0) return;
+    if (!this.#files.isDue) return;
     const synced = await this.sync();
     if (synced.kind === "failed") this.#options.onFailure(`The outbox could not be synced: ${synced.reason}`);
   }
@@ -320,43 +287,14 @@ class FileOutbox implements Outbox {
   async #adopt(): Promise<void> {
     const { directory, onFailure } = this.#options;
     try {
-      const names = await readdir(directory);
-      const owners = new Set(
-        names.map(ownerOf).filter((owner) => owner !== undefined && owner !== this.#owner),
-      );
-      for (const owner of owners)
-        if (owner && isAbandoned(directory, owner)) await this.#adoptFrom(owner, names);
+      for await (const segment of adoptSegments({ directory, owner: this.#owner })) {
+        this.#bytes += segment.size;
+        this.#adopted.push(segment);
+      }
+      this.#drop();
     } catch (error) {
       onFailure(`What other processes left in the outbox cannot be taken over: ${textOf(error)}`);
     }
-  }
-
-  async #adoptFrom(owner: string, names: readonly string[]): Promise<void> {
-    const { directory } = this.#options;
-    const ids = names
-      .filter((name) => name.startsWith(`${owner}.`) && name.endsWith(EVENTS_SUFFIX))
-      .map((name) => name.slice(owner.length + 1, -EVENTS_SUFFIX.length))
-      .sort();
-    for (const id of ids) {
-      const [from, to] = [join(directory, `${owner}.${id}`), join(directory, `${this.#owner}.${id}`)];
-      await rename(from + SETTLED_SUFFIX, to + SETTLED_SUFFIX).catch(() => {});
-      const isOurs = await rename(from + EVENTS_SUFFIX, to + EVENTS_SUFFIX).then(
-        () => true,
-        () => false,
-      );
-      if (!isOurs) {
-        await unlink(to + SETTLED_SUFFIX).catch(() => {});
-        continue;
-      }
-      const segment = await Segment.read(to, id);
-      this.#bytes += segment.size;
-      this.#adopted.push(segment);
-    }
-    for (const name of names)
-      if (name.startsWith(`${owner}.`) && name.endsWith(SETTLED_SUFFIX))
-        await unlink(join(directory, name)).catch(() => {});
-    dropLease(directory, owner);
-    this.#drop();
   }
 
   #every(intervalMs: number, action: () => void): void {
@@ -379,22 +317,3 @@ class FileOutbox implements Outbox {
     dropLease(directory, this.#owner);
   }
 }
-
-/** `<owner>.<id>.events`, `<owner>.<id>.settled`, `<owner>.lease`. */
-const ownerOf = (name: string): string | undefined =>
-  name.endsWith(EVENTS_SUFFIX) || name.endsWith(LEASE_SUFFIX) || name.endsWith(SETTLED_SUFFIX)
-    ? name.split(".")[0]
-    : undefined;
-
-const syncFile = (fd: number): Promise<void> =>
-  new Promise((resolve, reject) => fdatasync(fd, (error) => (error ? reject(error) : resolve())));
-
-/** A new file is there after a power failure only when its folder was synced too. */
-const syncFolder = async (directory: string): Promise<void> => {
-  const folder = await open(directory, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-};

@@ -1,0 +1,49 @@
+/** Taking over what dead clients have left in a folder: their files are renamed, which only one can do. */
+import { readdir, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { dropLease, isAbandoned, LEASE_SUFFIX } from "./lease.ts";
+import { EVENTS_SUFFIX, SETTLED_SUFFIX, Segment } from "./segment.ts";
+
+interface Heir {
+  readonly directory: string;
+  readonly owner: string;
+}
+
+/** Segments that are the heir's from now on, oldest first. What another took meanwhile is not among them. */
+export async function* adoptSegments(heir: Heir): AsyncGenerator<Segment> {
+  const names = await readdir(heir.directory);
+  const owners = new Set(names.flatMap((name) => ownerOf(name) ?? []));
+  owners.delete(heir.owner);
+  for (const owner of owners) if (isAbandoned(heir.directory, owner)) yield* adoptFrom(heir, owner, names);
+}
+
+async function* adoptFrom(heir: Heir, owner: string, names: readonly string[]): AsyncGenerator<Segment> {
+  const { directory } = heir;
+  const theirs = names.filter((name) => name.startsWith(`${owner}.`));
+  const ids = theirs
+    .filter((name) => name.endsWith(EVENTS_SUFFIX))
+    .map((name) => name.slice(owner.length + 1, -EVENTS_SUFFIX.length));
+  for (const id of ids.sort()) {
+    const [from, to] = [join(directory, `${owner}.${id}`), join(directory, `${heir.owner}.${id}`)];
+    // First what is settled: where only that succeeds, events are sent again that are known to the service.
+    await renamed(from + SETTLED_SUFFIX, to + SETTLED_SUFFIX);
+    if (await renamed(from + EVENTS_SUFFIX, to + EVENTS_SUFFIX)) yield await Segment.read(to, id);
+    else await removed(to + SETTLED_SUFFIX);
+  }
+  for (const name of theirs) if (name.endsWith(SETTLED_SUFFIX)) await removed(join(directory, name));
+  dropLease(directory, owner);
+}
+
+const renamed = (from: string, to: string): Promise<boolean> =>
+  rename(from, to).then(
+    () => true,
+    () => false,
+  );
+
+const removed = (path: string): Promise<void> => unlink(path).catch(() => {});
+
+/** `<owner>.<id>.events`, `<owner>.<id>.settled`, `<owner>.lease`. */
+const ownerOf = (name: string): string | undefined =>
+  [EVENTS_SUFFIX, SETTLED_SUFFIX, LEASE_SUFFIX].some((suffix) => name.endsWith(suffix))
+    ? name.split(".")[0]
+    : undefined;

@@ -1,0 +1,80 @@
+/** Syncs what was written: one sync at a time, and whatever is written during one is in the next, so that many events share it. */
+import { closeSync, fdatasync } from "node:fs";
+import { open } from "node:fs/promises";
+import type { Synced } from "./outbox.ts";
+
+export class FileSync {
+  readonly #directory: string;
+  readonly #written = new Set<number>();
+  readonly #done = new Set<number>();
+  #hasNewFiles = false;
+  #syncing: Promise<Synced> | undefined;
+  #next: Promise<Synced> | undefined;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  get isDue(): boolean {
+    return this.#written.size > 0 || this.#done.size > 0 || this.#hasNewFiles;
+  }
+
+  /** The file has bytes that are not on the disk yet. */
+  written(fd: number): void {
+    this.#written.add(fd);
+  }
+
+  /** A file was made in the folder. */
+  made(): void {
+    this.#hasNewFiles = true;
+  }
+
+  /** Nothing more is written to the file: it is closed after the next sync. */
+  finished(fd: number): void {
+    this.#done.add(fd);
+  }
+
+  /** Of everything that was written before the call. */
+  sync(): Promise<Synced> {
+    if (!this.#syncing) {
+      this.#syncing = this.#sync().finally(() => {
+        this.#syncing = undefined;
+      });
+      return this.#syncing;
+    }
+    this.#next ??= this.#syncing.then(() => {
+      this.#next = undefined;
+      return this.sync();
+    });
+    return this.#next;
+  }
+
+  async #sync(): Promise<Synced> {
+    const [files, done, hasNewFiles] = [[...this.#written], [...this.#done], this.#hasNewFiles];
+    this.#written.clear();
+    this.#done.clear();
+    this.#hasNewFiles = false;
+    try {
+      for (const fd of files) await syncFile(fd);
+      if (hasNewFiles) await syncFolder(this.#directory);
+      return { kind: "synced" };
+    } catch (error) {
+      return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
+    } finally {
+      for (const fd of done) closeSync(fd);
+    }
+  }
+}
+
+const syncFile = (fd: number): Promise<void> =>
+  new Promise((resolve, reject) => fdatasync(fd, (error) => (error ? reject(error) : resolve())));
+
+/** A new file is there after a power failure only when its folder was synced too. */
+const syncFolder = async (directory: string): Promise<void> => {
+  const folder = await open(directory, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+};
