@@ -121,7 +121,7 @@ describe("input", () => {
 });
 
 describe("an import that is stopped", () => {
-  const COUNT = 12_000;
+  const COUNT = 8_000;
   const ids = async (asset: string): Promise<string[]> => {
     const { text } = await service.call(`/v1/export?asset_id=${asset}`);
     return text

@@ -1,5 +1,6 @@
 /** An import from its first batch to its last: read, send, tell what was refused, write down how far it is. */
 import { BATCH_EVENTS_MAX } from "../../limits.ts";
+import { printable } from "../../verifier/printable.ts";
 import type { Api } from "../api.ts";
 import type { Writer } from "../context.ts";
 import { failure } from "../failure.ts";
@@ -152,7 +153,7 @@ const createWarnings = (err: Writer): Warnings => {
     add: async ({ line, path, message }) => {
       if (told.has(path) || told.size >= WARNED_PATHS_MAX) return;
       told.add(path);
-      await err.write(`line ${line}: ${path}: ${message} (told once)\n`);
+      await err.write(`line ${line}: ${printable(path)}: ${printable(message)} (told once)\n`);
     },
   };
 };
