@@ -127,7 +127,7 @@ test("no file is dead: each is reached from the program", () => {
     for (const specifier of importsOf(path)) if (specifier.startsWith(".")) reach(targetOf(path, specifier));
   };
   reach("src/service/main.ts");
-  reach("src/service/views-command.ts");
+  reach("src/cli/main.ts");
   reach("src/verifier/main.ts");
   reach("src/packaging/executable.ts");
   reach("src/packaging/sdk-package.ts");

@@ -34,8 +34,17 @@ const followCommand = others.find((text) => text.includes("follow.ts")) ?? "";
 const streamCommand = others.find((text) => text.includes("/v1/events/stream")) ?? "";
 const exportCommand = others.find((text) => text.includes("/v1/export")) ?? "";
 const evidenceCommand = others.find((text) => text.includes("/v1/evidence")) ?? "";
+const commandLine = others.find((text) => text.includes("run prooftrail send")) ?? "";
 const recordCommand = others.find((text) => text.includes("record.ts")) ?? "";
-const notCalls = [TEST_COMMAND, followCommand, streamCommand, exportCommand, evidenceCommand, recordCommand];
+const notCalls = [
+  TEST_COMMAND,
+  followCommand,
+  streamCommand,
+  exportCommand,
+  evidenceCommand,
+  recordCommand,
+  commandLine,
+];
 const calls = others.filter((text) => !notCalls.includes(text));
 
 let folder = "";
@@ -136,6 +145,14 @@ test("the evidence bundle printed there is valid", async () => {
   const output = await run(evidenceCommand);
   expect(output).toStartWith("VALID  evidence.zip\n");
   expect(output).not.toContain("not pinned");
+}, 30_000);
+
+test("the commands printed there send an event, list events and find the service well", async () => {
+  const output = await run(commandLine);
+  expect(output).toContain("1 event stored, at sequence");
+  expect(output).toContain("evt_second");
+  // A disk that is nearly full is told of, and is no fault of the README.
+  expect(output).toMatch(/\n(All is well\.|Nothing failed, )/);
 }, 30_000);
 
 test("the program printed there records its event", async () => {

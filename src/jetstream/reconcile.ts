@@ -46,6 +46,29 @@ export const reconcileStreams = async (options: {
   return differences.length > 0 ? { kind: "refused", differences } : { kind: "agreed", made, updated };
 };
 
+/** How a stream stands, without changing anything. */
+export type StreamStanding =
+  | { readonly kind: "as_wanted" | "missing" }
+  | {
+      readonly kind: "different";
+      readonly differences: readonly StreamDifference[];
+      readonly isMendedAtStart: boolean;
+    };
+
+/** `reader`: a user that may ask about every stream. Rejects where the broker does not answer. */
+export const inspectStream = async (
+  reader: NatsConnection,
+  definition: StreamDefinition,
+): Promise<StreamStanding> => {
+  const manager = await reader.jetstreamManager({ checkAPI: false });
+  const found = await findStream(manager, definition.name);
+  if (!found) return { kind: "missing" };
+  const differences = differencesOf(definition, found);
+  if (differences.length === 0) return { kind: "as_wanted" };
+  const isMendedAtStart = differences.every(({ setting }) => definition.updatable.includes(setting));
+  return { kind: "different", differences, isMendedAtStart };
+};
+
 type StreamResult =
   | { readonly kind: "made" | "updated" | "as_wanted" }
   | { readonly kind: "different"; readonly differences: readonly StreamDifference[] };

@@ -1,5 +1,6 @@
 /** What the verifier prints for people. Pure. */
 import type { EvidenceFacts, Finding, Verdict } from "../proof/evidence/verdict.ts";
+import { printable } from "./printable.ts";
 
 export const HELP = `Usage: prooftrail-verify [options] <bundle.zip>
 
@@ -82,7 +83,3 @@ const invalidText = (path: string, finding: Finding): string => {
   const where = place.length === 0 ? "" : `${place.join(", ")}: `;
   return `INVALID  ${path}\n\n${printable(`${where}${detail} (${code})`)}\n`;
 };
-
-/** Names come from the bundle: a terminal must not take them for commands. */
-const printable = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);

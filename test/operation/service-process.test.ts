@@ -102,8 +102,8 @@ test("a reader of its output that goes stops nothing: events are taken, and a si
 });
 
 test("`views … | head` ends without a complaint", () => {
-  const command = resolve(import.meta.dir, "../../src/service/views-command.ts");
-  const script = `{ "$0" "$1" help; echo "ended with $?" >&2; } | true`;
+  const command = resolve(import.meta.dir, "../../src/cli/main.ts");
+  const script = `{ "$0" "$1" views rebuild --help; echo "ended with $?" >&2; } | true`;
   const { stderr } = spawnSync("sh", ["-c", script, process.execPath, command], { encoding: "utf8" });
   expect(stderr).toBe("ended with 0\n");
 });

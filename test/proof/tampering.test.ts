@@ -225,8 +225,8 @@ describe("a record in the log", () => {
 
 /** `bun run views verify <view>` on a folder that no service uses. */
 const verifyView = async (dataDir: string, view: string): Promise<string> => {
-  const command = join(import.meta.dir, "../../src/service/views-command.ts");
-  const child = Bun.spawn([process.execPath, command, "verify", view], {
+  const command = join(import.meta.dir, "../../src/cli/main.ts");
+  const child = Bun.spawn([process.execPath, command, "views", "verify", view], {
     env: { ...process.env, DATA_DIR: dataDir, NATS_SERVER_BIN: await testBrokerBinary() },
     stdout: "pipe",
     stderr: "pipe",

@@ -1,0 +1,28 @@
+/** What to do about an answer of the API, by its code. A test asks that every code has a row. */
+
+export const ADVICE: Readonly<Record<string, string>> = {
+  invalid_json: "Check the JSON at that place.",
+  invalid_utf8: "Save the file as UTF-8.",
+  invalid_request: "Mend what is named and ask again; --help says what each option takes.",
+  missing_api_key: "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
+  invalid_api_key: "Check the key, or have a new one made: prooftrail keys create",
+  insufficient_scope: "Use a key that has the scope, or have one made: prooftrail keys create --scope …",
+  not_found: "Check the name and the tenant: a key sees only its own tenant.",
+  method_not_allowed: "Client and service may be of different versions: compare prooftrail --version.",
+  request_timeout: "Ask again.",
+  event_id_conflict: "Events are never changed: send what is new under a new event_id.",
+  event_expired: "The record is in the log for ever; views no longer show it.",
+  case_expired: "The records are in the log for ever; views no longer show the case.",
+  payload_too_large: "Make the event smaller, or send fewer at once.",
+  evidence_too_large: "Ask in parts: --asset-id, --correlation-id, or shorter times with --from and --to.",
+  unsupported_media_type: "Client and service may be of different versions: compare prooftrail --version.",
+  idempotency_key_reused: "Use a new key for new content.",
+  rate_limited: "Wait a moment, or use a key with a higher limit.",
+  client_rate_limited: "Wait a minute: the sandbox takes 100 requests of a client per minute.",
+  internal_error: "Give the request_id to the operator of the service. Asking again is safe.",
+  log_unavailable: "Ask again; prooftrail doctor, where the service runs, says what is wrong.",
+  not_sealed: "Ask again in a moment, or with a longer --wait.",
+  not_ready: "Wait; prooftrail doctor says why.",
+  overloaded: "Ask again in a moment.",
+  view_behind: "Ask again in a moment; prooftrail views status says how far the views are.",
+};

@@ -1,0 +1,185 @@
+/** Questions to the service over HTTP. What is not an answer of success becomes a Failure that says what to do. */
+
+import { CLI_ANSWER_MS_MAX } from "../limits.ts";
+import { version } from "../service/version.ts";
+import { ADVICE } from "./advice.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { Failure, type FailureDocument, type FieldError, failure, Interrupted } from "./failure.ts";
+import { asRecord, asText, parseJson } from "./json.ts";
+import type { ServiceAddress, ServiceKey } from "./service-address.ts";
+
+export interface Question {
+  readonly method?: "GET" | "POST" | "DELETE";
+  /** From `/v1` on, with names percent-encoded. */
+  readonly path: string;
+  readonly query?: URLSearchParams;
+  /** JSON text. */
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Until the answer begins; its body may take longer. */
+  readonly timeoutMs?: number;
+}
+
+export type Attempt =
+  | { readonly kind: "answered"; readonly response: Response }
+  /** Nothing is known of what became of the question, except where the connection was refused. */
+  | { readonly kind: "unreachable"; readonly failure: Failure };
+
+export interface Answer {
+  /** The body as it came. */
+  readonly text: string;
+  readonly value: unknown;
+}
+
+export interface Api {
+  readonly address: ServiceAddress;
+  /** One try, whatever the answer. Throws Interrupted. */
+  attempt(question: Question): Promise<Attempt>;
+  /** An answer of success, its body not read yet. Throws Failure or Interrupted. */
+  open(question: Question): Promise<Response>;
+  /** The same, read as JSON. */
+  ask(question: Question): Promise<Answer>;
+}
+
+export const createApi = (address: ServiceAddress, key: ServiceKey | undefined): Api => {
+  const attempt = async (question: Question): Promise<Attempt> => {
+    const { signal } = question;
+    try {
+      return { kind: "answered", response: await request(address, key, question) };
+    } catch (error) {
+      if (signal?.aborted) throw new Interrupted();
+      return { kind: "unreachable", failure: unreachable(address, error) };
+    }
+  };
+  const open = async (question: Question): Promise<Response> => {
+    const tried = await attempt(question);
+    if (tried.kind === "unreachable") throw tried.failure;
+    if (!tried.response.ok) throw await refusalOf(tried.response, address, key);
+    return tried.response;
+  };
+  return {
+    address,
+    attempt,
+    open,
+    ask: async (question) => {
+      const response = await open(question);
+      const text = await response.text().catch((error: unknown) => {
+        if (question.signal?.aborted) throw new Interrupted();
+        throw failure(
+          "broken_transfer",
+          `The answer of ${address.url} broke off: ${describeNetworkError(error)}.`,
+          "Ask again.",
+        );
+      });
+      const value = parseJson(text);
+      if (value === undefined) throw unexpectedAnswer(address, response, "a body that is no JSON");
+      return { text, value };
+    },
+  };
+};
+
+const request = async (
+  { url }: ServiceAddress,
+  key: ServiceKey | undefined,
+  { method, path, query, body, headers, signal, timeoutMs = CLI_ANSWER_MS_MAX }: Question,
+): Promise<Response> => {
+  // Not AbortSignal.timeout: that would end a long body as well.
+  const waiting = new AbortController();
+  const timer = setTimeout(
+    () => waiting.abort(new Error(`no answer within ${timeoutMs / 1000} s`)),
+    timeoutMs,
+  );
+  const question = query === undefined || query.size === 0 ? "" : `?${query}`;
+  try {
+    return await fetch(`${url}${path}${question}`, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        "user-agent": `prooftrail-cli/${version}`,
+        ...(key && { authorization: `Bearer ${key.text}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+      // A key is not carried to another address.
+      redirect: "manual",
+      signal: signal ? AbortSignal.any([signal, waiting.signal]) : waiting.signal,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const CANNOT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOTFOUND: "there is no such host",
+  ECONNRESET: "the connection was closed",
+};
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "";
+
+/** What happened on the network, in words. */
+export const describeNetworkError = (error: unknown): string => {
+  return CANNOT[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+};
+
+const unreachable = ({ url, isLoopback, source }: ServiceAddress, error: unknown): Failure =>
+  failure(
+    "unreachable",
+    `No answer from ${url} (${source}): ${describeNetworkError(error)}.`,
+    isLoopback && codeOf(error) === "ECONNREFUSED"
+      ? "Start a service: prooftrail serve\nOr say where one is: --url, or PROOFTRAIL_URL."
+      : "Check the address, and that the service runs there.",
+  );
+
+/** The failure that an answer of refusal means. */
+export const refusalOf = async (
+  response: Response,
+  address: ServiceAddress,
+  key: ServiceKey | undefined,
+): Promise<Failure> => {
+  const text = await response.text().catch(() => "");
+  const problem = asRecord(parseJson(text));
+  const code = asText(problem?.code);
+  if (!problem || code === undefined) return unexpectedAnswer(address, response, `status ${response.status}`);
+  const document: FailureDocument = {
+    type: asText(problem.type) ?? "about:blank",
+    title: asText(problem.title) ?? `Status ${response.status}`,
+    detail: asText(problem.detail) ?? "",
+    code,
+    status: response.status,
+    ...(asText(problem.request_id) !== undefined && { request_id: asText(problem.request_id) ?? "" }),
+    ...(Array.isArray(problem.errors) && { errors: problem.errors.flatMap(fieldError) }),
+    ...(ADVICE[code] !== undefined && { advice: adviceFor(code, response, key) }),
+  };
+  return new Failure(exitCodeOf(response.status), document);
+};
+
+const adviceFor = (code: string, response: Response, key: ServiceKey | undefined): string => {
+  const advice = ADVICE[code] ?? "";
+  if (code === "invalid_api_key" && key) return `The key is from ${key.source}. ${advice}`;
+  const seconds = response.headers.get("retry-after");
+  return response.status === 429 && seconds !== null ? `${advice} Retry after ${seconds} s.` : advice;
+};
+
+const fieldError = (value: unknown): readonly FieldError[] => {
+  const error = asRecord(value);
+  if (!error) return [];
+  return [
+    { path: asText(error.path) ?? "", code: asText(error.code) ?? "", message: asText(error.message) ?? "" },
+  ];
+};
+
+export const exitCodeOf = (status: number): ExitCode => {
+  if (status === 401 || status === 403) return EXIT.forbidden;
+  if (status === 400) return EXIT.usage;
+  return status >= 500 || status === 429 || status === 408 ? EXIT.unavailable : EXIT.failed;
+};
+
+const unexpectedAnswer = ({ url, source }: ServiceAddress, response: Response, what: string): Failure => {
+  const place = response.headers.get("location");
+  const detail = `${url} (${source}) answered with ${what}${place === null ? "" : `, to ${place}`}.`;
+  const code = response.status >= 500 ? "unreachable" : "unexpected_answer";
+  return failure(code, detail, "Check the address: another program may answer there.");
+};

@@ -1,0 +1,27 @@
+/** Values that options take, and what is said of one that is none. Pure. */
+
+const SECONDS = { s: 1, m: 60, h: 60 * 60, d: 24 * 60 * 60, w: 7 * 24 * 60 * 60 } as const;
+const DURATION = /^(\d{1,9})([smhdw])$/;
+
+/** Seconds of `45s`, `10m`, `1h`, `90d` or `2w`; undefined where the text is none. */
+export const durationSeconds = (text: string): number | undefined => {
+  const [, amount, unit] = DURATION.exec(text) ?? [];
+  if (amount === undefined) return undefined;
+  for (const [name, seconds] of Object.entries(SECONDS)) if (name === unit) return Number(amount) * seconds;
+  return undefined;
+};
+
+export const durationComplaint = (text: string): string | undefined =>
+  durationSeconds(text) === undefined ? "Give a time such as 45s, 10m, 1h, 90d or 2w." : undefined;
+
+/** Whole numbers of a range, as `complaint` of an option. */
+export const integerComplaint =
+  ({ min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number }) =>
+  (text: string): string | undefined => {
+    const isValid = /^\d{1,16}$/.test(text) && Number(text) >= min && Number(text) <= max;
+    const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
+    return isValid ? undefined : `Give a whole number, ${range}.`;
+  };
+
+export const tagComplaint = (text: string): string | undefined =>
+  text.indexOf("=") > 0 ? undefined : "Give a tag as key=value.";

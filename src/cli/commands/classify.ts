@@ -1,0 +1,152 @@
+/** `prooftrail classify`: which risk tier an AI system has. Asks the sandbox, which needs no key. */
+import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS } from "../../classification/vocabulary.ts";
+import { createApi } from "../api.ts";
+import type { CommandSpec, Input, OptionSpec } from "../command.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
+import { coloured, printAnswer, tableColumns, tableText } from "../output.ts";
+import { readAddress } from "../service-address.ts";
+import { jsonOption, URL_OPTION } from "../shared-options.ts";
+import type { Column } from "../table.ts";
+import { detailLines } from "../table.ts";
+
+const FACTS = "Facts about the system:";
+const TEXTS = ["--domain", "--ai-type", "--decision-autonomy", "--user-impact"] as const;
+const FLAGS = ["--processes-personal-data", "--generates-content", "--indistinguishable-output"] as const;
+
+/** A test holds them against what the API takes. */
+export const FACT_OPTIONS: readonly OptionSpec[] = [
+  {
+    flag: "--domain",
+    value: "name",
+    description: "what it is used for, such as hiring",
+    isRequired: true,
+    group: FACTS,
+  },
+  {
+    flag: "--ai-type",
+    value: "type",
+    description: `what kind of AI it is, such as ${AI_TYPES[0]} or predictive_ml`,
+    group: FACTS,
+  },
+  {
+    flag: "--decision-autonomy",
+    value: "degree",
+    description: `how much it decides by itself, from ${AUTONOMIES.join(", ")}`,
+    group: FACTS,
+  },
+  {
+    flag: "--user-impact",
+    value: "degree",
+    description: `how much it matters to the person: ${IMPACTS.join(", ")}`,
+    group: FACTS,
+  },
+  { flag: "--processes-personal-data", description: "it processes personal data", group: FACTS },
+  { flag: "--generates-content", description: "it generates content", group: FACTS },
+  { flag: "--indistinguishable-output", description: "its output can be taken for real", group: FACTS },
+  {
+    flag: "--training-compute-flops",
+    value: "number",
+    description: "computing spent on training, such as 1e25",
+    complaint: (text) =>
+      text.trim() !== "" && Number(text) >= 0 ? undefined : "Give a number of at least 0.",
+    group: FACTS,
+  },
+  {
+    flag: "--jurisdictions",
+    value: "name",
+    description: "only its laws; all unless told",
+    choices: JURISDICTIONS,
+    isRepeatable: true,
+    group: FACTS,
+  },
+];
+
+export const CLASSIFY: CommandSpec = {
+  name: "classify",
+  summary: "Say which risk tier an AI system has, and why",
+  description: [
+    "Needs no key: it asks the sandbox, where a client may ask 100 times a minute. A heuristic of the product and no legal advice.",
+  ],
+  options: [...FACT_OPTIONS, ...URL_OPTION, jsonOption()],
+  examples: [
+    {
+      says: "a system that sorts applications",
+      command:
+        "prooftrail classify --domain hiring --ai-type predictive_ml \\\n  --decision-autonomy full_auto --user-impact high --processes-personal-data",
+    },
+  ],
+  run: async (input, context) => {
+    const api = createApi(readAddress(input, context.environment), undefined);
+    const answer = await api.ask({ path: "/v1/sandbox/classify", body: JSON.stringify(factsOf(input)) });
+    const data = asRecord(asRecord(answer.value)?.data) ?? {};
+    await printAnswer(context, input, { json: answer.text, text: () => classificationText(context, data) });
+    return EXIT.ok;
+  },
+};
+
+const parameter = (flag: string): string => flag.slice(2).replaceAll("-", "_");
+
+const factsOf = (input: Input): JsonRecord => {
+  const flops = input.text("--training-compute-flops");
+  const jurisdictions = input.texts("--jurisdictions");
+  return {
+    ...Object.fromEntries(TEXTS.map((flag) => [parameter(flag), input.text(flag)])),
+    // What was not said is left out and not denied.
+    ...Object.fromEntries(FLAGS.filter((flag) => input.isSet(flag)).map((flag) => [parameter(flag), true])),
+    ...(flops !== undefined && { training_compute_flops: Number(flops) }),
+    ...(jurisdictions.length > 0 && { jurisdictions }),
+  };
+};
+
+const classificationText = (context: Context, data: JsonRecord): string => {
+  const columns = tableColumns(context.out);
+  const clauses = asRecords(data.cited_clauses);
+  const obligations = asRecords(data.obligations);
+  const rules = Array.isArray(data.matched_rules) ? data.matched_rules : [];
+  return [
+    `${coloured(context.out, "bold", `Risk tier: ${shown(data.risk_tier)}`)}\n\n`,
+    detailLines(
+      [
+        ["why", shown(data.reasoning)],
+        ["rules", rules.join(", ") || "none matched"],
+        ["version", shown(data.ruleset_version)],
+      ],
+      columns,
+    ),
+    ...section("Legal bases", tableText(context, CLAUSE_COLUMNS, clauses), clauses.length),
+    ...section(
+      "Obligations",
+      obligations.map((each) => obligationText(each, columns)).join("\n"),
+      obligations.length,
+    ),
+    ...asRecords(data.warnings).map(
+      ({ path, message }) => `\nNote, ${shown(path).slice(1)}: ${shown(message)}\n`,
+    ),
+    "\nFrom the sandbox: not for production, and no legal advice.\n",
+  ].join("");
+};
+
+const section = (title: string, text: string, rows: number): readonly string[] =>
+  rows === 0 ? [] : [`\n${title}\n\n${text}`];
+
+const CLAUSE_COLUMNS: readonly Column<JsonRecord>[] = [
+  { title: "BASIS", value: ({ legal_basis }) => shown(legal_basis) },
+  { title: "CLAUSE", value: ({ ref }) => shown(ref), widthMin: 10 },
+  { title: "ABOUT", value: ({ title }) => shown(title), widthMin: 12 },
+  { title: "FROM", value: ({ applies_from }) => shown(applies_from) },
+];
+
+const obligationText = (obligation: JsonRecord, columns: number | undefined): string => {
+  const { force, code, clause, deadline, event_types: types } = obligation;
+  return detailLines(
+    [
+      [shown(force), shown(code)],
+      ["by", shown(clause)],
+      ["due", deadline === null ? undefined : shown(deadline)],
+      ["shown by", Array.isArray(types) && types.length > 0 ? types.join(" ") : undefined],
+    ],
+    columns,
+  );
+};

@@ -1,0 +1,97 @@
+/** `prooftrail doctor`: one line for each thing that can be wrong, and what to do. */
+import type { Check } from "../../service/diagnosis.ts";
+import { printable } from "../../verifier/printable.ts";
+import type { CommandSpec } from "../command.ts";
+import type { Context, Writer } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { coloured } from "../output.ts";
+import { remoteChecks } from "../remote-checks.ts";
+import { findKey, readAddress } from "../service-address.ts";
+import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
+import { wrappedLines } from "../text-width.ts";
+
+export const DOCTOR: CommandSpec = {
+  name: "doctor",
+  summary: "Check settings, broker, streams, views, disk, clock and key",
+  description: [
+    "Beside the service, with its settings, it checks everything. Where the address is of another machine it checks what can be seen over HTTP, and says what was not checked. It changes nothing.",
+  ],
+  options: [...SERVICE_OPTIONS, jsonOption()],
+  examples: [
+    { says: "in the folder of the service", command: "prooftrail doctor" },
+    {
+      says: "from elsewhere",
+      command: "prooftrail doctor --url https://audit.example.com --key-file reader.key",
+    },
+  ],
+  exitMeanings: [
+    [EXIT.ok, "nothing failed; there may be warnings"],
+    [EXIT.failed, "something failed"],
+    [EXIT.usage, "wrong use: a command, option or value that is not understood"],
+  ],
+  run: async (input, context) => {
+    const isJson = input.isSet("--json");
+    const checks: Check[] = [];
+    const { clockCheck, diagnose, unchecked } = await import("../../service/diagnosis.ts");
+    const address = readAddress(input, context.environment);
+    const key = await findKey(input, context.environment, address);
+    const take = async (found: AsyncIterable<Check>): Promise<void> => {
+      for await (const check of found) {
+        checks.push(check);
+        if (!isJson) await context.out.write(checkText(context.out, check));
+      }
+    };
+    if (address.isLoopback) await take(diagnose(context.environment));
+    await take(remoteChecks({ address, key, clockCheck, now: context.now }));
+    if (!address.isLoopback)
+      await take(
+        just(
+          unchecked(
+            "settings, broker, streams, views, disk",
+            `they can be seen only where the service runs, and ${address.url} is another machine`,
+            "Run prooftrail doctor there.",
+          ),
+        ),
+      );
+    const failed = checks.filter(({ state }) => state === "failed").length;
+    const warnings = checks.filter(({ state }) => state === "warning").length;
+    await context.out.write(
+      isJson
+        ? `${JSON.stringify({ data: { is_healthy: failed === 0, checks } })}\n`
+        : summaryText(context, { failed, warnings }),
+    );
+    return failed === 0 ? EXIT.ok : EXIT.failed;
+  },
+};
+
+async function* just(check: Check): AsyncGenerator<Check> {
+  yield check;
+}
+
+const COLOUR = { ok: "green", warning: "yellow", failed: "red", unchecked: "bold" } as const;
+const STATE_WIDTH = 11;
+const NAME_WIDTH = 17;
+
+const checkText = (out: Writer, { name, state, detail, advice }: Check): string => {
+  const label = coloured(out, COLOUR[state], state) + " ".repeat(STATE_WIDTH - state.length);
+  // A name that is too long for its column has a line of its own.
+  const [head, rest] =
+    name.length < NAME_WIDTH
+      ? [`${label}${name.padEnd(NAME_WIDTH)}`, ""]
+      : [`${label}${name}\n`, " ".repeat(STATE_WIDTH + NAME_WIDTH)];
+  const indent = " ".repeat(STATE_WIDTH + NAME_WIDTH);
+  const width = (out.isTerminal ? out.columns : Number.POSITIVE_INFINITY) - indent.length;
+  const told = wrappedLines(printable(detail), width);
+  const todo =
+    advice === undefined ? [] : advice.split("\n").flatMap((line) => wrappedLines(`→ ${line}`, width));
+  return `${head}${rest}${[...told, ...todo].join(`\n${indent}`)}\n`;
+};
+
+const summaryText = (
+  { out }: Context,
+  { failed, warnings }: { failed: number; warnings: number },
+): string => {
+  const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+  if (failed > 0) return `\n${coloured(out, "red", `${failed} failed`)}, ${many(warnings, "warning")}.\n`;
+  return warnings > 0 ? `\nNothing failed, ${many(warnings, "warning")}.\n` : "\nAll is well.\n";
+};

@@ -1,0 +1,191 @@
+/** `prooftrail events …`: what is in the log. */
+import { memberTexts } from "../../intake/json/slice.ts";
+import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../../limits.ts";
+import type { Api } from "../api.ts";
+import { integerComplaint } from "../argument-values.ts";
+import type { CommandGroup, CommandSpec, Input } from "../command.ts";
+import type { Context } from "../context.ts";
+import {
+  EVENT_FILTER_OPTIONS,
+  filterQuery,
+  MIN_SEQUENCE_OPTION,
+  STREAM_FILTER_OPTIONS,
+} from "../event-filters.ts";
+import { createEventTable } from "../event-table.ts";
+import { EXIT } from "../exit-codes.ts";
+import { failure } from "../failure.ts";
+import { asRecord, asRecords, asText, type JsonRecord, shown } from "../json.ts";
+import { printAnswer, tableColumns } from "../output.ts";
+import { openApi } from "../service-command.ts";
+import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
+import { detailLines } from "../table.ts";
+import { tailEvents } from "../tail.ts";
+
+const list: CommandSpec = {
+  name: "list",
+  summary: "Search events, newest first",
+  options: [
+    ...EVENT_FILTER_OPTIONS,
+    { flag: "--order", value: "order", description: "newest or oldest first", choices: ["desc", "asc"] },
+    {
+      flag: "--limit",
+      value: "number",
+      description: `at most so many events; ${PAGE_ROWS_DEFAULT} unless told`,
+      complaint: integerComplaint({ min: 1 }),
+    },
+    { flag: "--all", description: "all that match" },
+    MIN_SEQUENCE_OPTION,
+    ...SERVICE_OPTIONS,
+    jsonOption("one JSON document instead of text, in the API's form; errors too"),
+  ],
+  examples: [
+    {
+      says: "the newest decisions of one system",
+      command: "prooftrail events list --asset-id credit_model --event-type 'decision.*'",
+    },
+    {
+      says: "what happened in a week, as JSON",
+      command:
+        "prooftrail events list --from 2026-11-16T00:00:00Z --to 2026-11-23T00:00:00Z \\\n  --all --json",
+    },
+  ],
+  run: async (input, context) => {
+    if (input.isSet("--all") && input.text("--limit") !== undefined)
+      throw failure("wrong_use", "Give --limit or --all, not both.");
+    const api = await openApi(input, context);
+    return input.isSet("--json") ? listAsJson(api, input, context) : listAsText(api, input, context);
+  },
+};
+
+interface Page {
+  /** The rows as they came. */
+  readonly rowsText: string;
+  readonly rows: readonly JsonRecord[];
+  readonly nextCursor: string | undefined;
+  readonly requestId: string;
+}
+
+async function* pages(api: Api, input: Input, { out }: Context): AsyncGenerator<Page> {
+  const query = filterQuery(input, [...EVENT_FILTER_OPTIONS]);
+  for (const flag of ["--order", "--min-sequence"]) {
+    const value = input.text(flag);
+    if (value !== undefined) query.set(flag.slice(2).replace("-", "_"), value);
+  }
+  let left = input.isSet("--all")
+    ? Number.POSITIVE_INFINITY
+    : (input.integer("--limit") ?? PAGE_ROWS_DEFAULT);
+  while (left > 0 && out.isHeard()) {
+    query.set("limit", String(Math.min(left, PAGE_ROWS_MAX)));
+    const { text, value } = await api.ask({ path: "/v1/events", query });
+    const body = asRecord(value) ?? {};
+    const rows = asRecords(body.data);
+    const nextCursor = asText(body.next_cursor);
+    // The text and not the value: an event reads back as it was sent, numbers that no double holds included.
+    const rowsText = memberTexts(text).get("data")?.trim().slice(1, -1) ?? "";
+    yield { rowsText, rows, nextCursor, requestId: shown(body.request_id) };
+    left -= rows.length;
+    if (nextCursor === undefined) return;
+    query.set("cursor", nextCursor);
+  }
+}
+
+const listAsJson = async (api: Api, input: Input, context: Context) => {
+  const { out } = context;
+  let end = "";
+  for await (const { rowsText, nextCursor, requestId } of pages(api, input, context)) {
+    await out.write(`${end === "" ? '{"data":[' : rowsText === "" ? "" : ","}${rowsText}`);
+    end = `],"next_cursor":${JSON.stringify(nextCursor ?? null)},"request_id":${JSON.stringify(requestId)}}\n`;
+  }
+  await out.write(end);
+  return EXIT.ok;
+};
+
+const listAsText = async (api: Api, input: Input, context: Context) => {
+  const { out, err } = context;
+  const table = createEventTable(out);
+  let count = 0;
+  let hasMore = false;
+  for await (const { rows, nextCursor } of pages(api, input, context)) {
+    count += rows.length;
+    hasMore = nextCursor !== undefined;
+    if (rows.length > 0) await out.write(table.lines(rows));
+  }
+  if (count === 0) await err.write("No event matches.\n");
+  else if (hasMore && out.isHeard()) await err.write(`There are more: --limit, or --all.\n`);
+  return EXIT.ok;
+};
+
+const get: CommandSpec = {
+  name: "get",
+  summary: "Show one event",
+  arguments: [{ name: "event_id", description: "as it was sent" }],
+  options: [MIN_SEQUENCE_OPTION, ...SERVICE_OPTIONS, jsonOption()],
+  examples: [
+    { says: "with what the log added", command: "prooftrail events get evt_first" },
+    { says: "the event alone", command: "prooftrail events get evt_first --json | jq .data.event" },
+  ],
+  run: async (input, context) => {
+    const api = await openApi(input, context);
+    const path = `/v1/events/${encodeURIComponent(input.argument("event_id") ?? "")}`;
+    const sequence = input.text("--min-sequence");
+    const query = new URLSearchParams(sequence === undefined ? {} : { min_sequence: sequence });
+    const answer = await api.ask({ path, query });
+    await printAnswer(context, input, {
+      json: answer.text,
+      text: () => eventText(context, memberTexts(memberTexts(answer.text).get("data") ?? "")),
+    });
+    return EXIT.ok;
+  },
+};
+
+/** Members as they were written: text without its quotation marks, anything else as JSON. */
+const eventText = ({ out }: Context, stored: ReadonlyMap<string, string>): string => {
+  const plain = (json: string | undefined): string | undefined => {
+    if (json === undefined) return undefined;
+    return json.startsWith('"') ? shown(JSON.parse(json)) : json.trim();
+  };
+  const event = memberTexts(stored.get("event") ?? "");
+  const pairs = [
+    ...["sequence", "tenant", "received_at"].map((name) => [name, plain(stored.get(name))] as const),
+    ...Array.from(event, ([name, json]) => [name, plain(json)] as const),
+  ];
+  return detailLines(pairs, tableColumns(out));
+};
+
+const tail: CommandSpec = {
+  name: "tail",
+  summary: "Follow events as they are stored, until Ctrl-C",
+  description: [
+    "Each event once, in the order of the log. A connection that breaks is made again by itself, without gap or repeat.",
+  ],
+  options: [
+    {
+      flag: "--after",
+      value: "sequence",
+      description: "begin after this one, 0 with the first; else with what comes from now on",
+      complaint: integerComplaint({ min: 0 }),
+    },
+    ...STREAM_FILTER_OPTIONS,
+    ...SERVICE_OPTIONS,
+    jsonOption("NDJSON: one stored event per line; errors as one JSON document"),
+    { ...QUIET_OPTION, description: "say nothing of connections that break" },
+  ],
+  examples: [
+    { says: "what comes from now on", command: "prooftrail events tail" },
+    {
+      says: "all incidents ever and from now on, one JSON per line",
+      command: "prooftrail events tail --after 0 --event-type 'incident.*' --json",
+    },
+  ],
+  run: async (input, context) => {
+    const api = await openApi(input, context);
+    await tailEvents({ api, input, context });
+    return EXIT.ok;
+  },
+};
+
+export const EVENTS: CommandGroup = {
+  name: "events",
+  summary: "Events: search, read, follow",
+  commands: [list, get, tail],
+};

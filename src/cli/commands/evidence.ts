@@ -1,0 +1,87 @@
+/** `prooftrail evidence`: a bundle that proves itself. */
+import { CLI_LONG_ANSWER_MS_MAX, PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
+import { integerComplaint } from "../argument-values.ts";
+import type { CommandSpec } from "../command.ts";
+import { checkTarget, downloadFile, FORCE_OPTION } from "../download.ts";
+import { EXIT } from "../exit-codes.ts";
+import { createProgress, sizeText } from "../progress.ts";
+import { openApi } from "../service-command.ts";
+import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
+
+const PARAMETERS = ["--asset-id", "--correlation-id", "--from", "--to", "--wait"] as const;
+
+export const EVIDENCE: CommandSpec = {
+  name: "evidence",
+  summary: "Fetch an evidence bundle: records with proofs, a ZIP",
+  description: [
+    "For one AI system, for one case, or with neither for the whole tenant. Check it with prooftrail verify. That it was taken is an event in Prooftrail's own log.",
+  ],
+  options: [
+    { flag: "--output", value: "file", description: "where to", isRequired: true, isFile: true },
+    FORCE_OPTION,
+    { flag: "--asset-id", value: "id", description: "about this AI system" },
+    { flag: "--correlation-id", value: "id", description: "about this case" },
+    {
+      flag: "--from",
+      value: "time",
+      description: "events at or after this time, such as 2026-11-20T10:00:00Z",
+    },
+    { flag: "--to", value: "time", description: "events before this time" },
+    {
+      flag: "--wait",
+      value: "seconds",
+      description: "how long to wait until all is sealed",
+      complaint: integerComplaint({ min: 0, max: PROOF_WAIT_SECONDS_MAX }),
+    },
+    ...SERVICE_OPTIONS,
+    jsonOption("one JSON document about the file; errors as JSON too"),
+    QUIET_OPTION,
+  ],
+  examples: [
+    {
+      says: "about one system, and checked",
+      command:
+        "prooftrail evidence --asset-id credit_model --output evidence.zip\nprooftrail verify --key log.key evidence.zip",
+    },
+  ],
+  run: async (input, context) => {
+    const path = input.text("--output") ?? "";
+    const api = await openApi(input, context);
+    await checkTarget(path, input.isSet("--force"));
+    const query = new URLSearchParams();
+    for (const flag of PARAMETERS) {
+      const value = input.text(flag);
+      if (value !== undefined) query.set(flag.slice(2).replace("-", "_"), value);
+    }
+    const signal = context.interruption();
+    const response = await api.open({
+      path: "/v1/evidence",
+      query,
+      signal,
+      timeoutMs: CLI_LONG_ANSWER_MS_MAX,
+    });
+    let bytes = 0;
+    const progress = createProgress({
+      err: context.err,
+      what: "fetching",
+      unit: "bytes",
+      isQuiet: input.isSet("--quiet"),
+      elapsedMs: () => performance.now(),
+    });
+    const onBytes = (chunk: Uint8Array): void => {
+      bytes += chunk.length;
+      progress.report({ count: bytes });
+    };
+    try {
+      await downloadFile(path, { response, signal, onBytes });
+    } finally {
+      progress.end();
+    }
+    await context.out.write(
+      input.isSet("--json")
+        ? `${JSON.stringify({ data: { path, bytes } })}\n`
+        : `${path} has ${sizeText(bytes)}. Check it: prooftrail verify ${path}\n`,
+    );
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,299 @@
+/** `prooftrail keys …`: who may use the service. */
+import { open } from "node:fs/promises";
+import { SCOPES } from "../../access/scopes.ts";
+import type { Api } from "../api.ts";
+import { durationComplaint, durationSeconds, integerComplaint } from "../argument-values.ts";
+import type { CommandGroup, CommandSpec, Input } from "../command.ts";
+import { confirm, YES_OPTION } from "../confirm.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { failure, reasonOf } from "../failure.ts";
+import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
+import { printAnswer, tableColumns, tableText } from "../output.ts";
+import { openApi } from "../service-command.ts";
+import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
+import { type Column, detailLines } from "../table.ts";
+
+const COMMON = [...SERVICE_OPTIONS, jsonOption()];
+const rate = integerComplaint({ min: 1 });
+
+const SAVE_OPTION = {
+  flag: "--save",
+  value: "file",
+  description:
+    "write the new key to this file, which must not exist yet and only you can read, instead of showing it",
+  isFile: true,
+} as const;
+
+const create: CommandSpec = {
+  name: "create",
+  summary: "Make an API key; it is shown once",
+  description: [
+    "The admin key makes keys for every tenant, and with them the tenant; any other key only for its own, with no more rights than it has itself.",
+  ],
+  options: [
+    {
+      flag: "--tenant",
+      value: "name",
+      description: "tenant that the key belongs to; else that of the key used",
+    },
+    { flag: "--name", value: "text", description: "for people: what uses the key" },
+    {
+      flag: "--scope",
+      value: "scope",
+      description: "what the key may do",
+      choices: SCOPES,
+      isRequired: true,
+      isRepeatable: true,
+    },
+    {
+      flag: "--expires-at",
+      value: "time",
+      description: "refused from this time on, such as 2027-01-01T00:00:00Z",
+    },
+    {
+      flag: "--expires-in",
+      value: "time",
+      description: "the same as a span from now: 90d, 12h",
+      complaint: durationComplaint,
+    },
+    { flag: "--requests-per-second", value: "number", description: "limit of requests", complaint: rate },
+    { flag: "--events-per-second", value: "number", description: "limit of events", complaint: rate },
+    SAVE_OPTION,
+    ...COMMON,
+  ],
+  examples: [
+    {
+      says: "a key for a team that sends and reads, for 90 days",
+      command:
+        'prooftrail keys create --tenant acme --name "acme production" \\\n  --scope events:write --scope events:read --expires-in 90d',
+    },
+    {
+      says: "a key that goes into a file and is never on the screen",
+      command: "prooftrail keys create --scope events:write --save writer.key",
+    },
+  ],
+  run: async (input, context) => {
+    const body = createRequest(input, context);
+    const api = await openApi(input, context);
+    await using saved = await openSave(input);
+    const answer = await api.ask({ path: "/v1/keys", body: JSON.stringify(body) });
+    await printNewKey(context, input, { answer, saved, title: "The key was made." });
+    return EXIT.ok;
+  },
+};
+
+const createRequest = (input: Input, { now }: Context): JsonRecord => {
+  const at = input.text("--expires-at");
+  const within = input.text("--expires-in");
+  if (at !== undefined && within !== undefined)
+    throw failure("wrong_use", "Give --expires-at or --expires-in, not both.");
+  const end =
+    within === undefined
+      ? at
+      : new Date(now().getTime() + (durationSeconds(within) ?? 0) * 1000).toISOString();
+  const limits = {
+    requests_per_second: input.integer("--requests-per-second"),
+    events_per_second: input.integer("--events-per-second"),
+  };
+  const isLimited = Object.values(limits).some((limit) => limit !== undefined);
+  // JSON leaves out what is undefined.
+  return {
+    tenant: input.text("--tenant"),
+    name: input.text("--name"),
+    scopes: input.texts("--scope"),
+    expires_at: end,
+    rate_limit: isLimited ? limits : undefined,
+  };
+};
+
+interface Saved extends AsyncDisposable {
+  readonly path: string | undefined;
+  write(text: string): Promise<void>;
+}
+
+/** Before the key is made: a key that cannot be kept would be lost. */
+const openSave = async (input: Input): Promise<Saved> => {
+  const path = input.text("--save");
+  if (path === undefined) return { path, write: async () => {}, [Symbol.asyncDispose]: async () => {} };
+  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+    throw failure(
+      "unreadable_file",
+      `${path} cannot be made: ${reasonOf(error)}.`,
+      "Name a file that does not exist yet.",
+    );
+  });
+  return {
+    path,
+    write: async (text) => {
+      await file.writeFile(text);
+      await file.sync();
+    },
+    [Symbol.asyncDispose]: () => file.close(),
+  };
+};
+
+const printNewKey = async (
+  context: Context,
+  input: Input,
+  parts: { readonly answer: { text: string; value: unknown }; readonly saved: Saved; readonly title: string },
+): Promise<void> => {
+  const { answer, saved, title } = parts;
+  const { path } = saved;
+  const data = asRecord(asRecord(answer.value)?.data) ?? {};
+  const { api_key: secret, previous, ...visible } = data;
+  if (path !== undefined) await saved.write(`${shown(secret)}\n`);
+  const old = asRecord(previous);
+  const json =
+    path === undefined
+      ? answer.text
+      : JSON.stringify({ data: { ...visible, ...(old && { previous }), saved_to: path } });
+  await printAnswer(context, input, {
+    json,
+    text: () =>
+      [
+        `${title}\n\n${detailLines(keyDetails(visible), tableColumns(context.out))}`,
+        ...(old ? [`\nThe old key ${shown(old.id)} works until ${shown(old.grace_until)}.\n`] : []),
+        path === undefined
+          ? `\nThis is the key. It is shown only now; keep it like a password:\n\n  ${shown(secret)}\n`
+          : `\nIt is in ${path}, which only you can read: --key-file ${path}\n`,
+      ].join(""),
+  });
+};
+
+const keyDetails = (key: JsonRecord): readonly (readonly [string, string | undefined])[] => {
+  const limit = asRecord(key.rate_limit);
+  return [
+    ["id", shown(key.id)],
+    ["tenant", shown(key.tenant)],
+    ["name", key.name === undefined ? undefined : shown(key.name)],
+    ["scopes", scopesText(key)],
+    ["expires", key.expires_at === undefined ? "never" : shown(key.expires_at)],
+    ["limits", limit && rateText(limit)],
+  ];
+};
+
+const scopesText = ({ scopes }: JsonRecord): string => (Array.isArray(scopes) ? scopes.join(" ") : "");
+
+const rateText = ({ requests_per_second: requests, events_per_second: events }: JsonRecord): string =>
+  [
+    ...(requests === undefined ? [] : [`${shown(requests)} requests/s`]),
+    ...(events === undefined ? [] : [`${shown(events)} events/s`]),
+  ].join(", ");
+
+const list: CommandSpec = {
+  name: "list",
+  summary: "List API keys, without their secrets",
+  options: [{ flag: "--tenant", value: "name", description: "only keys of this tenant" }, ...COMMON],
+  examples: [
+    { says: "every key that this key manages", command: "prooftrail keys list" },
+    {
+      says: "the ids of one tenant's keys",
+      command: "prooftrail keys list --tenant acme --json | jq -r '.data[].id'",
+    },
+  ],
+  run: async (input, context) => {
+    const api = await openApi(input, context);
+    const answer = await api.ask({ path: "/v1/keys", query: tenantQuery(input) });
+    const keys = asRecords(asRecord(answer.value)?.data);
+    await printAnswer(context, input, {
+      json: answer.text,
+      text: () =>
+        keys.length === 0
+          ? "There are no keys but the one used. Make one: prooftrail keys create\n"
+          : tableText(context, columnsAt(context.now()), keys),
+    });
+    return EXIT.ok;
+  },
+};
+
+const tenantQuery = (input: Input): URLSearchParams => {
+  const tenant = input.text("--tenant");
+  return new URLSearchParams(tenant === undefined ? {} : { tenant });
+};
+
+const columnsAt = (now: Date): readonly Column<JsonRecord>[] => [
+  { title: "ID", value: ({ id }) => shown(id) },
+  { title: "TENANT", value: ({ tenant }) => shown(tenant), widthMin: 8 },
+  { title: "NAME", value: ({ name }) => shown(name), widthMin: 8 },
+  { title: "SCOPES", value: scopesText, widthMin: 12, isCutLast: true },
+  { title: "STATE", value: (key) => stateText(key, now) },
+];
+
+const stateText = ({ revoked_at, grace_until, expires_at }: JsonRecord, now: Date): string => {
+  const day = (time: unknown): string => shown(time).slice(0, 10);
+  const isOver = (time: unknown): boolean => typeof time === "string" && Date.parse(time) <= now.getTime();
+  if (revoked_at !== undefined) return `revoked ${day(revoked_at)}`;
+  if (grace_until !== undefined) return `${isOver(grace_until) ? "replaced" : "ends"} ${day(grace_until)}`;
+  if (expires_at === undefined) return "works";
+  return isOver(expires_at) ? `expired ${day(expires_at)}` : `until ${day(expires_at)}`;
+};
+
+const ID_ARGUMENT = { name: "id", description: "id of the key, as keys list shows it" } as const;
+
+const revoke: CommandSpec = {
+  name: "revoke",
+  summary: "Revoke a key, everywhere within a second",
+  arguments: [ID_ARGUMENT],
+  options: [YES_OPTION, ...COMMON],
+  examples: [{ says: "asks first", command: "prooftrail keys revoke k3Yb0Qz81mNd" }],
+  run: async (input, context) => {
+    const id = input.argument("id") ?? "";
+    const api = await openApi(input, context);
+    if (!input.isSet("--yes")) {
+      const question = `Revoke the key ${await describeKey(api, id)}? What uses it stops working.`;
+      if (!(await confirm(context, input, question))) {
+        await context.err.write("Nothing was done.\n");
+        return EXIT.failed;
+      }
+    }
+    const answer = await api.ask({ method: "DELETE", path: `/v1/keys/${encodeURIComponent(id)}` });
+    await printAnswer(context, input, { json: answer.text, text: () => `The key ${id} is revoked.\n` });
+    return EXIT.ok;
+  },
+};
+
+/** So that a person sees which key it is; a key that is not listed is refused by the API. */
+const describeKey = async (api: Api, id: string): Promise<string> => {
+  const { value } = await api.ask({ path: "/v1/keys" });
+  const key = asRecords(asRecord(value)?.data).find((each) => each.id === id);
+  if (!key)
+    throw failure("failed", `There is no key ${id} that this key manages.`, "See: prooftrail keys list");
+  const name = key.name === undefined ? "" : `"${shown(key.name)}", `;
+  return `${id} (${name}tenant ${shown(key.tenant)}, ${scopesText(key)})`;
+};
+
+const rotate: CommandSpec = {
+  name: "rotate",
+  summary: "Replace a key; the new one is shown once",
+  arguments: [ID_ARGUMENT],
+  options: [
+    {
+      flag: "--grace",
+      value: "time",
+      description: "how long the old key goes on working: 1h, 7d; a day unless told, a week at most",
+      complaint: durationComplaint,
+    },
+    SAVE_OPTION,
+    ...COMMON,
+  ],
+  examples: [
+    { says: "the old key works for another hour", command: "prooftrail keys rotate k3Yb0Qz81mNd --grace 1h" },
+  ],
+  run: async (input, context) => {
+    const grace = input.text("--grace");
+    const body = grace === undefined ? {} : { grace_seconds: durationSeconds(grace) };
+    const api = await openApi(input, context);
+    await using saved = await openSave(input);
+    const path = `/v1/keys/${encodeURIComponent(input.argument("id") ?? "")}/rotate`;
+    const answer = await api.ask({ path, body: JSON.stringify(body) });
+    await printNewKey(context, input, { answer, saved, title: "The key has a successor." });
+    return EXIT.ok;
+  },
+};
+
+export const KEYS: CommandGroup = {
+  name: "keys",
+  summary: "API keys: make, list, revoke, replace",
+  commands: [create, list, revoke, rotate],
+};

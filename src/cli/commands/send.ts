@@ -1,0 +1,189 @@
+/** `prooftrail send`: one event, or as many as a file or a pipe has. */
+import { SEND_RETRY_MS_DEFAULT } from "../../limits.ts";
+import { uuidV7 } from "../../runtime/uuid.ts";
+import type { Api } from "../api.ts";
+import { durationComplaint, durationSeconds } from "../argument-values.ts";
+import type { CommandSpec, Input } from "../command.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { failure } from "../failure.ts";
+import { createProgress, type Report } from "../progress.ts";
+import { createBatchSender } from "../sending/batch-sender.ts";
+import { fillEvent } from "../sending/fill.ts";
+import { openInput } from "../sending/input-file.ts";
+import { openRejections } from "../sending/rejections.ts";
+import { type ResumePoint, readResumePoint, writeResumePoint } from "../sending/resume-point.ts";
+import { sendInput, type Totals } from "../sending/send-input.ts";
+import { openApi } from "../service-command.ts";
+import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
+
+export const SEND: CommandSpec = {
+  name: "send",
+  summary: "Send events from a file or a pipe",
+  description: [
+    "A file with one JSON object, or NDJSON: one event per line. Each event is stored once, however often it is sent under the same event_id. What cannot be taken now is tried again; what is refused is told with its line.",
+    "With --resume an import that was stopped, by whatever, goes on after the last batch that was confirmed.",
+  ],
+  arguments: [
+    { name: "file", description: "the file; - or nothing is standard input", isOptional: true, isFile: true },
+  ],
+  options: [
+    {
+      flag: "--resume",
+      value: "file",
+      description:
+        "keep in this file how far the import is, and go on from there if the file is there already",
+      isFile: true,
+    },
+    {
+      flag: "--rejected",
+      value: "file",
+      description: "add refused events to this file as NDJSON, with line and reason",
+      isFile: true,
+    },
+    {
+      flag: "--fill",
+      description: "make an event_id and a timestamp for events without one; not with --resume or --resent",
+    },
+    { flag: "--resent", description: "the events may have been sent before, however long ago" },
+    {
+      flag: "--retry-for",
+      value: "time",
+      description: `how long to try again without progress; ${SEND_RETRY_MS_DEFAULT / 60_000}m unless told`,
+      complaint: durationComplaint,
+    },
+    ...SERVICE_OPTIONS,
+    jsonOption("one JSON document with the counts; refused events as NDJSON on standard error"),
+    QUIET_OPTION,
+  ],
+  examples: [
+    { says: "one event", command: "prooftrail send event.json" },
+    {
+      says: "an import that can be stopped and started again",
+      command: "prooftrail send events.ndjson --resume events.resume \\\n  --rejected rejected.ndjson",
+    },
+    { says: "what another program writes", command: "my-program | prooftrail send --fill" },
+  ],
+  run: async (input, context) => {
+    checkUse(input);
+    const api = await openApi(input, context);
+    const signal = context.interruption();
+    const from = await resumePointFor(input, api);
+    using file = await openInput(input.argument("file"), context, signal);
+    await using rejections = await openRejections(input, context);
+    const before = reportOf(from);
+    const progress = createProgress({
+      err: context.err,
+      what: "sending",
+      unit: "events",
+      isQuiet: input.isSet("--quiet"),
+      before,
+      elapsedMs: () => performance.now(),
+    });
+    let totals: Totals = { accepted: 0, duplicates: 0, rejected: 0, sequence: undefined };
+    let atStart: Totals | undefined;
+    let isDone = false;
+    try {
+      const resume = input.text("--resume");
+      await sendInput({
+        input: file,
+        sender: senderFor(api, { input, context, signal }),
+        rejections,
+        err: context.err,
+        api,
+        from,
+        isResent: input.isSet("--resent"),
+        fill: input.isSet("--fill") ? filler(context) : undefined,
+        save: resume === undefined ? undefined : (point) => writeResumePoint(resume, point),
+        onProgress: progress.report,
+        onTotals: (told) => {
+          atStart ??= told;
+          totals = told;
+        },
+      });
+      isDone = true;
+    } finally {
+      progress.end();
+      if (!isDone && totals !== atStart) await context.err.write(`Stopped. So far: ${totalsText(totals)}.\n`);
+    }
+    await tellTotals(context, input, { totals, from });
+    return totals.rejected === 0 ? EXIT.ok : EXIT.failed;
+  },
+};
+
+const checkUse = (input: Input): void => {
+  const [fills, isAgain] = [
+    input.isSet("--fill"),
+    input.text("--resume") !== undefined || input.isSet("--resent"),
+  ];
+  if (fills && isAgain)
+    throw failure(
+      "wrong_use",
+      "--fill goes neither with --resume nor with --resent: an event that gets another event_id each time is another event each time.",
+      "Give the events an event_id and a timestamp in the file.",
+    );
+};
+
+const resumePointFor = async (input: Input, { address }: Api): Promise<ResumePoint | undefined> => {
+  const path = input.text("--resume");
+  const point = path === undefined ? undefined : await readResumePoint(path);
+  if (point && point.url !== address.url)
+    throw failure(
+      "another_input",
+      `${path} is of an import to ${point.url}, and this one goes to ${address.url}.`,
+      "Name another file with --resume, or the same --url.",
+    );
+  return point;
+};
+
+const reportOf = (from: ResumePoint | undefined): Report =>
+  from ? { count: from.accepted + from.rejected, bytes: from.offset } : { count: 0, bytes: 0 };
+
+const senderFor = (api: Api, parts: { input: Input; context: Context; signal: AbortSignal }) => {
+  const { input, context, signal } = parts;
+  const retryFor = input.text("--retry-for");
+  return createBatchSender({
+    api,
+    signal,
+    retryForMs: retryFor === undefined ? SEND_RETRY_MS_DEFAULT : (durationSeconds(retryFor) ?? 0) * 1000,
+    random: context.random,
+    now: context.now,
+    elapsedMs: () => performance.now(),
+    onRetry: ({ document }) => {
+      if (!input.isSet("--quiet")) void context.err.write(`prooftrail: ${document.detail} Trying again.\n`);
+    },
+  });
+};
+
+const filler =
+  ({ now }: Context) =>
+  (text: string): string =>
+    fillEvent(text, { eventId: uuidV7, timestamp: () => now().toISOString() });
+
+const events = (count: number): string =>
+  `${count.toLocaleString("en-US")} ${count === 1 ? "event" : "events"}`;
+
+const totalsText = ({ accepted, duplicates, rejected, sequence }: Totals): string =>
+  [
+    `${events(accepted)} stored`,
+    ...(duplicates > 0
+      ? [accepted === 1 ? "already before" : `${duplicates.toLocaleString("en-US")} of them already before`]
+      : []),
+    ...(rejected > 0 ? [`${rejected.toLocaleString("en-US")} refused`] : []),
+    ...(sequence === undefined ? [] : [`${accepted === 1 ? "at" : "up to"} sequence ${sequence}`]),
+  ].join(", ");
+
+const tellTotals = async (
+  { out }: Context,
+  input: Input,
+  { totals, from }: { totals: Totals; from: ResumePoint | undefined },
+): Promise<void> => {
+  const { accepted, duplicates, rejected, sequence } = totals;
+  if (input.isSet("--json")) {
+    const data = { accepted, duplicates, rejected, ...(sequence !== undefined && { sequence }) };
+    await out.write(`${JSON.stringify({ data })}\n`);
+    return;
+  }
+  const resumed = from ? ` Went on after line ${from.line}.` : "";
+  await out.write(`${totalsText(totals)}.${resumed}\n`);
+};

@@ -1,0 +1,55 @@
+/** `prooftrail serve`: the service itself, as `bun start` runs it once everything is installed. */
+import type { CommandSpec } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { jsonOption } from "../shared-options.ts";
+
+/** What an option sets, by the name of the setting. */
+const SETTINGS = { "--host": "HOST", "--port": "PORT", "--data-dir": "DATA_DIR" } as const;
+
+export const SERVE: CommandSpec = {
+  name: "serve",
+  summary: "Run the service until Ctrl-C",
+  description: [
+    "Settings are environment variables (README.md, Configuration); these options win over them. Log lines go to standard output, what the start tells to standard error.",
+  ],
+  options: [
+    { flag: "--host", value: "address", description: "address to listen on; else HOST, else 127.0.0.1" },
+    {
+      flag: "--port",
+      value: "number",
+      description: "port to listen on, 0 for a free one; else PORT, else 8080",
+    },
+    {
+      flag: "--data-dir",
+      value: "folder",
+      description: "folder for all data; else DATA_DIR, else ./data",
+      isFile: true,
+    },
+    jsonOption("log lines as JSON, at a terminal too"),
+  ],
+  examples: [
+    {
+      says: "on another port, with its data elsewhere",
+      command: "prooftrail serve --port 9090 --data-dir /var/lib/prooftrail",
+    },
+  ],
+  exitMeanings: [
+    [EXIT.ok, "stopped by a signal"],
+    [EXIT.failed, "it could not start, or not stop in time"],
+    [EXIT.usage, "a setting or an option that is not understood"],
+  ],
+  run: async (input, { environment, out }) => {
+    // Only here: the whole service is behind it.
+    const { runService } = await import("../../service/run-service.ts");
+    const given = Object.entries(SETTINGS).flatMap(([flag, name]) => {
+      const value = input.text(flag);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    await runService({
+      environment: { ...environment, ...Object.fromEntries(given) },
+      isPretty: out.isTerminal && !input.isSet("--json"),
+    });
+    // It ends the process itself.
+    return new Promise(() => {});
+  },
+};

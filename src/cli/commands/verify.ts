@@ -1,0 +1,62 @@
+/** `prooftrail verify`: whether an evidence bundle is valid. Needs no service. */
+import { reportText } from "../../verifier/report.ts";
+import { EXIT_CODES, UsageError, verifyFile } from "../../verifier/verify-file.ts";
+import type { CommandSpec } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { failure } from "../failure.ts";
+import { jsonOption } from "../shared-options.ts";
+
+export const VERIFY: CommandSpec = {
+  name: "verify",
+  summary: "Say whether an evidence bundle is valid",
+  description: [
+    "Needs no network. The same verifier is one file for other machines: bun run build:verifier.",
+  ],
+  arguments: [{ name: "bundle", description: "the ZIP", isFile: true }],
+  options: [
+    {
+      flag: "--key",
+      value: "file",
+      description:
+        "verifier keys that you trust (GET /v1/log/key), got by a way that you trust; without it those in the bundle are used, which proves less",
+      isFile: true,
+    },
+    { flag: "--tenant", value: "name", description: "whose bundle it must be" },
+    {
+      flag: "--checkpoint",
+      value: "file",
+      description: "a checkpoint of the same log that you hold",
+      isFile: true,
+    },
+    {
+      flag: "--consistency",
+      value: "file",
+      description: "the answer of GET /v1/log/consistency between that one and the bundle's",
+      isFile: true,
+    },
+    jsonOption("the verdict as one line of JSON"),
+  ],
+  examples: [{ says: "with the key of the log", command: "prooftrail verify --key log.key evidence.zip" }],
+  exitMeanings: [
+    [EXIT.ok, "valid"],
+    [EXIT.failed, "invalid"],
+    [EXIT.usage, "not decided: wrong use, files that cannot be read, or more is needed"],
+  ],
+  run: async (input, { out }) => {
+    const path = input.argument("bundle") ?? "";
+    try {
+      const verdict = await verifyFile({
+        bundle: path,
+        keys: input.text("--key"),
+        tenant: input.text("--tenant"),
+        checkpoint: input.text("--checkpoint"),
+        consistency: input.text("--consistency"),
+      });
+      await out.write(input.isSet("--json") ? `${JSON.stringify(verdict)}\n` : reportText(path, verdict));
+      return EXIT_CODES[verdict.kind];
+    } catch (error) {
+      if (error instanceof UsageError) throw failure("unreadable_file", `${error.message}.`);
+      throw error;
+    }
+  },
+};

@@ -1,0 +1,260 @@
+/** `prooftrail views …`: looks after the views, with the service's own settings, also while it runs. */
+import { LogUnavailableError } from "../../log/event-log.ts";
+import type { Config } from "../../service/config.ts";
+import type { CheckedView, Letter, ViewCare, ViewStatus } from "../../service/view-care.ts";
+import { printable } from "../../verifier/printable.ts";
+import { integerComplaint } from "../argument-values.ts";
+import type { ArgumentSpec, CommandGroup, CommandSpec, Input } from "../command.ts";
+import type { Context } from "../context.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { failure, Interrupted, reasonOf } from "../failure.ts";
+import { coloured, tableColumns, tableText } from "../output.ts";
+import { createProgress, type Progress } from "../progress.ts";
+import { jsonOption, QUIET_OPTION } from "../shared-options.ts";
+import { type Column, createTable } from "../table.ts";
+
+const SETTINGS_NOTE =
+  "Runs where the service runs, with its settings (DATA_DIR, NATS_URL, DATABASE_URL …). The service may run or not.";
+
+const VIEW: ArgumentSpec = { name: "view", description: "name of the view, as views status shows it" };
+const ANY_VIEW: ArgumentSpec = { name: "view", description: "one view; else every one", isOptional: true };
+
+type Work = (parts: {
+  readonly care: ViewCare;
+  readonly input: Input;
+  readonly context: Context;
+}) => Promise<ExitCode>;
+
+/** Opens what the settings name, and closes it whatever happens. */
+const withCare =
+  (work: Work): CommandSpec["run"] =>
+  async (input, context) => {
+    const { openViewCare } = await import("../../service/view-care.ts");
+    const opened = await openViewCare(await settings(context));
+    if (opened.kind === "no_broker")
+      throw failure(
+        "broker_unreachable",
+        opened.reason,
+        "Check NATS_URL and DATA_DIR; prooftrail doctor says more.",
+      );
+    if (opened.kind === "refused")
+      throw failure(
+        "wrong_use",
+        opened.reason,
+        "Run it in the folder of the service, or with its settings (DATA_DIR, DATABASE_URL, NATS_URL).",
+      );
+    await using care = opened.care;
+    try {
+      return await work({ care, input, context });
+    } catch (error) {
+      if (error instanceof LogUnavailableError)
+        throw failure("broker_unreachable", error.message, "Ask again; prooftrail doctor says more.");
+      throw error;
+    }
+  };
+
+const settings = async ({ environment }: Context): Promise<Config> => {
+  const { readConfig } = await import("../../service/config.ts");
+  const read = readConfig(environment);
+  if (read.kind === "valid") return read.config;
+  throw failure("wrong_use", `Settings that are not understood:\n${read.errors.join("\n")}`);
+};
+
+/** The one that was named, or all. Throws a Failure where there is none of that name. */
+const chosen = ({ names }: ViewCare, input: Input): readonly string[] => {
+  const name = input.argument("view");
+  if (name === undefined) return names;
+  if (names.includes(name)) return [name];
+  throw failure("wrong_use", `There is no view ${name}. There are: ${names.join(", ")}.`);
+};
+
+const progressOf = (what: string, { input, context }: { input: Input; context: Context }): Progress =>
+  createProgress({
+    err: context.err,
+    what,
+    isQuiet: input.isSet("--quiet"),
+    elapsedMs: () => performance.now(),
+  });
+
+const document = (data: unknown): string => `${JSON.stringify({ data })}\n`;
+
+const status: CommandSpec = {
+  name: "status",
+  summary: "Where each view stands, and how many dead letters it has",
+  description: [SETTINGS_NOTE],
+  options: [jsonOption()],
+  examples: [{ says: "all views", command: "prooftrail views status" }],
+  run: withCare(async ({ care, input, context }) => {
+    const found = await care.status();
+    await context.out.write(
+      input.isSet("--json")
+        ? document(found)
+        : `The log ends at ${found.last_sequence}.\n\n${tableText(context, STATUS_COLUMNS, found.views)}`,
+    );
+    return EXIT.ok;
+  }),
+};
+
+const STATUS_COLUMNS: readonly Column<ViewStatus>[] = [
+  { title: "VIEW", value: ({ name }) => name },
+  { title: "POSITION", value: ({ position }) => String(position), isRight: true },
+  { title: "BEHIND", value: ({ behind }) => String(behind), isRight: true },
+  { title: "DEAD LETTERS", value: ({ dead_letters }) => String(dead_letters), isRight: true },
+];
+
+const rebuild: CommandSpec = {
+  name: "rebuild",
+  summary: "Make a view again from the log, beside the live one, and swap them",
+  description: [SETTINGS_NOTE],
+  arguments: [VIEW],
+  options: [jsonOption(), QUIET_OPTION],
+  examples: [
+    { says: "while the service answers from the old one", command: "prooftrail views rebuild cases" },
+  ],
+  run: withCare(async ({ care, input, context }) => {
+    const [name = ""] = chosen(care, input);
+    const signal = context.interruption();
+    const progress = progressOf(`rebuilding ${name}`, { input, context });
+    const onProgress = ({ position, end }: { position: number; end: number }): void =>
+      progress.report({ count: position, of: end });
+    const rebuilt = await care.rebuild(name, { onProgress, signal }).finally(progress.end);
+    if (rebuilt.kind === "given_up") {
+      if (signal.aborted) throw new Interrupted();
+      throw failure("failed", `The view ${name} is as it was: ${rebuilt.reason}.`);
+    }
+    const { position, deadLetters } = rebuilt;
+    await context.out.write(
+      input.isSet("--json")
+        ? document({ view: name, position, dead_letters: deadLetters.length })
+        : `${name} was made again up to ${position}, with ${deadLetters.length} dead letters, and took its place.\n`,
+    );
+    return EXIT.ok;
+  }),
+};
+
+const verify: CommandSpec = {
+  name: "verify",
+  summary: "Hold a view, or each of them, against the log, row by row",
+  description: [SETTINGS_NOTE],
+  arguments: [ANY_VIEW],
+  options: [jsonOption(), QUIET_OPTION],
+  examples: [{ says: "all of them", command: "prooftrail views verify" }],
+  run: withCare(async ({ care, input, context }) => {
+    const names = chosen(care, input);
+    const signal = context.interruption();
+    const results: { readonly view: string; readonly checked: CheckedView }[] = [];
+    for (const view of names) {
+      const progress = progressOf(`verifying ${view}`, { input, context });
+      const onProgress = ({ position, end }: { position: number; end: number }): void =>
+        progress.report({ count: position, of: end });
+      const checked = await care
+        .verify(view, { onProgress, signal })
+        .finally(progress.end)
+        .catch((error: unknown) => {
+          throw signal.aborted
+            ? new Interrupted()
+            : failure("failed", `${view} was not verified: ${reasonOf(error)}.`);
+        });
+      results.push({ view, checked });
+      if (!input.isSet("--json")) await context.out.write(checkedText(context, view, checked));
+    }
+    if (input.isSet("--json")) await context.out.write(document({ views: results.map(checkedDocument) }));
+    return results.every(({ checked }) => checked.differences.length === 0) ? EXIT.ok : EXIT.failed;
+  }),
+};
+
+const checkedText = ({ out }: Context, view: string, checked: CheckedView): string => {
+  const { position, rows, differences, hasTextIndex } = checked;
+  const apart = hasTextIndex ? "; the words of its full-text index are not compared" : "";
+  if (differences.length === 0) return `${view}: equal at ${position}, ${rows} rows${apart}\n`;
+  const named = differences.map(({ table, kind, key }) => `  ${table} ${kind} ${printable(key)}\n`);
+  return `${coloured(out, "red", `${view}: differs`)} at ${position}; the first differences:\n${named.join("")}`;
+};
+
+const checkedDocument = ({ view, checked }: { view: string; checked: CheckedView }) => {
+  const { position, rows, differences } = checked;
+  return { view, is_equal: differences.length === 0, position, rows, differences };
+};
+
+const letterList: CommandSpec = {
+  name: "list",
+  summary: "Records that a view could not take, with the reason",
+  description: [SETTINGS_NOTE],
+  arguments: [ANY_VIEW],
+  options: [jsonOption("NDJSON: one dead letter per line; errors as one JSON document")],
+  examples: [{ says: "of all views", command: "prooftrail views dead-letter list" }],
+  run: withCare(async ({ care, input, context: { out, err } }) => {
+    const table = createTable(LETTER_COLUMNS, tableColumns(out));
+    let count = 0;
+    for (const name of chosen(care, input))
+      for await (const letter of care.deadLetters(name)) {
+        if (!out.isHeard()) return EXIT.ok;
+        count++;
+        await out.write(input.isSet("--json") ? `${JSON.stringify(letter)}\n` : table.lines([letter]));
+      }
+    if (count === 0 && !input.isSet("--json")) await err.write("There are no dead letters.\n");
+    return EXIT.ok;
+  }),
+};
+
+const LETTER_COLUMNS: readonly Column<Letter>[] = [
+  { title: "VIEW", value: ({ view }) => view, widthExpected: 8 },
+  { title: "SEQ", value: ({ sequence }) => String(sequence), isRight: true, widthExpected: 6 },
+  { title: "TENANT", value: ({ tenant }) => tenant ?? "", widthMin: 6 },
+  { title: "EVENT_ID", value: ({ event_id }) => event_id ?? "", widthMin: 12, widthExpected: 16 },
+  { title: "CODE", value: ({ code }) => code, widthExpected: 17, widthMin: 8 },
+  { title: "DETAIL", value: ({ detail }) => detail, widthMin: 12 },
+];
+
+const replay: CommandSpec = {
+  name: "replay",
+  summary: "Take the records of a view's dead letters once more",
+  description: [SETTINGS_NOTE],
+  arguments: [VIEW],
+  options: [
+    {
+      flag: "--sequence",
+      value: "number",
+      description: "only the one at this sequence",
+      complaint: integerComplaint({ min: 1 }),
+    },
+    jsonOption(),
+  ],
+  examples: [{ says: "all of the view cases", command: "prooftrail views dead-letter replay cases" }],
+  run: withCare(async ({ care, input, context }) => {
+    const [name = ""] = chosen(care, input);
+    const left: { readonly sequence: number; readonly reason: string; readonly was: string }[] = [];
+    let taken = 0;
+    for await (const letter of care.replay(name, input.integer("--sequence"))) {
+      if (letter.outcome === "taken") taken++;
+      else {
+        const { sequence, reason, was } = letter;
+        left.push({ sequence, reason, was });
+      }
+    }
+    if (input.isSet("--json")) await context.out.write(document({ view: name, taken, left }));
+    else {
+      for (const { sequence, reason, was } of left)
+        await context.out.write(
+          `${name} ${sequence} stays a dead letter: ${printable(reason)} (was ${was})\n`,
+        );
+      await context.out.write(`${taken} taken, ${left.length} left.\n`);
+    }
+    return left.length === 0 ? EXIT.ok : EXIT.failed;
+  }),
+};
+
+export const VIEWS: CommandGroup = {
+  name: "views",
+  summary: "Views: status, rebuild, hold against the log",
+  commands: [
+    status,
+    rebuild,
+    verify,
+    {
+      name: "dead-letter",
+      summary: "Records that a view could not take",
+      commands: [letterList, replay],
+    },
+  ],
+};

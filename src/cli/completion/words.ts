@@ -1,0 +1,59 @@
+/** What completion offers after which words, as a flat list made from the command tree: so no command can be forgotten. Pure. */
+import { type CommandGroup, type CommandNode, type CommandSpec, isGroup } from "../command.ts";
+
+export interface Place {
+  /** Words of the command, `keys create`; none for the program itself. */
+  readonly path: readonly string[];
+  readonly summary: string;
+  /** What may stand next: the commands of a group. */
+  readonly commands: readonly Word[];
+  readonly options: readonly OptionWord[];
+  /** What its arguments take. */
+  readonly takesFiles: boolean;
+  readonly choices: readonly string[];
+}
+
+export interface Word {
+  readonly word: string;
+  readonly says: string;
+}
+
+export interface OptionWord extends Word {
+  /** Whether a value stands behind it, and which. */
+  readonly value: "none" | "any" | "file" | readonly string[];
+}
+
+export const placesOf = (root: CommandGroup): readonly Place[] => placesUnder(root, []);
+
+const placesUnder = (node: CommandNode, path: readonly string[]): readonly Place[] => {
+  if (!isGroup(node)) return [placeOf(node, path)];
+  const children = node.commands.flatMap((child) => placesUnder(child, [...path, child.name]));
+  const commands = node.commands.map(({ name, summary }) => ({ word: name, says: summary }));
+  const version = { word: "--version", says: "print the version", value: "none" } as const;
+  const options = path.length === 0 ? [HELP, version] : [HELP];
+  return [{ path, summary: node.summary, commands, options, takesFiles: false, choices: [] }, ...children];
+};
+
+const HELP: OptionWord = { word: "--help", says: "help", value: "none" };
+
+const placeOf = (
+  { summary, options, arguments: args = [] }: CommandSpec,
+  path: readonly string[],
+): Place => ({
+  path,
+  summary,
+  commands: [],
+  options: [
+    ...options.map(({ flag, value, description, choices, isFile }) => ({
+      word: flag,
+      says: description,
+      value:
+        value === undefined
+          ? ("none" as const)
+          : (choices ?? (isFile ? ("file" as const) : ("any" as const))),
+    })),
+    HELP,
+  ],
+  takesFiles: args.some(({ isFile }) => isFile === true),
+  choices: args.flatMap(({ choices = [] }) => choices),
+});

@@ -1,0 +1,81 @@
+/** The world that a command runs in: where it writes and reads, its environment, the clock and Ctrl-C. main.ts makes the real one, tests others. */
+import process from "node:process";
+import type { Readable } from "node:stream";
+
+export interface Writer {
+  readonly isTerminal: boolean;
+  /** Of the terminal; 80 where that is unknown. */
+  readonly columns: number;
+  readonly hasColour: boolean;
+  /** Resolves when there is room for more. Never rejects. */
+  write(text: string | Uint8Array): Promise<void>;
+  /** False once its reader has gone, as `head` goes. */
+  isHeard(): boolean;
+}
+
+export interface Context {
+  readonly out: Writer;
+  readonly err: Writer;
+  readonly input: { readonly isTerminal: boolean; readonly stream: Readable };
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborted by Ctrl-C or a signal to end, from the first call on; before it they end the program at once. */
+  interruption(): AbortSignal;
+  readonly now: () => Date;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+}
+
+const COLUMNS_UNKNOWN = 80;
+
+export const processContext = (): Context => {
+  const { env: environment } = process;
+  return {
+    out: writerOn(process.stdout, environment),
+    err: writerOn(process.stderr, environment),
+    get input() {
+      return { isTerminal: process.stdin.isTTY === true, stream: process.stdin };
+    },
+    environment,
+    interruption: interruptionOf(),
+    now: () => new Date(),
+    random: Math.random,
+  };
+};
+
+const writerOn = (stream: NodeJS.WriteStream, environment: Context["environment"]): Writer => {
+  let isHeard = true;
+  stream.on("error", () => {
+    isHeard = false;
+  });
+  const isTerminal = stream.isTTY === true;
+  return {
+    isTerminal,
+    get columns() {
+      return stream.columns > 0 ? stream.columns : COLUMNS_UNKNOWN;
+    },
+    // no-color.org: any value but the empty one.
+    hasColour: isTerminal && (environment.NO_COLOR ?? "") === "" && environment.TERM !== "dumb",
+    write: (text) =>
+      new Promise((resolve) => {
+        if (!isHeard) resolve();
+        else
+          stream.write(text, (error) => {
+            if (error) isHeard = false;
+            resolve();
+          });
+      }),
+    isHeard: () => isHeard,
+  };
+};
+
+const interruptionOf = (): (() => AbortSignal) => {
+  let controller: AbortController | undefined;
+  return () => {
+    if (controller) return controller.signal;
+    const stopping = new AbortController();
+    controller = stopping;
+    // Once: who asks a second time does not want to wait.
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+    return stopping.signal;
+  };
+};

@@ -1,0 +1,101 @@
+/** A file that is whole or not there: written under another name, fsynced, and given its name when the transfer has ended properly. */
+import { access, constants, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import process from "node:process";
+import { syncFolder } from "../access/durable-file.ts";
+import { describeNetworkError } from "./api.ts";
+import type { OptionSpec } from "./command.ts";
+import type { Writer } from "./context.ts";
+import { failure, Interrupted, reasonOf } from "./failure.ts";
+
+export const FORCE_OPTION: OptionSpec = { flag: "--force", description: "replace the file if it is there" };
+
+export interface Downloaded {
+  readonly bytes: number;
+}
+
+export interface DownloadOptions {
+  readonly response: Response;
+  readonly signal: AbortSignal;
+  readonly onBytes: (chunk: Uint8Array) => void;
+}
+
+/**
+ * The body to a writer. It is told to be broken where it does not end as HTTP says it must (RFC 9112 §8): fetch rejects then, for a length that is
+ * not reached as for a last chunk that is missing (measured on Bun 1.4.5). Ends quietly when nobody reads any more.
+ */
+export const downloadTo = async (out: Writer, options: DownloadOptions): Promise<Downloaded> => {
+  let bytes = 0;
+  for await (const chunk of chunks(options)) {
+    bytes += chunk.length;
+    await out.write(chunk);
+    if (!out.isHeard()) break;
+  }
+  return { bytes };
+};
+
+/** Before anything is asked for: an export that is in the log and then has no place would be one for nothing. */
+export const checkTarget = async (path: string, isForced: boolean): Promise<void> => {
+  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+    throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
+  });
+  const file = await open(path, "r").catch(() => undefined);
+  await file?.close();
+  if (file && !isForced)
+    throw failure("unreadable_file", `${path} is there already.`, "Name another file, or give --force.");
+};
+
+/** Throws a Failure or Interrupted, and leaves nothing then. */
+export const downloadFile = async (path: string, options: DownloadOptions): Promise<Downloaded> => {
+  const folder = dirname(path);
+  const partial = join(folder, `.${basename(path)}.partial-${process.pid}`);
+  let bytes = 0;
+  try {
+    const file = await open(partial, "w", 0o600);
+    try {
+      for await (const chunk of chunks(options)) {
+        bytes += chunk.length;
+        await file.writeFile(chunk);
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(partial, path);
+    await syncFolder(folder);
+  } catch (error) {
+    await rm(partial, { force: true });
+    if (error instanceof Error && "syscall" in error)
+      throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
+    throw error;
+  }
+  return { bytes };
+};
+
+async function* chunks({ response, signal, onBytes }: DownloadOptions): AsyncGenerator<Uint8Array> {
+  if (!response.body) return;
+  const reader = response.body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw signal.aborted ? new Interrupted() : broken(error);
+      });
+      if (signal.aborted) throw new Interrupted();
+      if (done) return;
+      onBytes(value);
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    cancel();
+  }
+}
+
+const broken = (error: unknown) =>
+  failure(
+    "broken_transfer",
+    `The service broke the transfer off before its end: ${describeNetworkError(error)}.`,
+    "Ask again. What has come so far was not kept.",
+  );

@@ -1,0 +1,66 @@
+/** The filters of the API as options. A test holds them against the API's own list. */
+import { integerComplaint, tagComplaint } from "./argument-values.ts";
+import type { Input, OptionSpec } from "./command.ts";
+
+const FILTERS = "Filters (all must hold):";
+
+const filter = (parameter: string, value: string, description: string): OptionSpec => ({
+  flag: `--${parameter.replaceAll("_", "-")}`,
+  value,
+  description,
+  group: FILTERS,
+});
+
+const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
+
+/** What a live stream takes. */
+export const STREAM_FILTER_OPTIONS: readonly OptionSpec[] = [
+  filter("asset_id", "id", "exactly this AI system"),
+  filter("event_type", "type", "exactly this type, or a group such as 'decision.*'"),
+  { ...filter("risk_tier", "tier", "exactly this tier"), choices: RISK_TIERS },
+];
+
+export const EVENT_FILTER_OPTIONS: readonly OptionSpec[] = [
+  filter("q", "words", "full text: events in which all words occur; 'credit*' finds what begins so"),
+  ...STREAM_FILTER_OPTIONS,
+  filter("legal_basis", "name", "events that name this legal basis"),
+  filter("correlation_id", "id", "exactly this group of events"),
+  filter("subject_hash", "hash", "the person concerned, as sha256:…"),
+  filter("trace_id", "id", "exactly this trace"),
+  {
+    ...filter("tag", "key=value", "events with this tag"),
+    isRepeatable: true,
+    complaint: tagComplaint,
+  },
+  filter("from", "time", "at or after this time, such as 2026-11-20T10:00:00Z"),
+  filter("to", "time", "before this time"),
+  {
+    ...filter("time_field", "field", "what --from and --to speak of; timestamp unless told"),
+    choices: ["timestamp", "received_at"],
+  },
+];
+
+/** Waits until the service shows an event that was just sent. */
+export const MIN_SEQUENCE_OPTION: OptionSpec = {
+  flag: "--min-sequence",
+  value: "number",
+  description: "wait until this event, as sending it told, can be read",
+  complaint: integerComplaint({ min: 0 }),
+};
+
+/** The parameters that these options ask for. */
+export const filterQuery = (input: Input, options: readonly OptionSpec[]): URLSearchParams => {
+  const query = new URLSearchParams();
+  for (const { flag, isRepeatable } of options) {
+    const name = flag.slice(2).replaceAll("-", "_");
+    const value = isRepeatable ? undefined : input.text(flag);
+    if (value !== undefined) query.set(name, value);
+    // The only one that may stand several times is the tag.
+    if (isRepeatable)
+      for (const tag of input.texts(flag)) {
+        const equals = tag.indexOf("=");
+        query.append(`tag.${tag.slice(0, equals)}`, tag.slice(equals + 1));
+      }
+  }
+  return query;
+};

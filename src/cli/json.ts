@@ -1,0 +1,31 @@
+/** Looking into JSON whose form nobody promised. Pure. */
+
+/** Undefined where the text is no JSON. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+export const asRecord = (value: unknown): JsonRecord | undefined => (isRecord(value) ? value : undefined);
+
+const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const asText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+export const asNumber = (value: unknown): number | undefined =>
+  typeof value === "number" ? value : undefined;
+
+export const asRecords = (value: unknown): readonly JsonRecord[] =>
+  Array.isArray(value) ? value.filter(isRecord) : [];
+
+/** As a person reads it in a cell: text as it is, nothing as nothing, the rest as JSON. */
+export const shown = (value: unknown): string => {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+};

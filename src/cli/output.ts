@@ -1,0 +1,54 @@
+/** What commands print: a document for programs, or text for people. Failures go to standard error, everything else to standard output. */
+import { printable } from "../verifier/printable.ts";
+import type { Input } from "./command.ts";
+import type { Context, Writer } from "./context.ts";
+import type { FailureDocument } from "./failure.ts";
+import { type Column, createTable } from "./table.ts";
+import { wrappedLines } from "./text-width.ts";
+
+/** With --json the API's own text, as it came; else what `text` makes. */
+export const printAnswer = async (
+  { out }: Context,
+  input: Input,
+  answer: { readonly json: string; readonly text: () => string },
+): Promise<void> => {
+  await out.write(input.isSet("--json") ? `${answer.json}\n` : answer.text());
+};
+
+export const tableColumns = ({ isTerminal, columns }: Writer): number | undefined =>
+  isTerminal ? columns : undefined;
+
+export const tableText = <Row>(
+  { out }: Context,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): string => createTable(columns, tableColumns(out)).lines(rows);
+
+export const COLOURS = { red: 31, green: 32, yellow: 33, bold: 1 } as const;
+
+export const coloured = ({ hasColour }: Writer, colour: keyof typeof COLOURS, text: string): string =>
+  hasColour ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
+
+export const failureText = (err: Writer, document: FailureDocument): string => {
+  const { title, detail, errors = [], request_id, advice } = document;
+  const width = (tableColumns(err) ?? Number.POSITIVE_INFINITY) - INDENT.length;
+  const lines = [
+    ...detail.split("\n").map(printable),
+    ...errors.map(
+      ({ path, code, message }) => `${placeText(path)}: ${printable(message)} (${printable(code)})`,
+    ),
+    ...(request_id === undefined ? [] : [`request_id ${printable(request_id)}`]),
+    ...(advice === undefined ? [] : advice.split("\n").map((line) => `→ ${line}`)),
+  ].flatMap((line) => wrappedLines(line, width));
+  const head = `${coloured(err, "red", "prooftrail:")} ${printable(title)}\n`;
+  return head + lines.map((line) => `${INDENT}${line}\n`).join("");
+};
+
+const INDENT = "  ";
+
+/** A parameter of the API is the option of the same name. */
+const placeText = (path: string): string => {
+  const parameter = /^query:([a-z_]+)$/.exec(path)?.[1];
+  if (parameter !== undefined) return `--${parameter.replaceAll("_", "-")}`;
+  return path === "" ? "the whole" : printable(path);
+};

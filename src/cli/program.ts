@@ -1,0 +1,198 @@
+/** From what was typed to an exit code: commander reads the arguments as the specs say, then the command runs. */
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { version } from "../service/version.ts";
+import {
+  type ArgumentSpec,
+  type CommandGroup,
+  type CommandNode,
+  type CommandSpec,
+  type Input,
+  isGroup,
+  type OptionSpec,
+} from "./command.ts";
+import type { Context } from "./context.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { Failure, type FailureDocument, failure, Interrupted } from "./failure.ts";
+import { afterHelp, descriptionText, groupHelp, HELP_COLUMNS } from "./help.ts";
+import { failureText } from "./output.ts";
+
+export type Invocation =
+  | { readonly kind: "run"; readonly spec: CommandSpec; readonly input: Input }
+  /** Help, or the version. */
+  | { readonly kind: "told"; readonly text: string }
+  | { readonly kind: "wrong_use"; readonly text: string };
+
+export const runProgram = async (
+  root: CommandGroup,
+  args: readonly string[],
+  context: Context,
+): Promise<ExitCode> => {
+  const wantsJson = args.includes("--json");
+  const invocation = readInvocation(root, args);
+  if (invocation.kind === "told") {
+    await context.out.write(invocation.text);
+    return EXIT.ok;
+  }
+  if (invocation.kind === "wrong_use") {
+    const { document } = failure("wrong_use", invocation.text.trim().replace(/^prooftrail: /, ""));
+    await context.err.write(wantsJson ? `${JSON.stringify(document)}\n` : invocation.text);
+    return EXIT.usage;
+  }
+  try {
+    return await invocation.spec.run(invocation.input, context);
+  } catch (error) {
+    if (error instanceof Interrupted) return EXIT.interrupted;
+    const { document, exitCode } = error instanceof Failure ? error : faultOf(error);
+    const text = wantsJson ? `${JSON.stringify(document)}\n` : failureText(context.err, document);
+    await context.err.write(text);
+    return exitCode;
+  }
+};
+
+/** A fault of ours shows its stack, which is what a report of it needs. */
+const faultOf = (error: unknown): { document: FailureDocument; exitCode: ExitCode } =>
+  failure("failed", error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+/** Reads; runs nothing and prints nothing. */
+export const readInvocation = (root: CommandGroup, args: readonly string[]): Invocation => {
+  let told = "";
+  let complained = "";
+  let run: Invocation | undefined;
+  const program = buildNode(root, (spec, command) => {
+    run = { kind: "run", spec, input: inputOf(spec, command) };
+  });
+  program
+    .version(version, "--version", "print the version")
+    .helpCommand("help [command]", "the same as --help");
+  for (const command of everyCommand(program))
+    command.exitOverride().configureOutput({
+      writeOut: (text) => {
+        told += text;
+      },
+      writeErr: (text) => {
+        complained += text;
+      },
+      getOutHelpWidth: () => HELP_COLUMNS,
+      getErrHelpWidth: () => HELP_COLUMNS,
+    });
+  try {
+    program.parse([...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { kind: "told", text: told };
+    return {
+      kind: "wrong_use",
+      text: complained.replace(/^error: /, "prooftrail: ") + seeHelp(error, root, args),
+    };
+  }
+  return run ?? { kind: "wrong_use", text: complained };
+};
+
+/** Where it was not the help that was shown. */
+const seeHelp = ({ code }: CommanderError, root: CommandGroup, args: readonly string[]): string => {
+  if (code === "commander.help") return "";
+  const path = [root.name];
+  let node: CommandNode | undefined = root;
+  for (const word of args) {
+    node = node && isGroup(node) ? node.commands.find(({ name }) => name === word) : undefined;
+    if (!node) break;
+    path.push(word);
+  }
+  return `See: ${path.join(" ")} --help\n`;
+};
+
+const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
+
+type Chosen = (spec: CommandSpec, command: Command) => void;
+
+const buildNode = (node: CommandNode, chosen: Chosen): Command => {
+  const command = new Command(node.name)
+    .summary(node.summary)
+    .helpOption("--help", "this text")
+    .configureHelp({ subcommandTerm });
+  if (isGroup(node)) {
+    command.description(`${node.summary}.`).addHelpText("after", groupHelp(node)).helpCommand(false);
+    for (const child of node.commands) command.addCommand(buildNode(child, chosen));
+    return command;
+  }
+  command.description(descriptionText(node)).addHelpText("after", afterHelp(node));
+  for (const argument of node.arguments ?? []) command.addArgument(buildArgument(argument));
+  for (const option of node.options) command.addOption(buildOption(option));
+  return command.action(() => chosen(node, command));
+};
+
+/** Without the `[options]` that all of them have. */
+const subcommandTerm = (command: Command): string =>
+  [command.name(), ...command.registeredArguments.map(termOf)].join(" ");
+
+const termOf = (argument: Argument): string =>
+  argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
+
+const buildArgument = ({ name, description, isOptional, choices, complaint }: ArgumentSpec): Argument => {
+  const argument = new Argument(isOptional ? `[${name}]` : `<${name}>`, description);
+  if (choices) argument.choices(choices);
+  else argument.argParser((text: string) => accepted(text, complaint));
+  return argument;
+};
+
+const buildOption = (spec: OptionSpec): Option => {
+  const { flag, value, choices, isRequired, isRepeatable, complaint, group } = spec;
+  const option = new Option(value === undefined ? flag : `${flag} <${value}>`, descriptionOf(spec));
+  if (group !== undefined) option.helpGroup(group);
+  if (isRequired) option.makeOptionMandatory();
+  if (value === undefined) return option;
+  const check = (text: string): string =>
+    accepted(text, choices ? (word) => choiceComplaint(choices, word) : complaint);
+  return option.argParser((text: string, previous: unknown) => {
+    // Of two values one would have to be ignored.
+    if (!isRepeatable && previous !== undefined)
+      throw new InvalidArgumentError("It stands twice: give it once.");
+    return isRepeatable ? [...(Array.isArray(previous) ? previous : []), check(text)] : check(text);
+  });
+};
+
+const descriptionOf = ({ description, choices, isRequired, isRepeatable }: OptionSpec): string =>
+  [
+    description,
+    ...(choices ? [`one of ${choices.join(", ")}`] : []),
+    ...(isRepeatable ? ["may stand several times"] : []),
+    ...(isRequired ? ["required"] : []),
+  ].join("; ");
+
+const choiceComplaint = (choices: readonly string[], text: string): string | undefined =>
+  choices.includes(text) ? undefined : `Allowed choices are ${choices.join(", ")}.`;
+
+const accepted = (text: string, complaint: OptionSpec["complaint"]): string => {
+  const message = complaint?.(text);
+  if (message !== undefined) throw new InvalidArgumentError(message);
+  return text;
+};
+
+const inputOf = (spec: CommandSpec, command: Command): Input => {
+  const optionValue = (flag: string): unknown => {
+    const option = command.options.find(({ long }) => long === flag);
+    if (!option) throw new Error(`${spec.name} has no option ${flag}`);
+    return command.getOptionValue(option.attributeName());
+  };
+  const text = (flag: string): string | undefined => {
+    const value = optionValue(flag);
+    return typeof value === "string" ? value : undefined;
+  };
+  return {
+    argument: (name) => {
+      const index = (spec.arguments ?? []).findIndex((argument) => argument.name === name);
+      if (index < 0) throw new Error(`${spec.name} has no argument ${name}`);
+      return command.args[index];
+    },
+    text,
+    texts: (flag) => {
+      const value = optionValue(flag);
+      return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+    },
+    integer: (flag) => {
+      const value = text(flag);
+      return value === undefined ? undefined : Number(value);
+    },
+    isSet: (flag) => optionValue(flag) === true,
+  };
+};

@@ -1,0 +1,113 @@
+/** What `prooftrail doctor` sees of a service over HTTP. */
+
+import { KEY_ENDS_SOON_MS } from "../limits.ts";
+import type { Check } from "../service/diagnosis.ts";
+import { type Api, createApi } from "./api.ts";
+import { EXIT } from "./exit-codes.ts";
+import { Failure } from "./failure.ts";
+import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
+import type { ServiceAddress, ServiceKey } from "./service-address.ts";
+
+export interface RemoteParts {
+  readonly address: ServiceAddress;
+  readonly key: ServiceKey | undefined;
+  readonly clockCheck: (name: string, offMs: number) => Check;
+  readonly now: () => Date;
+}
+
+export async function* remoteChecks(parts: RemoteParts): AsyncGenerator<Check> {
+  const { address, key, clockCheck, now } = parts;
+  const open = createApi(address, undefined);
+  const before = now().getTime();
+  const tried = await open.attempt({ path: "/health/ready" });
+  if (tried.kind === "unreachable") {
+    const { detail, advice = "" } = tried.failure.document;
+    yield { name: "http", state: "failed", detail, advice };
+    yield { name: "key", state: "unchecked", detail: "the service does not answer" };
+    return;
+  }
+  const { response } = tried;
+  const after = now().getTime();
+  yield readyCheck(address, response.status, parseJson(await response.text().catch(() => "")));
+  const date = Date.parse(response.headers.get("date") ?? "");
+  // Its Date is cut to whole seconds: half of one is what it is late by on average.
+  if (!Number.isNaN(date)) yield clockCheck("service's clock", date + 500 - (before + after) / 2);
+  if (!key) {
+    yield {
+      name: "key",
+      state: "warning",
+      detail: "there is none to check",
+      advice: "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
+    };
+    return;
+  }
+  yield* keyChecks(createApi(address, key), key, now());
+}
+
+const readyCheck = ({ url }: ServiceAddress, status: number, body: unknown): Check => {
+  const name = "http";
+  if (status === 200) return { name, state: "ok", detail: `${url} is ready` };
+  const reasons = asRecord(body)?.reasons;
+  const told = Array.isArray(reasons) ? reasons.join(" ") : `/health/ready answers ${status}`;
+  return {
+    name,
+    state: "failed",
+    detail: `${url} is not ready: ${told}`,
+    advice: "Wait a moment and look again; the log of the service says more.",
+  };
+};
+
+/** Each scope is asked for something that changes nothing: a batch of no events, one event, the list of keys. */
+const SCOPE_QUESTIONS = [
+  { scope: "events:write", question: { path: "/v1/events/batch", body: '{"events":[]}' } },
+  { scope: "events:read", question: { path: "/v1/events?limit=1" } },
+  { scope: "keys:manage", question: { path: "/v1/keys" } },
+] as const;
+
+async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<Check> {
+  const name = "key";
+  const scopes: string[] = [];
+  let keys: readonly JsonRecord[] = [];
+  try {
+    for (const { scope, question } of SCOPE_QUESTIONS) {
+      const answer = await askFor(api, question);
+      if (answer === undefined) continue;
+      scopes.push(scope);
+      if (scope === "keys:manage") keys = asRecords(asRecord(answer)?.data);
+    }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { title, detail, advice = "" } = error.document;
+    yield { name, state: "failed", detail: `${title}: ${detail}`, advice };
+    return;
+  }
+  yield {
+    name,
+    state: "ok",
+    detail: `from ${key.source}; it has ${scopes.join(", ") || "no scope that can be seen"}`,
+  };
+  const own = keys.find(({ id }) => id === key.text.split("_")[1]);
+  const end = Date.parse(asText(own?.expires_at) ?? asText(own?.grace_until) ?? "");
+  if (end - now.getTime() < KEY_ENDS_SOON_MS)
+    yield {
+      name,
+      state: "warning",
+      detail: `it ends at ${new Date(end).toISOString()}`,
+      advice: "Replace it: prooftrail keys rotate",
+    };
+}
+
+/** Undefined where the key lacks the scope. */
+const askFor = async (api: Api, question: { path: string; body?: string }): Promise<unknown> => {
+  try {
+    const { value } = await api.ask(question);
+    return value;
+  } catch (error) {
+    const lacksScope =
+      error instanceof Failure &&
+      error.exitCode === EXIT.forbidden &&
+      error.document.code === "insufficient_scope";
+    if (lacksScope) return undefined;
+    throw error;
+  }
+};

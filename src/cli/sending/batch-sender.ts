@@ -1,0 +1,177 @@
+/** Sends a batch until each of its events is stored or refused: the one place of the command line that decides what is tried again, and when. */
+import { setTimeout as delay } from "node:timers/promises";
+import { CLI_LONG_ANSWER_MS_MAX, CLI_RETRY_MS_MAX } from "../../limits.ts";
+import { nextAttemptMs, retryAfterMs } from "../../sdk/retry.ts";
+import { type Api, exitCodeOf, refusalOf } from "../api.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type Failure, type FieldError, failure, Interrupted } from "../failure.ts";
+import { asNumber, asRecord, asRecords, asText, type JsonRecord, parseJson } from "../json.ts";
+
+export interface BatchSender {
+  /** Texts of events. Throws a Failure where the service refuses the batch whole or does not take it in time, and Interrupted. */
+  send(events: readonly string[], options: { readonly isResent: boolean }): Promise<BatchOutcome>;
+}
+
+export interface BatchOutcome {
+  readonly accepted: number;
+  /** Of the accepted: stored before. */
+  readonly duplicates: number;
+  readonly rejected: readonly RejectedEvent[];
+  readonly warnings: readonly { readonly index: number; readonly path: string; readonly message: string }[];
+  /** The highest that was written. */
+  readonly sequence: number | undefined;
+}
+
+export interface RejectedEvent {
+  /** Place in the batch, from 0. */
+  readonly index: number;
+  readonly event_id?: string;
+  readonly code: string;
+  readonly message: string;
+  readonly errors: readonly FieldError[];
+}
+
+export const createBatchSender = (parts: {
+  readonly api: Api;
+  readonly retryForMs: number;
+  readonly signal: AbortSignal;
+  readonly random: () => number;
+  readonly now: () => Date;
+  readonly elapsedMs: () => number;
+  /** Told when trying again begins. */
+  readonly onRetry: (failure: Failure) => void;
+}): BatchSender => {
+  const { retryForMs, signal, random, now, elapsedMs, onRetry } = parts;
+  return {
+    send: async (events, { isResent }) => {
+      const gathered = createGathered();
+      let pending = events.map((_, index) => index);
+      let mayBeStored = isResent;
+      let failedSinceMs: number | undefined;
+      for (let tries = 1; ; tries++) {
+        const result = await tryOnce(parts, {
+          texts: pending.map((index) => events[index] ?? ""),
+          mayBeStored,
+        });
+        if (result.kind === "answered") {
+          const retryable = gathered.add(result.data, pending);
+          if (retryable.length === 0) return gathered.outcome();
+          // What went through counts as progress; the time for trying begins again.
+          if (retryable.length < pending.length) failedSinceMs = undefined;
+          pending = retryable;
+        }
+        mayBeStored ||= result.kind === "answered" || result.mayBeStored;
+        const problem = result.kind === "failed" ? result.failure : NOT_TAKEN;
+        if (failedSinceMs === undefined) onRetry(problem);
+        failedSinceMs ??= elapsedMs();
+        const leftMs = failedSinceMs + retryForMs - elapsedMs();
+        const askedMs = retryAfterMs(result.kind === "failed" ? result.retryAfter : null, now().getTime());
+        const waitMs = nextAttemptMs({ failures: tries, capMs: CLI_RETRY_MS_MAX, askedMs, random });
+        if (waitMs > leftMs) throw gaveUp(problem, elapsedMs() - failedSinceMs, waitMs);
+        await delay(waitMs, undefined, { signal }).catch(() => {
+          throw new Interrupted();
+        });
+      }
+    },
+  };
+};
+
+const NOT_TAKEN = failure(
+  "unreachable",
+  "The service did not take some of the events, and said that trying again can help.",
+);
+
+const gaveUp = ({ document }: Failure, triedMs: number, waitMs: number): Failure =>
+  failure(
+    "gave_up",
+    `Tried for ${Math.round(triedMs / 1000)} s; the next try would be in ${Math.ceil(waitMs / 1000)} s, past --retry-for. The last answer: ${document.detail}`,
+    "What was confirmed is stored, and sending the same again is safe. With --resume an import goes on where it stopped.",
+  );
+
+type Tried =
+  | { readonly kind: "answered"; readonly data: JsonRecord }
+  | {
+      readonly kind: "failed";
+      readonly failure: Failure;
+      readonly mayBeStored: boolean;
+      readonly retryAfter: string | null;
+    };
+
+/** Throws what trying again cannot mend. */
+const tryOnce = async (
+  { api, signal }: { readonly api: Api; readonly signal: AbortSignal },
+  { texts, mayBeStored }: { readonly texts: readonly string[]; readonly mayBeStored: boolean },
+): Promise<Tried> => {
+  const tried = await api.attempt({
+    path: "/v1/events/batch",
+    query: new URLSearchParams(mayBeStored ? { resent: "true" } : {}),
+    body: `{"events":[${texts.join(",")}]}`,
+    signal,
+    timeoutMs: CLI_LONG_ANSWER_MS_MAX,
+  });
+  if (tried.kind === "unreachable") return { ...tried, kind: "failed", mayBeStored: true, retryAfter: null };
+  const { response } = tried;
+  if (response.ok) return readAnswer(response, signal);
+  const refusal = await refusalOf(response, api.address, undefined);
+  if (exitCodeOf(response.status) !== EXIT.unavailable) throw refusal;
+  // 429 is answered before anything is stored.
+  const retryAfter = response.headers.get("retry-after");
+  return { kind: "failed", failure: refusal, mayBeStored: response.status !== 429, retryAfter };
+};
+
+const readAnswer = async (response: Response, signal: AbortSignal): Promise<Tried> => {
+  const text = await response.text().catch(() => undefined);
+  if (signal.aborted) throw new Interrupted();
+  const data = asRecord(asRecord(parseJson(text ?? ""))?.data);
+  if (data && asNumber(data.accepted) !== undefined) return { kind: "answered", data };
+  // An answer that broke off says nothing; one that is whole and says something else is not of Prooftrail.
+  if (text !== undefined)
+    throw failure("unexpected_answer", "The answer does not say what became of the events.");
+  const broken = failure("broken_transfer", "The answer broke off.");
+  return { kind: "failed", failure: broken, mayBeStored: true, retryAfter: null };
+};
+
+const createGathered = () => {
+  let [accepted, duplicates] = [0, 0];
+  let sequence: number | undefined;
+  const rejected: RejectedEvent[] = [];
+  const warnings: { index: number; path: string; message: string }[] = [];
+  return {
+    /** `sent`: the places in the batch of the events that this answers. Gives those that are to be sent again. */
+    add: (data: JsonRecord, sent: readonly number[]): number[] => {
+      accepted += asNumber(data.accepted) ?? 0;
+      duplicates += asNumber(data.duplicates) ?? 0;
+      const highest = asNumber(data.sequence);
+      if (highest !== undefined) sequence = Math.max(sequence ?? 0, highest);
+      for (const warning of asRecords(data.warnings)) {
+        const index = sent[asNumber(warning.index) ?? -1];
+        if (index !== undefined)
+          warnings.push({ index, path: asText(warning.path) ?? "", message: asText(warning.message) ?? "" });
+      }
+      const again: number[] = [];
+      for (const error of asRecords(data.errors)) {
+        const index = sent[asNumber(error.index) ?? -1];
+        if (index === undefined) continue;
+        if (error.retryable === true) again.push(index);
+        else rejected.push(rejectedEvent(index, error));
+      }
+      return again;
+    },
+    outcome: (): BatchOutcome => ({ accepted, duplicates, rejected, warnings, sequence }),
+  };
+};
+
+const rejectedEvent = (index: number, error: JsonRecord): RejectedEvent => {
+  const eventId = asText(error.event_id);
+  return {
+    index,
+    ...(eventId !== undefined && { event_id: eventId }),
+    code: asText(error.code) ?? "",
+    message: asText(error.message) ?? "",
+    errors: asRecords(error.errors).map(({ path, code, message }) => ({
+      path: asText(path) ?? "",
+      code: asText(code) ?? "",
+      message: asText(message) ?? "",
+    })),
+  };
+};

@@ -1,0 +1,116 @@
+/** What is sent: a file, or standard input; from a place in it on, and with its first bytes at hand. */
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { RESUME_FINGERPRINT_BYTES } from "../../limits.ts";
+import type { Context } from "../context.ts";
+import { failure, Interrupted, reasonOf } from "../failure.ts";
+
+export interface InputFile extends Disposable {
+  /** Undefined of a stream. */
+  readonly size: number | undefined;
+  /** Up to RESUME_FINGERPRINT_BYTES, as far as they have been read. */
+  head(): Uint8Array;
+  /** To be called once. Throws a Failure where the input ends before `offset`. */
+  chunksFrom(offset: number): AsyncIterable<Uint8Array>;
+}
+
+/** `-` or nothing is standard input. */
+export const openInput = async (
+  path: string | undefined,
+  { input }: Context,
+  signal: AbortSignal,
+): Promise<InputFile> => {
+  if (path !== undefined && path !== "-") return openFile(path, signal);
+  if (input.isTerminal)
+    throw failure(
+      "wrong_use",
+      "Nothing to send: name a file, or pipe events in.",
+      "prooftrail send events.ndjson",
+    );
+  return streamInput(input.stream, { size: undefined, head: new Uint8Array(), signal, skipped: 0 });
+};
+
+const openFile = async (path: string, signal: AbortSignal): Promise<InputFile> => {
+  const cannot = (error: unknown) =>
+    failure("unreadable_file", `${path} cannot be read: ${reasonOf(error)}.`);
+  const file = await open(path, "r").catch((error: unknown) => {
+    throw cannot(error);
+  });
+  try {
+    const stat = await file.stat();
+    if (stat.isDirectory()) throw new Error("it is a folder");
+    // A pipe with a name has no size and no beginning to come back to.
+    if (!stat.isFile())
+      return streamInput(createReadStream(path), {
+        size: undefined,
+        head: new Uint8Array(),
+        signal,
+        skipped: 0,
+      });
+    const head = new Uint8Array(RESUME_FINGERPRINT_BYTES);
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    const known = { size: stat.size, head: head.subarray(0, bytesRead), signal };
+    let opened: InputFile | undefined;
+    return {
+      size: stat.size,
+      head: () => known.head,
+      chunksFrom: (offset) => {
+        if (offset > stat.size) throw tooShort(offset);
+        opened = streamInput(createReadStream(path, { start: offset }), { ...known, skipped: offset });
+        return opened.chunksFrom(offset);
+      },
+      [Symbol.dispose]: () => opened?.[Symbol.dispose](),
+    };
+  } catch (error) {
+    throw cannot(error);
+  } finally {
+    await file.close();
+  }
+};
+
+const tooShort = (offset: number) =>
+  failure("another_input", `The resume point is at byte ${offset}, and the input ends before it.`);
+
+const streamInput = (
+  stream: Readable,
+  parts: {
+    readonly size: number | undefined;
+    readonly head: Uint8Array;
+    readonly signal: AbortSignal;
+    /** Bytes that stand before the stream begins. */
+    readonly skipped: number;
+  },
+): InputFile => {
+  const { size, signal, skipped } = parts;
+  let { head } = parts;
+  const stop = (): void => void stream.destroy();
+  signal.addEventListener("abort", stop, { once: true });
+  async function* chunksFrom(offset: number): AsyncGenerator<Uint8Array> {
+    let left = offset - skipped;
+    try {
+      for await (const chunk of stream) {
+        const bytes: Uint8Array = chunk;
+        if (skipped === 0 && head.length < RESUME_FINGERPRINT_BYTES && size === undefined)
+          head = Buffer.concat([head, bytes]).subarray(0, RESUME_FINGERPRINT_BYTES);
+        const passed = Math.min(left, bytes.length);
+        left -= passed;
+        if (passed < bytes.length) yield bytes.subarray(passed);
+      }
+    } catch (error) {
+      if (signal.aborted) throw new Interrupted();
+      throw failure("unreadable_file", `The input cannot be read on: ${reasonOf(error)}.`);
+    }
+    if (signal.aborted) throw new Interrupted();
+    if (left > 0) throw tooShort(offset);
+  }
+  return {
+    size,
+    head: () => head,
+    chunksFrom,
+    [Symbol.dispose]: () => {
+      signal.removeEventListener("abort", stop);
+      stop();
+    },
+  };
+};

@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createLineSplitter } from "./line-splitter.ts";
+import { createEntryReader, type Entry } from "./read-entries.ts";
+
+const LINE_BYTES_MAX = 200;
+
+/** The input in pieces of these lengths, the last one for the rest. */
+const entriesOf = (bytes: Uint8Array, cuts: readonly number[] = []): readonly Entry[] => {
+  const splitter = createLineSplitter({ offset: 0, line: 0 }, LINE_BYTES_MAX);
+  const reader = createEntryReader({ isAtStart: true, objectBytesMax: LINE_BYTES_MAX });
+  const entries: Entry[] = [];
+  let from = 0;
+  for (const length of [...cuts, bytes.length]) {
+    entries.push(...reader.push(splitter.push(bytes.subarray(from, from + length))));
+    from += length;
+  }
+  return [...entries, ...reader.push(splitter.finish()), ...reader.finish()];
+};
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const summary = (text: string) =>
+  entriesOf(bytesOf(text)).map((entry) => [
+    entry.line,
+    entry.kind === "broken" ? entry.code : entry.kind === "event" ? entry.text : "",
+  ]);
+
+test("NDJSON is one event per line, with its text as it was; blank lines are passed over", () => {
+  expect(summary('{"a": 1}\n\n \t\r\n{"b":12345678901234567890}\r\n{"c":"\\u00e9"}')).toEqual([
+    [1, '{"a": 1}'],
+    [2, ""],
+    [3, ""],
+    [4, '{"b":12345678901234567890}\r'],
+    [5, '{"c":"\\u00e9"}'],
+  ]);
+});
+
+test("one object over several lines is one event", () => {
+  const text = '\n{\n  "a": {\n    "b": [\n      1\n    ]\n  }\n}\n';
+  expect(summary(text)).toEqual([
+    [1, ""],
+    [2, text.trim()],
+  ]);
+});
+
+test("a first line that is broken does not hide the others", () => {
+  expect(summary('{"a":\n{"b":1}\n{"c":1}\n')).toEqual([
+    [1, "invalid_json"],
+    [2, '{"b":1}'],
+    [3, '{"c":1}'],
+  ]);
+});
+
+test("a line that would add an event to the batch, or break it, is refused alone", () => {
+  expect(summary('{"a":1},{"b":2}\n{"c":1}]}\n[{"d":1}]x\n{"e":1}\n').map(([, what]) => what)).toEqual([
+    "invalid_json",
+    "invalid_json",
+    "invalid_json",
+    '{"e":1}',
+  ]);
+});
+
+test("bytes that are no UTF-8, and lines longer than any event, are refused by their number", () => {
+  const broken = new Uint8Array([...bytesOf('{"a":1}\n{"b":"'), 0xff, ...bytesOf('"}\n{"c":1}\n')]);
+  expect(entriesOf(broken).map(({ kind, line }) => [kind, line])).toEqual([
+    ["event", 1],
+    ["broken", 2],
+    ["event", 3],
+  ]);
+  expect(summary(`{"a":1}\n{"b":"${"x".repeat(LINE_BYTES_MAX)}"}\n{"c":1}\n`)[1]).toEqual([
+    2,
+    "payload_too_large",
+  ]);
+});
+
+test("a byte order mark belongs to the file", () => {
+  expect(summary('\ufeff{"a":1}\n')).toEqual([[1, '{"a":1}']]);
+});
+
+test("however the input comes in pieces, the entries are the same, and each says where the next begins", () => {
+  const line = fc.oneof(
+    fc.json().map((text) => text.replaceAll("\n", " ")),
+    fc.constantFrom("", " ", "{", '{"a":', '  "b": 1', "}", "\r", "é한"),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(line, { maxLength: 12 }),
+      fc.array(fc.nat({ max: 30 })),
+      fc.boolean(),
+      (lines, cuts, isEnded) => {
+        const text = lines.join("\n") + (isEnded ? "\n" : "");
+        const bytes = bytesOf(text);
+        const whole = entriesOf(bytes);
+        expect(entriesOf(bytes, cuts)).toEqual(whole);
+        expect(whole.at(-1)?.end ?? 0).toBe(bytes.length);
+        // Every event is one JSON value, and its text stands where it says.
+        let offset = 0;
+        for (const entry of whole) {
+          if (entry.kind === "event") {
+            JSON.parse(entry.text);
+            const place = new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+              bytes.subarray(offset, entry.end),
+            );
+            expect(place).toContain(entry.text);
+          }
+          expect(entry.end).toBeGreaterThan(offset);
+          offset = entry.end;
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,126 @@
+/**
+ * From lines to events. The text of an event is not changed; it is parsed only to know that it is one JSON value, so that no line can break, or
+ * add to, the batch that it goes into. Input is NDJSON, or one object that is written over several lines.
+ */
+import { parseJson } from "../json.ts";
+import type { Line } from "./line-splitter.ts";
+
+export type Entry = {
+  /** On which the event begins, from 1. */
+  readonly line: number;
+  /** Offset in the input of what follows it. */
+  readonly end: number;
+  /** Number of the line that it ends on. */
+  readonly endLine: number;
+} & (
+  | { readonly kind: "event"; readonly text: string }
+  | {
+      readonly kind: "broken";
+      readonly code: "invalid_json" | "invalid_utf8" | "payload_too_large";
+      readonly message: string;
+    }
+  | { readonly kind: "blank" }
+);
+
+export interface EntryReader {
+  push(lines: readonly Line[]): readonly Entry[];
+  finish(): readonly Entry[];
+}
+
+/** Only a reader that begins at the first line looks for one object over several lines. */
+export const createEntryReader = (options: {
+  readonly isAtStart: boolean;
+  /** Bytes that such an object may have. */
+  readonly objectBytesMax: number;
+}): EntryReader => {
+  let state: "start" | "holding" | "lines" = options.isAtStart ? "start" : "lines";
+  let held: Line[] = [];
+  const release = (): readonly Entry[] => {
+    state = "lines";
+    const entries = held.map((line, index) =>
+      entryOf(line, options.isAtStart && index === 0 && line.number === 1),
+    );
+    held = [];
+    return entries;
+  };
+  const take = (line: Line): readonly Entry[] => {
+    const isFirst = options.isAtStart && line.number === 1;
+    if (state === "lines") return [entryOf(line, isFirst)];
+    if (state === "start") {
+      const entry = entryOf(line, isFirst);
+      if (entry.kind === "blank") return [entry];
+      const mayGoOn =
+        entry.kind === "broken" &&
+        entry.code === "invalid_json" &&
+        textOf(line, isFirst)?.trimStart().startsWith("{");
+      if (!mayGoOn) {
+        state = "lines";
+        return [entry];
+      }
+      state = "holding";
+      held = [line];
+      return [];
+    }
+    held.push(line);
+    const isTooLong = line.bytes === undefined || line.end > options.objectBytesMax;
+    // A whole object of its own right behind the first line: NDJSON whose first line is broken.
+    const isNdjson =
+      held.length === 2 && /^\s*\{/.test(textOf(line, false) ?? "") && entryOf(line, false).kind === "event";
+    return isTooLong || isNdjson ? release() : [];
+  };
+  return {
+    push: (lines) => lines.flatMap(take),
+    finish: () => {
+      if (held.length === 0) return [];
+      const texts = held.map((line) => textOf(line, line.number === 1));
+      const text = texts.join("\n");
+      const [first] = held;
+      const last = held.at(-1);
+      if (!first || !last || texts.includes(undefined) || parseJson(text) === undefined) return release();
+      held = [];
+      return [{ kind: "event", line: first.number, end: last.end, endLine: last.number, text }];
+    },
+  };
+};
+
+const BYTE_ORDER_MARK = "\ufeff";
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Undefined where it was not held or is no UTF-8. A byte order mark before the first line belongs to the file and not to the event. */
+const textOf = ({ bytes }: Line, isFirst: boolean): string | undefined => {
+  if (!bytes) return undefined;
+  try {
+    const text = utf8.decode(bytes);
+    return isFirst && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+  } catch {
+    return undefined;
+  }
+};
+
+const entryOf = (line: Line, isFirst: boolean): Entry => {
+  const place = { line: line.number, end: line.end, endLine: line.number };
+  if (!line.bytes)
+    return {
+      ...place,
+      kind: "broken",
+      code: "payload_too_large",
+      message: "The line is longer than any event may be.",
+    };
+  const text = textOf(line, isFirst);
+  if (text === undefined)
+    return {
+      ...place,
+      kind: "broken",
+      code: "invalid_utf8",
+      message: "The line holds bytes that are no UTF-8 text.",
+    };
+  // White space of JSON (RFC 8259 §2), and no other.
+  if (/^[ \t\r]*$/.test(text)) return { ...place, kind: "blank" };
+  if (parseJson(text) !== undefined) return { ...place, kind: "event", text };
+  return { ...place, kind: "broken", code: "invalid_json", message: invalidJsonMessage(text) };
+};
+
+const invalidJsonMessage = (text: string): string =>
+  text.trimStart().startsWith("[")
+    ? "The line is not one JSON value. Of an array make lines: jq -c '.[]'"
+    : "The line is not one JSON value: one event stands on one line.";

@@ -1,0 +1,73 @@
+/** How far an import has come, in a file: written after each confirmed batch, whole and fsynced, so that the next run goes on there. */
+import { createHash } from "node:crypto";
+import { readFile, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { missingAs, syncFolder, writeDurably } from "../../access/durable-file.ts";
+import { RESUME_FINGERPRINT_BYTES } from "../../limits.ts";
+import { failure, reasonOf } from "../failure.ts";
+import { asNumber, asRecord, asText, parseJson } from "../json.ts";
+
+export interface ResumePoint {
+  /** Bytes and lines of the input that are done with. */
+  readonly offset: number;
+  readonly line: number;
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+  /** Service that they were sent to. */
+  readonly url: string;
+  /** What the input begins with: so many bytes of it, and their hash. */
+  readonly head: { readonly bytes: number; readonly sha256: string };
+}
+
+const FORMAT = "prooftrail-send-1";
+
+/** Undefined where there is no such file. Throws a Failure where it is something else. */
+export const readResumePoint = async (path: string): Promise<ResumePoint | undefined> => {
+  const text = await readFile(path, "utf8")
+    .catch(missingAs(undefined))
+    .catch((error: unknown) => {
+      throw failure("unreadable_file", `${path} cannot be read: ${reasonOf(error)}.`);
+    });
+  if (text === undefined) return undefined;
+  const point = asResumePoint(parseJson(text));
+  if (point) return point;
+  throw failure(
+    "unreadable_file",
+    `${path} is there, and is no resume point.`,
+    "Name another file with --resume.",
+  );
+};
+
+const asResumePoint = (value: unknown): ResumePoint | undefined => {
+  const record = asRecord(value);
+  const head = asRecord(record?.head);
+  const [url, sha256] = [asText(record?.url), asText(head?.sha256)];
+  const [offset, line, bytes] = [asNumber(record?.offset), asNumber(record?.line), asNumber(head?.bytes)];
+  const [accepted, duplicates, rejected] = [record?.accepted, record?.duplicates, record?.rejected].map(
+    asNumber,
+  );
+  if (record?.format !== FORMAT || url === undefined || sha256 === undefined) return undefined;
+  if (offset === undefined || line === undefined || bytes === undefined) return undefined;
+  if (accepted === undefined || duplicates === undefined || rejected === undefined) return undefined;
+  return { offset, line, accepted, duplicates, rejected, url, head: { bytes, sha256 } };
+};
+
+/** A power failure leaves the old point or the new one. */
+export const writeResumePoint = async (path: string, point: ResumePoint): Promise<void> => {
+  // One name: what a run that was killed here has left is written over by the next.
+  const unfinished = `${path}.new`;
+  try {
+    await writeDurably(unfinished, `${JSON.stringify({ format: FORMAT, ...point })}\n`);
+    await rename(unfinished, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    throw failure("unreadable_file", `The resume point ${path} cannot be written: ${reasonOf(error)}.`);
+  }
+};
+
+/** Of the first bytes of the input, no more of them than are done with. */
+export const headOf = (first: Uint8Array, offset: number): ResumePoint["head"] => {
+  const bytes = Math.min(first.length, offset, RESUME_FINGERPRINT_BYTES);
+  return { bytes, sha256: createHash("sha256").update(first.subarray(0, bytes)).digest("hex") };
+};

@@ -1,0 +1,161 @@
+/** An import from its first batch to its last: read, send, tell what was refused, write down how far it is. */
+import { BATCH_EVENTS_MAX } from "../../limits.ts";
+import { printable } from "../../verifier/printable.ts";
+import type { Api } from "../api.ts";
+import type { Writer } from "../context.ts";
+import { failure } from "../failure.ts";
+import type { Report } from "../progress.ts";
+import type { BatchOutcome, BatchSender } from "./batch-sender.ts";
+import { type Batch, readBatches } from "./batches.ts";
+import type { InputFile } from "./input-file.ts";
+import type { Entry } from "./read-entries.ts";
+import type { Rejection, Rejections } from "./rejections.ts";
+import { headOf, type ResumePoint } from "./resume-point.ts";
+
+export interface Totals {
+  readonly accepted: number;
+  /** Of the accepted: stored before. */
+  readonly duplicates: number;
+  readonly rejected: number;
+  /** The highest that this run wrote. */
+  readonly sequence: number | undefined;
+}
+
+export interface SendingParts {
+  readonly input: InputFile;
+  readonly sender: BatchSender;
+  readonly rejections: Rejections;
+  readonly err: Writer;
+  readonly api: Api;
+  /** Where an earlier run stopped. */
+  readonly from: ResumePoint | undefined;
+  /** Every event may have been sent before. */
+  readonly isResent: boolean;
+  readonly fill: ((text: string) => string) | undefined;
+  readonly save: ((point: ResumePoint) => Promise<void>) | undefined;
+  readonly onProgress: (report: Report) => void;
+  readonly onTotals: (totals: Totals) => void;
+}
+
+/** Throws what the sender throws; what was confirmed by then is in the totals that were told last, and in the resume point. */
+export const sendInput = async (parts: SendingParts): Promise<void> => {
+  const { input, from, onProgress, onTotals, rejections } = parts;
+  const start = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
+  const warned = createWarnings(parts.err);
+  const { accepted = 0, duplicates = 0, rejected = 0 } = from ?? {};
+  let totals: Totals = { accepted, duplicates, rejected, sequence: undefined };
+  let sent = 0;
+  let isChecked = false;
+  const check = (): void => {
+    if (from && !isChecked) checkHead(input, from);
+    isChecked = true;
+  };
+  // Before the first batch, so that a run that is killed during it is known to have begun.
+  if (!from) await saveTotals(parts, totals, start);
+  onTotals(totals);
+  for await (const batch of ahead(readBatches(input.chunksFrom(start.offset), start))) {
+    check();
+    // An earlier run ended with one batch on its way, which may be stored, and no more: what it sent before is behind the resume point.
+    const mayBeStored = parts.isResent || (from !== undefined && sent < BATCH_EVENTS_MAX);
+    const { outcome, refused, events } = await sendBatch(parts, { batch, warned, mayBeStored });
+    sent += events;
+    await rejections.add(refused);
+    totals = {
+      accepted: totals.accepted + outcome.accepted,
+      duplicates: totals.duplicates + outcome.duplicates,
+      rejected: totals.rejected + refused.length,
+      sequence: outcome.sequence ?? totals.sequence,
+    };
+    await saveTotals(parts, totals, batch);
+    onTotals(totals);
+    onProgress({
+      count: totals.accepted + totals.rejected,
+      bytes: batch.offset,
+      ...(input.size !== undefined && { bytesOf: input.size }),
+    });
+  }
+  check();
+};
+
+const saveTotals = async (
+  { save, api, input }: SendingParts,
+  { accepted, duplicates, rejected }: Totals,
+  { offset, line }: { readonly offset: number; readonly line: number },
+): Promise<void> => {
+  const { url } = api.address;
+  await save?.({ offset, line, accepted, duplicates, rejected, url, head: headOf(input.head(), offset) });
+};
+
+/** The next batch is read while this one is on its way. */
+async function* ahead(batches: AsyncGenerator<Batch>): AsyncGenerator<Batch> {
+  let next = batches.next();
+  for (;;) {
+    const { done, value } = await next;
+    if (done) return;
+    next = batches.next();
+    // Awaited in its turn: until then nobody hears that it failed.
+    next.catch(() => {});
+    yield value;
+  }
+}
+
+const checkHead = (input: InputFile, { head }: ResumePoint): void => {
+  const found = headOf(input.head(), head.bytes);
+  if (found.bytes === head.bytes && found.sha256 === head.sha256) return;
+  throw failure(
+    "another_input",
+    "The input does not begin with what the resume point was written for.",
+    "Send the same input, or name another file with --resume.",
+  );
+};
+
+const NOTHING: BatchOutcome = { accepted: 0, duplicates: 0, rejected: [], warnings: [], sequence: undefined };
+
+type EventEntry = Extract<Entry, { readonly kind: "event" }>;
+
+const sendBatch = async (
+  { sender, fill }: SendingParts,
+  parts: { readonly batch: Batch; readonly warned: Warnings; readonly mayBeStored: boolean },
+): Promise<{
+  readonly outcome: BatchOutcome;
+  readonly refused: readonly Rejection[];
+  readonly events: number;
+}> => {
+  const { warned, mayBeStored } = parts;
+  const { entries } = parts.batch;
+  const events = entries.filter((entry): entry is EventEntry => entry.kind === "event");
+  const texts = events.map(({ text }) => (fill ? fill(text) : text));
+  const outcome = texts.length === 0 ? NOTHING : await sender.send(texts, { isResent: mayBeStored });
+  for (const { index, path, message } of outcome.warnings)
+    await warned.add({ line: events[index]?.line ?? 0, path, message });
+  const broken = entries.flatMap((entry) =>
+    entry.kind === "broken"
+      ? [{ line: entry.line, code: entry.code, message: entry.message, errors: [] }]
+      : [],
+  );
+  const rejected = outcome.rejected.map(({ index, ...rest }) => ({
+    line: events[index]?.line ?? 0,
+    ...rest,
+    text: texts[index] ?? "",
+  }));
+  const refused = [...broken, ...rejected].sort((a, b) => a.line - b.line);
+  return { outcome, refused, events: events.length };
+};
+
+interface Warnings {
+  add(warning: { readonly line: number; readonly path: string; readonly message: string }): Promise<void>;
+}
+
+/** Each kind once: a member that a client always sends would fill the screen. */
+const createWarnings = (err: Writer): Warnings => {
+  const told = new Set<string>();
+  return {
+    add: async ({ line, path, message }) => {
+      if (told.has(path) || told.size >= WARNED_PATHS_MAX) return;
+      told.add(path);
+      await err.write(`line ${line}: ${printable(path)}: ${printable(message)} (told once)\n`);
+    },
+  };
+};
+
+const WARNED_PATHS_MAX = 50;

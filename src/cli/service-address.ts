@@ -1,0 +1,99 @@
+/** Where the service is, and which key opens it. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Input } from "./command.ts";
+import type { Context } from "./context.ts";
+import { failure, reasonOf } from "./failure.ts";
+
+export interface ServiceAddress {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly isLoopback: boolean;
+  /** Where it was told. */
+  readonly source: string;
+}
+
+export interface ServiceKey {
+  readonly text: string;
+  /** For messages: never the key itself. */
+  readonly source: string;
+}
+
+type Environment = Context["environment"];
+
+const DEFAULT_PORT = "8080";
+const DEFAULT_DATA_DIR = "./data";
+
+export const readAddress = (input: Input, environment: Environment): ServiceAddress => {
+  const given = input.text("--url");
+  const [text, source] =
+    given !== undefined
+      ? [given, "--url"]
+      : environment.PROOFTRAIL_URL !== undefined && environment.PROOFTRAIL_URL !== ""
+        ? [environment.PROOFTRAIL_URL, "PROOFTRAIL_URL"]
+        : [`http://127.0.0.1:${defaultPort(environment)}`, "the default"];
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "")
+    throw failure(
+      "wrong_use",
+      `The address from ${source} must be like http://127.0.0.1:8080 or https://audit.example.com: http or https, without a name, a question or a fragment.`,
+    );
+  const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  return { url: `${url.origin}${url.pathname.replace(/\/+$/, "")}`, isLoopback, source };
+};
+
+/** Beside a service that takes a port of its own from the same environment. */
+const defaultPort = ({ PORT }: Environment): string =>
+  PORT !== undefined && /^[1-9]\d{0,4}$/.test(PORT) ? PORT : DEFAULT_PORT;
+
+/** Undefined where there is none, which some commands do without. */
+export const findKey = async (
+  input: Input,
+  environment: Environment,
+  { isLoopback }: ServiceAddress,
+): Promise<ServiceKey | undefined> => {
+  const file = input.text("--key-file");
+  if (file !== undefined) return checked(await readKeyFile(file), `the file ${file}`);
+  const { PROOFTRAIL_API_KEY: fromEnvironment } = environment;
+  if (fromEnvironment !== undefined && fromEnvironment !== "")
+    return checked(fromEnvironment, "PROOFTRAIL_API_KEY");
+  if (!isLoopback) return undefined;
+  const path = adminKeyPath(environment);
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  return text === undefined ? undefined : checked(text, `the file ${path}`);
+};
+
+export const needKey = async (
+  input: Input,
+  environment: Environment,
+  address: ServiceAddress,
+): Promise<ServiceKey> => {
+  const key = await findKey(input, environment, address);
+  if (key) return key;
+  const looked = address.isLoopback
+    ? ` There is no ${adminKeyPath(environment)} either.`
+    : ` A key from DATA_DIR is used for this machine only, and ${address.url} is another.`;
+  throw failure(
+    "no_key",
+    `Neither --key-file nor PROOFTRAIL_API_KEY names one.${looked}`,
+    "Set PROOFTRAIL_API_KEY, or name a file that holds the key with --key-file.",
+  );
+};
+
+const adminKeyPath = ({ DATA_DIR }: Environment): string => join(DATA_DIR ?? DEFAULT_DATA_DIR, "admin.key");
+
+const readKeyFile = async (path: string): Promise<string> => {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw failure("unreadable_file", `The key file ${path} cannot be read: ${reasonOf(error)}.`);
+  }
+};
+
+/** A header takes visible ASCII; more in the file is probably the wrong file. */
+const checked = (text: string, source: string): ServiceKey => {
+  const key = text.trim();
+  if (!/^[!-~]{1,512}$/.test(key))
+    throw failure("unreadable_file", `What ${source} holds is no API key: one word of visible characters.`);
+  return { text: key, source };
+};

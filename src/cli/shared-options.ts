@@ -1,0 +1,35 @@
+/** Options that many commands have, with one meaning. */
+import type { OptionSpec } from "./command.ts";
+
+const SERVICE = "Service:";
+
+/** For commands that talk to a service. */
+export const SERVICE_OPTIONS: readonly OptionSpec[] = [
+  {
+    flag: "--url",
+    value: "address",
+    description:
+      "address of the service; else PROOFTRAIL_URL, else http://127.0.0.1:8080 (PORT's, where that is set)",
+    group: SERVICE,
+  },
+  {
+    flag: "--key-file",
+    value: "file",
+    description:
+      "file with the API key; else PROOFTRAIL_API_KEY, else, for a service on this machine, DATA_DIR/admin.key (no option takes the key itself: everybody on the machine could read it)",
+    isFile: true,
+    group: SERVICE,
+  },
+];
+
+export const URL_OPTION: readonly OptionSpec[] = SERVICE_OPTIONS.slice(0, 1);
+
+const OUTPUT = "Output:";
+
+export const jsonOption = (description = "one JSON document instead of text; errors too"): OptionSpec => ({
+  flag: "--json",
+  description,
+  group: OUTPUT,
+});
+
+export const QUIET_OPTION: OptionSpec = { flag: "--quiet", description: "no progress", group: OUTPUT };

@@ -1,0 +1,40 @@
+/** Every command, in the order of the help. */
+import type { CommandGroup } from "./command.ts";
+import { CLASSIFY } from "./commands/classify.ts";
+import { completionCommand } from "./commands/completion.ts";
+import { DOCTOR } from "./commands/doctor.ts";
+import { EVENTS } from "./commands/events.ts";
+import { EVIDENCE } from "./commands/evidence.ts";
+import { EXPORT } from "./commands/export.ts";
+import { KEYS } from "./commands/keys.ts";
+import { SEND } from "./commands/send.ts";
+import { SERVE } from "./commands/serve.ts";
+import { VERIFY } from "./commands/verify.ts";
+import { VIEWS } from "./commands/views.ts";
+
+export const ROOT: CommandGroup = {
+  name: "prooftrail",
+  summary: "The audit log for AI systems that can prove itself",
+  examples: [
+    { says: "a service, its data in ./data", command: "prooftrail serve" },
+    {
+      says: "in a second terminal, in the same folder",
+      command: "prooftrail send event.json\nprooftrail events list",
+    },
+    { says: "what a command takes", command: "prooftrail keys create --help" },
+  ],
+  commands: [
+    SERVE,
+    KEYS,
+    SEND,
+    EVENTS,
+    CLASSIFY,
+    EXPORT,
+    EVIDENCE,
+    VERIFY,
+    VIEWS,
+    DOCTOR,
+    // It describes the tree that it stands in.
+    completionCommand(() => ROOT),
+  ],
+};

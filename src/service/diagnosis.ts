@@ -1,0 +1,378 @@
+/** What `prooftrail doctor` finds beside a service: settings, broker, streams, views, disk. It only looks. */
+import { access, readFile, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import type { StreamDefinition } from "../../streams/stream.ts";
+import { topology } from "../../streams/topology.ts";
+import { brokerFiles } from "../jetstream/broker/broker-files.ts";
+import { brokerUrl, loadCredentials } from "../jetstream/broker/credentials.ts";
+import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { clockOffMs, rightsOf, storageOf } from "../jetstream/examine.ts";
+import { createLogReader } from "../jetstream/reader.ts";
+import { inspectStream } from "../jetstream/reconcile.ts";
+import {
+  CLOCK_OFF_MS_MAX,
+  DISK_FREE_BYTES_LOW,
+  DISK_FREE_BYTES_MIN,
+  VIEW_LAG_RECORDS_MAX,
+} from "../limits.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
+import { openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
+
+export interface Check {
+  readonly name: string;
+  readonly state: "ok" | "warning" | "failed" | "unchecked";
+  readonly detail: string;
+  /** What to do where it is not ok. */
+  readonly advice?: string;
+}
+
+/** In the order in which things need each other; what needs something that failed is unchecked. */
+export async function* diagnose(
+  environment: Readonly<Record<string, string | undefined>>,
+): AsyncGenerator<Check> {
+  const read = readConfig(environment);
+  if (read.kind === "invalid") {
+    for (const detail of read.errors)
+      yield {
+        name: "settings",
+        state: "failed",
+        detail,
+        advice: "Mend it; README.md, Configuration, has all settings.",
+      };
+    yield unchecked("broker, streams, views", "the settings say where they are");
+    return;
+  }
+  const { config } = read;
+  const set = ENVIRONMENT_NAMES.filter((name) => environment[name] !== undefined);
+  yield {
+    name: "settings",
+    state: "ok",
+    detail: `understood; ${set.length === 0 ? "none is set, all are defaults" : `set: ${set.join(", ")}`}`,
+  };
+  if (config.natsUrl === undefined && !(await isThere(config.dataDir))) {
+    const detail = `there is no folder ${config.dataDir} here, and NATS_URL is not set`;
+    const advice =
+      "Run it in the folder of the service, or with its settings (DATA_DIR, NATS_URL, DATABASE_URL).";
+    yield unchecked("broker, streams, views, disk", detail, advice);
+    return;
+  }
+  yield* diskChecks(config);
+  yield* brokerChecks(config);
+}
+
+export const unchecked = (name: string, detail: string, advice?: string): Check => ({
+  name,
+  state: "unchecked",
+  detail,
+  ...(advice !== undefined && { advice }),
+});
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function* diskChecks({ dataDir, natsUrl }: Config): AsyncGenerator<Check> {
+  if (!(await isThere(dataDir))) {
+    yield unchecked("disk", `there is no folder ${dataDir} here`);
+    return;
+  }
+  const { bavail, bsize } = await statfs(dataDir);
+  const free = bavail * bsize;
+  const detail = `${sizeText(free)} free under ${dataDir}`;
+  if (free >= DISK_FREE_BYTES_LOW) yield { name: "disk", state: "ok", detail };
+  else
+    yield {
+      name: "disk",
+      state: free < DISK_FREE_BYTES_MIN ? "failed" : "warning",
+      detail,
+      advice: `Make room: ${natsUrl === undefined ? "on a full disk no event is taken" : "views cannot be written without"}.`,
+    };
+}
+
+const sizeText = (bytes: number): string =>
+  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+async function* brokerChecks(config: Config): AsyncGenerator<Check> {
+  const found = await addressOf(config);
+  if (found.kind === "unknown") {
+    yield {
+      name: "broker",
+      state: "failed",
+      detail: found.detail,
+      advice: "Start the service: it runs the broker.",
+    };
+    yield unchecked("streams, views", "the broker holds the log");
+    return;
+  }
+  await using stack = new AsyncDisposableStack();
+  const opened = await connectAll(found, stack);
+  if (opened.kind === "refused") {
+    yield { name: "broker", state: "failed", detail: opened.detail, advice: opened.advice };
+    yield unchecked("streams, views", "the broker holds the log");
+    return;
+  }
+  const { service, provisioner } = opened;
+  yield { name: "broker", state: "ok", detail: service.describe() };
+  yield* jetStreamChecks(service);
+  yield syncCheck(found.configuration);
+  yield* rightsChecks(service);
+  yield* streamChecks(provisioner, topology({ replicas: config.replicas }));
+  yield* clockChecks(service);
+  yield* viewChecks(config, service);
+}
+
+interface BrokerPlace {
+  readonly kind: "known";
+  readonly serviceUrl: string;
+  readonly provisionUrl: string;
+  /** Text of the configuration of a broker of our own. */
+  readonly configuration: string | undefined;
+}
+
+/** Never makes credentials or starts a broker: the service does. */
+const addressOf = async ({
+  natsUrl,
+  natsProvisionUrl,
+  dataDir,
+}: Config): Promise<BrokerPlace | { readonly kind: "unknown"; readonly detail: string }> => {
+  if (natsUrl !== undefined)
+    return {
+      kind: "known",
+      serviceUrl: natsUrl,
+      provisionUrl: natsProvisionUrl ?? natsUrl,
+      configuration: undefined,
+    };
+  const files = brokerFiles(join(dataDir, "broker"));
+  const [hasCredentials, port, configuration] = await Promise.all([
+    isThere(files.credentials),
+    readFile(files.port, "utf8").catch(() => ""),
+    readFile(files.configuration, "utf8").catch(() => ""),
+  ]);
+  if (!hasCredentials || port.trim() === "")
+    return { kind: "unknown", detail: `no broker has run in ${files.directory} yet` };
+  const credentials = await loadCredentials(files.credentials);
+  const url = (user: "service" | "provisioner"): string => brokerUrl(user, credentials, Number(port));
+  return { kind: "known", serviceUrl: url("service"), provisionUrl: url("provisioner"), configuration };
+};
+
+const connectAll = async (place: BrokerPlace, stack: AsyncDisposableStack) => {
+  const logger = createLogger({ level: "silent", pretty: false });
+  const connect = async (url: string): Promise<BrokerConnection> =>
+    stack.use(await connectToBroker({ url, name: "prooftrail-doctor", logger }));
+  try {
+    const service = await connect(place.serviceUrl);
+    return { kind: "connected", service, provisioner: await connect(place.provisionUrl) } as const;
+  } catch (error) {
+    if (!(error instanceof BrokerRefusedError)) throw error;
+    const advice = error.isFinal
+      ? "Run a newer nats-server."
+      : place.configuration === undefined
+        ? "Check NATS_URL and NATS_PROVISION_URL, their users, and that the server runs."
+        : "Start the service: it runs the broker.";
+    return { kind: "refused", detail: error.message, advice } as const;
+  }
+};
+
+async function* jetStreamChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
+  const name = "storage";
+  try {
+    const { bytes, bytesMax } = await storageOf(nats);
+    const free = bytesMax === undefined ? undefined : bytesMax - bytes;
+    const detail = `JetStream is on; ${sizeText(bytes)} on disk${bytesMax === undefined ? ", no limit for the account" : ` of ${sizeText(bytesMax)} for the account`}`;
+    const isLow = free !== undefined && free < DISK_FREE_BYTES_LOW;
+    yield isLow
+      ? {
+          name,
+          state: free < DISK_FREE_BYTES_MIN ? "failed" : "warning",
+          detail,
+          advice: "Raise the account's limit.",
+        }
+      : { name, state: "ok", detail };
+  } catch (error) {
+    yield {
+      name,
+      state: "failed",
+      detail: `JetStream does not answer: ${reasonOf(error)}`,
+      advice: "Put a jetstream block into the server's configuration.",
+    };
+  }
+}
+
+/** NATS tells it to nobody but its own monitor, so of a foreign broker it cannot be seen. */
+const syncCheck = (configuration: string | undefined): Check => {
+  const name = "sync";
+  if (configuration === undefined)
+    return {
+      name,
+      state: "warning",
+      detail: "whether the broker syncs before it acknowledges cannot be seen from here",
+      advice:
+        "See that its jetstream block has sync_interval: always. Without it a power failure loses acknowledged events.",
+    };
+  return /^\s*sync_interval: always$/m.test(configuration)
+    ? { name, state: "ok", detail: "sync_interval: always" }
+    : {
+        name,
+        state: "failed",
+        detail: "the configuration of our broker has no sync_interval: always",
+        advice: "Restart the service: it writes the configuration anew.",
+      };
+};
+
+async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
+  const rights = await rightsOf(nats);
+  const named = (right: string): string =>
+    rights
+      .filter((each) => each.right === right)
+      .map(({ operation }) => operation)
+      .join(", ");
+  const name = "rights";
+  const [granted, unknown] = [named("granted"), named("unknown")];
+  if (granted !== "")
+    yield {
+      name,
+      state: "failed",
+      detail: `the service's user may ${granted}: who has its password can empty the log`,
+      advice: "Give it the permissions in streams/permissions.ts, and NATS_PROVISION_URL a user of its own.",
+    };
+  else if (unknown !== "")
+    yield {
+      name,
+      state: "warning",
+      detail: `no answer to whether the service's user may ${unknown}`,
+      advice: "Try again.",
+    };
+  else yield { name, state: "ok", detail: "the service's user can neither change nor delete a stream" };
+}
+
+async function* streamChecks(
+  { nats }: BrokerConnection,
+  definitions: readonly StreamDefinition[],
+): AsyncGenerator<Check> {
+  const name = "streams";
+  const wrong: Check[] = [];
+  const missing: string[] = [];
+  try {
+    for (const definition of definitions) {
+      const standing = await inspectStream(nats, definition);
+      if (standing.kind === "missing") missing.push(definition.name);
+      else if (standing.kind === "different")
+        for (const { setting, wanted, found } of standing.differences)
+          wrong.push({
+            name,
+            state: standing.isMendedAtStart ? "warning" : "failed",
+            detail: `${definition.name}.${setting} must be ${wanted}, is ${found}`,
+            advice: standing.isMendedAtStart
+              ? "Restart the service: it mends it."
+              : "Mend it by hand; the service must not, and does not start with it.",
+          });
+    }
+  } catch (error) {
+    wrong.push({
+      name,
+      state: "warning",
+      detail: `the streams could not be looked at: ${reasonOf(error)}`,
+      advice: "The user in NATS_PROVISION_URL needs $JS.API.STREAM.INFO.*",
+    });
+  }
+  if (missing.length > 0) {
+    const detail = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`;
+    yield { name, state: "failed", detail, advice: "Start the service: it makes them." };
+  }
+  yield* wrong;
+  if (missing.length + wrong.length === 0)
+    yield { name, state: "ok", detail: `all ${definitions.length} are as they must be` };
+}
+
+async function* clockChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
+  const off = await clockOffMs(nats, "AUDIT").catch(() => undefined);
+  yield off === undefined
+    ? unchecked("broker's clock", "it does not tell its time")
+    : clockCheck("broker's clock", off);
+}
+
+/** `offMs`: positive where the other clock is ahead of this machine's. */
+export const clockCheck = (name: string, offMs: number): Check => {
+  const seconds = (Math.abs(offMs) / 1000).toFixed(1);
+  if (Math.abs(offMs) <= CLOCK_OFF_MS_MAX) return { name, state: "ok", detail: "agrees with this machine's" };
+  return {
+    name,
+    state: "warning",
+    detail: `${seconds} s ${offMs > 0 ? "ahead of" : "behind"} this machine's`,
+    advice: "Have both set by NTP: deadlines and retention go by the clock.",
+  };
+};
+
+async function* viewChecks(config: Config, connection: BrokerConnection): AsyncGenerator<Check> {
+  if (config.databaseUrl === undefined && !(await isThere(join(config.dataDir, "views.sqlite")))) {
+    yield unchecked(
+      "views",
+      `there is no views.sqlite in ${config.dataDir}`,
+      "The service makes it at its start.",
+    );
+    return;
+  }
+  await using stack = new AsyncDisposableStack();
+  try {
+    const store = await openViewStore(config, stack);
+    const log = await createLogReader(connection);
+    const { last_sequence: end, views } = await statusOf({ log, ...store });
+    yield* lagChecks(end, views);
+    yield* letterChecks(views);
+  } catch (error) {
+    yield {
+      name: "views",
+      state: "failed",
+      detail: reasonOf(error),
+      advice: "Check DATABASE_URL or the file; the views can be made again from the log.",
+    };
+  }
+}
+
+function* lagChecks(end: number, views: readonly ViewStatus[]): Generator<Check> {
+  const name = "views";
+  const ahead = views.filter(({ position }) => position > end);
+  for (const view of ahead)
+    yield {
+      name,
+      state: "failed",
+      detail: `${view.name} stands at ${view.position}, and the log ends at ${end}`,
+      advice: "The log has lost its end, or is another one: restore it.",
+    };
+  const [furthest] = [...views].sort((a, b) => b.behind - a.behind);
+  if (ahead.length > 0 || !furthest) return;
+  if (furthest.behind === 0)
+    yield { name, state: "ok", detail: `all ${views.length} stand at the log's end, ${end}` };
+  else if (furthest.behind <= VIEW_LAG_RECORDS_MAX)
+    yield {
+      name,
+      state: "ok",
+      detail: `${furthest.name} is furthest behind, by ${furthest.behind} of ${end} records`,
+    };
+  else
+    yield {
+      name,
+      state: "failed",
+      detail: `${furthest.name} is ${furthest.behind} records behind the log's end, ${end}`,
+      advice:
+        "See that a process with the role projector runs; prooftrail views status shows whether it moves.",
+    };
+}
+
+function* letterChecks(views: readonly ViewStatus[]): Generator<Check> {
+  const name = "dead letters";
+  const some = views.filter(({ dead_letters }) => dead_letters > 0);
+  if (some.length === 0) yield { name, state: "ok", detail: "none" };
+  else
+    yield {
+      name,
+      state: "warning",
+      detail: some.map((view) => `${view.name}: ${view.dead_letters}`).join(", "),
+      advice: "prooftrail views dead-letter list says why; replay takes them once more.",
+    };
+}

@@ -1,0 +1,79 @@
+/** Settings in, service up, signals out. */
+import process from "node:process";
+import { BrokerStartError } from "../jetstream/broker/supervise.ts";
+import { BrokerRefusedError } from "../jetstream/connection.ts";
+import { STOP_MS_MAX } from "../limits.ts";
+import { PortInUseError } from "../runtime/listen.ts";
+import { createLogger, type Logger } from "../telemetry/logger.ts";
+import { banner } from "./banner.ts";
+import { CheckpointKeyError } from "./checkpoint-key.ts";
+import { type Config, readConfig } from "./config.ts";
+import { DeadlinesRefusedError } from "./deadlines-file.ts";
+import { type Service, startService, ViewsRefusedError } from "./service.ts";
+import { version } from "./version.ts";
+
+const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
+
+/** Reads the settings, starts, and ends the process when a signal comes or the start fails. `isPretty`: log lines for a person. */
+export const runService = async (options: {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly isPretty: boolean;
+}): Promise<void> => {
+  const read = readConfig(options.environment);
+  if (read.kind === "invalid") {
+    process.stderr.write(
+      `Prooftrail cannot start with these settings:\n${read.errors.map((error) => `  - ${error}\n`).join("")}`,
+    );
+    process.exit(EXIT.misconfigured);
+  }
+  await run(read.config, options.isPretty);
+};
+
+const run = async (config: Config, isPretty: boolean): Promise<void> => {
+  // Nobody reads the banner any more: no reason to stop serving.
+  process.stderr.on("error", () => {});
+  const startedAt = performance.now();
+  const logger = createLogger({ level: config.logLevel, pretty: isPretty });
+  let service: Service | undefined;
+  let isStopping = false;
+  const stop = (signal: string): void => {
+    if (isStopping) return;
+    isStopping = true;
+    logger.info("stopping", { detail: signal });
+    // Nothing was accepted yet; a broker of our own ends with us.
+    if (!service) process.exit(EXIT.ok);
+    void stopInTime(service, logger);
+  };
+  // Before the start, which may have to wait for a broker.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(signal));
+  service = await startService({ config, logger, version }).catch((error: unknown) => {
+    process.stderr.write(`\nProoftrail cannot start.\n${reasonFor(error)}\n`);
+    process.exit(EXIT.failed);
+  });
+  // On standard error, so that standard output holds nothing but log lines.
+  process.stderr.write(banner({ service, config, version, startedMs: performance.now() - startedAt }));
+};
+
+const stopInTime = async (service: Service, logger: Logger): Promise<void> => {
+  const deadline = setTimeout(() => {
+    logger.error("could not stop in time", { duration_ms: STOP_MS_MAX });
+    process.exit(EXIT.failed);
+  }, STOP_MS_MAX);
+  await service.stop();
+  clearTimeout(deadline);
+  logger.info("stopped");
+  process.exit(EXIT.ok);
+};
+
+/** Errors that a person can mend have a message of their own; any other is a fault of ours and shows its stack. */
+const reasonFor = (error: unknown): string => {
+  const isExpected =
+    error instanceof BrokerRefusedError ||
+    error instanceof BrokerStartError ||
+    error instanceof PortInUseError ||
+    error instanceof DeadlinesRefusedError ||
+    error instanceof CheckpointKeyError ||
+    error instanceof ViewsRefusedError;
+  if (isExpected) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+};

@@ -1,0 +1,216 @@
+/** Looking after the views of a service, also while it runs: where they stand, making one again, holding one against the log, dead letters. */
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BrokerStartError } from "../jetstream/broker/supervise.ts";
+import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { createLogReader } from "../jetstream/reader.ts";
+import { DEAD_LETTERS_LISTED_MAX } from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
+import type { Projection } from "../projections/projection.ts";
+import { type Rebuilt, rebuildView } from "../projections/rebuild.ts";
+import { projectionsWith } from "../projections/registry.ts";
+import { replayLetter } from "../projections/replay.ts";
+import { type Verified, verifyView } from "../projections/verify.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { createPostgresViews } from "../views/postgres.ts";
+import { createSqliteViews } from "../views/sqlite.ts";
+import { type Row, rowInteger, rowText } from "../views/tables.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import { provideBroker } from "./broker-address.ts";
+import type { Config } from "./config.ts";
+import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
+
+export interface ViewStatus {
+  readonly name: string;
+  readonly position: number;
+  readonly behind: number;
+  readonly dead_letters: number;
+}
+
+/** A record that a view could not take. */
+export interface Letter {
+  readonly view: string;
+  readonly sequence: number;
+  readonly tenant: string | null;
+  readonly event_id: string | null;
+  readonly code: string;
+  readonly detail: string;
+  readonly recorded_at: string;
+}
+
+export type ReplayedLetter = { readonly view: string; readonly sequence: number } & (
+  | { readonly outcome: "taken" }
+  /** It stays: why now, and why before. */
+  | { readonly outcome: "left"; readonly reason: string; readonly was: string }
+);
+
+export type OnProgress = (progress: { readonly position: number; readonly end: number }) => void;
+
+export interface ViewCare extends AsyncDisposable {
+  /** Of all views, in the order in which they move. */
+  readonly names: readonly string[];
+  status(): Promise<{ readonly last_sequence: number; readonly views: readonly ViewStatus[] }>;
+  rebuild(name: string, options: { onProgress: OnProgress; signal: AbortSignal }): Promise<Rebuilt>;
+  verify(name: string, options: { onProgress: OnProgress; signal: AbortSignal }): Promise<CheckedView>;
+  deadLetters(name: string): AsyncIterable<Letter>;
+  /** All of the view, or the one at this sequence. */
+  replay(name: string, sequence: number | undefined): AsyncIterable<ReplayedLetter>;
+}
+
+/** `hasTextIndex`: the words of its full-text index are not compared, its tables tell all but that. */
+export type CheckedView = Verified & { readonly hasTextIndex: boolean };
+
+interface Tools {
+  readonly log: LogReader;
+  readonly views: ViewStore;
+  readonly projections: readonly [Projection, ...Projection[]];
+}
+
+const now = (): Date => new Date();
+
+export type OpenedViewCare =
+  | { readonly kind: "opened"; readonly care: ViewCare }
+  /** The broker stays away, or is not one of ours; the reason is for the operator. */
+  | { readonly kind: "no_broker"; readonly reason: string }
+  /** The settings name no views, or rules that are not understood. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
+  const { databaseUrl, dataDir } = config;
+  // Looking must not make: a folder that is not the service's would get views of its own, and a broker.
+  if (databaseUrl === undefined && !existsSync(join(dataDir, "views.sqlite")))
+    return { kind: "refused", reason: `There is no views.sqlite in ${dataDir}: no service has run there.` };
+  try {
+    return { kind: "opened", care: await openCare(config) };
+  } catch (error) {
+    if (error instanceof BrokerRefusedError || error instanceof BrokerStartError)
+      return { kind: "no_broker", reason: error.message };
+    if (error instanceof DeadlinesRefusedError) return { kind: "refused", reason: error.message };
+    throw error;
+  }
+};
+
+const openCare = async (config: Config): Promise<ViewCare> => {
+  await using stack = new AsyncDisposableStack();
+  const { views, projections } = await openViewStore(config, stack);
+  const tools = { log: await openLog(config, stack), views, projections };
+  const running = stack.move();
+  const projectionOf = (name: string): Projection => {
+    const found = projections.find((each) => each.name === name);
+    if (!found) throw new Error(`there is no view ${name}`);
+    return found;
+  };
+  return {
+    names: projections.map(({ name }) => name),
+    status: () => statusOf(tools),
+    rebuild: (name, { onProgress, signal }) =>
+      rebuildView(
+        { ...tools, clock: now, leader: projections[0].name, onProgress },
+        projectionOf(name),
+        signal,
+      ),
+    verify: (name, options) => checkView(tools, projectionOf(name), options),
+    deadLetters: (name) => lettersOf(views, name),
+    replay: (name, sequence) => replayLetters(tools, name, sequence),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+};
+
+/** The same views as the service has, with the operator's own rules in their versions. */
+export const openViewStore = async (
+  { databaseUrl, dataDir, deadlinesFile }: Config,
+  stack: AsyncDisposableStack,
+): Promise<Pick<Tools, "views" | "projections">> => {
+  const { rules, version } = await loadRules(deadlinesFile);
+  const views = stack.use(
+    databaseUrl === undefined
+      ? createSqliteViews({ path: join(dataDir, "views.sqlite") })
+      : createPostgresViews({ url: databaseUrl }),
+  );
+  return { views, projections: projectionsWith(rules, version) };
+};
+
+export const statusOf = async ({ log, views, projections }: Tools): ReturnType<ViewCare["status"]> => {
+  const end = await log.lastSequence();
+  const found: ViewStatus[] = [];
+  for (const { name } of projections) {
+    const position = await views.position(name);
+    let letters = 0;
+    for await (const _ of lettersOf(views, name)) letters++;
+    found.push({ name, position, behind: Math.max(0, end - position), dead_letters: letters });
+  }
+  return { last_sequence: end, views: found };
+};
+
+const checkView = async (
+  { log, views }: Tools,
+  projection: Projection,
+  { onProgress, signal }: { onProgress: OnProgress; signal: AbortSignal },
+): Promise<CheckedView> => {
+  const path = join(tmpdir(), `prooftrail-verify-${randomUUID()}.sqlite`);
+  const scratch = createSqliteViews({ path });
+  try {
+    const verified = await verifyView(
+      { log, live: views, scratch, clock: now, onProgress },
+      projection,
+      signal,
+    );
+    return { ...verified, hasTextIndex: projection.textIndexes !== undefined };
+  } finally {
+    await scratch.close();
+    for (const end of ["", "-wal", "-shm"]) await rm(path + end, { force: true });
+  }
+};
+
+async function* lettersOf(views: ViewStore, name: string): AsyncGenerator<Letter> {
+  for (let after = 0; ; ) {
+    const rows = await views.deadLetters(name, after, DEAD_LETTERS_LISTED_MAX);
+    for (const row of rows) yield letterOf(name, row);
+    const last = rows.at(-1);
+    if (!last || rows.length < DEAD_LETTERS_LISTED_MAX) return;
+    after = rowInteger(last, "sequence");
+  }
+}
+
+const letterOf = (view: string, row: Row): Letter => ({
+  view,
+  sequence: rowInteger(row, "sequence"),
+  tenant: row.tenant === null ? null : rowText(row, "tenant"),
+  event_id: row.event_id === null ? null : rowText(row, "event_id"),
+  code: rowText(row, "code"),
+  detail: rowText(row, "detail"),
+  recorded_at: rowText(row, "recorded_at"),
+});
+
+async function* replayLetters(
+  { log, views, projections }: Tools,
+  view: string,
+  only: number | undefined,
+): AsyncGenerator<ReplayedLetter> {
+  for await (const { sequence, code } of lettersOf(views, view)) {
+    if (only !== undefined && only !== sequence) continue;
+    const replayed = await replayLetter({ log, views, now }, projections, { projection: view, sequence });
+    if (replayed.kind === "taken") yield { view, sequence, outcome: "taken" };
+    else {
+      const reason = replayed.kind === "refused" ? `${replayed.code}: ${replayed.detail}` : replayed.reason;
+      yield { view, sequence, outcome: "left", reason, was: code };
+    }
+  }
+}
+
+/** Our own broker runs as long as the service does: where it does not run, we run it meanwhile. */
+const openLog = async (config: Config, stack: AsyncDisposableStack): Promise<LogReader> => {
+  const logger = createLogger({ level: "silent", pretty: false });
+  const connect = async (url: string): Promise<BrokerConnection> =>
+    stack.use(await connectToBroker({ url, name: "prooftrail-views", logger }));
+  if (config.natsUrl === undefined) {
+    const running = await readFile(join(config.dataDir, "broker", "consumer.url"), "utf8").catch(() => "");
+    const connection = running === "" ? undefined : await connect(running.trim()).catch(() => undefined);
+    if (connection) return createLogReader(connection);
+  }
+  const broker = stack.use(await provideBroker({ config, logger }));
+  return createLogReader(await connect(broker.serviceUrl));
+};

@@ -1,0 +1,69 @@
+/** Reads a bundle from disk, and what it is to be held against. */
+import { open, readFile } from "node:fs/promises";
+import type { Verdict } from "../proof/evidence/verdict.ts";
+import { verifyEvidence } from "../proof/evidence/verify.ts";
+import type { BundleSource } from "../proof/evidence/zip-reader.ts";
+
+/** What was asked cannot be begun; the message is for the person who asked. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+export interface VerifyQuestion {
+  /** Paths of files. */
+  readonly bundle: string;
+  readonly keys: string | undefined;
+  readonly checkpoint: string | undefined;
+  readonly consistency: string | undefined;
+  /** Whose bundle it must be. */
+  readonly tenant: string | undefined;
+}
+
+export const EXIT_CODES = { valid: 0, invalid: 1, undecided: 2 } as const;
+
+/** Throws UsageError. */
+export const verifyFile = async (question: VerifyQuestion): Promise<Verdict> => {
+  const held = {
+    keys: await readText(question.keys),
+    tenant: question.tenant,
+    checkpoint: await readText(question.checkpoint),
+    consistency: await readText(question.consistency),
+  };
+  const bundle = await openBundle(question.bundle);
+  try {
+    return await verifyEvidence({ ...held, bundle });
+  } finally {
+    await bundle[Symbol.asyncDispose]();
+  }
+};
+
+const readText = async (path: string | undefined): Promise<string | undefined> => {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};
+
+const openBundle = async (path: string): Promise<BundleSource & AsyncDisposable> => {
+  try {
+    const file = await open(path, "r");
+    const { size } = await file.stat();
+    return {
+      size,
+      read: async (from, to) => {
+        const bytes = new Uint8Array(Math.max(0, to - from));
+        for (let read = 0; read < bytes.length; ) {
+          const { bytesRead } = await file.read(bytes, read, bytes.length - read, from + read);
+          if (bytesRead === 0) throw new UsageError(`${path} became shorter while it was read`);
+          read += bytesRead;
+        }
+        return bytes;
+      },
+      [Symbol.asyncDispose]: () => file.close(),
+    };
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};

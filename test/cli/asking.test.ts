@@ -1,0 +1,94 @@
+/** What a command asks its surroundings before it does anything: a person, the environment, files. In this process. */
+import { describe, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { durationSeconds } from "../../src/cli/argument-values.ts";
+import type { Input } from "../../src/cli/command.ts";
+import { confirm } from "../../src/cli/confirm.ts";
+import { findKey, readAddress } from "../../src/cli/service-address.ts";
+import { createTestContext } from "../support/cli.ts";
+
+const inputOf = (options: Readonly<Record<string, string | true>> = {}): Input => ({
+  argument: () => undefined,
+  text: (flag) => {
+    const value = options[flag];
+    return typeof value === "string" ? value : undefined;
+  },
+  texts: () => [],
+  integer: () => undefined,
+  isSet: (flag) => options[flag] === true,
+});
+
+describe("a person is asked before what cannot be undone", () => {
+  test.each([
+    ["y\n", true],
+    ["YES\n", true],
+    ["\n", false],
+    ["no\n", false],
+    ["", false],
+  ])("%j is %p", async (typed, expected) => {
+    const stream = new PassThrough();
+    const context = { ...createTestContext({ columns: 80 }), input: { isTerminal: true, stream } };
+    stream.end(typed);
+    expect(await confirm(context, inputOf(), "Sure?")).toBe(expected);
+    expect(context.err.text).toBe("Sure? [y/N] ");
+  });
+
+  test("without a terminal nobody is, and --yes is needed", async () => {
+    const context = createTestContext({});
+    await expect(confirm(context, inputOf(), "Sure?")).rejects.toThrow("there is no terminal");
+    expect(await confirm(context, inputOf({ "--yes": true }), "Sure?")).toBe(true);
+  });
+});
+
+describe("where the service is", () => {
+  test("the option goes before the environment, and that before the default", () => {
+    const environment = { PROOFTRAIL_URL: "https://audit.example.com/log/" };
+    expect(readAddress(inputOf({ "--url": "http://127.0.0.1:9" }), environment)).toMatchObject({
+      url: "http://127.0.0.1:9",
+      isLoopback: true,
+    });
+    expect(readAddress(inputOf(), environment)).toMatchObject({
+      url: "https://audit.example.com/log",
+      isLoopback: false,
+    });
+    expect(readAddress(inputOf(), {})).toMatchObject({ url: "http://127.0.0.1:8080", isLoopback: true });
+    expect(readAddress(inputOf(), { PORT: "9090" })).toMatchObject({ url: "http://127.0.0.1:9090" });
+  });
+
+  test.each(["audit.example.com", "ftp://x", "http://key@host", "http://host/?a=1", "http://"])(
+    "%s is no address",
+    (url) => {
+      expect(() => readAddress(inputOf({ "--url": url }), {})).toThrow("The address from --url must be like");
+    },
+  );
+});
+
+test("the admin key's copy is taken for this machine only, and goes behind every key that is named", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "prooftrail-asking-"));
+  await using _folder = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  await writeFile(join(folder, "admin.key"), "ptk_admin\n");
+  await writeFile(join(folder, "named.key"), "ptk_named\n");
+  await writeFile(join(folder, "letter.txt"), "Dear Sir or Madam\n");
+  const here = readAddress(inputOf({ "--url": "http://[::1]:8080" }), {});
+  const elsewhere = readAddress(inputOf({ "--url": "http://127.0.0.1.example.com" }), {});
+  const environment = { DATA_DIR: folder };
+  expect(await findKey(inputOf(), environment, here)).toMatchObject({ text: "ptk_admin" });
+  expect(await findKey(inputOf(), environment, elsewhere)).toBeUndefined();
+  const both = { ...environment, PROOFTRAIL_API_KEY: "ptk_environment" };
+  expect(await findKey(inputOf(), both, here)).toMatchObject({ text: "ptk_environment" });
+  const named = inputOf({ "--key-file": join(folder, "named.key") });
+  expect(await findKey(named, both, elsewhere)).toMatchObject({ text: "ptk_named" });
+  await expect(findKey(inputOf({ "--key-file": join(folder, "letter.txt") }), {}, here)).rejects.toThrow(
+    "is no API key",
+  );
+});
+
+test("spans of time are read with their unit, and nothing else is", () => {
+  expect(["45s", "10m", "1h", "90d", "2w"].map(durationSeconds)).toEqual([
+    45, 600, 3600, 7_776_000, 1_209_600,
+  ]);
+  expect(["10", "1.5h", "-1h", "1 h", "h", "1y", ""].map(durationSeconds)).toEqual(Array(7).fill(undefined));
+});

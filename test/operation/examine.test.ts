@@ -1,0 +1,48 @@
+/** What `prooftrail doctor` asks a broker, of a real one. */
+import { expect, test } from "bun:test";
+import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { clockOffMs, rightsOf, storageOf } from "../../src/jetstream/examine.ts";
+import { inspectStream, reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { auditStream } from "../../streams/audit.ts";
+import { silentLogger, startTestBroker } from "../support/broker.ts";
+
+test("rights, streams, storage and clock are told as they are, and nothing is changed", async () => {
+  await using broker = await startTestBroker();
+  const connect = (user: "service" | "provisioner") =>
+    connectToBroker({ url: broker.url(user), name: "test", logger: silentLogger });
+  await using service = await connect("service");
+  await using provisioner = await connect("provisioner");
+
+  expect((await rightsOf(service.nats)).map(({ right }) => right)).toEqual([
+    "denied",
+    "denied",
+    "denied",
+    "denied",
+  ]);
+  expect(await rightsOf(provisioner.nats)).toEqual([
+    { operation: "STREAM.UPDATE", right: "granted" },
+    { operation: "STREAM.DELETE", right: "denied" },
+    { operation: "STREAM.PURGE", right: "denied" },
+    { operation: "STREAM.MSG.DELETE", right: "denied" },
+  ]);
+
+  const definition = auditStream({ replicas: 1 });
+  expect(await inspectStream(provisioner.nats, definition)).toEqual({ kind: "missing" });
+  await reconcileStreams({ provisioner: provisioner.nats, definitions: [definition], logger: silentLogger });
+  expect(await inspectStream(provisioner.nats, definition)).toEqual({ kind: "as_wanted" });
+  const stricter = {
+    ...definition,
+    settings: { ...definition.settings, max_msg_size: 7, deny_purge: false },
+  };
+  expect(await inspectStream(provisioner.nats, stricter)).toMatchObject({
+    kind: "different",
+    differences: [
+      { setting: "max_msg_size", wanted: "7" },
+      { setting: "deny_purge", wanted: "false", found: "true" },
+    ],
+    isMendedAtStart: false,
+  });
+
+  expect((await storageOf(service.nats)).bytes).toBeGreaterThanOrEqual(0);
+  expect(Math.abs((await clockOffMs(service.nats, "AUDIT")) ?? Number.NaN)).toBeLessThan(60_000);
+});
