@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { compileExecutable } from "../runtime/compile.ts";
 import { readBrowserFiles } from "../service/browser-files.ts";
 
-const ENTRY = "src/service/main.ts";
+const ENTRY = "src/cli/main.ts";
 const EMBEDDED_FILES = "src/service/embedded-files.ts";
 const OUTFILE = "dist/prooftrail";
 

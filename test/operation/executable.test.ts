@@ -14,7 +14,7 @@ const build = (args: readonly string[]) => {
   return spawnSync(process.execPath, [script, ...args], { cwd: "/", encoding: "utf8" });
 };
 
-test("one file serves API, documentation and sandbox, where there is neither Bun nor this repository", async () => {
+test("one file serves API, documentation and sandbox, and has every command, where there is neither Bun nor this repository", async () => {
   await using folder = await dataFolder();
   const executable = join(folder.path, "prooftrail");
   const built = build(["--outfile", executable]);
@@ -26,7 +26,7 @@ test("one file serves API, documentation and sandbox, where there is neither Bun
   mkdirSync(home);
   await using service = await spawnService({
     dataDir: join(home, "data"),
-    program: [executable],
+    program: [executable, "serve"],
     cwd: home,
     environment: { PATH: "/usr/bin:/bin", HOME: home },
   });
@@ -51,6 +51,22 @@ test("one file serves API, documentation and sandbox, where there is neither Bun
   const sent = await service.call("/v1/events", { body: event({ event_id: "evt_first" }) });
   const read = await service.call(`/v1/events/evt_first?min_sequence=${sent.json.data.sequence}`);
   expect(read.json.data.event).toMatchObject({ event_id: "evt_first" });
+
+  const { host } = new URL(service.url);
+  const run = (...args: string[]) =>
+    spawnSync(executable, args, {
+      cwd: home,
+      encoding: "utf8",
+      env: { PATH: "/usr/bin:/bin", HOME: home, PORT: host.split(":")[1], DATA_DIR: join(home, "data") },
+    });
+  expect(run("--version").stdout).toBe(`${packageJson.version}\n`);
+  expect(run("events", "get", "evt_first", "--json").stdout).toContain('"event_id":"evt_first"');
+  expect(run("evidence", "--output", "bundle.zip")).toMatchObject({ status: 0 });
+  expect(run("verify", "bundle.zip").stdout).toStartWith("VALID");
+  expect(run("views", "verify", "events").stdout).toContain("equal at");
+  const diagnosis = run("doctor");
+  expect([diagnosis.status, diagnosis.stdout]).toEqual([0, expect.stringContaining("All is well.")]);
+
   service.kill("SIGTERM");
   expect(await service.ended()).toBe(0);
   expect(processesNaming(folder.path)).toEqual([]);
