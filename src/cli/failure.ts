@@ -42,6 +42,7 @@ const OWN = {
   unreadable_file: { exitCode: EXIT.usage, title: "A file cannot be used" },
   unreachable: { exitCode: EXIT.unavailable, title: "The service cannot be reached" },
   broker_unreachable: { exitCode: EXIT.unavailable, title: "The broker cannot be reached" },
+  database_unreachable: { exitCode: EXIT.unavailable, title: "The database of the views cannot be reached" },
   no_key: { exitCode: EXIT.forbidden, title: "There is no API key" },
   unexpected_answer: { exitCode: EXIT.failed, title: "The answer is not one of Prooftrail" },
   broken_transfer: { exitCode: EXIT.unavailable, title: "The transfer broke off" },

@@ -16,6 +16,7 @@ import { replayLetter } from "../projections/replay.ts";
 import { type Verified, verifyView } from "../projections/verify.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { createPostgresViews } from "../views/postgres.ts";
+import { DatabaseError } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -75,6 +76,8 @@ export type OpenedViewCare =
   | { readonly kind: "opened"; readonly care: ViewCare }
   /** The broker stays away, or is not one of ours; the reason is for the operator. */
   | { readonly kind: "no_broker"; readonly reason: string }
+  /** DATABASE_URL leads nowhere. */
+  | { readonly kind: "no_database"; readonly reason: string }
   /** The settings name no views, or rules that are not understood. */
   | { readonly kind: "refused"; readonly reason: string };
 
@@ -89,6 +92,7 @@ export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
     if (error instanceof BrokerRefusedError || error instanceof BrokerStartError)
       return { kind: "no_broker", reason: error.message };
     if (error instanceof DeadlinesRefusedError) return { kind: "refused", reason: error.message };
+    if (error instanceof DatabaseError) return { kind: "no_database", reason: error.message };
     throw error;
   }
 };
@@ -96,6 +100,8 @@ export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
 const openCare = async (config: Config): Promise<ViewCare> => {
   await using stack = new AsyncDisposableStack();
   const { views, projections } = await openViewStore(config, stack);
+  // Where the database is away that is said now, before a broker is asked for.
+  await views.position(projections[0].name);
   const tools = { log: await openLog(config, stack), views, projections };
   const running = stack.move();
   const projectionOf = (name: string): Projection => {

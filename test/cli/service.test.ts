@@ -387,6 +387,12 @@ describe("where the service runs", () => {
     const unknown = await cli(["views", "rebuild", "asset"], { environment });
     expect(unknown.code).toBe(2);
     expect(unknown.err).toContain("There is no view asset. There are: events, assets,");
+    const elsewhere = { ...environment, DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
+    const away = await cli(["views", "status"], { environment: elsewhere });
+    expect(away).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("DATABASE_URL: connect ECONNREFUSED"),
+    });
     expect(await cli(["views", "dead-letter", "list"], { environment })).toEqual({
       code: 0,
       out: "",

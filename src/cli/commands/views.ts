@@ -37,6 +37,12 @@ const withCare =
         opened.reason,
         "Check NATS_URL and DATA_DIR; prooftrail doctor says more.",
       );
+    if (opened.kind === "no_database")
+      throw failure(
+        "database_unreachable",
+        `DATABASE_URL: ${opened.reason}.`,
+        "Check DATABASE_URL, and that PostgreSQL runs.",
+      );
     if (opened.kind === "refused")
       throw failure(
         "wrong_use",
