@@ -53,7 +53,16 @@ export const makeEvent = (maker: EventMaker, event: unknown, shared: SharedMembe
     if (read === text.length) return { kind: "made", eventId, bytes: scratch.subarray(0, written) };
     return drop("too_large", `An event has at most ${EVENT_BYTES_MAX} bytes as JSON.`, { eventId });
   } catch (error) {
-    return drop("invalid", error instanceof Error ? error.message : String(error), { eventId: undefined });
+    return drop("invalid", textOf(error), { eventId: undefined });
+  }
+};
+
+/** What is thrown by a getter may be anything, and may itself refuse to be a text. */
+const textOf = (error: unknown): string => {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "It cannot be read.";
   }
 };
 

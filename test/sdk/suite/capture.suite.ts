@@ -233,6 +233,10 @@ test("whatever is handed over, capture does not throw, and what it keeps is what
     client.capture(loose({ ...event(), metadata: { toJSON: () => assert.fail("of the program") } })).kind,
     "dropped",
   );
+  const unreadable = () => {
+    throw Object.create(null);
+  };
+  assert.equal(client.capture(loose({ ...event(), metadata: { toJSON: unreadable } })).kind, "dropped");
 });
 
 test("UUIDs are those of RFC 9562", () => {
