@@ -12,14 +12,22 @@ export interface Installed extends AsyncDisposable {
   readonly packageFolder: string;
 }
 
+interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** After this the program is killed. */
+  readonly timeoutMs?: number;
+}
+
 export const run = async (
   command: readonly string[],
-  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  { cwd = ROOT, env, timeoutMs = 60_000 }: RunOptions = {},
 ): Promise<{ readonly code: number; readonly output: string }> => {
-  const { cwd = ROOT, env } = options;
   const child = Bun.spawn([...command], {
     cwd,
     env: { ...process.env, ...env },
+    timeout: timeoutMs,
+    killSignal: "SIGKILL",
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
@@ -35,16 +43,16 @@ export const run = async (
 /** Beside it is what is installed here, for programs and for what they need besides. */
 export const installBuiltPackage = async (): Promise<Installed> => {
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-installed-"));
+  const remove = () => rm(folder, { recursive: true, force: true });
   const modules = join(folder, "node_modules");
   const packageFolder = join(modules, "prooftrail");
   await mkdir(modules);
   const built = await run([process.execPath, "src/packaging/sdk-package.ts", "--outdir", packageFolder]);
-  if (built.code !== 0) throw new Error(built.output);
+  if (built.code !== 0) {
+    await remove();
+    throw new Error(built.output);
+  }
   for (const name of await readdir(join(ROOT, "node_modules")))
     if (!name.startsWith(".")) await symlink(join(ROOT, "node_modules", name), join(modules, name));
-  return {
-    folder,
-    packageFolder,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
+  return { folder, packageFolder, [Symbol.asyncDispose]: remove };
 };

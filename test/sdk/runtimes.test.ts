@@ -12,6 +12,9 @@ import { type Installed, installBuiltPackage, ROOT, run } from "./built-package.
 const SUITE = join(ROOT, "test/sdk/suite");
 const PROGRAMS = join(ROOT, "test/sdk/programs");
 
+/** A suite takes 5 to 10 s where nothing else runs. */
+const SUITE_TIMEOUT_MS = 100_000;
+
 interface Way {
   /** Runs the whole suite. */
   readonly command: readonly string[];
@@ -95,6 +98,7 @@ const onDeno = (files: readonly string[]): Way => {
 const runSuite = async (way: Way, tenantKey: string): Promise<Result> => {
   const { code, output } = await run(way.command, {
     cwd: way.cwd,
+    timeoutMs: SUITE_TIMEOUT_MS,
     env: {
       NO_COLOR: "1",
       PROOFTRAIL_TEST_URL: service.url,
@@ -125,7 +129,7 @@ beforeAll(async () => {
     Deno: ran("deno", onDeno(files)),
   };
   await Promise.allSettled(Object.values(results));
-});
+}, SUITE_TIMEOUT_MS + 20_000);
 
 afterAll(async () => {
   await installed?.[Symbol.asyncDispose]();
