@@ -202,10 +202,10 @@ export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase
     });
 
     test("a projector and cases that expire beside it keep neither from its work, and every view is right at the end", async () => {
-      const count = 600;
+      const count = 240;
       const made = (id: number, members: object = {}) =>
         about(`made_${id}`, "decision.automated_decision_made", { decision_id: `d${id}` }, members);
-      const old = Array.from({ length: count }, (_, id) => made(id, { correlation_id: `c${id % 200}` }));
+      const old = Array.from({ length: count }, (_, id) => made(id, { correlation_id: `c${id % 80}` }));
       await using scene = await sceneOf(old);
       await using other = scene.connect();
       const metrics = { progressed: () => {}, alarmed: () => {} };
