@@ -2,12 +2,13 @@
  * What `capture()` costs the program that calls it, and its memory: `bun bench/sdk.ts [events]`. On each runtime and for each kind of outbox, with the service
  * there and with the service away, beside the floor of the same run: the same event as JSON, written to a file.
  */
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
+import { promisify } from "node:util";
 import { RUNTIMES } from "../test/support/process.ts";
 import { startTestService } from "../test/support/service.ts";
 
@@ -41,10 +42,10 @@ const runtimes: Readonly<Record<string, readonly string[]>> = {
   Deno: [deno, "run", "-A", "--quiet", "--no-check", "--node-modules-dir=manual", PROGRAM],
 };
 
-const measure = (command: readonly string[], args: readonly string[]): Measured => {
+/** Not by a call that waits: the service is in this process. */
+const measure = async (command: readonly string[], args: readonly string[]): Promise<Measured> => {
   const [program = "", ...rest] = command;
-  const { stdout, stderr, status } = spawnSync(program, [...rest, ...args], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
+  const { stdout } = await promisify(execFile)(program, [...rest, ...args]);
   return JSON.parse(stdout);
 };
 
@@ -66,7 +67,7 @@ for (const [name, command] of Object.entries(runtimes)) {
       ["there", service.url, key],
     ] as const) {
       if (outbox === "floor" && where === "there") continue;
-      const { mean, p50, p99, p999, perSecond, memoryMb } = measure(command, [
+      const { mean, p50, p99, p999, perSecond, memoryMb } = await measure(command, [
         outbox,
         url,
         apiKey,

@@ -8,6 +8,7 @@ export class FileSync {
   readonly #written = new Set<number>();
   readonly #done = new Set<number>();
   #hasNewFiles = false;
+  #syncingFd: number | undefined;
   #syncing: Promise<Synced> | undefined;
   #next: Promise<Synced> | undefined;
 
@@ -17,6 +18,11 @@ export class FileSync {
 
   get isDue(): boolean {
     return this.#written.size > 0 || this.#done.size > 0 || this.#hasNewFiles;
+  }
+
+  /** A write to it would have to wait. */
+  isBusy(fd: number): boolean {
+    return fd === this.#syncingFd;
   }
 
   /** The file has bytes that are not on the disk yet. */
@@ -55,12 +61,17 @@ export class FileSync {
     this.#done.clear();
     this.#hasNewFiles = false;
     try {
-      for (const fd of files) await syncFile(fd);
+      for (const fd of files) {
+        this.#syncingFd = fd;
+        await syncFile(fd);
+      }
+      this.#syncingFd = undefined;
       if (hasNewFiles) await syncFolder(this.#directory);
       return { kind: "synced" };
     } catch (error) {
       return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
     } finally {
+      this.#syncingFd = undefined;
       for (const fd of done) closeSync(fd);
     }
   }

@@ -64,12 +64,12 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
     get pending() {
       return { events: entries.size, bytes };
     },
-    get end() {
-      return end;
-    },
-    get settledUpTo() {
-      for (const position of entries.keys()) return position;
-      return end;
+    mark: () => {
+      const before = end;
+      return () => {
+        for (const position of entries.keys()) return position >= before;
+        return true;
+      };
     },
     get nextDueMs() {
       let next: number | undefined;

@@ -36,9 +36,8 @@ export interface Outbox {
   sync(): Promise<Synced>;
   /** Not settled yet. */
   readonly pending: { readonly events: number; readonly bytes: number };
-  /** Position behind the last entry appended by this client, and of the first one of these that is not settled. */
-  readonly end: number;
-  readonly settledUpTo: number;
+  /** Tells from then on whether everything that this client appended before the call is settled. */
+  mark(): () => boolean;
   /** When the next postponed entry is due (`performance.now()`); undefined where none is postponed. */
   readonly nextDueMs: number | undefined;
   /** Gives back what is held. Entries that are not settled stay where the kind of outbox keeps them. */

@@ -23,6 +23,8 @@ export class Segment {
   /** Bytes and entries that were written. */
   size = 0;
   entries = 0;
+  /** It is another client's now, or nobody's. */
+  isGone = false;
   /** Where the first entry stands that has no outcome. */
   #headOffset = 0;
   #headIndex = 0;
@@ -63,8 +65,9 @@ export class Segment {
     return this.size - this.#headOffset;
   }
 
-  get settledUpTo(): number {
-    return this.#headIndex;
+  /** Whether its first so many entries have their outcome. */
+  isSettled(entries: number): boolean {
+    return this.isGone || this.#headIndex >= entries;
   }
 
   get nextDueMs(): number | undefined {

@@ -79,9 +79,8 @@ class BackgroundSender implements Sender {
   }
 
   async flush(timeoutMs: number): Promise<Flushed> {
-    const marks = this.#options.outboxes.map(({ end }) => end);
-    const isDone = () =>
-      this.#options.outboxes.every(({ settledUpTo }, at) => settledUpTo >= (marks[at] ?? 0));
+    const marks = this.#options.outboxes.map((outbox) => outbox.mark());
+    const isDone = () => marks.every((isSettled) => isSettled());
     this.#backoffUntilMs = 0;
     this.#schedule(performance.now());
     await new Promise<void>((resolve) => {

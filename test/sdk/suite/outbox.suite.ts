@@ -4,9 +4,10 @@ import { readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
 import { createFileOutbox } from "../../../src/sdk/file-outbox.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
-import type { Outbox } from "../../../src/sdk/outbox.ts";
+import type { Outbox, Synced } from "../../../src/sdk/outbox.ts";
 import { withFolder } from "./folder.ts";
 
 const BYTES_MAX = 64 * 1024;
@@ -42,7 +43,7 @@ type Step =
       readonly bytes: number;
       readonly settle: readonly boolean[];
     }
-  | { readonly kind: "sync" }
+  | { readonly kind: "sync"; readonly isAwaited: boolean }
   | { readonly kind: "close" }
   | { readonly kind: "die" };
 
@@ -61,7 +62,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
         settle: fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
       }),
     },
-    { weight: 1, arbitrary: fc.constant({ kind: "sync" as const }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("sync" as const), isAwaited: fc.boolean() }) },
     { weight: 1, arbitrary: fc.constant({ kind: "close" as const }) },
     { weight: 1, arbitrary: fc.constant({ kind: "die" as const }) },
   ),
@@ -87,8 +88,12 @@ const walk = async (
 ): Promise<void> => {
   let outbox = open();
   const dead: Outbox[] = [];
+  const syncs: Promise<Synced>[] = [];
   const sizes = new Map<number, number>();
   const delivered = new Set<number>();
+  /** Of this life: entries, and what was asked to tell when those before it are settled. */
+  let own: number[] = [];
+  let marks: { readonly isSettled: () => boolean; readonly before: readonly number[] }[] = [];
   /** Of this life: what a killed process had settled and not written down may come again. */
   let settled = new Set<number>();
   const settleSome = async (step: Extract<Step, { kind: "take" }>): Promise<boolean> => {
@@ -109,12 +114,27 @@ const walk = async (
       const number = sizes.size;
       const appended = outbox.append(entry(number, step.size));
       assert.notEqual(appended.kind, "failed");
-      if (appended.kind === "kept") sizes.set(number, step.size);
-    } else if (step.kind === "take") await settleSome(step);
-    else if (step.kind === "sync") assert.deepEqual(await outbox.sync(), { kind: "synced" });
-    else if (step.kind === "close" && die) {
+      if (appended.kind === "kept") {
+        sizes.set(number, step.size);
+        own.push(number);
+      }
+      marks.push({ isSettled: outbox.mark(), before: [...own] });
+    } else if (step.kind === "take") {
+      await settleSome(step);
+      for (const { isSettled, before } of marks)
+        assert.equal(
+          isSettled(),
+          before.every((number) => settled.has(number)),
+        );
+    } else if (step.kind === "sync") {
+      const synced = outbox.sync();
+      // Events come while it goes on.
+      syncs.push(synced);
+      if (step.isAwaited) assert.deepEqual(await synced, { kind: "synced" });
+    } else if (step.kind === "close" && die) {
       await outbox.close();
       outbox = open();
+      [own, marks] = [[], []];
     } else if (die) {
       dead.push(outbox);
       // The dead take nothing over: it must not go on with that.
@@ -122,6 +142,7 @@ const walk = async (
       await die();
       outbox = open();
       settled = new Set();
+      [own, marks] = [[], []];
     }
   }
   const everything = { kind: "take", events: 20, bytes: 20_000, settle: Array(20).fill(true) } as const;
@@ -131,7 +152,8 @@ const walk = async (
     [...sizes.keys()],
   );
   assert.deepEqual(outbox.pending, { events: 0, bytes: 0 });
-  assert.equal(outbox.settledUpTo, outbox.end);
+  assert.ok(outbox.mark()());
+  for (const synced of await Promise.all(syncs)) assert.deepEqual(synced, { kind: "synced" });
   await outbox.close();
   for (const other of dead) await other.close();
 };
@@ -222,7 +244,7 @@ test("a client whose lease was taken goes on under a new name, and loses nothing
     const own = await stopped.take({ events: 9, bytes: 999 });
     assert.deepEqual(own?.entries.map(numberIn), [2]);
     own?.settle([0]);
-    assert.equal(stopped.settledUpTo, stopped.end);
+    assert.ok(stopped.mark()());
     await stopped.close();
     await heir.close();
   }));
@@ -301,6 +323,17 @@ test("an attempt that lies longer back than the broker remembers is said to be o
     await heir.close();
     await dead.close();
   }));
+
+test("the checksum is that of gzip, with zlib's own and without", () => {
+  // The check value of the CRC catalogue: CRC-32/ISO-HDLC of "123456789".
+  const check = encoder.encode("123456789");
+  assert.deepEqual([crc32(check), crc32ByTable(check)], [0xcbf43926, 0xcbf43926]);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) =>
+      assert.equal(crc32ByTable(bytes), crc32(bytes)),
+    ),
+  );
+});
 
 test("postponed entries wait for their time, and the others go first", async () => {
   const outbox = createMemoryOutbox({ bytesMax: BYTES_MAX });
