@@ -9,11 +9,12 @@ import process from "node:process";
 import { setImmediate as turn } from "node:timers/promises";
 import { type ClientOptions, createClient } from "prooftrail/sdk";
 
-const [kind = "interval", url = "", apiKey = "none", eventsText = "100000"] = process.argv.slice(2);
+const [kind = "interval", url = "", apiKey = "none", eventsText = "50000", workText = "0"] =
+  process.argv.slice(2);
 const events = Number(eventsText);
 /** Events of one turn of the event loop, as a request of a busy program has some. */
 const PER_TURN = 10;
-const WARM_UP = 5000;
+const WARM_UP = 2000;
 
 const directory = mkdtempSync(join(tmpdir(), "prooftrail-bench-"));
 const outboxes: Readonly<Record<string, ClientOptions["outbox"]>> = {
@@ -69,10 +70,9 @@ const writing = (): Taking => {
   };
 };
 
-/** The program's own work between two events, so that the figures are those of a process that is awake and does something else as well. */
-const WORK_MS = 0.05;
+/** The program's own work between two events. */
 const work = (): void => {
-  const endMs = performance.now() + WORK_MS;
+  const endMs = performance.now() + Number(workText);
   while (performance.now() < endMs);
 };
 
