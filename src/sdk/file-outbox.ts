@@ -323,8 +323,7 @@ class FileOutbox implements Outbox {
     for (const written of [this.#live, this.#spare]) if (written) closeSync(written.fd);
     this.#live = undefined;
     this.#spare = undefined;
-    for (const segment of [...this.#segments()])
-      await (segment.left === 0 ? segment.remove() : segment.written());
+    for (const segment of [...this.#segments()]) if (segment.left === 0) await segment.remove();
     await this.#removing;
     dropLease(directory, this.#owner);
   }

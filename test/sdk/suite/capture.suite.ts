@@ -222,7 +222,7 @@ test("whatever is handed over, capture does not throw, and what it keeps is what
         assert.deepEqual(client.events[0]?.metadata, expected);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
   const hostile = new Proxy(
     {},

@@ -178,7 +178,7 @@ test("whatever a folder kept comes out until it has its outcome, also when proce
         assert.deepEqual(await readdir(directory), []);
       }),
     ),
-    { numRuns: 60 },
+    { numRuns: 40 },
   ));
 
 test("two clients share a folder, and each delivers its own", () =>
