@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { manifestOf, type PackedFile, textOf, unpack, verify } from "../support/evidence-bundle.ts";
+import { diskFolder } from "../support/memory-folder.ts";
 import { RUNTIMES } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
@@ -54,7 +54,7 @@ const send = async (key: string, events: readonly object[]): Promise<void> => {
 
 beforeAll(async () => {
   service = await startTestService({ CHECKPOINT_INTERVAL: "50ms" });
-  folder = await mkdtemp(join(tmpdir(), "prooftrail-evidence-"));
+  folder = await mkdtemp(join(diskFolder(), "prooftrail-evidence-"));
   acme = await service.makeKey("acme");
   await send(acme, HISTORY);
 });
