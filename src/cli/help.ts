@@ -1,7 +1,8 @@
 /** The parts of a command's help that commander does not write: paragraphs, examples and exit codes. Pure. */
+
+import { wrappedLines } from "../verifier/text-width.ts";
 import type { CommandGroup, CommandSpec } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
-import { wrappedLines } from "./text-width.ts";
 
 /** Help fits a terminal of the least width that people have. */
 export const HELP_COLUMNS = 80;

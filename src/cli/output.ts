@@ -1,10 +1,10 @@
 /** What commands print: a document for programs, or text for people. Failures go to standard error, everything else to standard output. */
 import { printable } from "../verifier/printable.ts";
+import { wrappedLines } from "../verifier/text-width.ts";
 import type { Input } from "./command.ts";
 import type { Context, Writer } from "./context.ts";
 import type { FailureDocument } from "./failure.ts";
 import { type Column, createTable } from "./table.ts";
-import { wrappedLines } from "./text-width.ts";
 
 /** With --json the API's own text, as it came; else what `text` makes. */
 export const printAnswer = async (

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { textWidth } from "../verifier/text-width.ts";
 import { createTable } from "./table.ts";
-import { textWidth } from "./text-width.ts";
 
 interface Row {
   readonly id: string;

@@ -1,6 +1,14 @@
 /** What the verifier prints for people. Pure. */
 import type { EvidenceFacts, Finding, Verdict } from "../proof/evidence/verdict.ts";
 import { printable } from "./printable.ts";
+import { wrappedLines } from "./text-width.ts";
+
+/** Also where the output is no terminal, so that a report looks the same wherever it is kept. */
+const COLUMNS = 80;
+
+/** In lines of 80 columns, those after the first behind the indent. What has no space in it, such as a key, stays whole. */
+const folded = (text: string, indent: number): string =>
+  wrappedLines(text, COLUMNS - indent).join(`\n${" ".repeat(indent)}`);
 
 export const HELP = `Usage: prooftrail-verify [options] <bundle.zip>
 
@@ -24,7 +32,7 @@ export const reportText = (path: string, verdict: Verdict): string => {
     case "invalid":
       return invalidText(path, verdict.finding);
     case "undecided":
-      return `NOT DECIDED  ${path}\n\n${verdict.detail}\n`;
+      return `NOT DECIDED  ${path}\n\n${folded(verdict.detail, 0)}\n`;
   }
 };
 
@@ -43,20 +51,25 @@ const validText = (path: string, facts: EvidenceFacts): string => {
       }`,
     ],
     ["log", facts.origin],
-    ["checkpoint", `${checkpointSize} records, root ${facts.checkpointRoot}`],
+    [
+      "checkpoint",
+      `${checkpointSize} ${checkpointSize === 1 ? "record" : "records"}, root ${facts.checkpointRoot}`,
+    ],
     ["signed by", facts.keys.map((key) => key.split("+").slice(0, 2).join("+")).join(", ")],
     ["made", `${facts.generatedAt} for the API key ${facts.madeBy}`],
     ["anchored", `${facts.anchor.at}, leaf ${facts.anchor.leafIndex} of ${facts.anchor.origin}`],
     ["your checkpoint", HELD[facts.heldCheckpoint]],
   ];
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
-  const table = rows.map(([name, value]) => `  ${name.padEnd(width)}${printable(value)}\n`).join("");
+  const table = rows
+    .map(([name, value]) => `  ${name.padEnd(width)}${folded(printable(value), width + 2)}\n`)
+    .join("");
   const pinned = facts.isKeyPinned
     ? ""
-    : `\nThe key is not pinned: it came from the bundle itself. Compare it with GET /v1/log/key, or give that with --key:\n${facts.keys
+    : `\n${folded("The key is not pinned: it came from the bundle itself. Compare it with GET /v1/log/key, or give that with --key:", 0)}\n${facts.keys
         .map((key) => `  ${printable(key)}\n`)
         .join("")}`;
-  const notes = facts.notes.map((note) => `\nNote: ${printable(note)}\n`).join("");
+  const notes = facts.notes.map((note) => `\n${folded(`Note: ${printable(note)}`, 0)}\n`).join("");
   return `VALID  ${path}\n\n${table}${pinned}${notes}`;
 };
 
@@ -81,5 +94,5 @@ const invalidText = (path: string, finding: Finding): string => {
     eventId,
   ].filter((part) => part !== undefined);
   const where = place.length === 0 ? "" : `${place.join(", ")}: `;
-  return `INVALID  ${path}\n\n${printable(`${where}${detail} (${code})`)}\n`;
+  return `INVALID  ${path}\n\n${folded(printable(`${where}${detail} (${code})`), 0)}\n`;
 };

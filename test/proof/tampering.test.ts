@@ -22,18 +22,30 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "prooftrail-tampering-"));
-  const service = await startTestService({ ...SETTINGS, DATA_DIR: join(folder, "original") });
-  for (const [tenant, count] of [
+  const dataDir = join(folder, "original");
+  const last = [
     ["acme", EVENTS],
     ["beta", 3],
-  ] as const) {
-    const key = await service.makeKey(tenant);
+  ] as const;
+  const keys = new Map<string, string>();
+  // First without the sealer, so that each tree has one head, over all of its records: a head between would find some alterations in another way.
+  const taking = await startTestService({ DATA_DIR: dataDir, ROLES: "api,projector" });
+  for (const [tenant, count] of last) {
+    const key = await taking.makeKey(tenant);
+    keys.set(tenant, key);
     const events = Array.from({ length: count }, (_, index) => event({ event_id: `evt_${tenant}_${index}` }));
-    await service.call("/v1/events/batch", { key, body: { events } });
-    const sealed = await service.call(`/v1/events/evt_${tenant}_${count - 1}/proof?wait=10`, { key });
+    const { json } = await taking.call("/v1/events/batch", { key, body: { events } });
+    const seen = await taking.call(`/v1/events?limit=1&min_sequence=${json.data.sequence}`, { key });
+    expect(seen.status).toBe(200);
+  }
+  await taking.service.stop();
+  const sealing = await startTestService({ ...SETTINGS, DATA_DIR: dataDir });
+  for (const [tenant, count] of last) {
+    const path = `/v1/events/evt_${tenant}_${count - 1}/proof?wait=10`;
+    const sealed = await sealing.call(path, { key: keys.get(tenant) ?? "" });
     expect(sealed.status).toBe(200);
   }
-  await service.service.stop();
+  await sealing.service.stop();
 }, 30_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

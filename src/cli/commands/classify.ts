@@ -1,5 +1,6 @@
 /** `prooftrail classify`: which risk tier an AI system has. Asks the sandbox, which needs no key. */
 import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS } from "../../classification/vocabulary.ts";
+import { wrappedLines } from "../../verifier/text-width.ts";
 import { createApi } from "../api.ts";
 import type { CommandSpec, Input, OptionSpec } from "../command.ts";
 import type { Context } from "../context.ts";
@@ -121,9 +122,10 @@ const classificationText = (context: Context, data: JsonRecord): string => {
       obligations.map((each) => obligationText(each, columns)).join("\n"),
       obligations.length,
     ),
-    ...asRecords(data.warnings).map(
-      ({ path, message }) => `\nNote, ${shown(path).slice(1)}: ${shown(message)}\n`,
-    ),
+    ...asRecords(data.warnings).map(({ path, message }) => {
+      const note = `Note, ${shown(path).slice(1)}: ${shown(message)}`;
+      return `\n${wrappedLines(note, columns ?? Number.POSITIVE_INFINITY).join("\n")}\n`;
+    }),
     "\nFrom the sandbox: not for production, and no legal advice.\n",
   ].join("");
 };

@@ -1,6 +1,7 @@
 /** `prooftrail doctor`: one line for each thing that can be wrong, and what to do. */
 import type { Check } from "../../service/diagnosis.ts";
 import { printable } from "../../verifier/printable.ts";
+import { wrappedLines } from "../../verifier/text-width.ts";
 import type { CommandSpec } from "../command.ts";
 import type { Context, Writer } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -8,7 +9,6 @@ import { coloured } from "../output.ts";
 import { remoteChecks } from "../remote-checks.ts";
 import { findKey, readAddress } from "../service-address.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
-import { wrappedLines } from "../text-width.ts";
 
 export const DOCTOR: CommandSpec = {
   name: "doctor",

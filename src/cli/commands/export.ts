@@ -83,7 +83,7 @@ export const EXPORT: CommandSpec = {
     await context.out.write(
       input.isSet("--json")
         ? `${JSON.stringify({ data: about })}\n`
-        : `${path} has ${rows.count()} events, ${sizeText(bytes)}, up to sequence ${lastSequence} of the log.\n`,
+        : `${path} has ${rows.count()} ${rows.count() === 1 ? "event" : "events"}, ${sizeText(bytes)}, up to sequence ${lastSequence} of the log.\n`,
     );
     return EXIT.ok;
   },
