@@ -22,7 +22,7 @@ const exampleText = ({ command, says }: CommandSpec["examples"][number]): string
     .map((line) => `  ${line}\n`)
     .join("")}`;
 
-export const exitCodesText = (meanings: CommandSpec["exitMeanings"] = EXIT_MEANINGS): string => {
+const exitCodesText = (meanings: CommandSpec["exitMeanings"] = EXIT_MEANINGS): string => {
   const width = Math.max(...meanings.map(([code]) => String(code).length));
   const rows = meanings.map(([code, meaning]) =>
     wrapped(meaning, `  ${String(code).padEnd(width)}  `, " ".repeat(width + 4)),

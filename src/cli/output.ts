@@ -24,7 +24,7 @@ export const tableText = <Row>(
   rows: readonly Row[],
 ): string => createTable(columns, tableColumns(out)).lines(rows);
 
-export const COLOURS = { red: 31, green: 32, yellow: 33, bold: 1 } as const;
+const COLOURS = { red: 31, green: 32, yellow: 33, bold: 1 } as const;
 
 export const coloured = ({ hasColour }: Writer, colour: keyof typeof COLOURS, text: string): string =>
   hasColour ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;

@@ -15,11 +15,14 @@ export const backoffMs = (parts: {
 };
 
 const DIGITS = /^\d{1,10}$/;
+/** The name of a day, as each of the three forms of RFC 9110 §5.6.7 begins. Date.parse takes "-5" for a year. */
+const DATE = /^[A-Z][a-z]{2}/;
 
 /** What `Retry-After` says (RFC 9110 §10.2.3: seconds, or a date), in milliseconds; undefined where it says nothing that can be read. */
 export const retryAfterMs = (header: string | null, nowMs: number): number | undefined => {
   if (header === null) return undefined;
   const text = header.trim();
+  if (!(DIGITS.test(text) || DATE.test(text))) return undefined;
   const waitMs = DIGITS.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), RETRY_AFTER_MS_MAX);
 };

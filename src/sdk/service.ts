@@ -30,7 +30,7 @@ const zip = promisify(gzip);
 /** A third of the time of zlib's default, for bodies a fifth larger. */
 const GZIP_LEVEL = 2;
 
-export const USER_AGENT = "prooftrail-sdk";
+const USER_AGENT = "prooftrail-sdk";
 
 export const post = async (service: ServiceAddress, request: ServiceRequest): Promise<Answer> => {
   const { requestTimeoutMs } = service;

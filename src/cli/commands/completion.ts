@@ -7,7 +7,7 @@ import { zshScript } from "../completion/zsh.ts";
 import { EXIT } from "../exit-codes.ts";
 import { jsonOption } from "../shared-options.ts";
 
-export const COMPLETION_SCRIPTS: Readonly<Record<string, (places: readonly Place[]) => string>> = {
+const COMPLETION_SCRIPTS: Readonly<Record<string, (places: readonly Place[]) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,

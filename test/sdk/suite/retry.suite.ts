@@ -1,0 +1,49 @@
+/** When a client comes back. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { RETRY_AFTER_MS_MAX, RETRY_BASE_MS } from "../../../src/sdk/limits.ts";
+import { backoffMs, nextAttemptMs, retryAfterMs } from "../../../src/sdk/retry.ts";
+
+const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const failures = fc.integer({ min: 1, max: 2000 });
+
+test("waits grow with the failures up to the cap, and are anywhere below, so that clients do not come back together", () => {
+  fc.assert(
+    fc.property(failures, chance, (count, drawn) => {
+      const capMs = 60_000;
+      const waitMs = backoffMs({ failures: count, capMs, random: () => drawn });
+      assert.ok(waitMs >= 0 && waitMs < Math.min(capMs, RETRY_BASE_MS * 2 ** (count - 1)) + 1);
+    }),
+  );
+  assert.equal(backoffMs({ failures: 1, capMs: 60_000, random: () => 0 }), 0);
+  assert.equal(backoffMs({ failures: 3, capMs: 60_000, random: () => 0.5 }), 2 * RETRY_BASE_MS);
+  assert.equal(backoffMs({ failures: 99, capMs: 60_000, random: () => 0.5 }), 30_000);
+});
+
+test("no attempt comes before the service asked for it", () => {
+  fc.assert(
+    fc.property(failures, chance, fc.integer({ min: 0, max: 10_000 }), (count, drawn, askedMs) => {
+      assert.ok(nextAttemptMs({ failures: count, capMs: 60_000, askedMs, random: () => drawn }) >= askedMs);
+    }),
+  );
+});
+
+test("Retry-After is understood in seconds and as a date, and what says nothing is no wait", () => {
+  const nowMs = Date.parse("2026-11-20T10:00:00Z");
+  assert.deepEqual(
+    [
+      "0",
+      " 7 ",
+      "Fri, 20 Nov 2026 10:00:30 GMT",
+      "Fri, 20 Nov 2026 09:00:00 GMT",
+      "99999999",
+      "soon",
+      "",
+      "-5",
+      "1.5",
+    ].map((text) => retryAfterMs(text, nowMs)),
+    [0, 7000, 30_000, 0, RETRY_AFTER_MS_MAX, undefined, undefined, undefined, undefined],
+  );
+  assert.equal(retryAfterMs(null, nowMs), undefined);
+});
