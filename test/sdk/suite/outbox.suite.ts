@@ -1,11 +1,13 @@
 /** What waits is delivered once its turn comes, whatever happens between; what has its outcome never comes again. Both outboxes, by any sequence of steps. */
 import assert from "node:assert/strict";
+import { closeSync, openSync } from "node:fs";
 import { readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
 import { createFileOutbox } from "../../../src/sdk/file-outbox.ts";
+import { FileSync } from "../../../src/sdk/file-sync.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
 import type { Outbox, Synced } from "../../../src/sdk/outbox.ts";
 import { withFolder } from "./folder.ts";
@@ -248,6 +250,16 @@ test("a client whose lease was taken goes on under a new name, and loses nothing
     await stopped.close();
     await heir.close();
   }));
+
+test("what cannot be synced is said to be so", async () => {
+  // A device has nothing to sync: Linux says EINVAL, which nobody would see who does not ask.
+  const fd = openSync("/dev/null", "w");
+  const files = new FileSync("/dev");
+  files.written(fd);
+  const synced = await files.sync();
+  assert.ok(synced.kind === "failed" && synced.reason.includes("EINVAL"), JSON.stringify(synced));
+  closeSync(fd);
+});
 
 test("nobody else on the machine can read what waits", () =>
   withFolder(async (parent) => {
