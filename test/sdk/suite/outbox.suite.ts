@@ -252,12 +252,12 @@ test("a client whose lease was taken goes on under a new name, and loses nothing
   }));
 
 test("what cannot be synced is said to be so", async () => {
-  // A device has nothing to sync: Linux says EINVAL, which nobody would see who does not ask.
+  // A device has nothing to sync: Linux refuses it, which nobody would see who does not ask.
   const fd = openSync("/dev/null", "w");
   const files = new FileSync("/dev");
   files.written(fd);
   const synced = await files.sync();
-  assert.ok(synced.kind === "failed" && synced.reason.includes("EINVAL"), JSON.stringify(synced));
+  assert.ok(synced.kind === "failed" && /invalid/i.test(synced.reason), JSON.stringify(synced));
   closeSync(fd);
 });
 
