@@ -6,9 +6,9 @@ import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { compileExecutable } from "../runtime/compile.ts";
 import { readBrowserFiles } from "../service/browser-files.ts";
+import { readOptions } from "./read-options.ts";
 
 const ENTRY = "src/cli/main.ts";
 const EMBEDDED_FILES = "src/service/embedded-files.ts";
@@ -20,16 +20,8 @@ const USAGE = `Usage: bun run build [--outfile <path>] [--target <platform>]
 `;
 const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
-const readArguments = () => {
-  try {
-    return parseArgs({ options: { outfile: { type: "string" }, target: { type: "string" } } }).values;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-};
-
 const main = async (): Promise<number> => {
-  const given = readArguments();
+  const given = readOptions({ outfile: { type: "string" }, target: { type: "string" } });
   if (given instanceof Error) {
     process.stderr.write(`${given.message}\n${USAGE}`);
     return EXIT.usage;

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { readOptions } from "./read-options.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const OUTDIR = "dist/sdk";
@@ -126,16 +126,8 @@ const isFree = async (folder: string): Promise<boolean> => {
   return (await readdir(folder)).length === 0;
 };
 
-const readArguments = () => {
-  try {
-    return parseArgs({ options: { outdir: { type: "string" } } }).values;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-};
-
 const main = async (): Promise<number> => {
-  const given = readArguments();
+  const given = readOptions({ outdir: { type: "string" } });
   if (given instanceof Error) {
     process.stderr.write(`${given.message}\n${USAGE}`);
     return EXIT.usage;

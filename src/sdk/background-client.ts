@@ -20,7 +20,7 @@ import {
 import type { DropReason, RejectedEvent, Reports } from "./reports.ts";
 import { createSender, type Flushed, type Sender } from "./sender.ts";
 import type { ServiceAddress } from "./service.ts";
-import { type Sent, sendOne } from "./single-send.ts";
+import { rejectedAs, type Sent, sendOne } from "./single-send.ts";
 
 export interface Stats {
   /** Events in the log, `duplicates` of which it had before. */
@@ -101,10 +101,8 @@ export class BackgroundClient implements Client {
   get stats(): Stats {
     const { reports, outbox } = this.#parts;
     const { delivered, duplicates, failure } = this.#sender;
-    const pending = {
-      events: outbox.pending.events + this.#overflow.pending.events,
-      bytes: outbox.pending.bytes + this.#overflow.pending.bytes,
-    };
+    const [waiting, held] = [outbox.pending, this.#overflow.pending];
+    const pending = { events: waiting.events + held.events, bytes: waiting.bytes + held.bytes };
     return {
       delivered,
       duplicates,
@@ -127,10 +125,8 @@ export class BackgroundClient implements Client {
     const { plainMaker, reports, service } = this.#parts;
     const made = makeEvent(plainMaker, event, {});
     if (made.kind === "dropped") {
-      const { reason, message, path } = made.dropped;
       reports.dropped(made.dropped);
-      const errors = path === undefined ? [] : [{ path, code: reason, message }];
-      return { kind: "rejected", rejection: { code: reason, message, errors } };
+      return rejectedAs(made.dropped);
     }
     const body = Uint8Array.from(made.bytes);
     const { signal } = this.#sending;

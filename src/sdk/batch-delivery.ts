@@ -1,5 +1,6 @@
 /** Events to `POST /v1/events/batch`. Their texts go into the body as they are. */
 import type { Deliver, Delivery, EventOutcome } from "./delivery.ts";
+import { isJsonObject } from "./json-object.ts";
 import { post, rejectionOf, type ServiceAddress } from "./service.ts";
 
 const encoder = new TextEncoder();
@@ -40,15 +41,15 @@ const readOutcomes = (data: Readonly<Record<string, unknown>>, sent: number): De
   const entries: readonly unknown[] = Array.isArray(errors) ? errors : [];
   const named = new Set<number>();
   for (const entry of entries) {
-    if (typeof entry !== "object" || entry === null || !("index" in entry)) continue;
+    if (!isJsonObject(entry)) continue;
     const { index } = entry;
     if (typeof index !== "number" || !(index in outcomes)) continue;
     named.add(index);
-    const isRetryable = "retryable" in entry && entry.retryable === true;
-    const rejection = rejectionOf({ ...entry });
-    outcomes[index] = isRetryable
-      ? { kind: "again", reason: `${rejection.code}: ${rejection.message}` }
-      : { kind: "rejected", rejection };
+    const rejection = rejectionOf(entry);
+    outcomes[index] =
+      entry.retryable === true
+        ? { kind: "again", reason: `${rejection.code}: ${rejection.message}` }
+        : { kind: "rejected", rejection };
   }
   const isWhole = typeof accepted === "number" && accepted + named.size === sent && rejected === named.size;
   if (!isWhole) return { kind: "again", reason: `The answer does not account for ${sent} events.` };

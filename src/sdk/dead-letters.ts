@@ -1,6 +1,7 @@
 /** Events that the service will never take, kept with the reason: one JSON object per line, appended and synced. Several processes may share the file. */
 import { Buffer } from "node:buffer";
 import { open } from "node:fs/promises";
+import { textOf } from "./error-text.ts";
 import { DEAD_LETTER_BYTES_MAX } from "./limits.ts";
 import type { RejectedEvent } from "./reports.ts";
 
@@ -28,7 +29,7 @@ export const createDeadLetterFile = (path: string): DeadLetters => ({
       }
       return { kind: "kept" };
     } catch (error) {
-      return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
+      return { kind: "failed", reason: textOf(error) };
     }
   },
 });

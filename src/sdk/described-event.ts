@@ -1,10 +1,10 @@
 /**
  * Events that a callback of the program describes. A fault of the callback does not reach the program: the event counts as dropped, which is reported.
  */
+import { textOf } from "./error-text.ts";
+import { isJsonObject, type JsonObject } from "./json-object.ts";
 import type { LooseRecorder } from "./recorder.ts";
 import { isThenable } from "./watch-outcome.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** What a callback gives; what it throws becomes an event that is dropped. */
 export const attempt = (name: string, callback: () => unknown): unknown => {
@@ -19,7 +19,7 @@ export const attempt = (name: string, callback: () => unknown): unknown => {
 };
 
 /** A recorder is told of a fault only by an event that it finds: in this one it does, and drops, counts and reports it with this message. */
-export const undescribed = (message: string): Json => ({
+export const undescribed = (message: string): JsonObject => ({
   metadata: {
     description: {
       get fault(): never {
@@ -29,22 +29,11 @@ export const undescribed = (message: string): Json => ({
   },
 });
 
-export const textOf = (error: unknown): string => {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return "something that cannot be written";
-  }
-};
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Where a member is said it stays. What is no event is handed on: the recorder says what is wrong with it. */
-export const record = (recorder: LooseRecorder, event: unknown, filling: Json): void => {
+export const record = (recorder: LooseRecorder, event: unknown, filling: JsonObject): void => {
   if (event === undefined) return;
-  const { metadata = {} } = isObject(event) ? event : {};
-  if (!isObject(event) || !isObject(metadata)) return void recorder.capture(event);
+  const { metadata = {} } = isJsonObject(event) ? event : {};
+  if (!isJsonObject(event) || !isJsonObject(metadata)) return void recorder.capture(event);
   const filled: Record<string, unknown> = { ...metadata };
   for (const name in filling) if (filled[name] === undefined) filled[name] = filling[name];
   recorder.capture({ ...event, metadata: filled });

@@ -3,9 +3,8 @@ import type { SpanIds } from "./active-span.ts";
 import type { SharedMembers } from "./event.ts";
 import type { Hash } from "./hash.ts";
 import { findNotJson } from "./json-check.ts";
+import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { uuid7 } from "./uuid.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 export type Made =
   | { readonly kind: "made"; readonly eventId: string; readonly text: string }
@@ -46,7 +45,7 @@ export const createEventMaker = (parts: {
       return sourceId === undefined ? undefined : { id: sourceId, last };
     },
     make: (event, shared) => {
-      if (!isObject(event)) return invalid(undefined, "", "Is no event: hand over an object.");
+      if (!isJsonObject(event)) return invalid(undefined, "", "Is no event: hand over an object.");
       const nowMs = now();
       const {
         event_id: eventId = uuid7(nowMs),
@@ -65,7 +64,7 @@ export const createEventMaker = (parts: {
         whole.hash = undefined;
         Object.assign(whole, hashes.members);
       }
-      if (shared.tags && isObject(event.tags)) whole.tags = { ...shared.tags, ...event.tags };
+      if (shared.tags && isJsonObject(event.tags)) whole.tags = { ...shared.tags, ...event.tags };
       const numbered = withNumber(metadata, shared.metadata);
       if (numbered !== undefined) whole.metadata = numbered;
       addSpan(whole, activeSpan);
@@ -78,7 +77,7 @@ export const createEventMaker = (parts: {
   /** Counted also where the event is dropped afterwards: then its number is missing in the log, for everybody to see. */
   function withNumber(metadata: unknown, shared: SharedMembers["metadata"]): unknown {
     // What is no object is left as it is: the service says what is wrong with it.
-    if (metadata !== undefined && !isObject(metadata)) return metadata;
+    if (metadata !== undefined && !isJsonObject(metadata)) return metadata;
     const all = shared ? { ...shared, ...metadata } : metadata;
     if (sourceId === undefined || all?.source_id !== undefined) return all;
     // Named first: a member behind a spread costs a microsecond on Node 20 (measured).
@@ -88,9 +87,6 @@ export const createEventMaker = (parts: {
     return numbered;
   }
 };
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const invalid = (eventId: string | undefined, path: string, message: string): Made => ({
   kind: "invalid",
@@ -105,8 +101,8 @@ type Hashes =
   | { readonly kind: "hashed"; readonly members: Readonly<Record<string, string>> }
   | { readonly kind: "invalid"; readonly path: string; readonly message: string };
 
-const hashesOf = (identifiers: unknown, hash: Hash, given: Json): Hashes => {
-  if (!isObject(identifiers)) return { kind: "invalid", path: "/hash", message: "Is no object." };
+const hashesOf = (identifiers: unknown, hash: Hash, given: JsonObject): Hashes => {
+  if (!isJsonObject(identifiers)) return { kind: "invalid", path: "/hash", message: "Is no object." };
   const members: Record<string, string> = {};
   for (const name in identifiers) {
     const identifier = identifiers[name];

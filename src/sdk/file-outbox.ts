@@ -7,6 +7,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:f
 import { join } from "node:path";
 import { clearInterval, setImmediate, setInterval } from "node:timers";
 import { adoptSegments } from "./adoption.ts";
+import { textOf } from "./error-text.ts";
 import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
 import { dropLease, renewLease, takeLease } from "./lease.ts";
@@ -39,7 +40,6 @@ export interface FileOutboxOptions {
   readonly onFailure: (reason: string) => void;
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 

@@ -1,6 +1,7 @@
 /** Syncs what was written: one sync at a time, and whatever is written during one is in the next, so that many events share it. */
 import { closeSync, fdatasync } from "node:fs";
 import { open } from "node:fs/promises";
+import { textOf } from "./error-text.ts";
 import type { Synced } from "./outbox.ts";
 
 export class FileSync {
@@ -69,7 +70,7 @@ export class FileSync {
       if (hasNewFiles) await syncFolder(this.#directory);
       return { kind: "synced" };
     } catch (error) {
-      return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
+      return { kind: "failed", reason: textOf(error) };
     } finally {
       this.#syncingFd = undefined;
       for (const fd of done) closeSync(fd);

@@ -7,6 +7,7 @@ import { readFileSync, readlinkSync, statSync, unlinkSync, utimesSync, writeFile
 import { hostname } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { isJsonObject } from "./json-object.ts";
 import { LEASE_STALE_MS } from "./limits.ts";
 
 export const LEASE_SUFFIX = ".lease";
@@ -83,8 +84,8 @@ export const isAbandoned = (directory: string, owner: string): boolean => {
 
 const readHolder = (text: string): Holder | undefined => {
   const value: unknown = JSON.parse(text);
-  if (typeof value !== "object" || value === null) return undefined;
-  const { host, pid, started }: { host?: unknown; pid?: unknown; started?: unknown } = value;
+  if (!isJsonObject(value)) return undefined;
+  const { host, pid, started } = value;
   if (typeof host !== "string" || typeof pid !== "number") return undefined;
   return { host, pid, started: typeof started === "string" ? started : null };
 };

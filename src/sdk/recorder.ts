@@ -1,4 +1,6 @@
 /** Taking events down: the part of a client that a program's own code calls. It never throws, waits for nobody, and says what became of the event. */
+
+import { textOf } from "./error-text.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
 import type { EventMaker } from "./event-maker.ts";
 import { EVENT_BYTES_MAX } from "./limits.ts";
@@ -54,15 +56,6 @@ export const makeEvent = (maker: EventMaker, event: unknown, shared: SharedMembe
     return drop("too_large", `An event has at most ${EVENT_BYTES_MAX} bytes as JSON.`, { eventId });
   } catch (error) {
     return drop("invalid", textOf(error), { eventId: undefined });
-  }
-};
-
-/** What is thrown by a getter may be anything, and may itself refuse to be a text. */
-const textOf = (error: unknown): string => {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return "It cannot be read.";
   }
 };
 

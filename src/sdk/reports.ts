@@ -1,6 +1,7 @@
 /** What went wrong, counted and told. Nothing in here throws into the program, whatever its callbacks do. */
 import process from "node:process";
 import type { Rejection } from "./delivery.ts";
+import { textOf } from "./error-text.ts";
 import { REPORT_INTERVAL_MS } from "./limits.ts";
 
 /** Why an event is not in the outbox and will not be sent. Each one is counted, and its number is missing at the source. */
@@ -83,7 +84,7 @@ export const createReports = (callbacks: Callbacks): Reports => {
     try {
       callback?.(value);
     } catch (error) {
-      problem("callback", `A callback threw: ${error instanceof Error ? error.message : String(error)}`);
+      problem("callback", `A callback threw: ${textOf(error)}`);
     }
   };
 

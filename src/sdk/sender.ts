@@ -6,6 +6,8 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver, Delivery, EventOutcome } from "./delivery.ts";
+import { textOf } from "./error-text.ts";
+import { isJsonObject } from "./json-object.ts";
 import { REFUSED_RETRY_CAP_MS, RETRY_CAP_MS } from "./limits.ts";
 import type { Outbox, TakeLimits, Taken } from "./outbox.ts";
 import type { RejectedEvent, Reports } from "./reports.ts";
@@ -151,11 +153,7 @@ class BackgroundSender implements Sender {
         if (!taken) return;
         await this.#deliver(taken);
       } catch (error) {
-        this.#wait(
-          { reason: `The outbox cannot be read: ${error instanceof Error ? error.message : String(error)}` },
-          "outbox",
-          RETRY_CAP_MS,
-        );
+        this.#wait({ reason: `The outbox cannot be read: ${textOf(error)}` }, "outbox", RETRY_CAP_MS);
       }
       for (const look of [...this.#waiting]) look();
     }
@@ -297,8 +295,7 @@ const letterOf = (entry: Uint8Array, rejection: RejectedEvent["rejection"]): Rej
 const eventIdIn = (text: string): string | undefined => {
   try {
     const event: unknown = JSON.parse(text);
-    if (typeof event !== "object" || event === null || !("event_id" in event)) return undefined;
-    return typeof event.event_id === "string" ? event.event_id : undefined;
+    return isJsonObject(event) && typeof event.event_id === "string" ? event.event_id : undefined;
   } catch {
     return undefined;
   }

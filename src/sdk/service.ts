@@ -3,6 +3,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Delivery, Rejection } from "./delivery.ts";
+import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { ANSWER_BYTES_MAX, GZIP_BYTES_MIN } from "./limits.ts";
 import { retryAfterMs } from "./retry.ts";
 
@@ -15,7 +16,7 @@ export interface ServiceAddress {
 }
 
 export type Answer =
-  | { readonly kind: "taken"; readonly data: Readonly<Record<string, unknown>> }
+  | { readonly kind: "taken"; readonly data: JsonObject }
   | Exclude<Delivery, { kind: "answered" }>;
 
 export interface ServiceRequest {
@@ -87,10 +88,9 @@ const readText = async (response: Response): Promise<string> => {
   return await response.text();
 };
 
-const record = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+const record = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
 
-const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => {
+const parsed = (text: string): JsonObject | undefined => {
   try {
     return record(JSON.parse(text));
   } catch {
@@ -130,14 +130,14 @@ const readAnswer = (response: Response, text: string): Answer => {
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-const problemText = (problem: Readonly<Record<string, unknown>>): string => {
+const problemText = (problem: JsonObject): string => {
   const sentence = text(problem.detail) ?? text(problem.title) ?? "No reason was given.";
   const [code, id] = [text(problem.code), text(problem.request_id)];
   return `${code ? `${code}: ` : ""}${sentence}${id ? ` (request ${id})` : ""}`;
 };
 
 /** From a problem document, or from an entry of `data.errors` in the answer to a batch. */
-export const rejectionOf = (entry: Readonly<Record<string, unknown>>): Rejection => ({
+export const rejectionOf = (entry: JsonObject): Rejection => ({
   code: text(entry.code) ?? "unknown",
   message: text(entry.message) ?? text(entry.detail) ?? text(entry.title) ?? "No reason was given.",
   errors: (Array.isArray(entry.errors) ? entry.errors : []).flatMap((value: unknown) => {

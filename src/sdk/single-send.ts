@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Rejection } from "./delivery.ts";
 import { RESENT_AFTER_MS, RETRY_CAP_MS } from "./limits.ts";
+import type { DroppedEvent } from "./reports.ts";
 import { nextAttemptMs } from "./retry.ts";
 import { post, type ServiceAddress } from "./service.ts";
 import { uuid5 } from "./uuid.ts";
@@ -25,6 +26,12 @@ export type Sent =
   | { readonly kind: "rejected"; readonly rejection: Rejection }
   /** Not known: the time was over, or the service refuses this client. `again` sends the very same, under the same key: it is stored at most once. */
   | { readonly kind: "unknown"; readonly reason: string; readonly again: () => Promise<Sent> };
+
+/** What was not made into an event is not sent. */
+export const rejectedAs = ({ reason, message, path }: DroppedEvent): Sent => {
+  const errors = path === undefined ? [] : [{ path, code: reason, message }];
+  return { kind: "rejected", rejection: { code: reason, message, errors } };
+};
 
 /** Of the idempotency keys of this SDK. */
 const NAMESPACE = "6f0b2c64-7d0a-4f5e-9d5d-2a1d0c6e8b47";

@@ -5,7 +5,7 @@ import { eventMakers } from "./client.ts";
 import type { EventOptions } from "./client-options.ts";
 import { createRecorder, type Keep, makeEvent } from "./recorder.ts";
 import { createReports } from "./reports.ts";
-import type { Receipt } from "./single-send.ts";
+import { type Receipt, rejectedAs } from "./single-send.ts";
 
 /** An event as it would have been sent. */
 export type CapturedEvent = Readonly<Record<string, unknown>> & {
@@ -43,8 +43,7 @@ export const createTestClient = <Extra extends string = never>(
       const made = makeEvent(plainMaker, event, {});
       if (made.kind === "dropped") {
         reports.dropped(made.dropped);
-        const { reason, message } = made.dropped;
-        return { kind: "rejected", rejection: { code: reason, message, errors: [] } };
+        return rejectedAs(made.dropped);
       }
       keep(made);
       return { kind: "stored", receipt: receiptOf(made.eventId, events.length) };

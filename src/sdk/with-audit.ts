@@ -1,8 +1,10 @@
 /** Functions whose calls are recorded: what the caller sees of them stays exactly as it was. */
 
-import { attempt, record, textOf, undescribed } from "./described-event.ts";
+import { attempt, record, undescribed } from "./described-event.ts";
+import { textOf } from "./error-text.ts";
 import type { CaptureEvent, EventWithout } from "./event.ts";
 import { sha256 } from "./hash.ts";
+import type { JsonObject } from "./json-object.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
 import { type StreamEnd, type Watcher, watchOutcome } from "./watch-outcome.ts";
 
@@ -106,10 +108,8 @@ interface LooseOptions {
   }): unknown;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** The kind of an error and the hash of its message, by which equal ones are found. */
-const withoutText = (error: unknown): Json => {
+const withoutText = (error: unknown): JsonObject => {
   try {
     const { name: kind } =
       typeof error === "object" && error !== null ? error.constructor : { name: typeof error };

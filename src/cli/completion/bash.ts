@@ -1,5 +1,6 @@
 /** The script for bash 4 or newer. Pure. */
-import type { Place } from "./words.ts";
+import { stepCases } from "./steps.ts";
+import { type Place, placeName } from "./words.ts";
 
 export const bashScript = (places: readonly Place[]): string => `# bash completion for prooftrail.
 # Now:      source <(prooftrail completion bash)
@@ -36,18 +37,6 @@ ${places.map(placeCase).join("\n")}
 }
 complete -o default -F _prooftrail prooftrail
 `;
-
-const placeName = ({ path }: Place): string => path.join(" ");
-
-/** Words that go deeper into the tree, and options whose value is no command. */
-const stepCases = (place: Place): readonly string[] => {
-  const name = placeName(place);
-  const deeper = place.commands.map(
-    ({ word }) => `      "${name}|${word}") place="${[...place.path, word].join(" ")}" ;;`,
-  );
-  const valued = place.options.filter(({ value }) => value !== "none").map(({ word }) => `"${name}|${word}"`);
-  return valued.length === 0 ? deeper : [...deeper, `      ${valued.join("|")}) skip=1 ;;`];
-};
 
 const valueCases = (place: Place): readonly string[] => {
   const name = placeName(place);

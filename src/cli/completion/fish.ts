@@ -1,5 +1,5 @@
 /** The script for fish. Pure. */
-import type { Place } from "./words.ts";
+import { type Place, placeName } from "./words.ts";
 
 export const fishScript = (places: readonly Place[]): string => `# fish completion for prooftrail.
 # Now:      prooftrail completion fish | source
@@ -23,8 +23,6 @@ end
 complete -c prooftrail -f
 ${places.flatMap(placeLines).join("\n")}
 `;
-
-const placeName = ({ path }: Place): string => path.join(" ");
 
 const stepCases = (place: Place): readonly string[] => {
   const name = placeName(place);

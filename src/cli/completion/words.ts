@@ -23,6 +23,9 @@ export interface OptionWord extends Word {
   readonly value: "none" | "any" | "file" | readonly string[];
 }
 
+/** Its words as one, as the scripts keep it. */
+export const placeName = ({ path }: Place): string => path.join(" ");
+
 export const placesOf = (root: CommandGroup): readonly Place[] => placesUnder(root, []);
 
 const placesUnder = (node: CommandNode, path: readonly string[]): readonly Place[] => {

@@ -1,5 +1,6 @@
 /** The script for zsh. Pure. */
-import type { OptionWord, Place } from "./words.ts";
+import { stepCases } from "./steps.ts";
+import { type OptionWord, type Place, placeName } from "./words.ts";
 
 export const zshScript = (places: readonly Place[]): string => `#compdef prooftrail
 # zsh completion for prooftrail.
@@ -29,17 +30,6 @@ ${places.map(placeCase).join("\n")}
 
 if [[ $funcstack[1] == _prooftrail ]]; then _prooftrail "$@"; else compdef _prooftrail prooftrail; fi
 `;
-
-const placeName = ({ path }: Place): string => path.join(" ");
-
-const stepCases = (place: Place): readonly string[] => {
-  const name = placeName(place);
-  const deeper = place.commands.map(
-    ({ word }) => `      "${name}|${word}") place="${[...place.path, word].join(" ")}" ;;`,
-  );
-  const valued = place.options.filter(({ value }) => value !== "none").map(({ word }) => `"${name}|${word}"`);
-  return valued.length === 0 ? deeper : [...deeper, `      ${valued.join("|")}) skip=1 ;;`];
-};
 
 const valueCases = (place: Place): readonly string[] =>
   place.options
