@@ -28,11 +28,22 @@ const leafPrefix = leafInput.slice(0, 1);
 const nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
 nodeInput[0] = NODE_PREFIX;
 
-export const leafHash = (data: Uint8Array): Hash => {
-  if (data.length > LEAF_COPIED_BYTES_MAX)
-    return new Uint8Array(createHash("sha256").update(leafPrefix).update(data).digest());
+export const leafHash = (data: Uint8Array): Hash =>
+  data.length > LEAF_COPIED_BYTES_MAX
+    ? new Uint8Array(longLeaf(data).digest())
+    : digest(behindLeafPrefix(data));
+
+/** `leafHash` in base64, for who only writes it down: without the two arrays that hold its bytes. */
+export const leafHashBase64 = (data: Uint8Array): string =>
+  data.length > LEAF_COPIED_BYTES_MAX
+    ? longLeaf(data).digest("base64")
+    : sha256("sha256", behindLeafPrefix(data), "base64");
+
+const longLeaf = (data: Uint8Array) => createHash("sha256").update(leafPrefix).update(data);
+
+const behindLeafPrefix = (data: Uint8Array): Uint8Array => {
   leafInput.set(data, 1);
-  return digest(leafInput.subarray(0, 1 + data.length));
+  return leafInput.subarray(0, 1 + data.length);
 };
 
 export const nodeHash = (left: Hash, right: Hash): Hash => {
