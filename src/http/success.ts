@@ -12,13 +12,28 @@ export const successText = (options: {
   readonly status?: number;
   readonly requestId: string;
   readonly dataText: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }): Response => {
-  const { status = 200, requestId, dataText, headers } = options;
-  const own = jsonHeaders(requestId);
+  const { status = 200, requestId, dataText } = options;
   return new Response(`{"data":${dataText},"request_id":"${requestId}"}`, {
     status,
-    headers: headers ? { ...own, ...headers } : own,
+    headers: jsonHeaders(requestId),
+  });
+};
+
+/**
+ * The answer to one event that was taken, the only one that is given so often that its headers are counted: it names no Cache-Control, as no cache keeps
+ * what answers a POST unless it is told to (RFC 9110 §9.3.3).
+ */
+export const successAccepted = (options: {
+  readonly requestId: string;
+  readonly dataText: string;
+  readonly isReplayed: boolean;
+}): Response => {
+  const { requestId, dataText, isReplayed } = options;
+  const headers = { "content-type": "application/json", "x-request-id": requestId };
+  return new Response(`{"data":${dataText},"request_id":"${requestId}"}`, {
+    status: 202,
+    headers: isReplayed ? { ...headers, "idempotency-replayed": "true" } : headers,
   });
 };
 
@@ -26,7 +41,6 @@ export const success = (options: {
   readonly status?: number;
   readonly requestId: string;
   readonly data: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
 }): Response => successText({ ...options, dataText: JSON.stringify(options.data) });
 
 export const successList = (options: {

@@ -7,6 +7,7 @@ import { readBodyText } from "./body-text.ts";
 import { type JsonSlice, sliceBody } from "./json/slice.ts";
 import { judge, toRecord, type ValidEvent } from "./judge.ts";
 import { receiptOf } from "./receipt.ts";
+import { receivedAtOf } from "./received-at.ts";
 import { replayDuplicate } from "./replay.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
 
@@ -34,7 +35,7 @@ export const acceptOne = async (
     const answer = await answerEarlier(dependencies, { tenant, judged, slice });
     if (answer) return answer;
   }
-  const receivedAt = dependencies.now().toISOString();
+  const receivedAt = receivedAtOf(dependencies.now());
   const { event, warnings } = judged;
   const messageId =
     idempotencyKey === undefined
@@ -48,7 +49,7 @@ export const acceptOne = async (
     slice,
     messageId,
   });
-  const [outcome] = await dependencies.appender.append([record]);
+  const outcome = (await dependencies.appender.append([record]))[0];
   if (!outcome) throw new Error("append answers every record");
   if (warnings.length > 0) dependencies.onUnknownFields(warnings.length);
   if (outcome.kind !== "appended") {

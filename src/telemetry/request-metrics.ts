@@ -63,7 +63,8 @@ export const createRequestCount = (registers: Registry[]): ((request: CountedReq
     buckets: SECONDS_BOUNDS,
     registers,
   });
-  const kinds = new Map<string, { readonly labels: Labels; count: number; readonly durations: Durations }>();
+  const kinds = new Map<string, Kind>();
+  let latest: Kind | undefined;
   new Counter({
     name: "prooftrail_http_requests_total",
     help: "Requests answered, by route pattern and status.",
@@ -74,23 +75,37 @@ export const createRequestCount = (registers: Registry[]): ((request: CountedReq
       for (const { labels, count } of kinds.values()) this.inc(labels, count);
     },
   });
-  return (request) => {
-    const { route, status, seconds } = request;
+  const kindOf = ({ method: sent, route, status }: CountedRequest): Kind => {
     // Anybody may invent methods; labels must not grow with them.
-    const method = KNOWN_METHODS.has(request.method) ? request.method : "other";
+    const method = KNOWN_METHODS.has(sent) ? sent : "other";
     const name = `${method} ${status} ${route}`;
     let kind = kinds.get(name);
     if (!kind) {
       kind = { labels: { method, route, status }, count: 0, durations: durations.of(route) };
       kinds.set(name, kind);
     }
-    kind.count++;
-    kind.durations.seconds += seconds;
-    const bound = SECONDS_BOUNDS.findIndex((atMost) => seconds <= atMost);
-    const index = bound < 0 ? SECONDS_BOUNDS.length : bound;
-    kind.durations.counts[index] = (kind.durations.counts[index] ?? 0) + 1;
+    return kind;
+  };
+  return (request) => {
+    const { seconds } = request;
+    // Requests of one kind come in rows, and looking a new text up costs more than all the rest.
+    if (!latest || !isOfKind(request, latest)) latest = kindOf(request);
+    latest.count++;
+    latest.durations.seconds += seconds;
+    let bound = 0;
+    while (seconds > (SECONDS_BOUNDS[bound] ?? Number.POSITIVE_INFINITY)) bound++;
+    latest.durations.counts[bound] = (latest.durations.counts[bound] ?? 0) + 1;
   };
 };
+
+interface Kind {
+  readonly labels: Labels;
+  count: number;
+  readonly durations: Durations;
+}
+
+const isOfKind = ({ method, route, status }: CountedRequest, { labels }: Kind): boolean =>
+  route === labels.route && status === labels.status && method === labels.method;
 
 interface Labels {
   readonly method: string;

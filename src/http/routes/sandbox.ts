@@ -125,7 +125,7 @@ const postEvent = async (
     idempotencyKey: undefined,
   });
   if (answer.kind !== "accepted") return refused(context, answer);
-  return acceptedEvent(context, answer, { expires_at: expiryOf(answer.receivedAt) });
+  return acceptedEvent(context, answer, ["expires_at", expiryOf(answer.receivedAt)]);
 };
 
 const listEvents = async (
