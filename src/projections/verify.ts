@@ -1,12 +1,16 @@
-/** Holds a live view against one that is made from the log now, row by row. What is read is one state of the database, whoever writes meanwhile. */
-
+/**
+ * Holds a live view against one that is made from the log now, row by row and, where it has a text index, record by record. What is read is one state of
+ * the database, whoever writes meanwhile.
+ */
 import { VERIFY_DIFFERENCES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { keyText, type Row, type Table } from "../views/tables.ts";
-import type { Snapshot, ViewStore } from "../views/view-store.ts";
+import type { TextIndex } from "../views/text-index.ts";
+import type { Snapshot, ViewStore, Write } from "../views/view-store.ts";
 import { createLaneReading } from "./lane.ts";
 import type { Projection } from "./projection.ts";
+import { createTermPrints, type TermPrints } from "./term-prints.ts";
 
 export interface VerifyDependencies {
   readonly log: LogReader;
@@ -18,8 +22,9 @@ export interface VerifyDependencies {
 }
 
 export interface Difference {
+  /** A table, or a text index. */
   readonly table: string;
-  /** The row's key, without anything else of it. */
+  /** The row's key, or the record's sequence, without anything else of it. */
   readonly key: string;
   readonly kind: "missing" | "unexpected" | "different";
 }
@@ -38,9 +43,10 @@ export const verifyView = async (
 ): Promise<Verified> => {
   const own = new Set(projection.tables);
   await scratch.open(projection);
+  const { views: made, terms } = withTermsTold(scratch, projection, live.termsOf);
   // Rows of other views are asked of the live ones.
   const views: ViewStore = {
-    ...scratch,
+    ...made,
     load: (table, keys) => (own.has(table) ? scratch.load(table, keys) : live.load(table, keys)),
   };
   const read = createLaneReading({ log, views, clock, onProgress: () => {} });
@@ -56,9 +62,62 @@ export const verifyView = async (
   await readTo(await live.position(projection.name));
   return live.snapshot(projection, async (there) => {
     await readTo(there.position);
-    await projection.expireAlike?.(there, scratch);
-    return scratch.snapshot(projection, (here) => compare(projection, here, there));
+    await projection.expireAlike?.(there, made);
+    const compared = await scratch.snapshot(projection, (here) => compare(projection, here, there));
+    const differences = [...compared.differences];
+    for (const [index, expected] of terms) differences.push(...(await compareTerms(index, expected, there)));
+    return { ...compared, differences: differences.slice(0, VERIFY_DIFFERENCES_MAX) };
   });
+};
+
+/**
+ * A store that notes which terms the live one should have in its text indexes. They are not read back from the scratch: what is kept of a term there may differ
+ * between databases.
+ */
+const withTermsTold = (
+  store: ViewStore,
+  { textIndexes = [] }: Projection,
+  termsOf: ViewStore["termsOf"],
+): { views: ViewStore; terms: ReadonlyMap<TextIndex, TermPrints> } => {
+  const terms = new Map(textIndexes.map((index) => [index, createTermPrints()]));
+  const note = (writes: readonly Write[]): void => {
+    for (const write of writes) {
+      if (write.kind === "index") terms.get(write.index)?.set(write.sequence, termsOf(write));
+      else if (write.kind === "unindex") terms.get(write.index)?.set(write.sequence, []);
+    }
+  };
+  const views: ViewStore = {
+    ...store,
+    commit: async (commit) => {
+      const result = await store.commit(commit);
+      if (result.kind === "committed") note(commit.writes);
+      return result;
+    },
+    revise: async (revision) => {
+      const result = await store.revise(revision);
+      if (result.kind === "revised") note(revision.writes);
+      return result;
+    },
+  };
+  return { views, terms };
+};
+
+const compareTerms = async (
+  index: TextIndex,
+  expected: TermPrints,
+  live: Snapshot,
+): Promise<readonly Difference[]> => {
+  const found = createTermPrints();
+  await live.visitTerms(index, (term, sequence) => found.add(sequence, term));
+  const differences: Difference[] = [];
+  const last = Math.max(expected.last(), found.last());
+  for (let sequence = 0; sequence <= last && differences.length < VERIFY_DIFFERENCES_MAX; sequence++) {
+    const [one, other] = [expected.at(sequence), found.at(sequence)];
+    if (one === other) continue;
+    const kind = other === 0 ? "missing" : one === 0 ? "unexpected" : "different";
+    differences.push({ table: index.name, key: `${index.name} ${sequence}`, kind });
+  }
+  return differences;
 };
 
 const compare = async (projection: Projection, made: Snapshot, live: Snapshot): Promise<Verified> => {

@@ -61,8 +61,7 @@ export interface ViewCare extends AsyncDisposable {
   replay(name: string, sequence: number | undefined): AsyncIterable<ReplayedLetter>;
 }
 
-/** `hasTextIndex`: the words of its full-text index are not compared, its tables tell all but that. */
-export type CheckedView = Verified & { readonly hasTextIndex: boolean };
+export type CheckedView = Verified;
 
 interface Tools {
   readonly log: LogReader;
@@ -159,12 +158,7 @@ const checkView = async (
   const path = join(tmpdir(), `prooftrail-verify-${randomUUID()}.sqlite`);
   const scratch = createSqliteViews({ path });
   try {
-    const verified = await verifyView(
-      { log, live: views, scratch, clock: now, onProgress },
-      projection,
-      signal,
-    );
-    return { ...verified, hasTextIndex: projection.textIndexes !== undefined };
+    return await verifyView({ log, live: views, scratch, clock: now, onProgress }, projection, signal);
   } finally {
     await scratch.close();
     for (const end of ["", "-wal", "-shm"]) await rm(path + end, { force: true });

@@ -13,6 +13,7 @@ import {
   DatabaseError,
   type RunSql,
 } from "./postgres-connection.ts";
+import { visitPostgresTerms } from "./postgres-terms.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
 import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
 import {
@@ -38,9 +39,11 @@ import {
 } from "./tables.ts";
 import {
   labelTableName,
+  labelTerm,
   postgresMatchText,
   postgresTextIndexDdl,
   postgresTextIndexRename,
+  wordTerm,
 } from "./text-index.ts";
 import {
   type CommitResult,
@@ -138,6 +141,11 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
         return { result: undefined, keep: known !== undefined };
       });
     },
+    // Times are looked for in columns.
+    termsOf: ({ tenant, words, labels }) => [
+      ...words.map((word) => wordTerm(tenant, word)),
+      ...labels.map((label) => labelTerm(tenant, label)),
+    ],
     snapshot: async (view, visit) => {
       await whenReady();
       return inSnapshot(url, view, visit);
@@ -203,7 +211,9 @@ const inSnapshot = async <Result>(
         }
       }
       const load: Snapshot["load"] = (table, keys) => loadRows(run, table, keys);
-      const result = await visit({ position: known ? rowInteger(known, "position") : 0, rows, load });
+      const visitTerms: Snapshot["visitTerms"] = (index, seen) => visitPostgresTerms(run, index, seen);
+      const position = known ? rowInteger(known, "position") : 0;
+      const result = await visit({ position, rows, load, visitTerms });
       return { result, keep: false };
     });
   } finally {

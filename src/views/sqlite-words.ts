@@ -1,9 +1,9 @@
-/** Which words of a text index begin with some characters. */
+/** What a text index holds, read from its own lists of terms: the words that begin with some characters, or all there is. */
 import type { DatabaseSync } from "node:sqlite";
 import { PREFIX_WORDS_MAX } from "../limits.ts";
 import type { Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
-import { rowText, sqlName } from "./tables.ts";
+import { rowInteger, rowText, sqlName } from "./tables.ts";
 import type { TextIndex } from "./text-index.ts";
 
 /** Stands between the words of a pair; and the character that follows it in ASCII. */
@@ -18,13 +18,11 @@ export type WordsWith = (index: TextIndex, beginning: string) => readonly string
  */
 export const createWordsWith = (database: DatabaseSync, statements: Statements): WordsWith => {
   const known = new Set<string>();
-  return ({ name }, beginning) => {
-    const table = sqlName(`${name}_terms`);
-    // Of the connection alone, so that nothing of it is in the file. It finds its index by name whenever it is asked.
-    if (!known.has(name))
-      database.exec(`CREATE VIRTUAL TABLE temp.${table} USING fts5vocab (main, ${sqlName(name)}, instance)`);
+  return (index, beginning) => {
+    const { name } = index;
+    if (!known.has(name)) makeTermTable(database, index);
     known.add(name);
-    const next = statements(`SELECT term FROM temp.${table} WHERE term >= ? LIMIT 1`);
+    const next = statements(`SELECT term FROM ${termTable(index)} WHERE term >= ? LIMIT 1`);
     const found = new Set<string>();
     let from = beginning;
     for (;;) {
@@ -44,3 +42,23 @@ export const createWordsWith = (database: DatabaseSync, statements: Statements):
     }
   };
 };
+
+/** Each term with each row that has it. */
+export function* sqliteTerms(
+  database: DatabaseSync,
+  index: TextIndex,
+): Generator<{ readonly term: string; readonly sequence: number }> {
+  makeTermTable(database, index);
+  for (const stored of database.prepare(`SELECT term, doc FROM ${termTable(index)}`).iterate()) {
+    const row = fromStored(stored);
+    yield { term: rowText(row, "term"), sequence: rowInteger(row, "doc") };
+  }
+}
+
+/** Of the connection alone, so that nothing of it is in the file. It finds its index by name whenever it is asked. */
+const makeTermTable = (database: DatabaseSync, index: TextIndex): void =>
+  database.exec(
+    `CREATE VIRTUAL TABLE ${termTable(index)} USING fts5vocab (main, ${sqlName(index.name)}, instance)`,
+  );
+
+const termTable = ({ name }: TextIndex): string => `temp.${sqlName(`${name}_terms`)}`;

@@ -20,7 +20,7 @@ import {
   type Statements,
   type Transactions,
 } from "./sqlite-connection.ts";
-import { createWordsWith, type WordsWith } from "./sqlite-words.ts";
+import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
   fromStored,
@@ -139,6 +139,8 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
         .all()
         .map((row) => rowText(fromStored(row), "name")),
     drop: (name) => transactions.run(async () => dropNamed(writer, write, name)),
+    // Each has a space before it.
+    termsOf: (entry) => sqliteTermsText(entry).split(" ").slice(1),
     snapshot: (view, visit) => inSnapshot(path, view, visit),
     deadLetters: async (...asked) =>
       read(DEAD_LETTERS_PAGE)
@@ -240,7 +242,9 @@ const inSnapshot = async <Result>(
     }
     const load: Snapshot["load"] = async (table, keys) =>
       keys.map((key) => getRow(statements, table, key)).filter((row) => row !== undefined);
-    return await visit({ position: known ? rowInteger(known, "position") : 0, rows, load });
+    const visitTerms: Snapshot["visitTerms"] = (index, seen) =>
+      inSlices(sqliteTerms(database, index), ({ term, sequence }) => seen(term, sequence));
+    return await visit({ position: known ? rowInteger(known, "position") : 0, rows, load, visitTerms });
   } finally {
     database.close();
   }

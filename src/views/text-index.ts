@@ -31,7 +31,8 @@ const checkedWord = (word: string): string => {
   return word;
 };
 
-const checkedTerm = (tenant: string, word: string): string => termPrefix(tenant) + checkedWord(word);
+/** A word as a term. */
+export const wordTerm = (tenant: string, word: string): string => termPrefix(tenant) + checkedWord(word);
 
 /** The words of a row as terms, separated by spaces. */
 export const termsText = (tenant: string, words: readonly string[]): string => {
@@ -175,10 +176,10 @@ export const sqliteMatchText = (
   wordsWith: (beginning: string) => readonly string[] | undefined,
 ): string =>
   [
-    ...words.map((word) => `"${checkedTerm(tenant, word)}"`),
+    ...words.map((word) => `"${wordTerm(tenant, word)}"`),
     ...labels.map((label) => `"${labelTerm(tenant, label)}"`),
     ...prefixes.map((word) => {
-      const term = checkedTerm(tenant, word);
+      const term = wordTerm(tenant, word);
       const terms = wordsWith(term);
       return terms === undefined || terms.length === 0 ? `"${term}" *` : anyOf(terms);
     }),
@@ -212,6 +213,6 @@ export const postgresMatchText = ({
   prefixes,
 }: Pick<TextMatch, "tenant" | "words" | "prefixes">): string =>
   [
-    ...words.map((word) => `'${checkedTerm(tenant, word)}'`),
-    ...prefixes.map((word) => `'${checkedTerm(tenant, word)}':*`),
+    ...words.map((word) => `'${wordTerm(tenant, word)}'`),
+    ...prefixes.map((word) => `'${wordTerm(tenant, word)}':*`),
   ].join(" & ");

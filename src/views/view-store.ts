@@ -36,17 +36,7 @@ export type RowWrite =
  * `index` puts others in their place. The labels of a sequence are always the same.
  */
 export type TextWrite =
-  | {
-      readonly kind: "index";
-      readonly index: TextIndex;
-      readonly tenant: string;
-      readonly sequence: number;
-      /** As event/words.ts makes them: one with `_` in it stands beside the word before the `_`. Repetitions count once. */
-      readonly words: readonly string[];
-      readonly labels: readonly Label[];
-      /** Times of the row as text that sorts, by the name of their column. */
-      readonly times: readonly NamedTime[];
-    }
+  | IndexWrite
   | {
       readonly kind: "unindex";
       readonly index: TextIndex;
@@ -54,6 +44,18 @@ export type TextWrite =
       readonly sequence: number;
       readonly labels: readonly Label[];
     };
+
+export interface IndexWrite {
+  readonly kind: "index";
+  readonly index: TextIndex;
+  readonly tenant: string;
+  readonly sequence: number;
+  /** As event/words.ts makes them: one with `_` in it stands beside the word before the `_`. Repetitions count once. */
+  readonly words: readonly string[];
+  readonly labels: readonly Label[];
+  /** Times of the row as text that sorts, by the name of their column. */
+  readonly times: readonly NamedTime[];
+}
 
 /** A record that a projection could not take. */
 export interface DeadLetter {
@@ -136,6 +138,8 @@ export interface ViewStore extends AsyncDisposable {
   names(): Promise<readonly string[]>;
   /** Removes the view and its tables, where they are there. */
   drop(viewName: string): Promise<void>;
+  /** The terms that a text index of this database has for such a row; one may stand there twice. */
+  termsOf(write: IndexWrite): readonly string[];
   /** One state of a view, whoever writes meanwhile, for as long as `visit` looks at it. */
   snapshot<Result>(view: ViewDefinition, visit: (snapshot: Snapshot) => Promise<Result>): Promise<Result>;
   /** Dead letters of all tenants in the order of the log, for the operator: from behind a sequence, at most so many. */
@@ -149,6 +153,8 @@ export interface Snapshot {
   rows(table: Table): AsyncIterable<readonly Row[]>;
   /** As the store's own `load`. */
   load: ViewStore["load"];
+  /** Every term of every row that a text index has, each once, in any order. */
+  visitTerms(index: TextIndex, visit: (term: string, sequence: number) => void): Promise<void>;
 }
 
 /** How far each projection has read. Kept by the store itself. */

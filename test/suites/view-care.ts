@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { EVENTS } from "../../src/projections/events/tables.ts";
+import { EVENT_WORDS, EVENTS } from "../../src/projections/events/tables.ts";
 import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
@@ -64,7 +64,6 @@ const expectAllEqual = async (log: ArrayLog, views: ViewStore): Promise<void> =>
   }
 };
 
-/** Verifying compares tables, and the words of events stand in none. */
 const expectWordsFound = async (views: ViewStore): Promise<void> => {
   const text = textOf("objection explanation_request");
   const expected = history.events.filter(({ event_type, metadata }) => {
@@ -115,6 +114,36 @@ export const viewCareSuite = (database: string, create: () => ViewDatabase | Pro
         ["events", "missing"],
         ["events", "unexpected"],
       ]);
+    });
+
+    test("words and labels that went, came or changed are named by the sequence of their record", async () => {
+      await using made = await create();
+      await using views = made.connect();
+      const log = createArrayLog(messages);
+      const runner = run(log, views);
+      await allStandAt(views, messages.length);
+      await runner.end();
+      const entry = { kind: "index", index: EVENT_WORDS, tenant: "acme", labels: [], times: [] } as const;
+      const time = { name: "occurred", time: "2026-11-20T10:00:00" };
+      await views.commit({
+        views: [named("events")],
+        from: messages.length,
+        to: messages.length,
+        writes: [
+          { kind: "unindex", index: EVENT_WORDS, tenant: "acme", sequence: 3, labels: [] },
+          { ...entry, sequence: 4, words: ["other", "words"] },
+          { ...entry, sequence: 9999, words: ["forged"], labels: [["tag", "team", "credit"]], times: [time] },
+        ],
+        deadLetters: [],
+      });
+      const { differences } = await verified(log, views, named("events"));
+      expect(differences.map(({ table, key, kind }) => [table, key.split(" ").at(-1), kind])).toEqual([
+        [EVENT_WORDS.name, "3", database === "SQLite" ? "missing" : "different"],
+        [EVENT_WORDS.name, "4", "different"],
+        [EVENT_WORDS.name, "9999", "unexpected"],
+      ]);
+      await rebuild(log, views, named("events"));
+      expect((await verified(log, views, named("events"))).differences).toEqual([]);
     });
 
     test.each(["events", "cases", "activity", "sources"])(

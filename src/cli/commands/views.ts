@@ -170,9 +170,8 @@ const verify: CommandSpec = {
 };
 
 const checkedText = ({ out }: Context, view: string, checked: CheckedView): string => {
-  const { position, rows, differences, hasTextIndex } = checked;
-  const apart = hasTextIndex ? "; the words of its full-text index are not compared" : "";
-  if (differences.length === 0) return `${view}: equal at ${position}, ${rows} rows${apart}\n`;
+  const { position, rows, differences } = checked;
+  if (differences.length === 0) return `${view}: equal at ${position}, ${rows} rows\n`;
   const named = differences.map(({ table, kind, key }) => `  ${table} ${kind} ${printable(key)}\n`);
   return `${coloured(out, "red", `${view}: differs`)} at ${position}; the first differences:\n${named.join("")}`;
 };

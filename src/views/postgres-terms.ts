@@ -1,0 +1,58 @@
+/** All that a text index in PostgreSQL holds: words in rows of its table, labels in rows of the table beside it. */
+import { SNAPSHOT_ROWS } from "../limits.ts";
+import type { RunSql } from "./postgres-connection.ts";
+import { fromStored } from "./stored-rows.ts";
+import { type Row, rowInteger, rowText, sqlName, type Value } from "./tables.ts";
+import { labelTableName, type TextIndex } from "./text-index.ts";
+
+export const visitPostgresTerms = async (
+  run: RunSql,
+  { name }: TextIndex,
+  visit: (term: string, sequence: number) => void,
+): Promise<void> => {
+  const table = sqlName(name);
+  const words = pages(run, {
+    sql: [
+      `SELECT rowid AS sequence, array_to_string(tsvector_to_array(${table}), ' ') AS terms FROM ${table}`,
+      "WHERE rowid > $1 ORDER BY rowid LIMIT $2",
+    ].join(" "),
+    first: [-1],
+    placeOf: (row) => [rowInteger(row, "sequence")],
+  });
+  for await (const row of words) {
+    // No term has a space, and a row without words has an empty text.
+    for (const term of rowText(row, "terms").split(" "))
+      if (term !== "") visit(term, rowInteger(row, "sequence"));
+  }
+  const labels = pages(run, {
+    sql: [
+      `SELECT label, sequence FROM ${sqlName(labelTableName(name))}`,
+      "WHERE (label, sequence) > ($1, $2) ORDER BY label, sequence LIMIT $3",
+    ].join(" "),
+    first: ["", -1],
+    placeOf: (row) => [rowText(row, "label"), rowInteger(row, "sequence")],
+  });
+  for await (const row of labels) visit(rowText(row, "label"), rowInteger(row, "sequence"));
+};
+
+/** The statement takes the place behind which a page begins, and how many rows it has. */
+async function* pages(
+  run: RunSql,
+  options: {
+    readonly sql: string;
+    readonly first: readonly Value[];
+    readonly placeOf: (row: Row) => readonly Value[];
+  },
+): AsyncGenerator<Row> {
+  const { sql, first, placeOf } = options;
+  let place: readonly Value[] | undefined = first;
+  while (place !== undefined) {
+    const { rows }: Awaited<ReturnType<RunSql>> = await run(sql, [...place, SNAPSHOT_ROWS]);
+    let last: Row | undefined;
+    for (const stored of rows) {
+      last = fromStored(stored);
+      yield last;
+    }
+    place = last && rows.length === SNAPSHOT_ROWS ? placeOf(last) : undefined;
+  }
+}
