@@ -41,7 +41,8 @@ export const LEGAL_FLOORS = {
   colorado_sb26_189: {
     days: THREE_YEARS_DAYS,
     span: "3 years",
-    clause: "Colorado SB 26-189: records of automated decision-making technology",
+    clause:
+      "Colorado SB 26-189, C.R.S. § 6-1-1702(4) for developers and § 6-1-1703 for deployers: records that show compliance",
   },
   "eu_ai_act_*": {
     days: SIX_MONTHS_DAYS,
