@@ -198,9 +198,9 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
 };
 
 /**
- * Columns by whose index the list is not read, though they have one value: it is read by the last index that has such a column and then the order
- * of the list. SQLite knows nothing of the values and would take the narrowest index (measured with 3.54); a plus keeps it from that. PostgreSQL
- * has statistics.
+ * Columns by whose index the list is not read, though they have one value: it is read by the last index that begins with such columns and then has the
+ * order of the list; so a table names the index that leaves the fewest rows last. SQLite knows nothing of the values and would take the narrowest
+ * index (measured with 3.54); a plus keeps it from that. PostgreSQL has statistics.
  */
 const passedOver = ({
   table,
@@ -213,12 +213,13 @@ const passedOver = ({
 }): readonly string[] => {
   const equal = where.flatMap((condition) => (condition.kind === "equals" ? [condition.column] : []));
   const order = orderBy.filter((name) => !equal.includes(name));
-  const [, read] =
-    table.indexes.findLast(
-      ([, column = "", ...others]) =>
-        equal.includes(column) && order.every((name, place) => others[place] === name),
-    ) ?? [];
-  return read === undefined ? [] : equal.filter((name) => name !== read);
+  const beginnings = table.indexes.flatMap(([, ...columns]) => {
+    const end = columns.findIndex((name) => !equal.includes(name));
+    const isInOrder = order.every((name, place) => columns[end + place] === name);
+    return end > 0 && isInOrder ? [columns.slice(0, end)] : [];
+  });
+  const read = beginnings.at(-1);
+  return read === undefined ? [] : equal.filter((name) => !read.includes(name));
 };
 
 export interface TotalsParts<Described extends Table> {

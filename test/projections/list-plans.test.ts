@@ -86,13 +86,18 @@ test.each(LISTS)("%s: no scan of the table and no sorting", (_, list, always) =>
 });
 
 test("of several filters the one with the later index decides which rows are read", () => {
-  const readBy = (...columns: readonly string[]): string => {
+  const readBy = (list: List, ...columns: readonly string[]): string => {
     const where = columns.map((column) => ({ kind: "equals", column, value: "x" }) as const);
-    return planOf(listQuery("acme", decisionList, { where, order: "desc", rowsMax: 51 }));
+    return planOf(listQuery("acme", list, { where, order: "desc", rowsMax: 51 }));
   };
-  expect(readBy("outcome")).toContain("(tenant=? AND outcome=?)");
-  expect(readBy("outcome", "asset_id")).toContain("(tenant=? AND asset_id=?)");
-  expect(readBy("outcome", "asset_id", "subject_hash")).toContain("(tenant=? AND subject_hash=?)");
+  expect(readBy(decisionList, "outcome")).toContain("(tenant=? AND outcome=?)");
+  expect(readBy(decisionList, "outcome", "asset_id")).toContain("(tenant=? AND asset_id=?)");
+  expect(readBy(decisionList, "outcome", "subject_hash")).toContain("(tenant=? AND subject_hash=?)");
+  const ofBoth = "(tenant=? AND asset_id=? AND subject_hash=?)";
+  expect(readBy(decisionList, "subject_hash", "asset_id")).toContain(ofBoth);
+  expect(readBy(decisionList, "outcome", "asset_id", "subject_hash")).toContain(ofBoth);
+  expect(readBy(obligationList, "status", "deadline")).toContain("(tenant=? AND deadline=? AND status=?)");
+  expect(readBy(obligationList, "status", "deadline", "asset_id")).toContain("(tenant=? AND asset_id=?)");
 });
 
 test("activity is summed from one range of an index, or that of an asset from a place in it for each day", () => {

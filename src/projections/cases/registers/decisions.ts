@@ -35,8 +35,9 @@ export const DECISIONS = {
     ["tenant", "at", "decision_id"],
     ["tenant", "outcome", "at", "decision_id"],
     ["tenant", "asset_id", "at", "decision_id"],
-    // With the asset: who asks for both reads the rows of both only.
-    ["tenant", "subject_hash", "at", "decision_id", "asset_id"],
+    ["tenant", "subject_hash", "at", "decision_id"],
+    // A person may have half a million decisions, and so may an asset: who asks for both reads those of both only.
+    ["tenant", "asset_id", "subject_hash", "at", "decision_id"],
   ],
 } as const satisfies Table;
 

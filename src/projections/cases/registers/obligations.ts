@@ -41,6 +41,7 @@ export const OBLIGATIONS = {
     ["tenant", "due_at", "obligation_id"],
     ["tenant", "status", "due_at", "obligation_id"],
     ["tenant", "deadline", "due_at", "obligation_id"],
+    ["tenant", "deadline", "status", "due_at", "obligation_id"],
     ["tenant", "asset_id", "due_at", "obligation_id"],
     ["tenant", "decision_id", "due_at", "obligation_id"],
   ],
