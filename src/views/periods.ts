@@ -21,11 +21,12 @@ export const periodsOf = (time: string): readonly string[] => {
 /** Times with the same one lie in the same periods. */
 export const minuteOf = (time: string): string => time.slice(0, MINUTE);
 
-/** The largest periods that together hold the range: at most 176, from the first to the last, and the one of all other years. */
+/** The largest periods that together hold the range: at most 164, from the first to the last, and the one of all other years. */
 export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {
   const start = Math.max(FIRST_MS, from === undefined ? FIRST_MS : minuteMs(from));
   const end = Math.min(END_MS, to === undefined ? END_MS : minuteMs(to) + (isWholeMinute(to) ? 0 : 1));
-  const shortest = end - start > MINUTES_WITHIN_MS ? HOUR : MINUTE;
+  const span = end - start;
+  const shortest = span > HOURS_WITHIN_MS ? DAY : span > MINUTES_WITHIN_MS ? HOUR : MINUTE;
   const found = [ELSEWHERE];
   let at = textOf(start).slice(0, shortest);
   while (msOf(at) < end) {
@@ -46,8 +47,9 @@ const [YEAR, MONTH, DAY, HOUR, MINUTE] = [4, 7, 10, 13, 16];
 /** Characters of a time that name the period. */
 const LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
 
-/** At the ends of a longer range hours do as well as minutes, and there are fewer of them to look up. */
+/** At the ends of a longer range hours do as well as minutes, and days as well as hours, and there are fewer of them to look up. */
 const MINUTES_WITHIN_MS = 48 * 3_600_000;
+const HOURS_WITHIN_MS = 60 * 24 * 3_600_000;
 
 const msOf = (text: string): number => Date.parse(`${text}${FIRST.slice(text.length)}Z`);
 
