@@ -74,21 +74,31 @@ const expectWordsFound = async (views: ViewStore): Promise<void> => {
   expect(await sequences(views, { text })).toHaveLength(expected.length);
 };
 
+type CreateDatabase = () => ViewDatabase | Promise<ViewDatabase>;
+
+/** Views that have seen all messages, and that nobody moves any more. */
+const allSeen = async (create: CreateDatabase) => {
+  await using stack = new AsyncDisposableStack();
+  const views = stack.use(stack.use(await create()).connect());
+  const log = createArrayLog(messages);
+  const runner = run(log, views);
+  await allStandAt(views, messages.length);
+  await runner.end();
+  const kept = stack.move();
+  return { log, views, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+};
+
 const named = (name: string): Projection => {
   const found = PROJECTIONS.find((projection) => projection.name === name);
   if (!found) throw new Error(name);
   return found;
 };
 
-export const viewCareSuite = (database: string, create: () => ViewDatabase | Promise<ViewDatabase>): void => {
+export const viewCareSuite = (database: string, create: CreateDatabase): void => {
   describe(`looking after views in ${database}`, () => {
     test("every view is equal to one made from the log now; a changed, lost or added row is named", async () => {
-      await using made = await create();
-      await using views = made.connect();
-      const log = createArrayLog(messages);
-      const runner = run(log, views);
-      await allStandAt(views, messages.length);
-      await runner.end();
+      await using seen = await allSeen(create);
+      const { log, views } = seen;
       await expectAllEqual(log, views);
 
       const [one, two] = await views.load(
@@ -117,12 +127,8 @@ export const viewCareSuite = (database: string, create: () => ViewDatabase | Pro
     });
 
     test("words and labels that went, came or changed are named by the sequence of their record", async () => {
-      await using made = await create();
-      await using views = made.connect();
-      const log = createArrayLog(messages);
-      const runner = run(log, views);
-      await allStandAt(views, messages.length);
-      await runner.end();
+      await using seen = await allSeen(create);
+      const { log, views } = seen;
       const entry = { kind: "index", index: EVENT_WORDS, tenant: "acme", labels: [], times: [] } as const;
       const time = { name: "occurred", time: "2026-11-20T10:00:00" };
       await views.commit({
@@ -193,12 +199,8 @@ export const viewCareSuite = (database: string, create: () => ViewDatabase | Pro
     });
 
     test("a rebuild that is interrupted leaves the view as it was, and nothing behind", async () => {
-      await using made = await create();
-      await using views = made.connect();
-      const log = createArrayLog(messages);
-      const runner = run(log, views);
-      await allStandAt(views, messages.length);
-      await runner.end();
+      await using seen = await allSeen(create);
+      const { log, views } = seen;
       const stopping = new AbortController();
       stopping.abort();
       const rebuilt = await rebuildView(
