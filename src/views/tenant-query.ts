@@ -56,8 +56,12 @@ export const tenantQuery = <Described extends Table>(parts: QueryParts<Described
   const main = placeOf({ alias: "main", table });
   const places = tablePlaces(parts);
   const match = matchOf(parts);
-  const byTables = statementOf(parts, main, places);
-  const { sql, params } = match === undefined ? byTables : statementOf(parts, main, [textPlace(match)]);
+  // PostgreSQL does not carry the bound of one table over to those beside it, and would read them from their beginning.
+  const byTables = statementOf(parts, { main, companions: places, bounded: "all" });
+  const { sql, params } =
+    match === undefined
+      ? byTables
+      : statementOf(parts, { main, companions: [textPlace(match)], bounded: "first" });
   return { [BUILT]: true, sql, params, byTables };
 };
 
@@ -67,18 +71,23 @@ export const tenantQuery = <Described extends Table>(parts: QueryParts<Described
  */
 const statementOf = <Described extends Table>(
   { tenant, columns, where, order, after, above, upTo, rowsMax }: QueryParts<Described>,
-  main: MainPlace,
-  companions: readonly Place[],
+  tables: {
+    readonly main: MainPlace;
+    readonly companions: readonly Place[];
+    readonly bounded: "first" | "all";
+  },
 ): Statement => {
+  const { main, companions } = tables;
   const places: readonly Place[] = [...companions, main];
   const [driver = main, ...others] = places;
+  const bounded = tables.bounded === "all" ? places : [driver];
   const clauses = [
     ...places.flatMap((place) => place.clauses),
     equals(main.source, "tenant", tenant),
     ...others.map((place) => sameSequence(place, driver)),
     ...where.flatMap((condition) => mainClauses(condition, main.source, tenant)),
-    ...boundsOf(driver, { order, after, above }),
-    ...(upTo === undefined ? [] : [notBeyond(driver, upTo)]),
+    ...bounded.flatMap((place) => boundsOf(place, { order, after, above })),
+    ...(upTo === undefined ? [] : bounded.map((place) => notBeyond(place, upTo))),
   ];
   return {
     sql: [
