@@ -54,7 +54,8 @@ export const authenticate = (options: {
 
 /**
  * `authenticate` with a memory: a header that was right is known by its hash, and is right as long as the store holds the very record it was
- * right for and that is active. Saves all but one hash per request; what is wrong is looked at in full every time.
+ * right for and that is active. Saves all but one hash per request, and that one where the header is the one before; what is wrong is looked at in full
+ * every time.
  */
 export const createAuthenticator = (
   keys: Pick<KeyStore, "get" | "admin">,

@@ -41,7 +41,7 @@ export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyR
       const reserved = announced >= 0 ? announced : bytesMax;
       if (bytesHeld + reserved > bytesHeldMax) return Promise.resolve(OVERLOADED);
       bytesHeld += reserved;
-      const arriving = announced >= 0 ? announcedOf(request) : streamOf(request, bytesMax);
+      const arriving = announced >= 0 ? readAnnounced(request) : readStream(request, bytesMax);
       const release = (): void => {
         bytesHeld -= reserved;
       };
@@ -105,8 +105,8 @@ const createDeadline = (bodyMsMax: number) => {
     }
   };
   const timer = setInterval(sweep, bodyMsMax / 10);
-  /** The body, or that its time is over. `done` is called once, at the end of either. Never rejects. */
-  const meet = (arriving: Arriving, done: () => void): Promise<Body> =>
+  /** The body, or that its time is over. `done` is called once, at the end of either. `arriving` never rejects, nor does what is answered. */
+  const meet = (arriving: Promise<Body>, done: () => void): Promise<Body> =>
     new Promise((resolve) => {
       const finish = (body: Body): void => {
         if (!waiting.delete(entry)) return;
@@ -115,26 +115,13 @@ const createDeadline = (bodyMsMax: number) => {
       };
       const entry = { since: performance.now(), finish };
       waiting.add(entry);
-      arriving(finish);
+      void arriving.then(finish);
     });
   return { meet, stop: () => clearInterval(timer) };
 };
 
-/** Hands over one body when it is there, or what is wrong with it; never throws. Not a promise: each of them costs every request. */
-type Arriving = (finish: (body: Body) => void) => void;
-
-const announcedOf =
-  (request: Request): Arriving =>
-  (finish) =>
-    void request.bytes().then(
-      (bytes) => finish({ kind: "bytes", bytes }),
-      () => finish(incomplete()),
-    );
-
-const streamOf =
-  (request: Request, bytesMax: number): Arriving =>
-  (finish) =>
-    void readStream(request, bytesMax).then(finish);
+const readAnnounced = (request: Request): Promise<Body> =>
+  request.bytes().then((bytes) => ({ kind: "bytes", bytes }), incomplete);
 
 const readStream = async (request: Request, bytesMax: number): Promise<Body> => {
   const chunks: Uint8Array[] = [];

@@ -7,6 +7,9 @@ const jsonHeaders = (requestId: string) => ({
   "x-request-id": requestId,
 });
 
+const envelope = (requestId: string, dataText: string): string =>
+  `{"data":${dataText},"request_id":"${requestId}"}`;
+
 /** `dataText` is JSON text, put into the body as it is: a stored event reads back byte for byte. */
 export const successText = (options: {
   readonly status?: number;
@@ -14,7 +17,7 @@ export const successText = (options: {
   readonly dataText: string;
 }): Response => {
   const { status = 200, requestId, dataText } = options;
-  return new Response(`{"data":${dataText},"request_id":"${requestId}"}`, {
+  return new Response(envelope(requestId, dataText), {
     status,
     headers: jsonHeaders(requestId),
   });
@@ -31,7 +34,7 @@ export const successAccepted = (options: {
 }): Response => {
   const { requestId, dataText, isReplayed } = options;
   const headers = { "content-type": "application/json", "x-request-id": requestId };
-  return new Response(`{"data":${dataText},"request_id":"${requestId}"}`, {
+  return new Response(envelope(requestId, dataText), {
     status: 202,
     headers: isReplayed ? { ...headers, "idempotency-replayed": "true" } : headers,
   });

@@ -12,7 +12,6 @@ import { type JsonSlice, sliceBatch } from "./json/slice.ts";
 import { judge, type Refused, toRecord } from "./judge.ts";
 import { createPace } from "./pace.ts";
 import { receiptOf } from "./receipt.ts";
-import { receivedAtOf } from "./received-at.ts";
 import { type Replay, replayDuplicate } from "./replay.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
 
@@ -25,7 +24,7 @@ export const acceptBatch = async (
 ): Promise<BatchAnswer | Refusal> => {
   const body = readBodyText(submission.body);
   if (body === undefined) return { kind: "invalid_utf8" };
-  const receivedAt = receivedAtOf(dependencies.now());
+  const receivedAt = dependencies.now().toISOString();
   const events = createCollection(dependencies, submission, { body, receivedAt });
   const { take } = events;
   const batch = await sliceBatch({ text: body.text, eventsMax: BATCH_EVENTS_MAX, pace: createPace(), take });

@@ -7,7 +7,6 @@ import { readBodyText } from "./body-text.ts";
 import { type JsonSlice, sliceBody } from "./json/slice.ts";
 import { judge, toRecord, type ValidEvent } from "./judge.ts";
 import { receiptOf } from "./receipt.ts";
-import { receivedAtOf } from "./received-at.ts";
 import { replayDuplicate } from "./replay.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
 
@@ -35,7 +34,7 @@ export const acceptOne = async (
     const answer = await answerEarlier(dependencies, { tenant, judged, slice });
     if (answer) return answer;
   }
-  const receivedAt = receivedAtOf(dependencies.now());
+  const receivedAt = dependencies.now().toISOString();
   const { event, warnings } = judged;
   const messageId =
     idempotencyKey === undefined
