@@ -15,6 +15,9 @@ export const words = (text: string, countMax = Number.POSITIVE_INFINITY): readon
   return found;
 };
 
+export const wordsOfAll = (texts: readonly string[]): readonly string[] =>
+  texts.flatMap((text) => words(text));
+
 /** What an event must hold to match all of a text: of words that stand in pairs, only the pairs. */
 export const wordsToMatch = (found: readonly string[]): readonly string[] =>
   found.filter((word, index) => isPair(word) || !(isPair(found[index + 1]) || isPair(found[index + 2])));

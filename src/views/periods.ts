@@ -13,10 +13,12 @@ export interface TimeRange {
 }
 
 export const periodsOf = (time: string): readonly string[] => {
-  if (time < FIRST || time >= END) return [ELSEWHERE];
+  if (!isInPeriods(time)) return [ELSEWHERE];
   const minute = minuteOf(time).toLowerCase();
-  return LENGTHS.map((length) => minute.slice(0, length));
+  return PERIOD_LENGTHS.map((length) => minute.slice(0, length));
 };
+
+export const isInPeriods = (time: string): boolean => time >= FIRST && time < END;
 
 /** Times with the same one lie in the same periods. */
 export const minuteOf = (time: string): string => time.slice(0, MINUTE);
@@ -30,7 +32,9 @@ export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {
   const found = [ELSEWHERE];
   let at = textOf(start).slice(0, shortest);
   while (msOf(at) < end) {
-    const length = LENGTHS.find((each) => each === shortest || (isBegin(at, each) && endOf(at, each) <= end));
+    const length = PERIOD_LENGTHS.find(
+      (each) => each === shortest || (isBegin(at, each) && endOf(at, each) <= end),
+    );
     const period = at.slice(0, length);
     found.push(period.toLowerCase());
     at = textOf(endOf(at, period.length)).slice(0, shortest);
@@ -45,7 +49,7 @@ const ELSEWHERE = "elsewhere";
 
 const [YEAR, MONTH, DAY, HOUR, MINUTE] = [4, 7, 10, 13, 16];
 /** Characters of a time that name the period. */
-const LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
+export const PERIOD_LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
 
 /** At the ends of a longer range hours do as well as minutes, and days as well as hours, and there are fewer of them to look up. */
 const MINUTES_WITHIN_MS = 48 * 3_600_000;

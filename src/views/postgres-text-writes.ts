@@ -1,4 +1,5 @@
 /** The writes of a commit to text indexes as few statements, beside those to tables (postgres-writes.ts). */
+import { wordsOfAll } from "../event/words.ts";
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import { sqlName } from "./tables.ts";
 import { labelsText, labelTableName, type TextIndex, termsText } from "./text-index.ts";
@@ -25,7 +26,7 @@ interface TextRow {
 /** Of two writes to one sequence the last counts. */
 export const addTextWrite = (runs: TextRun[], write: TextWrite): void => {
   const { index, tenant, sequence } = write;
-  const terms = write.kind === "index" ? termsText(tenant, write.words) : null;
+  const terms = write.kind === "index" ? termsText(tenant, wordsOfAll(write.texts)) : null;
   const labels = labelsText(tenant, write.labels);
   const last = runs.findLast((run) => run.index === index);
   const hasRoom =

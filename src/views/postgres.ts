@@ -4,6 +4,7 @@
  * One connection writes, others read: each statement sees whole commits only, also while one is being written. The database is
  * asked when it is needed: where it is away, calls reject, and they work again when it is back.
  */
+import { wordsOfAll } from "../event/words.ts";
 import { SNAPSHOT_ROWS, VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
 import {
@@ -142,8 +143,8 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
       });
     },
     // Times are looked for in columns.
-    termsOf: ({ tenant, words, labels }) => [
-      ...words.map((word) => wordTerm(tenant, word)),
+    termsOf: ({ tenant, texts, labels }) => [
+      ...wordsOfAll(texts).map((word) => wordTerm(tenant, word)),
       ...labels.map((label) => labelTerm(tenant, label)),
     ],
     snapshot: async (view, visit) => {

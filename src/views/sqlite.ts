@@ -20,6 +20,7 @@ import {
   type Statements,
   type Transactions,
 } from "./sqlite-connection.ts";
+import { sqliteTermsBytes, sqliteTermsOf } from "./sqlite-terms.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
@@ -43,7 +44,7 @@ import {
   type Value,
 } from "./tables.ts";
 import { toStoredText } from "./text.ts";
-import { sqliteMatchText, sqliteTermsText, sqliteTextIndexDdl, sqliteTextSql } from "./text-index.ts";
+import { sqliteMatchText, sqliteTextIndexDdl, sqliteTextSql } from "./text-index.ts";
 import {
   type CommitResult,
   type Expectation,
@@ -139,8 +140,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
         .all()
         .map((row) => rowText(fromStored(row), "name")),
     drop: (name) => transactions.run(async () => dropNamed(writer, write, name)),
-    // Each has a space before it.
-    termsOf: (entry) => sqliteTermsText(entry).split(" ").slice(1),
+    termsOf: sqliteTermsOf,
     snapshot: (view, visit) => inSnapshot(path, view, visit),
     deadLetters: async (...asked) =>
       read(DEAD_LETTERS_PAGE)
@@ -363,7 +363,7 @@ const storedAll = (values: Value[]): Value[] => {
 const runTextWrite = (statements: Statements, write: TextWrite): void => {
   const sql = sqliteTextSql(write.index);
   if (write.kind === "unindex") statements(sql.unindex).run(write.sequence);
-  else statements(sql.index).run(write.sequence, sqliteTermsText(write));
+  else statements(sql.index).run(write.sequence, sqliteTermsBytes(write));
 };
 
 const getRow = (statements: Statements, table: Table, key: Row): Row | undefined => {

@@ -5,7 +5,7 @@
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
-import { minuteOf, periodsBetween, periodsOf, type TimeRange } from "./periods.ts";
+import { periodsBetween, type TimeRange } from "./periods.ts";
 import { sqlName } from "./tables.ts";
 
 export interface TextIndex {
@@ -46,7 +46,7 @@ export const termsText = (tenant: string, words: readonly string[]): string => {
  */
 const WORD = /^[a-z0-9_\x80-\uffff]+$/;
 /** No tenant's is the beginning of another's: the first `/` ends it, and a word has none. */
-const termPrefix = (tenant: string): string => {
+export const termPrefix = (tenant: string): string => {
   assert(tenant !== "", "a row in a text index has a tenant");
   return `${PLAIN_TENANT.test(tenant) ? tenant : escaped(tenant)}/`;
 };
@@ -62,7 +62,7 @@ const escaped = (tenant: string): string =>
 /** A label as a term. `=` stands in no word, so none is a label, and no prefix finds one. */
 export const labelTerm = (tenant: string, label: Label): string => termPrefix(tenant) + labelText(label);
 
-const labelText = (label: Label): string => {
+export const labelText = (label: Label): string => {
   let text = "";
   for (const part of label) {
     text = `${text}=${PLAIN_PART.test(part) ? part : escapedPart(part)}`;
@@ -84,7 +84,7 @@ const escapedPart = (part: string): string =>
   ).join("");
 
 /** PostgreSQL takes no keys above 2704 bytes, and long terms make every index large. No other label begins with `~~`. */
-const LABEL_CHARACTERS_MAX = 256;
+export const LABEL_CHARACTERS_MAX = 256;
 
 const shortened = (text: string): string => `=~~${createHash("sha256").update(text).digest("hex")}`;
 
@@ -102,7 +102,7 @@ export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
 ];
 
 interface TextSql {
-  /** Takes the sequence and the terms. */
+  /** Takes the sequence and the terms as bytes. */
   readonly index: string;
   /** Takes the sequence. */
   readonly unindex: string;
@@ -117,49 +117,12 @@ export const sqliteTextSql = (index: TextIndex): TextSql => {
   const name = sqlName(index.name);
   const sql = {
     // Without OR REPLACE, FTS5 takes a rowid a second time and finds it by the words of both (measured with 3.54).
-    index: `INSERT OR REPLACE INTO ${name} (rowid, terms) VALUES (?, ?)`,
+    index: `INSERT OR REPLACE INTO ${name} (rowid, terms) VALUES (?, CAST(? AS TEXT))`,
     unindex: `DELETE FROM ${name} WHERE rowid = ?`,
   };
   made.set(index, sql);
   return sql;
 };
-
-/** The terms of a row, with a space before each. One text that grows: lists that are joined take three times as long (measured). */
-export const sqliteTermsText = ({ tenant, words, labels, times }: SqliteEntry): string => {
-  const prefix = ` ${termPrefix(tenant)}`;
-  let terms = "";
-  for (const word of words) terms = `${terms}${prefix}${checkedWord(word)}`;
-  for (const label of labels) terms = `${terms}${prefix}${labelText(label)}`;
-  for (const time of times) terms += timeTerms(prefix, time);
-  return terms;
-};
-
-interface TimeTerms {
-  readonly prefix: string;
-  readonly minute: string;
-  readonly terms: string;
-}
-
-/** The latest of each name: rows come in the order of the log, and what was received in one minute has the same ones. */
-const latest = new Map<string, TimeTerms>();
-
-const timeTerms = (prefix: string, { name, time }: NamedTime): string => {
-  const known = latest.get(name);
-  if (known?.prefix === prefix && time.startsWith(known.minute)) return known.terms;
-  const beginning = `${prefix}=${name}=`;
-  let terms = "";
-  // A period is plain, as it is made here.
-  for (const period of periodsOf(time)) terms = `${terms}${beginning}${period}`;
-  latest.set(name, { prefix, minute: minuteOf(time), terms });
-  return terms;
-};
-
-interface SqliteEntry {
-  readonly tenant: string;
-  readonly words: readonly string[];
-  readonly labels: readonly Label[];
-  readonly times: readonly NamedTime[];
-}
 
 export interface NamedTime {
   readonly name: string;

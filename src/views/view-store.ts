@@ -50,8 +50,8 @@ export interface IndexWrite {
   readonly index: TextIndex;
   readonly tenant: string;
   readonly sequence: number;
-  /** As event/words.ts makes them: one with `_` in it stands beside the word before the `_`. Repetitions count once. */
-  readonly words: readonly string[];
+  /** The row is found by their words, as event/words.ts cuts them. */
+  readonly texts: readonly string[];
   readonly labels: readonly Label[];
   /** Times of the row as text that sorts, by the name of their column. */
   readonly times: readonly NamedTime[];

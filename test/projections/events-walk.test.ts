@@ -51,7 +51,7 @@ const viewAt = async (position: number, events: readonly Given[]) => {
       index: EVENT_WORDS,
       tenant: event.tenant,
       sequence: event.sequence,
-      words: [],
+      texts: [],
       labels: [["asset", event.assetId]],
       times: [],
     },

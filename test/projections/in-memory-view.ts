@@ -1,4 +1,5 @@
 /** What projections make of messages, without a database: given, when, then. */
+import { wordsOfAll } from "../../src/event/words.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import type { Projection } from "../../src/projections/projection.ts";
@@ -28,7 +29,7 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
       words.delete(name);
       labels.delete(name);
       if (write.kind === "unindex") return;
-      words.set(name, [...new Set(write.words)].sort());
+      words.set(name, [...new Set(wordsOfAll(write.texts))].sort());
       labels.set(name, [
         ...write.labels.map((parts) => parts.join("=")),
         ...write.times.map(({ name, time }) => `${name}=${time}`),

@@ -3,8 +3,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eventFacts } from "../../src/event/facts.ts";
 import { readSearchText, type SearchWords } from "../../src/event/search-text.ts";
+import { wordsOfAll } from "../../src/event/words.ts";
 import type { EventFilter } from "../../src/projections/events/queries.ts";
-import { eventWords } from "../../src/projections/events/words.ts";
+import { eventTexts } from "../../src/projections/events/texts.ts";
 import type { RecordParts } from "../projections/records.ts";
 import { base, eventsView, hash, sequences, textOf } from "./events-search.ts";
 import type { ViewDatabase } from "./view-store.ts";
@@ -31,7 +32,7 @@ const TEXT_PARTS = [
 /** As the words say, without a database. */
 const hasWords = (event: object, { words: whole, prefixes }: SearchWords): boolean => {
   const facts = eventFacts({ ...event });
-  const found = new Set(facts ? eventWords(facts) : []);
+  const found = new Set(facts ? wordsOfAll(eventTexts(facts)) : []);
   return (
     whole.every((word) => found.has(word)) &&
     prefixes.every((prefix) => [...found].some((word) => word.startsWith(prefix)))

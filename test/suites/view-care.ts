@@ -137,8 +137,8 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
         to: messages.length,
         writes: [
           { kind: "unindex", index: EVENT_WORDS, tenant: "acme", sequence: 3, labels: [] },
-          { ...entry, sequence: 4, words: ["other", "words"] },
-          { ...entry, sequence: 9999, words: ["forged"], labels: [["tag", "team", "credit"]], times: [time] },
+          { ...entry, sequence: 4, texts: ["other words"] },
+          { ...entry, sequence: 9999, texts: ["forged"], labels: [["tag", "team", "credit"]], times: [time] },
         ],
         deadLetters: [],
       });

@@ -16,7 +16,7 @@ import type { Evolution, RecordProjection, Rejection, States, StoredRecord } fro
 import { expireEventsAlike } from "./expire-alike.ts";
 import { eventLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
-import { eventWords } from "./words.ts";
+import { eventTexts } from "./texts.ts";
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const writes: Write[] = [];
@@ -80,7 +80,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
       index: EVENT_WORDS,
       tenant,
       sequence,
-      words: eventWords(facts),
+      texts: eventTexts(facts),
       labels: eventLabels(facts),
       times: [
         { name: "occurred", time: facts.occurred },

@@ -1,0 +1,45 @@
+/** The texts whose words an event is found by: its asset, type, correlation, tags and all texts and numbers of its metadata. */
+import type { EventFacts } from "../../event/facts.ts";
+import { addWords } from "../../event/words.ts";
+import { EVENT_WORDS_MAX, EVENT_WORDS_READ_MAX } from "../../limits.ts";
+
+export const eventTexts = (facts: EventFacts): readonly string[] => {
+  const texts = names(facts);
+  const namesEnd = texts.length;
+  addTexts(facts.metadata, texts);
+  let characters = 0;
+  for (const text of texts) characters += text.length;
+  // With what separates it, a word or pair takes a character and more. Nearly all events have less.
+  return characters < EVENT_WORDS_MAX ? texts : withFewerWords(texts, namesEnd);
+};
+
+/** The words of all names, and as many others as there is room for. */
+const withFewerWords = (texts: readonly string[], namesEnd: number): readonly string[] => {
+  const found: string[] = [];
+  for (const name of texts.slice(0, namesEnd)) addWords(name, found, EVENT_WORDS_READ_MAX);
+  const kept = new Set(found);
+  for (const text of texts.slice(namesEnd)) addWords(text, found, EVENT_WORDS_READ_MAX);
+  if (found.length <= EVENT_WORDS_MAX) return texts;
+  for (const word of found) {
+    if (kept.size >= EVENT_WORDS_MAX) break;
+    kept.add(word);
+  }
+  // Every pair stands behind its two words, so that as a text these are the same words again.
+  return [[...kept].join(" ")];
+};
+
+const names = ({ assetId, eventType, correlationId, tags }: EventFacts): string[] => {
+  const found = [assetId, eventType];
+  if (correlationId !== null) found.push(correlationId);
+  for (const { key, value } of tags) found.push(key, value);
+  return found;
+};
+
+/** Numbers as JavaScript writes them, as in tags. Names of members are not searched: they are the same in all events. */
+const addTexts = (value: unknown, found: string[]): void => {
+  if (typeof value === "string") found.push(value);
+  else if (typeof value === "number") found.push(String(value));
+  else if (Array.isArray(value)) for (const item of value) addTexts(item, found);
+  else if (typeof value === "object" && value !== null)
+    for (const item of Object.values(value)) addTexts(item, found);
+};

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { wordsOfAll } from "../event/words.ts";
+import { WORD_CHARACTERS_MAX } from "../limits.ts";
+import { periodsOf } from "./periods.ts";
+import { sqliteTermsBytes, sqliteTermsOf } from "./sqlite-terms.ts";
+import { LABEL_CHARACTERS_MAX, labelTerm, wordTerm } from "./text-index.ts";
+
+type Entry = Parameters<typeof sqliteTermsOf>[0];
+
+/** As those say it who decide what words, labels and periods are. */
+const expected = ({ tenant, texts, labels, times }: Entry): readonly string[] => [
+  ...wordsOfAll(texts).map((word) => wordTerm(tenant, word)),
+  ...labels.map((label) => labelTerm(tenant, label)),
+  ...times.flatMap(({ name, time }) => periodsOf(time).map((period) => labelTerm(tenant, [name, period]))),
+];
+
+const character = fc.oneof(
+  ...[..."aZ9 _-.:=~/\t\0\u00a0é대½ß"].map((each) => fc.constant(each)),
+  fc.string({ unit: "grapheme", minLength: 1, maxLength: 2 }),
+  fc.string({ unit: "binary", minLength: 1, maxLength: 2 }),
+);
+const text = fc.oneof(
+  fc.array(character, { maxLength: 12 }).map((characters) => characters.join("")),
+  fc.string({ unit: "binary-ascii", maxLength: 40 }),
+  fc.constantFrom(
+    "dec_asset_1_13",
+    "a".repeat(WORD_CHARACTERS_MAX),
+    `x-${"b".repeat(WORD_CHARACTERS_MAX + 1)}-y`,
+    "c".repeat(LABEL_CHARACTERS_MAX),
+  ),
+);
+const entry: fc.Arbitrary<Entry> = fc.record({
+  tenant: fc.constantFrom("acme", "acme-2", "Acme", "대"),
+  texts: fc.array(text, { maxLength: 6 }),
+  labels: fc.array(fc.tuple(fc.constantFrom("type", "tag"), text, text), { maxLength: 4 }),
+  times: fc.array(
+    fc.record({
+      name: fc.constantFrom("occurred", "a b"),
+      time: fc.constantFrom(
+        ...["1999-12-31T23:59:59", "2000-01-01T00:00:00", "2026-11-20T09:08:07.5", "2050-01-01T00:00:00"],
+        ...["2026-é1-01T00:00:00", "2026", ""],
+      ),
+    }),
+    { maxLength: 3 },
+  ),
+});
+
+test("the terms of a row are those of its words, labels and periods, one after the other", () => {
+  fc.assert(fc.property(entry, (given) => expect(sqliteTermsOf(given)).toEqual([...expected(given)])));
+});
+
+test("terms are read before the next ones are written, and take as much room as they need", () => {
+  const long = "word ".repeat(20_000);
+  const row = { tenant: "acme", texts: [long], labels: [], times: [] };
+  expect(sqliteTermsOf(row)).toEqual(Array.from({ length: 20_000 }, () => "acme/word"));
+  expect(sqliteTermsBytes({ ...row, texts: ["é".repeat(60)] })).toHaveLength(" acme/".length + 120);
+});
