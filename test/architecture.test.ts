@@ -138,7 +138,6 @@ test("no file is dead: each is reached from the program", () => {
   reach("src/sdk/elysia.ts");
   // Runs in the browser: src/service/browser-files.ts has it bundled.
   reach("src/sandbox-page/page.ts");
-  // Chosen by a setting that does not exist yet; the suite of the view stores runs on it.
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);
 });
 

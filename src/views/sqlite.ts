@@ -12,6 +12,7 @@ import { SNAPSHOT_ROWS, VIEW_BUSY_MS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
 import { inSlices } from "./in-slices.ts";
 import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
+import { type Checkpoints, createCheckpoints } from "./sqlite-checkpoints.ts";
 import {
   constraintMessage,
   createStatements,
@@ -52,7 +53,6 @@ import {
   type Snapshot,
   type TextWrite,
   VIEWS,
-  type ViewCommit,
   type ViewDefinition,
   type ViewRevision,
   type ViewStore,
@@ -64,6 +64,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   const write = createStatements(writer);
   const read = createStatements(reader);
   const transactions = createTransactions(write);
+  const checkpoints = createCheckpoints(path);
   const wordsWith = createWordsWith(reader, read);
 
   const open = (view: ViewDefinition) =>
@@ -84,28 +85,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
 
   const standsAs = ({ table, key, row }: Expectation): boolean => isSameRow(getRow(write, table, key), row);
 
-  const commit = async (moving: ViewCommit): Promise<CommitResult> => {
-    const { views, from, to, writes, deadLetters, expected = [] } = moving;
-    const letters = deadLetters.map(deadLetterWrite);
-    try {
-      return await transactions.run<CommitResult>(async () => {
-        for (const { name, version } of views) {
-          const { changes } = write(MOVE_POSITION).run(to, name, version, from);
-          if (Number(changes) !== 1) {
-            const result = { kind: "superseded", view: name, position: await position(name) } as const;
-            return { result, keep: false };
-          }
-        }
-        if (!expected.every(standsAs)) return { result: { kind: "outdated" }, keep: false };
-        await inSlices([...writes, ...letters], (each) => runWrite(write, each));
-        return { result: { kind: "committed" }, keep: true };
-      });
-    } catch (error) {
-      const detail = constraintMessage(error);
-      if (detail === undefined) throw error;
-      return { kind: "unwritable", detail };
-    }
-  };
+  const commit = createCommit({ write, transactions, checkpoints, position, standsAs });
 
   const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
@@ -121,6 +101,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
 
   const close = async (): Promise<void> => {
     await transactions.ended();
+    await checkpoints.close();
     for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
   };
 
@@ -150,6 +131,41 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     [Symbol.asyncDispose]: close,
   };
 };
+
+const createCommit =
+  ({ write, transactions, checkpoints, position, standsAs }: CommitParts): ViewStore["commit"] =>
+  async (moving) => {
+    const { views, from, to, writes, deadLetters, expected = [] } = moving;
+    const letters = deadLetters.map(deadLetterWrite);
+    try {
+      const result = await transactions.run<CommitResult>(async () => {
+        for (const { name, version } of views) {
+          const { changes } = write(MOVE_POSITION).run(to, name, version, from);
+          if (Number(changes) !== 1) {
+            const result = { kind: "superseded", view: name, position: await position(name) } as const;
+            return { result, keep: false };
+          }
+        }
+        if (!expected.every(standsAs)) return { result: { kind: "outdated" }, keep: false };
+        await inSlices([...writes, ...letters], (each) => runWrite(write, each));
+        return { result: { kind: "committed" }, keep: true };
+      });
+      if (result.kind === "committed") checkpoints.wrote(writes.length);
+      return result;
+    } catch (error) {
+      const detail = constraintMessage(error);
+      if (detail === undefined) throw error;
+      return { kind: "unwritable", detail };
+    }
+  };
+
+interface CommitParts {
+  readonly write: Statements;
+  readonly transactions: Transactions;
+  readonly checkpoints: Checkpoints;
+  readonly position: ViewStore["position"];
+  readonly standsAs: (expectation: Expectation) => boolean;
+}
 
 /**
  * Between transactions through the connection that writes: the other one forgets its pages whenever something is committed (1.5 µs per event
@@ -257,9 +273,8 @@ const PAGE_CACHE_KIB = 64 * 1024;
 const PAGE_BYTES = 8192;
 
 /**
- * Pages that may wait in the WAL before a commit also moves them into the file and waits for the disk: 128 MiB. A page that many commits change is
- * moved once: with half of it projecting takes a twentieth longer, with SQLite's default of 1000 every full commit moves all it wrote. Moving them keeps
- * the process from all else: with twice as many a request that came then waited 0.4 s (measured).
+ * Pages that may wait in the WAL before a commit itself moves them into the file and waits for the disk: 128 MiB. So many wait only where the thread
+ * for it (sqlite-checkpoints.ts) cannot keep up. With twice as many a request that came then waited 0.4 s (measured).
  */
 const WAL_PAGES_MAX = 16_000;
 

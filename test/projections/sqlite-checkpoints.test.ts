@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { existsSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { VIEW_CHECKPOINT_WRITES } from "../../src/limits.ts";
+import { createCheckpoints } from "../../src/views/sqlite-checkpoints.ts";
+import { INTEGER, type Table, TEXT } from "../../src/views/tables.ts";
+import type { Write } from "../../src/views/view-store.ts";
+import { until } from "../support/until.ts";
+import { createSqliteDatabase } from "./sqlite-database.ts";
+
+const THINGS = {
+  name: "things",
+  columns: { tenant: TEXT, number: INTEGER, text: TEXT },
+  primaryKey: ["tenant", "number"],
+  indexes: [],
+} as const satisfies Table;
+const VIEW = { name: "things", version: 1, tables: [THINGS] };
+const TEXT_BYTES = 100;
+
+const insert = (number: number): Write => ({
+  kind: "insert",
+  table: THINGS,
+  row: { tenant: "acme", number, text: "x".repeat(TEXT_BYTES) },
+});
+
+/** A file with rows that nothing but a checkpoint moves into it. */
+const writtenAhead = (path: string) => {
+  const writer = new DatabaseSync(path);
+  writer.exec("PRAGMA journal_mode = WAL");
+  writer.exec("PRAGMA wal_autocheckpoint = 0");
+  writer.exec("CREATE TABLE things (text TEXT)");
+  writer
+    .prepare(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) INSERT INTO things SELECT ? FROM n",
+    )
+    .run("x".repeat(TEXT_BYTES));
+  return writer;
+};
+
+test("a checkpoint begins when enough was written, and whoever closes waits for it", async () => {
+  await using database = createSqliteDatabase();
+  const { path } = database;
+  const writer = writtenAhead(path);
+  const bytes = () => statSync(path).size;
+
+  const tooFew = createCheckpoints(path);
+  tooFew.wrote(VIEW_CHECKPOINT_WRITES - 1);
+  await tooFew.close();
+  expect(bytes()).toBeLessThan(10_000 * TEXT_BYTES);
+
+  const enough = createCheckpoints(path);
+  enough.wrote(VIEW_CHECKPOINT_WRITES - 1);
+  enough.wrote(1);
+  await enough.close();
+  expect(bytes()).toBeGreaterThan(10_000 * TEXT_BYTES);
+  writer.close();
+});
+
+test("after it is closed no other begins", async () => {
+  await using database = createSqliteDatabase();
+  const checkpoints = createCheckpoints(database.path);
+  await checkpoints.close();
+  checkpoints.wrote(VIEW_CHECKPOINT_WRITES);
+  await checkpoints.close();
+  expect(existsSync(database.path)).toBe(false);
+});
+
+test("a store has what it commits moved into its file while others are written, and loses none of them", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  await views.open(VIEW);
+  let end = 0;
+  const write = async (count: number): Promise<void> => {
+    const writes = Array.from({ length: count }, (_, index) => insert(end + index));
+    const to = end + count;
+    expect(await views.commit({ views: [VIEW], from: end, to, writes, deadLetters: [] })).toEqual({
+      kind: "committed",
+    });
+    end = to;
+  };
+  await write(VIEW_CHECKPOINT_WRITES);
+  await until("the rows are in the file", async () => {
+    await write(1);
+    return statSync(database.path).size > VIEW_CHECKPOINT_WRITES * TEXT_BYTES;
+  });
+  const keys = Array.from({ length: end }, (_, number) => ({ tenant: "acme", number }));
+  expect(await views.load(THINGS, keys)).toHaveLength(end);
+});
