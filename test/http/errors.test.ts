@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { PROBLEM_CODES, PROBLEMS } from "../../src/http/problem.ts";
 import { ProblemBody } from "../../src/http/schemas.ts";
+import { standStill } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -296,7 +297,7 @@ describe("503", () => {
     });
     // A broker that stands still, so that what is in flight stays there.
     const pid = Number(await readFile(join(service.dataDir, "broker", "run", "nats-server.pid"), "utf8"));
-    process.kill(pid, "SIGSTOP");
+    await standStill(pid);
     let isRefused = false;
     const calls = Array.from({ length: 8 }, async (_, index) => {
       const answer = await service.call("/v1/events/batch", batch(`over${index}`));

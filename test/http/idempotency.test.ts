@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { nanos } from "nats";
 import { startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
-import { ADMIN_KEY, dataFolder, spawnService } from "../support/process.ts";
+import { ADMIN_KEY, dataFolder, spawnService, standStill } from "../support/process.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -47,7 +47,7 @@ test.concurrent("a first attempt that was answered 503 with its outcome unknown:
   const pid = Number(await readFile(join(service.dataDir, "broker/run/nats-server.pid"), "utf8"));
   const body = event({ event_id: "evt_unknown" });
   const headers = { "idempotency-key": "k-unknown" };
-  process.kill(pid, "SIGSTOP");
+  await standStill(pid);
   const first = await service.call("/v1/events", { body, headers });
   process.kill(pid, "SIGCONT");
   expect([first.status, first.json.code]).toEqual([503, "log_unavailable"]);

@@ -13,6 +13,7 @@ import {
 } from "../../src/http/schemas.ts";
 import { startTestBroker, type TestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
+import { standStill } from "../support/process.ts";
 import {
   type Answer,
   type CallOptions,
@@ -231,9 +232,7 @@ test("without the broker every endpoint answers 503 with the watermark, and reco
   await using service = await startTestService({ TRUST_PROXY: "1" });
   const pid = Number(await readFile(join(service.dataDir, "broker/run/nats-server.pid"), "utf8"));
   await ask(service, "/events", { body: event({ event_id: "evt_before" }) });
-  process.kill(pid, "SIGSTOP");
-  // The signal stops a thread when it next enters the kernel, so one answer may still come.
-  await until("the broker stands still", async () => (await ask(service, "/ping", {})).status === 503);
+  await standStill(pid);
   const requests: [string, CallOptions][] = [
     ["/ping", {}],
     ["/classify", { body: PROFILE }],

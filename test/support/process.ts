@@ -147,6 +147,20 @@ const watchService = (
 };
 
 /** Processes whose command line or working folder names a path (Linux; elsewhere none are found). */
+/**
+ * SIGSTOP, and the wait for it: each thread stops when it next enters the kernel, so a process may still answer after the signal was sent. Where there
+ * is no /proc nobody can tell, and nobody waits.
+ */
+export const standStill = async (pid: number): Promise<void> => {
+  process.kill(pid, "SIGSTOP");
+  const threads = `/proc/${pid}/task`;
+  if (!existsSync(threads)) return;
+  // The state stands behind the name, which is in brackets (proc(5)).
+  const isStopped = (thread: string): boolean =>
+    /\) T /.test(readFileSync(join(threads, thread, "stat"), "utf8"));
+  await until("every thread has stopped", () => readdirSync(threads).every(isStopped));
+};
+
 export const processesNaming = (path: string): number[] => {
   try {
     return readdirSync("/proc")
