@@ -12,7 +12,6 @@ import { SNAPSHOT_ROWS, VIEW_BUSY_MS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
 import { inSlices } from "./in-slices.ts";
 import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
-import { type Checkpoints, createCheckpoints } from "./sqlite-checkpoints.ts";
 import {
   constraintMessage,
   createStatements,
@@ -22,6 +21,7 @@ import {
   type Transactions,
 } from "./sqlite-connection.ts";
 import { sqliteTermsBytes, sqliteTermsOf } from "./sqlite-terms.ts";
+import { createWalMover, type WalMover } from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
@@ -64,7 +64,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   const write = createStatements(writer);
   const read = createStatements(reader);
   const transactions = createTransactions(write);
-  const checkpoints = createCheckpoints(path);
+  const wal = createWalMover(path);
   const wordsWith = createWordsWith(reader, read);
 
   const open = (view: ViewDefinition) =>
@@ -85,7 +85,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
 
   const standsAs = ({ table, key, row }: Expectation): boolean => isSameRow(getRow(write, table, key), row);
 
-  const commit = createCommit({ write, transactions, checkpoints, position, standsAs });
+  const commit = createCommit({ write, transactions, wal, position, standsAs });
 
   const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
@@ -101,7 +101,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
 
   const close = async (): Promise<void> => {
     await transactions.ended();
-    await checkpoints.close();
+    await wal.close();
     for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
   };
 
@@ -133,7 +133,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
 };
 
 const createCommit =
-  ({ write, transactions, checkpoints, position, standsAs }: CommitParts): ViewStore["commit"] =>
+  ({ write, transactions, wal, position, standsAs }: CommitParts): ViewStore["commit"] =>
   async (moving) => {
     const { views, from, to, writes, deadLetters, expected = [] } = moving;
     const letters = deadLetters.map(deadLetterWrite);
@@ -150,7 +150,7 @@ const createCommit =
         await inSlices([...writes, ...letters], (each) => runWrite(write, each));
         return { result: { kind: "committed" }, keep: true };
       });
-      if (result.kind === "committed") checkpoints.wrote(writes.length);
+      if (result.kind === "committed") wal.wrote(writes.length);
       return result;
     } catch (error) {
       const detail = constraintMessage(error);
@@ -162,7 +162,7 @@ const createCommit =
 interface CommitParts {
   readonly write: Statements;
   readonly transactions: Transactions;
-  readonly checkpoints: Checkpoints;
+  readonly wal: WalMover;
   readonly position: ViewStore["position"];
   readonly standsAs: (expectation: Expectation) => boolean;
 }
@@ -274,7 +274,7 @@ const PAGE_BYTES = 8192;
 
 /**
  * Pages that may wait in the WAL before a commit itself moves them into the file and waits for the disk: 128 MiB. So many wait only where the thread
- * for it (sqlite-checkpoints.ts) cannot keep up. With twice as many a request that came then waited 0.4 s (measured).
+ * for it (sqlite-wal.ts) cannot keep up. With twice as many a request that came then waited 0.4 s (measured).
  */
 const WAL_PAGES_MAX = 16_000;
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { VIEW_CHECKPOINT_WRITES } from "../../src/limits.ts";
-import { createCheckpoints } from "../../src/views/sqlite-checkpoints.ts";
+import { VIEW_WAL_ROWS } from "../../src/limits.ts";
+import { createWalMover } from "../../src/views/sqlite-wal.ts";
 import { INTEGER, type Table, TEXT } from "../../src/views/tables.ts";
 import type { Write } from "../../src/views/view-store.ts";
 import { until } from "../support/until.ts";
@@ -23,7 +23,7 @@ const insert = (number: number): Write => ({
   row: { tenant: "acme", number, text: "x".repeat(TEXT_BYTES) },
 });
 
-/** A file with rows that nothing but a checkpoint moves into it. */
+/** A file with rows that wait in its WAL until somebody moves them. */
 const writtenAhead = (path: string) => {
   const writer = new DatabaseSync(path);
   writer.exec("PRAGMA journal_mode = WAL");
@@ -37,31 +37,31 @@ const writtenAhead = (path: string) => {
   return writer;
 };
 
-test("a checkpoint begins when enough was written, and whoever closes waits for it", async () => {
+test("rows are moved when enough were written, and whoever closes waits for it", async () => {
   await using database = createSqliteDatabase();
   const { path } = database;
   const writer = writtenAhead(path);
   const bytes = () => statSync(path).size;
 
-  const tooFew = createCheckpoints(path);
-  tooFew.wrote(VIEW_CHECKPOINT_WRITES - 1);
+  const tooFew = createWalMover(path);
+  tooFew.wrote(VIEW_WAL_ROWS - 1);
   await tooFew.close();
   expect(bytes()).toBeLessThan(10_000 * TEXT_BYTES);
 
-  const enough = createCheckpoints(path);
-  enough.wrote(VIEW_CHECKPOINT_WRITES - 1);
+  const enough = createWalMover(path);
+  enough.wrote(VIEW_WAL_ROWS - 1);
   enough.wrote(1);
   await enough.close();
   expect(bytes()).toBeGreaterThan(10_000 * TEXT_BYTES);
   writer.close();
 });
 
-test("after it is closed no other begins", async () => {
+test("after it is closed nothing is moved", async () => {
   await using database = createSqliteDatabase();
-  const checkpoints = createCheckpoints(database.path);
-  await checkpoints.close();
-  checkpoints.wrote(VIEW_CHECKPOINT_WRITES);
-  await checkpoints.close();
+  const wal = createWalMover(database.path);
+  await wal.close();
+  wal.wrote(VIEW_WAL_ROWS);
+  await wal.close();
   expect(existsSync(database.path)).toBe(false);
 });
 
@@ -78,10 +78,10 @@ test("a store has what it commits moved into its file while others are written, 
     });
     end = to;
   };
-  await write(VIEW_CHECKPOINT_WRITES);
+  await write(VIEW_WAL_ROWS);
   await until("the rows are in the file", async () => {
     await write(1);
-    return statSync(database.path).size > VIEW_CHECKPOINT_WRITES * TEXT_BYTES;
+    return statSync(database.path).size > VIEW_WAL_ROWS * TEXT_BYTES;
   });
   const keys = Array.from({ length: end }, (_, number) => ({ tenant: "acme", number }));
   expect(await views.load(THINGS, keys)).toHaveLength(end);
