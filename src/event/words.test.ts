@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { WORD_CHARACTERS_MAX } from "../limits.ts";
-import { words, wordsToMatch } from "./words.ts";
+import { words, wordsAtMost, wordsToMatch } from "./words.ts";
 
 test.each([
   ["", []],
@@ -106,6 +106,23 @@ test("the short way through simple texts gives what the long way gives", () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test("no text has more words than it was said to have at most", () => {
+  const dense = fc.array(fc.constantFrom("a", "B", "-", " ", "½", "\ufdfa", "ß", "대", "㈀"), {
+    maxLength: 20,
+  });
+  const any = fc.oneof(
+    dense.map((characters) => characters.join("")),
+    fc.string({ unit: "binary" }),
+  );
+  fc.assert(
+    fc.property(any, (text) => expect(words(text).length).toBeLessThanOrEqual(wordsAtMost(text))),
+    { numRuns: 1000 },
+  );
+  expect(words("a-b")).toHaveLength(wordsAtMost("a-b"));
+  // Otherwise it would be enough to count characters.
+  expect(words("½½").length).toBeGreaterThan("½½".length);
 });
 
 test("a text of words is found by each of its words", () => {

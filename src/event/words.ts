@@ -18,6 +18,10 @@ export const words = (text: string, countMax = Number.POSITIVE_INFINITY): readon
 export const wordsOfAll = (texts: readonly string[]): readonly string[] =>
   texts.flatMap((text) => words(text));
 
+/** No more words and pairs stand in the text, told without cutting it: n words have something between them, and n - 1 pairs. */
+export const wordsAtMost = (text: string): number =>
+  SIMPLE.test(text) ? text.length : text.length * FOLDED_CHARACTERS_MAX;
+
 /** What an event must hold to match all of a text: of words that stand in pairs, only the pairs. */
 export const wordsToMatch = (found: readonly string[]): readonly string[] =>
   found.filter((word, index) => isPair(word) || !(isPair(found[index + 1]) || isPair(found[index + 2])));
@@ -34,6 +38,9 @@ export const PAIR_JOINT = "_";
 /** A mark belongs to the letter before it: without these the words of Hindi would be cut apart. */
 const RUN = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 const WHITE_SPACE = /\s/;
+
+/** What one character may become: 18 in compatibility form (U+FDFA), and each of those 3 in upper case. */
+const FOLDED_CHARACTERS_MAX = 54;
 
 /** Upper case first, because only in it `ß` is `SS`. `ς` is how `σ` is written at the end of a word. */
 const fold = (text: string): string =>

@@ -1,6 +1,6 @@
 /**
- * A full-text index: which words, labels and times a row has, by its sequence. It is made for databases that are handed ready words
- * (event/words.ts) and do nothing but hold and find them. Every word is kept together with its tenant, as one term: a search meets only what
+ * A full-text index: which words, labels and times a row has, by its sequence. Texts are cut into words by event/words.ts, and a database does nothing
+ * but hold and find these. Every word is kept together with its tenant, as one term: a search meets only what
  * its tenant wrote, however much others did.
  */
 import { strict as assert } from "node:assert";

@@ -1,16 +1,16 @@
 /** The texts whose words an event is found by: its asset, type, correlation, tags and all texts and numbers of its metadata. */
 import type { EventFacts } from "../../event/facts.ts";
-import { addWords } from "../../event/words.ts";
+import { addWords, wordsAtMost } from "../../event/words.ts";
 import { EVENT_WORDS_MAX, EVENT_WORDS_READ_MAX } from "../../limits.ts";
 
 export const eventTexts = (facts: EventFacts): readonly string[] => {
   const texts = names(facts);
   const namesEnd = texts.length;
   addTexts(facts.metadata, texts);
-  let characters = 0;
-  for (const text of texts) characters += text.length;
-  // With what separates it, a word or pair takes a character and more. Nearly all events have less.
-  return characters < EVENT_WORDS_MAX ? texts : withFewerWords(texts, namesEnd);
+  let atMost = 0;
+  for (const text of texts) atMost += wordsAtMost(text);
+  // Nearly all events have less.
+  return atMost <= EVENT_WORDS_MAX ? texts : withFewerWords(texts, namesEnd);
 };
 
 /** The words of all names, and as many others as there is room for. */
