@@ -20,8 +20,7 @@ export const periodsOf = (time: string): readonly string[] => {
 
 export const isInPeriods = (time: string): boolean => time >= FIRST && time < END;
 
-/** Times with the same one lie in the same periods. */
-export const minuteOf = (time: string): string => time.slice(0, MINUTE);
+const minuteOf = (time: string): string => time.slice(0, MINUTE);
 
 /** The largest periods that together hold the range: at most 164, from the first to the last, and the one of all other years. */
 export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {

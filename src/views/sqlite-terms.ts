@@ -3,7 +3,7 @@
  * character by character into bytes that are used again; as texts that are cut, joined and put together the terms of an event take three times as
  * long, 7 µs (measured). The rest is left to those who say what words, labels and periods are.
  */
-import { words } from "../event/words.ts";
+import { PAIR_JOINT, words } from "../event/words.ts";
 import { WORD_CHARACTERS_MAX } from "../limits.ts";
 import { isInPeriods, PERIOD_LENGTHS, periodsOf } from "./periods.ts";
 import {
@@ -85,7 +85,7 @@ const putAsciiWords = (text: string): boolean => {
       if (beforeStart !== NOWHERE) {
         end = copied(prefix, 0, prefix.length, bytes, end);
         end = copied(bytes, beforeStart, beforeEnd, bytes, end);
-        bytes[end++] = PAIR_JOINT;
+        bytes[end++] = PAIR_JOINT_BYTE;
         end = copied(bytes, wordStart, wordEnd, bytes, end);
       }
       beforeStart = wordStart;
@@ -109,11 +109,8 @@ const putPlainLabel = (label: Label): boolean => {
   let end = copied(prefix, 0, prefix.length, bytes, terms.end);
   for (const part of label) {
     bytes[end++] = LABEL_JOINT;
-    for (let index = 0; index < part.length; index++) {
-      const code = part.charCodeAt(index);
-      if (!isPlain(code)) return false;
-      bytes[end++] = code;
-    }
+    end = copiedPlain(part, bytes, end);
+    if (end === NOWHERE) return false;
   }
   terms.end = end;
   return true;
@@ -129,11 +126,8 @@ const putPeriods = ({ name, time }: NamedTime): boolean => {
   for (const length of PERIOD_LENGTHS) {
     end = copied(prefix, 0, prefix.length, bytes, end);
     bytes[end++] = LABEL_JOINT;
-    for (let index = 0; index < name.length; index++) {
-      const code = name.charCodeAt(index);
-      if (!isPlain(code)) return false;
-      bytes[end++] = code;
-    }
+    end = copiedPlain(name, bytes, end);
+    if (end === NOWHERE) return false;
     bytes[end++] = LABEL_JOINT;
     for (let index = 0; index < length; index++) {
       const byte = ASCII_IN_LABELS[time.charCodeAt(index)] ?? 0;
@@ -145,7 +139,16 @@ const putPeriods = ({ name, time }: NamedTime): boolean => {
   return true;
 };
 
-const isPlain = (code: number): boolean => code !== 0 && ASCII_IN_LABELS[code] === code;
+/** Gives the end of what is copied, or NOWHERE where a character does not stand in labels as it is. */
+const copiedPlain = (text: string, to: Uint8Array, at: number): number => {
+  let end = at;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0 || ASCII_IN_LABELS[code] !== code) return NOWHERE;
+    to[end++] = code;
+  }
+  return end;
+};
 
 /** Gives the end of what is copied. For a few bytes a loop is faster than a call of `set`. */
 const copied = (from: Uint8Array, start: number, stop: number, to: Uint8Array, at: number): number => {
@@ -156,7 +159,7 @@ const copied = (from: Uint8Array, start: number, stop: number, to: Uint8Array, a
 
 const NOWHERE = -1;
 const SPACE = 0x20;
-const PAIR_JOINT = 0x5f;
+const PAIR_JOINT_BYTE = PAIR_JOINT.charCodeAt(0);
 const LABEL_JOINT = 0x3d;
 
 const ascii = (byteOf: (character: string) => number): Uint8Array =>

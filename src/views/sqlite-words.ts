@@ -1,13 +1,13 @@
 /** What a text index holds, read from its own lists of terms: the words that begin with some characters, or all there is. */
 import type { DatabaseSync } from "node:sqlite";
+import { PAIR_JOINT } from "../event/words.ts";
 import { PREFIX_WORDS_MAX } from "../limits.ts";
 import type { Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 import { rowInteger, rowText, sqlName } from "./tables.ts";
 import type { TextIndex } from "./text-index.ts";
 
-/** Stands between the words of a pair; and the character that follows it in ASCII. */
-const PAIR_JOINT = "_";
+/** The character that follows PAIR_JOINT in ASCII. */
 const BEHIND_JOINT = "`";
 
 export type WordsWith = (index: TextIndex, beginning: string) => readonly string[] | undefined;
