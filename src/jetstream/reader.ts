@@ -88,38 +88,35 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
   const end = (): void => inbox.close("ended");
   signal.addEventListener("abort", end, { once: true });
   using _listener = connection.onChange(() => inbox.close("lost"));
+  const pull = (): void =>
+    nats.publish(
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
+      JSON.stringify({
+        batch: messagesMax,
+        max_bytes: PROJECTION_BYTES_PER_COMMIT_MAX,
+        expires: nanos(PULL_MS_MAX),
+      }),
+      { reply: inbox.subject },
+    );
   try {
+    if (!signal.aborted) pull();
+    let left = messagesMax;
     while (!signal.aborted) {
-      nats.publish(
-        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
-        JSON.stringify({
-          batch: messagesMax,
-          max_bytes: PROJECTION_BYTES_PER_COMMIT_MAX,
-          expires: nanos(PULL_MS_MAX),
-        }),
-        { reply: inbox.subject },
-      );
-      yield* pulledGroups(inbox, messagesMax);
+      const { kind, messages } = await inbox.next({ messagesMax: left, timeoutMs: PULL_MS_MAX * 2 });
+      if (kind === "lost") throw new LogUnavailableError("The event log could not be followed: no answer.");
+      left = kind === "over" ? 0 : left - messages.length;
+      if (left === 0 && !signal.aborted) {
+        // Before these are worked on, so that the broker sends the next ones meanwhile.
+        pull();
+        left = messagesMax;
+      }
+      if (messages.length > 0) yield messages;
     }
   } finally {
     signal.removeEventListener("abort", end);
     inbox.close("ended");
     // A courtesy, not waited for: the broker removes an idle consumer by itself.
     if (connection.isConnected()) void manager.consumers.delete(stream, name).catch(() => undefined);
-  }
-}
-
-/** The messages of one pull, until all that were asked for have come or the broker says that the pull is over. */
-async function* pulledGroups(inbox: Inbox, messagesMax: number): AsyncGenerator<readonly StoredMessage[]> {
-  let left = messagesMax;
-  while (left > 0) {
-    const arrival = await inbox.next(PULL_MS_MAX * 2);
-    if (arrival.kind === "lost")
-      throw new LogUnavailableError("The event log could not be followed: no answer.");
-    left -= arrival.messages.length;
-    // What has arrived together is handed on together; a lone message is handed on at once.
-    if (arrival.messages.length > 0) yield arrival.messages;
-    if (arrival.kind !== "messages") return;
   }
 }
 
@@ -131,8 +128,11 @@ interface Arrival {
 
 interface Inbox {
   readonly subject: string;
-  /** What has arrived since the last call; waits when that is nothing. */
-  next(timeoutMs: number): Promise<Arrival>;
+  /**
+   * What has arrived since the last call; waits when that is nothing, and as long as the broker has more, up to `messagesMax`: many small groups cost
+   * their reader more than few large ones. A lone message is handed on at once.
+   */
+  next(wanted: { readonly messagesMax: number; readonly timeoutMs: number }): Promise<Arrival>;
   close(reason: "ended" | "lost"): void;
 }
 
@@ -143,30 +143,39 @@ const isPlannedEnd = (code: number, description: string): boolean =>
 const openInbox = (nats: NatsConnection): Inbox => {
   const subject = createInbox();
   let messages: StoredMessage[] = [];
+  /** How many more the broker had when it sent the last one. */
+  let pending = 0;
   let ending: "over" | "lost" | undefined;
   let isClosed = false;
-  let wake = (): void => {};
+  let look = (): void => {};
   const subscription = nats.subscribe(subject, {
     // Never throws: nats.js would give up the whole connection.
     callback: (error, message) => {
       const status = message.reply ? undefined : message.headers;
-      const stored = toStored(message);
-      if (error || (!status && !stored)) ending = "lost";
+      const place = placeOf(message);
+      if (error || (!status && !place)) ending = "lost";
       else if (status && status.code !== HEARTBEAT) {
         ending = isPlannedEnd(status.code, status.description) ? "over" : "lost";
-      } else if (stored) messages.push(stored);
-      wake();
+      } else if (place) {
+        messages.push({ sequence: place.sequence, subject: message.subject, payload: message.data });
+        pending = place.pending;
+      }
+      look();
     },
   });
-  const next = async (timeoutMs: number): Promise<Arrival> => {
-    if (messages.length === 0 && ending === undefined) {
+  const hasArrived = (messagesMax: number): boolean =>
+    ending !== undefined || messages.length >= messagesMax || (messages.length > 0 && pending === 0);
+  const next: Inbox["next"] = async ({ messagesMax, timeoutMs }) => {
+    if (!hasArrived(messagesMax)) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      look = () => {
+        if (hasArrived(messagesMax)) resolve();
+      };
       const timer = setTimeout(() => {
-        ending = "lost";
-        wake();
+        if (messages.length === 0) ending = "lost";
+        resolve();
       }, timeoutMs);
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+      await promise;
       clearTimeout(timer);
     }
     const arrival: Arrival = { kind: ending ?? "messages", messages };
@@ -179,18 +188,19 @@ const openInbox = (nats: NatsConnection): Inbox => {
     isClosed = true;
     ending = reason === "ended" ? "over" : "lost";
     if (!nats.isClosed()) subscription.unsubscribe();
-    wake();
+    look();
   };
   return { subject, next, close };
 };
 
 const HEARTBEAT = 100;
 
-/** The reply subject tells where a message stands: 9 tokens, or 11 and more with domain and account (NATS ADR-15). */
-const toStored = (message: Msg): StoredMessage | undefined => {
+/**
+ * The reply subject tells where a message stands, and how many are behind it: 9 tokens, or 11 and more with domain and account (NATS ADR-15).
+ */
+const placeOf = (message: Msg): { readonly sequence: Sequence; readonly pending: number } | undefined => {
   const tokens = message.reply?.split(".") ?? [];
-  const sequence = Number(tokens.length === 9 ? tokens[5] : tokens[7]);
-  return Number.isSafeInteger(sequence)
-    ? { sequence, subject: message.subject, payload: message.data }
-    : undefined;
+  const at = tokens.length === 9 ? 5 : 7;
+  const [sequence, pending] = [Number(tokens[at]), Number(tokens[at + 3])];
+  return Number.isSafeInteger(sequence) && Number.isSafeInteger(pending) ? { sequence, pending } : undefined;
 };

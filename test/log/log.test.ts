@@ -152,6 +152,22 @@ describe("reading", () => {
     expect(await reader.read(99_999)).toBeUndefined();
   });
 
+  test("what the log holds comes in whole groups, and a lone record at once", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log.connection);
+    const reader = await createLogReader(log.connection);
+    for (const thousand of ["a", "b", "c", "d"])
+      await appender.append(Array.from({ length: 1000 }, (_, index) => smallRecord(`${thousand}${index}`)));
+    const stop = new AbortController();
+    const groups: number[] = [];
+    for await (const group of reader.follow({ from: 1, messagesMax: 1800, signal: stop.signal })) {
+      groups.push(group.length);
+      if (groups.length === 3) await appender.append([smallRecord("lone")]);
+      if (groups.length === 4) stop.abort();
+    }
+    expect(groups).toEqual([1800, 1800, 400, 1]);
+  });
+
   test("a lost broker ends the following with an error that says so", async () => {
     await using log = await startTestLog();
     const reader = await createLogReader(log.connection);
