@@ -1,12 +1,15 @@
 import { expect, test } from "bun:test";
 import { cluster } from "./cluster.ts";
 import { canMountDisk, disk, single } from "./own-broker.ts";
-import { runChaos } from "./run.ts";
+import { type ChaosOptions, runChaos } from "./run.ts";
 import type { Scenario } from "./scene.ts";
 import { schedule } from "./schedule.ts";
 
 /** The short form; `bun run chaos` is the long one. */
-const plays = async <Kind extends string>(scenario: Scenario<Kind>, faults: number): Promise<void> => {
+const plays = async <Kind extends string>(
+  scenario: Scenario<Kind>,
+  { faults, msMax }: Pick<ChaosOptions, "faults" | "msMax">,
+): Promise<void> => {
   const seed = Math.floor(Math.random() * 1_000_000);
   const said: string[] = [];
   // As many senders as in the long form, but with a rest: other tests run beside this one.
@@ -16,6 +19,7 @@ const plays = async <Kind extends string>(scenario: Scenario<Kind>, faults: numb
     {
       seed,
       faults,
+      msMax,
       calmMsMax: 600,
       lastsMsMax: 1_500,
       say: (text) => said.push(text),
@@ -31,19 +35,19 @@ const plays = async <Kind extends string>(scenario: Scenario<Kind>, faults: numb
 
 test.concurrent(
   "killed, paused and killed again under load: every acknowledged event is stored and shown once, none is stored twice",
-  () => plays(single, 4),
+  () => plays(single, { faults: 4, msMax: 50_000 }),
   60_000,
 );
 
 test.concurrent(
   "the same on three brokers with two front ends, of which any may go",
-  () => plays(cluster, 3),
+  () => plays(cluster, { faults: 3, msMax: 100_000 }),
   120_000,
 );
 
 test.concurrent.skipIf(!(await canMountDisk()))(
   "the same on a disk that is full for a while: it comes back by itself",
-  () => plays(disk, 1),
+  () => plays(disk, { faults: 1, msMax: 50_000 }),
   60_000,
 );
 

@@ -2,13 +2,12 @@
 import { parseArgs } from "node:util";
 import { cluster } from "./cluster.ts";
 import { canMountDisk, disk, single } from "./own-broker.ts";
-import { type ChaosReport, runChaos } from "./run.ts";
+import { type ChaosOptions, type ChaosReport, runChaos } from "./run.ts";
 
-type Options = Parameters<typeof runChaos>[1];
 const SCENARIOS = {
-  single: (options: Options) => runChaos(single, options),
-  cluster: (options: Options) => runChaos(cluster, options),
-  disk: (options: Options) => runChaos(disk, options),
+  single: (options: ChaosOptions) => runChaos(single, options),
+  cluster: (options: ChaosOptions) => runChaos(cluster, options),
+  disk: (options: ChaosOptions) => runChaos(disk, options),
 };
 type Name = keyof typeof SCENARIOS;
 const isName = (name: string): name is Name => Object.hasOwn(SCENARIOS, name);
@@ -45,12 +44,15 @@ const chosen = async (): Promise<readonly Name[]> => {
     : refuse(`--scenario must be one of ${Object.keys(SCENARIOS).join(", ")}.`);
 };
 
+/** A round mostly takes one to two minutes. */
+const ROUND_MS_MAX = 10 * 60_000;
+
 /** A broken promise, or a system that did not come back, is told with the seed that repeats it. */
 const round = async (name: Name, seed: number): Promise<ChaosReport> => {
   const again = `bun run chaos --scenario ${name} --seed ${seed}`;
   say(`${name}, seed ${seed} (again: ${again})`);
   // What lasts goes beyond the ack deadline of 8 s.
-  const options = { seed, faults: 8, calmMsMax: 3_000, lastsMsMax: 10_000, say };
+  const options = { seed, faults: 8, calmMsMax: 3_000, lastsMsMax: 10_000, msMax: ROUND_MS_MAX, say };
   const report = await SCENARIOS[name](options).catch((error: unknown) => {
     say(`BROKEN: ${error instanceof Error ? error.message : String(error)}; again: ${again}`);
     process.exit(1);

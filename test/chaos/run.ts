@@ -1,8 +1,8 @@
 /** One round: a scene under load, faults drawn from a seed, then log and view held against every acknowledgement. */
 import { until } from "../support/until.ts";
 import { check, type Verdict } from "./checker.ts";
-import { startLoader } from "./loader.ts";
-import { pause, type Scenario } from "./scene.ts";
+import { type Loader, startLoader } from "./loader.ts";
+import { pause, type Scenario, type Scene } from "./scene.ts";
 import { type ScheduleOptions, schedule } from "./schedule.ts";
 
 export interface ChaosReport extends Verdict {
@@ -11,38 +11,65 @@ export interface ChaosReport extends Verdict {
 }
 
 const RECOVERY_MS_MAX = 60_000;
+/** For requests to end, after something broke: a client that hangs must not keep back what it was. */
+const LOADER_END_MS_MAX = 5_000;
+
+export interface ChaosOptions extends ScheduleOptions {
+  readonly say: (text: string) => void;
+  /** A round that takes longer is broken, and says where it stands. */
+  readonly msMax: number;
+}
 
 export const runChaos = async <Kind extends string>(
   scenario: Scenario<Kind>,
-  options: ScheduleOptions & { readonly say: (text: string) => void },
+  options: ChaosOptions,
 ): Promise<ChaosReport> => {
-  const { seed, say } = options;
+  const { seed, msMax } = options;
   await using scene = await scenario.open();
   const loader = startLoader({ seed, call: scene.call, ...scenario.load });
-  const recoveryMs: { fault: string; ms: number }[] = [];
+  const round = { doing: "beginning" };
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`not over after ${msMax} ms`)), msMax);
   try {
-    for (const fault of schedule(scenario.faults, options)) {
-      await pause(fault.afterMs);
-      say(`${fault.kind} (${fault.lastsMs} ms where it lasts) at ${loader.acknowledged()} acknowledged`);
-      await scene.strike(fault);
-      const since = performance.now();
-      await until(`events are acknowledged after ${fault.kind}`, () => loader.lastBegunMs() > since, {
-        timeoutMs: RECOVERY_MS_MAX,
-      });
-      recoveryMs.push({ fault: fault.kind, ms: Math.round(performance.now() - since) });
-    }
-    await loader.stop();
-    const isReady = async () => (await scene.call("/health/ready").catch(() => undefined))?.status === 200;
-    await until("the service is ready", isReady, { timeoutMs: RECOVERY_MS_MAX });
-    const verdict = await check({
-      sent: loader.sent,
-      consumerUrl: scene.consumerUrl(),
-      call: scene.call,
-    });
-    return { ...verdict, violations: [...loader.wrongAnswers, ...verdict.violations], recoveryMs };
+    return await Promise.race([playRound({ scenario, scene, loader, options, round }), late.promise]);
   } catch (error) {
-    throw new Error(`${String(error)}\n${scene.warnings()}`);
+    throw new Error(`${String(error)}; it was ${round.doing}\n${scene.warnings()}`);
   } finally {
-    await loader.stop();
+    clearTimeout(timer);
+    await Promise.race([loader.stop(), pause(LOADER_END_MS_MAX)]);
   }
+};
+
+const playRound = async <Kind extends string>(parts: {
+  scenario: Scenario<Kind>;
+  scene: Scene<Kind>;
+  loader: Loader;
+  options: ChaosOptions;
+  /** Written to, for whoever asks why it does not end. */
+  round: { doing: string };
+}): Promise<ChaosReport> => {
+  const { scenario, scene, loader, options, round } = parts;
+  const recoveryMs: { fault: string; ms: number }[] = [];
+  for (const fault of schedule(scenario.faults, options)) {
+    await pause(fault.afterMs);
+    options.say(
+      `${fault.kind} (${fault.lastsMs} ms where it lasts) at ${loader.acknowledged()} acknowledged`,
+    );
+    round.doing = `striking with ${fault.kind}`;
+    await scene.strike(fault);
+    round.doing = `coming back after ${fault.kind}`;
+    const since = performance.now();
+    await until(`events are acknowledged after ${fault.kind}`, () => loader.lastBegunMs() > since, {
+      timeoutMs: RECOVERY_MS_MAX,
+    });
+    recoveryMs.push({ fault: fault.kind, ms: Math.round(performance.now() - since) });
+  }
+  round.doing = "waiting for the last answers";
+  await loader.stop();
+  round.doing = "waiting for the service to be ready";
+  const isReady = async () => (await scene.call("/health/ready").catch(() => undefined))?.status === 200;
+  await until("the service is ready", isReady, { timeoutMs: RECOVERY_MS_MAX });
+  round.doing = "reading log and view";
+  const verdict = await check({ sent: loader.sent, consumerUrl: scene.consumerUrl(), call: scene.call });
+  return { ...verdict, violations: [...loader.wrongAnswers, ...verdict.violations], recoveryMs };
 };
