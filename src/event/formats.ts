@@ -65,8 +65,8 @@ const daysInMonth = (year: number, month: number): number => {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 };
 
-/** The pattern has seen that they are digits. */
-const twoDigits = (text: string, at: number): number =>
+/** The number that two digits of a time make: who asks knows that they are digits. */
+export const twoDigits = (text: string, at: number): number =>
   (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 
 /** Whether it is a time that exists, in UTC. A leap second can only end a month (ITU-R TF.460-6). */

@@ -44,7 +44,7 @@ export const onFirstEvents = ({
 
 /** The rows of EVENTS that tell whether records are first ones. */
 export const eventsKeys = (records: readonly StoredRecord[]): readonly StateKey[] =>
-  records.filter(isKnown).map((event) => ({ table: EVENTS, key: eventKey(event) }));
+  records.filter(isKnown).map(({ tenant, facts }) => ({ table: EVENTS, key: eventKey(tenant, facts) }));
 
 /** What has no facts is a dead letter of the view `events`, once is enough. */
 const isKnown = (record: StoredRecord): record is FirstEvent =>
@@ -53,7 +53,8 @@ const isKnown = (record: StoredRecord): record is FirstEvent =>
 /** Every projection of a lane asks for the same records, one after another. */
 const found = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();
 
-const firstsOf = (states: States, records: readonly StoredRecord[]): readonly FirstEvent[] => {
+/** Those of the records that are the first of their events, in their order. */
+export const firstsOf = (states: States, records: readonly StoredRecord[]): readonly FirstEvent[] => {
   const known = found.get(records);
   if (known) return known;
   const firsts = records.filter(isKnown).filter((event) => isFirst(states, event));
@@ -62,8 +63,11 @@ const firstsOf = (states: States, records: readonly StoredRecord[]): readonly Fi
 };
 
 const isFirst = (states: States, event: FirstEvent): boolean => {
-  const row = states.get(EVENTS, eventKey(event));
+  const row = states.get(EVENTS, eventKey(event.tenant, event.facts));
   return row !== undefined && sequenceOf(row) === event.sequence;
 };
 
-const eventKey = ({ tenant, facts }: FirstEvent): Row => ({ tenant, event_id: facts.eventId });
+export const eventKey = (tenant: string, { eventId }: Pick<EventFacts, "eventId">): Row => ({
+  tenant,
+  event_id: eventId,
+});

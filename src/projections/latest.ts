@@ -2,7 +2,8 @@
 
 /** A value, the event's time as text that sorts, and the event's id, which decides between equal times. */
 export type Said = readonly [value: string, at: string, eventId: string];
-export type Latest = Readonly<Record<string, Said>>;
+export type Latest = Readonly<LatestInMaking>;
+export type LatestInMaking = Record<string, Said>;
 
 export const isLater = (
   [, at, eventId]: readonly [unknown, string, string],
@@ -12,6 +13,12 @@ export const isLater = (
 export const withSaid = (latest: Latest, name: string, said: Said): Latest => {
   const known = latest[name];
   return known && !isLater(said, known) ? latest : { ...latest, [name]: said };
+};
+
+/** The same without a copy, for who alone has it. */
+export const addSaid = (latest: LatestInMaking, name: string, said: Said): void => {
+  const known = latest[name];
+  if (known === undefined || isLater(said, known)) latest[name] = said;
 };
 
 /** Equal knowledge is equal text, whatever came first. */

@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { splitEventType } from "../../../streams/subjects.ts";
+import { twoDigits } from "../../event/formats.ts";
 import type { RowInMaking, RowOf, Table } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
@@ -8,56 +9,66 @@ import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "./tables.ts";
 type Activity = RowInMaking<typeof ACTIVITY>;
 type ActivityOfAll = RowInMaking<typeof ACTIVITY_OF_ALL>;
 
-/** Where a time names its hour. */
-const [DAY, HOUR] = ["2026-11-20".length, "2026-11-20T10".length];
+const DAY = "2026-11-20".length;
+const HOUR_AT = "2026-11-20T".length;
 
 /** One row for all events that are counted in it: the store would be asked for each. */
 const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write[] => {
-  const rows = new Map<string, Activity>();
+  const tenants: Level<Level<Level<Level<Counted>>>> = new Map();
+  const rows: Activity[] = [];
+  const rowsOfAll: ActivityOfAll[] = [];
   for (const { tenant, facts } of events) {
     const { assetId, eventType, riskTier, occurred } = facts;
     const start = occurred.slice(0, DAY);
-    const name = `${tenant} ${start} ${eventType.length} ${eventType} ${riskTier?.length} ${riskTier} ${assetId}`;
-    const known = rows.get(name);
-    const row: Activity = known ?? {
-      tenant,
-      start,
-      asset_id: assetId,
-      event_type: eventType,
-      risk_tier: riskTier ?? "",
-      event_group: splitEventType(eventType).group,
-      ...NONE,
-    };
-    if (known === undefined) rows.set(name, row);
-    const hour = HOURS[Number(occurred.slice(DAY + 1, HOUR))];
+    const tier = riskTier ?? "";
+    const tiers = below(below(below(tenants, tenant), start), eventType);
+    let counted = tiers.get(tier);
+    if (counted === undefined) {
+      const kind = { tenant, start, event_type: eventType, risk_tier: tier };
+      const none = { ...NONE, ...kind, event_group: splitEventType(eventType).group };
+      counted = { none, ofAll: { ...none }, byAsset: new Map() };
+      tiers.set(tier, counted);
+      rowsOfAll.push(counted.ofAll);
+    }
+    let row = counted.byAsset.get(assetId);
+    if (row === undefined) {
+      row = { ...counted.none, asset_id: assetId };
+      counted.byAsset.set(assetId, row);
+      rows.push(row);
+    }
+    const hour = HOURS[twoDigits(occurred, HOUR_AT)];
     assert(hour !== undefined, "a day has 24 hours");
     row.events++;
     row[hour]++;
+    counted.ofAll.events++;
+    counted.ofAll[hour]++;
   }
-  const counts = [...rows.values()];
-  return [...added(ACTIVITY, counts), ...added(ACTIVITY_OF_ALL, ofAllAssets(counts))];
+  return [...added(ACTIVITY, rows), ...added(ACTIVITY_OF_ALL, rowsOfAll)];
 };
+
+/** By one of the things that tell rows apart. A text made of all of them would have to be made and hashed for every event. */
+type Level<Below> = Map<string, Below>;
+
+const below = <Below>(level: Level<Level<Below>>, value: string): Level<Below> => {
+  const known = level.get(value);
+  if (known) return known;
+  const made: Level<Below> = new Map();
+  level.set(value, made);
+  return made;
+};
+
+/** What events of one day, type and tier are counted in. */
+interface Counted {
+  /** As a new row begins. */
+  readonly none: RowOf<typeof ACTIVITY_OF_ALL>;
+  readonly ofAll: ActivityOfAll;
+  readonly byAsset: Level<Activity>;
+}
 
 const NONE = {
   ...{ events: 0, h00: 0, h01: 0, h02: 0, h03: 0, h04: 0, h05: 0, h06: 0, h07: 0, h08: 0, h09: 0, h10: 0 },
   ...{ h11: 0, h12: 0, h13: 0, h14: 0, h15: 0, h16: 0, h17: 0, h18: 0, h19: 0, h20: 0, h21: 0, h22: 0 },
   h23: 0,
-};
-
-const ofAllAssets = (counts: readonly RowOf<typeof ACTIVITY>[]): readonly RowOf<typeof ACTIVITY_OF_ALL>[] => {
-  const rows = new Map<string, ActivityOfAll>();
-  for (const { asset_id: _, ...row } of counts) {
-    const { tenant, start, event_type: eventType, risk_tier: riskTier } = row;
-    const name = `${tenant} ${start} ${eventType.length} ${eventType} ${riskTier}`;
-    const known = rows.get(name);
-    if (known === undefined) {
-      rows.set(name, row);
-      continue;
-    }
-    known.events += row.events;
-    for (const hour of HOURS) known[hour] += row[hour];
-  }
-  return [...rows.values()];
 };
 
 const added = (table: Table, rows: readonly (Activity | ActivityOfAll)[]): readonly Write[] =>

@@ -1,10 +1,10 @@
 /** The view `assets`: what is known of each AI system, from all of its events. */
 import { type EventFacts, metadataText } from "../../event/facts.ts";
 import { ASSET_LEGAL_BASES_MAX } from "../../limits.ts";
-import { type RowOf, rowInteger, rowText } from "../../views/tables.ts";
+import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
-import { earlierOf, type Latest, laterOf, latestText, withSaid } from "../latest.ts";
+import { addSaid, earlierOf, type LatestInMaking, laterOf, latestText } from "../latest.ts";
 import type { States } from "../projection.ts";
 import { ASSETS } from "./tables.ts";
 
@@ -36,97 +36,93 @@ const TIMES: Readonly<Record<string, string>> = {
   "assessment.impact_assessment_completed": "assessed_at",
 };
 
+/** While it is grown: a copy for each event would take longer than all else (measured). */
 interface Asset {
-  readonly events: number;
-  readonly firstAt: string;
-  readonly lastAt: string;
-  readonly legalBases: readonly string[];
-  readonly said: Latest;
+  events: number;
+  firstAt: string;
+  lastAt: string;
+  legalBases: readonly string[];
+  readonly said: LatestInMaking;
 }
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
-  const assets = new Map<string, { readonly tenant: string; readonly assetId: string; asset: Asset }>();
+  const tenants = new Map<string, Map<string, Asset>>();
   for (const { tenant, facts } of events) {
-    // A tenant's name has no space.
-    const name = `${tenant} ${facts.assetId}`;
-    const known = assets.get(name);
-    if (known) known.asset = grown(known.asset, facts);
-    else {
-      const { assetId } = facts;
-      const row = states.get(ASSETS, { tenant, asset_id: assetId });
-      const before: Asset | undefined = row && {
-        events: rowInteger(row, "events"),
-        firstAt: rowText(row, "first_at"),
-        lastAt: rowText(row, "last_at"),
-        legalBases: JSON.parse(rowText(row, "legal_bases")),
-        said: JSON.parse(rowText(row, "said")),
-      };
-      assets.set(name, { tenant, assetId, asset: grown(before, facts) });
+    const assets = tenants.get(tenant) ?? new Map<string, Asset>();
+    if (assets.size === 0) tenants.set(tenant, assets);
+    let asset = assets.get(facts.assetId);
+    if (asset === undefined) {
+      const { assetId, occurred } = facts;
+      asset = assetOf(states.get(ASSETS, { tenant, asset_id: assetId }), occurred);
+      assets.set(assetId, asset);
     }
+    grow(asset, facts);
   }
-  return [...assets.values()].map(({ tenant, assetId, asset }) => ({
-    kind: "upsert",
-    table: ASSETS,
-    row: rowOf(tenant, assetId, asset),
-  }));
+  const writes: Write[] = [];
+  for (const [tenant, assets] of tenants)
+    for (const [assetId, asset] of assets)
+      writes.push({ kind: "upsert", table: ASSETS, row: rowOf(tenant, assetId, asset) });
+  return writes;
 };
 
-const grown = (asset: Asset | undefined, facts: EventFacts): Asset => {
-  const { occurred, legalBases } = facts;
-  const before = asset ?? { events: 0, firstAt: occurred, lastAt: occurred, legalBases: [], said: {} };
+const assetOf = (row: Row | undefined, occurred: string): Asset => {
+  if (row === undefined) return { events: 0, firstAt: occurred, lastAt: occurred, legalBases: [], said: {} };
   return {
-    events: before.events + 1,
-    firstAt: earlierOf(occurred, before.firstAt),
-    lastAt: laterOf(occurred, before.lastAt),
-    legalBases: union(before.legalBases, legalBases),
-    said: sayings(facts).reduce<Latest>(
-      (said, [name, value]) => withSaid(said, name, [value, occurred, facts.eventId]),
-      before.said,
-    ),
+    events: rowInteger(row, "events"),
+    firstAt: rowText(row, "first_at"),
+    lastAt: rowText(row, "last_at"),
+    legalBases: JSON.parse(rowText(row, "legal_bases")),
+    said: JSON.parse(rowText(row, "said")),
   };
 };
 
-/** The first ones by name stay, so that a limit does not depend on the order of arrival. */
-const union = (known: readonly string[], more: readonly string[]): readonly string[] =>
-  more.every((name) => known.includes(name))
-    ? known
-    : [...new Set([...known, ...more])].sort().slice(0, ASSET_LEGAL_BASES_MAX);
-
-const sayings = (facts: EventFacts): readonly (readonly [string, string])[] => {
-  const { eventType, metadata, assetVersion, occurred } = facts;
-  const isDescription = eventType.startsWith("asset.") || eventType.startsWith("model.");
-  const described = isDescription
-    ? Object.entries(DESCRIBED).map(([name, keys]) => [name, metadataText(metadata, ...keys)] as const)
-    : [];
-  const personal = isDescription ? metadata.processes_personal_data : undefined;
-  const version =
-    assetVersion ??
-    (isDescription ? metadataText(metadata, "asset_version", "version", "model_version") : undefined);
-  const always: readonly (readonly [string, string | undefined])[] = [
-    ["risk_tier", tierOf(facts)],
-    ["version", version],
-  ];
-  if (!isDescription && !eventType.startsWith("assessment.")) return always.filter(isSaid);
-  const all: readonly (readonly [string, string | undefined])[] = [
-    ...always,
-    ["status", STATUS[eventType]],
-    [TIMES[eventType] ?? "", TIMES[eventType] && occurred],
-    ["processes_personal_data", typeof personal === "boolean" ? String(personal) : undefined],
-    ...described,
-  ];
-  return all.filter(isSaid);
+const grow = (asset: Asset, facts: EventFacts): void => {
+  const { eventType, occurred, eventId, legalBases, assetVersion } = facts;
+  asset.events++;
+  asset.firstAt = earlierOf(occurred, asset.firstAt);
+  asset.lastAt = laterOf(occurred, asset.lastAt);
+  asset.legalBases = union(asset.legalBases, legalBases);
+  const say = (name: string, value: string | null | undefined): void => {
+    if (value !== null && value !== undefined) addSaid(asset.said, name, [value, occurred, eventId]);
+  };
+  say("risk_tier", tierOf(facts));
+  say("version", assetVersion);
+  if (DESCRIBING.test(eventType)) for (const [name, value] of described(facts)) say(name, value);
 };
 
-const isSaid = (saying: readonly [string, string | undefined]): saying is readonly [string, string] =>
-  saying[1] !== undefined;
+/** The first ones by name stay, so that a limit does not depend on the order of arrival. */
+const union = (known: readonly string[], more: readonly string[]): readonly string[] => {
+  for (const name of more)
+    if (!known.includes(name))
+      return [...new Set([...known, ...more])].sort().slice(0, ASSET_LEGAL_BASES_MAX);
+  return known;
+};
+
+/** What begins so says what an asset is, or when something was done with it. */
+const DESCRIBING = /^(?:asset|model|assessment)\./;
+
+const described = (facts: EventFacts): readonly (readonly [string, string | undefined])[] => {
+  const { eventType, metadata, assetVersion, occurred } = facts;
+  const time = TIMES[eventType];
+  const done: readonly (readonly [string, string | undefined])[] = [
+    ["status", STATUS[eventType]],
+    ...(time === undefined ? [] : [[time, occurred] as const]),
+  ];
+  if (eventType.startsWith("assessment.")) return done;
+  const personal = metadata.processes_personal_data;
+  const version = metadataText(metadata, "asset_version", "version", "model_version");
+  return [
+    ...done,
+    ["version", assetVersion === null ? version : undefined],
+    ["processes_personal_data", typeof personal === "boolean" ? String(personal) : undefined],
+    ...Object.entries(DESCRIBED).map(([name, keys]) => [name, metadataText(metadata, ...keys)] as const),
+  ];
+};
 
 /** An event that changes the classification says it in its metadata; any other was sent under the tier of its time. */
-const tierOf = ({ eventType, metadata, riskTier }: EventFacts): string | undefined => {
-  const changedTo =
-    eventType === "assessment.risk_classification_changed"
-      ? metadataText(metadata, "to", "to_tier", "new_tier", "risk_tier")
-      : undefined;
-  return changedTo ?? riskTier ?? undefined;
+const tierOf = ({ eventType, metadata, riskTier }: EventFacts): string | null => {
+  if (eventType !== "assessment.risk_classification_changed") return riskTier;
+  return metadataText(metadata, "to", "to_tier", "new_tier", "risk_tier") ?? riskTier;
 };
 
 const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSETS> => ({

@@ -1,43 +1,60 @@
 /** The view `ledger`: how many records came in which hour, and how many of them tell nothing new. */
 import { hourOf } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import { type Row, type RowInMaking, rowInteger } from "../../views/tables.ts";
-import { EVENTS, sequenceOf } from "../events/tables.ts";
+import { type Row, type RowInMaking, type RowOf, rowInteger } from "../../views/tables.ts";
+import { EVENTS } from "../events/tables.ts";
+import { eventKey, firstsOf } from "../first-events.ts";
 import type { Evolution, Projection, StateKey, States, StoredRecord } from "../projection.ts";
 import { LEDGER } from "./tables.ts";
 
-const keyOf = ({ tenant, record }: StoredRecord) => ({ tenant, hour: hourOf(record.receivedAt) });
+type HourKey = Pick<RowOf<typeof LEDGER>, "tenant" | "hour">;
 
-const nameOf = ({ tenant, hour }: ReturnType<typeof keyOf>): string => `${tenant} ${hour}`;
+const keyOf = ({ tenant, record }: StoredRecord): HourKey => ({ tenant, hour: hourOf(record.receivedAt) });
+
+/** Records of one hour follow each other, so most need no look into a map. */
+const isOf = ({ tenant, hour }: HourKey, stored: StoredRecord): boolean =>
+  tenant === stored.tenant && hour === hourOf(stored.record.receivedAt);
 
 const stateKeys = (records: readonly StoredRecord[]): readonly StateKey[] => {
-  const keys = records.map(keyOf).map((key) => [nameOf(key), key] as const);
-  return Array.from(new Map(keys).values(), (key) => ({ table: LEDGER, key }));
+  const keys: StateKey[] = [];
+  let key: HourKey | undefined;
+  for (const stored of records) {
+    if (key !== undefined && isOf(key, stored)) continue;
+    key = keyOf(stored);
+    keys.push({ table: LEDGER, key });
+  }
+  return keys;
 };
-
-const eventKey = (tenant: string, eventId: string): Row => ({ tenant, event_id: eventId });
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const rows = new Map<string, Counting>();
+  const firsts = firstsOf(states, records);
+  let [firstsSeen, row]: [number, Counting | undefined] = [0, undefined];
   for (const stored of records) {
-    const { sequence, tenant, facts } = stored;
-    const key = keyOf(stored);
-    const name = nameOf(key);
-    const row = rows.get(name) ?? counting(key, states.get(LEDGER, key), sequence);
-    rows.set(name, row);
-    const standing = facts && states.get(EVENTS, eventKey(tenant, facts.eventId));
+    if (row === undefined || !isOf(row, stored)) row = rowOf(rows, states, stored);
+    const { sequence, facts } = stored;
     row.records++;
-    if (facts === undefined) row.malformed++;
-    else if (standing !== undefined && sequenceOf(standing) !== sequence) row.repeated++;
+    // Firsts stand in the order of the records.
+    if (stored === firsts[firstsSeen]) firstsSeen++;
+    else if (facts === undefined) row.malformed++;
+    else if (states.get(EVENTS, eventKey(stored.tenant, facts)) !== undefined) row.repeated++;
     row.first_sequence = Math.min(sequence, row.first_sequence);
     row.last_sequence = Math.max(sequence, row.last_sequence);
   }
-  return { writes: [...rows.values()].map((row) => ({ kind: "upsert", table: LEDGER, row })) };
+  return { writes: [...rows.values()].map((each) => ({ kind: "upsert", table: LEDGER, row: each })) };
 };
 
 type Counting = RowInMaking<typeof LEDGER>;
 
-const counting = (key: ReturnType<typeof keyOf>, before: Row | undefined, sequence: Sequence): Counting => ({
+const rowOf = (rows: Map<string, Counting>, states: States, stored: StoredRecord): Counting => {
+  const key = keyOf(stored);
+  const name = `${key.tenant} ${key.hour}`;
+  const row = rows.get(name) ?? counting(key, states.get(LEDGER, key), stored.sequence);
+  rows.set(name, row);
+  return row;
+};
+
+const counting = (key: HourKey, before: Row | undefined, sequence: Sequence): Counting => ({
   ...key,
   records: before ? rowInteger(before, "records") : 0,
   repeated: before ? rowInteger(before, "repeated") : 0,
