@@ -102,21 +102,24 @@ const saidIn = (metadata: JsonObject): Fact["says"] => {
  * an identifier refers to nothing.
  */
 const linksOf = ({ metadata, correlationId, eventId, eventType }: EventFacts): Links => {
-  const identifier = (...names: readonly string[]): string | undefined => {
-    const text = metadataText(metadata, ...names);
-    return text !== undefined && text.length <= IDENTIFIER_CHARACTERS_MAX ? text : undefined;
-  };
   const decision =
-    identifier("decision_id", "original_decision_id") ?? (eventType === DECISION_MADE ? eventId : undefined);
+    identifier(metadata, "decision_id", "original_decision_id") ??
+    (eventType === DECISION_MADE ? eventId : undefined);
   const objection =
-    identifier("objection_id") ?? (OBJECTION_RECEIVED.includes(eventType) ? eventId : undefined);
-  const incident = identifier("incident_id") ?? (eventType === INCIDENT_DETECTED ? eventId : undefined);
+    identifier(metadata, "objection_id") ?? (OBJECTION_RECEIVED.includes(eventType) ? eventId : undefined);
+  const incident =
+    identifier(metadata, "incident_id") ?? (eventType === INCIDENT_DETECTED ? eventId : undefined);
   const links: Writable<Links> = {};
   if (correlationId !== null) links.correlation = correlationId;
   if (decision !== undefined) links.decision = decision;
   if (objection !== undefined) links.objection = objection;
   if (incident !== undefined) links.incident = incident;
   return links;
+};
+
+const identifier = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
+  const text = metadataText(metadata, ...names);
+  return text !== undefined && text.length <= IDENTIFIER_CHARACTERS_MAX ? text : undefined;
 };
 
 const SAID_CHARACTERS_MAX = 500;

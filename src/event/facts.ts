@@ -4,7 +4,7 @@
  * hold what an older or newer version accepted; of a wrong type means absent.
  */
 import { LEGAL_BASES_MAX } from "../limits.ts";
-import { canonicalEventId, isLegalBasis, isSha256, isUtcTimestamp, timeKey } from "./formats.ts";
+import { canonicalEventId, isLegalBasis, isSha256, timeKeyOf } from "./formats.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -38,13 +38,14 @@ export interface Tag {
 export const eventFacts = (event: JsonObject): EventFacts | undefined => {
   const { event_id: id, timestamp, asset_id: assetId, event_type: eventType } = event;
   if (!isText(id) || !isText(assetId) || !isText(eventType)) return undefined;
-  if (!isText(timestamp) || !isUtcTimestamp(timestamp)) return undefined;
+  const occurred = isText(timestamp) ? timeKeyOf(timestamp) : undefined;
+  if (occurred === undefined) return undefined;
   const metadata = isObject(event.metadata) ? event.metadata : {};
   return {
     eventId: canonicalEventId(id),
     eventType,
     assetId,
-    occurred: timeKey(timestamp),
+    occurred,
     riskTier: textOrNull(event.risk_tier),
     legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
     correlationId: textOrNull(event.correlation_id),

@@ -85,16 +85,29 @@ const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
 
 /**
  * A timestamp as text that sorts by time: no offset, no trailing zeros in the fraction. Any precision is kept: two
- * events a nanosecond apart stay apart, which a Date would not tell.
+ * events a nanosecond apart stay apart, which a Date would not tell. Undefined where it is not a time that exists, in UTC.
  */
+export const timeKeyOf = (timestamp: string): string | undefined =>
+  isUtcTimestamp(timestamp) ? cutTimestamp(timestamp) : undefined;
+
+/** The same of a timestamp that was checked before. */
 export const timeKey = (timestamp: string): string => {
   if (!TIMESTAMP.test(timestamp)) throw new Error("timeKey takes a timestamp that isUtcTimestamp accepts");
-  // Cut and not put together, as it is done twice for every event.
-  let end = timestamp.length - (/[Zz]$/.test(timestamp) ? "Z".length : "+00:00".length);
+  return cutTimestamp(timestamp);
+};
+
+/** Cut and not put together, as it is done twice for every event. */
+const cutTimestamp = (timestamp: string): string => {
+  // It ends in `Z`, `z` or an offset of zero.
+  let end = timestamp.length - (timestamp.charCodeAt(timestamp.length - 1) === ZERO ? "+00:00".length : "Z".length);
   if (end > WHOLE_SECONDS) {
-    while (timestamp[end - 1] === "0") end--;
-    if (timestamp[end - 1] === ".") end--;
+    while (timestamp.charCodeAt(end - 1) === ZERO) end--;
+    if (timestamp.charCodeAt(end - 1) === POINT) end--;
   }
   const key = timestamp.slice(0, end);
-  return timestamp[DATE] === "t" ? key.replace("t", "T") : key;
+  return timestamp.charCodeAt(DATE) === LOWER_T ? key.replace("t", "T") : key;
 };
+
+const ZERO = "0".charCodeAt(0);
+const POINT = ".".charCodeAt(0);
+const LOWER_T = "t".charCodeAt(0);

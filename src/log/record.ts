@@ -25,7 +25,24 @@ export const encodeRecord = (record: LogRecord): string =>
 
 /** The members before the event hold no quote, brace or backslash: a slug, a time and a UUID. */
 const ENVELOPE =
-  /^\{"tenant":"([a-z0-9-]+)","received_at":"([0-9TZ:.-]+)","request_id":"([0-9a-f-]+)","event":(?=\{)/;
+  /^\{"tenant":"([a-z0-9-]+)","received_at":"([0-9TZ:.-]+)","request_id":"([0-9a-f-]+)","event":\{/;
+
+/** What stands before an event. */
+interface Envelope extends Omit<LogRecord, "eventText"> {
+  /** All of it, and the brace that the event begins with. */
+  readonly head: string;
+}
+
+/** Those of one request follow each other in the log and are the same. */
+let lastEnvelope: Envelope | undefined;
+
+const envelopeOf = (text: string): Envelope | undefined => {
+  if (lastEnvelope && text.startsWith(lastEnvelope.head)) return lastEnvelope;
+  const [head, tenant, receivedAt, requestId] = ENVELOPE.exec(text) ?? [];
+  if (!head || !tenant || !receivedAt || !requestId) return undefined;
+  lastEnvelope = { head, tenant, receivedAt, requestId };
+  return lastEnvelope;
+};
 
 /** The record in a payload, or undefined where the payload is not one that `encodeRecord` writes. */
 export const decodeRecord = (payload: Uint8Array): LogRecord | undefined => {
@@ -35,8 +52,8 @@ export const decodeRecord = (payload: Uint8Array): LogRecord | undefined => {
   } catch {
     return undefined;
   }
-  const envelope = ENVELOPE.exec(text);
-  const [head, tenant, receivedAt, requestId] = envelope ?? [];
-  if (!head || !tenant || !receivedAt || !requestId || !text.endsWith("}}")) return undefined;
-  return { tenant, receivedAt, requestId, eventText: text.slice(head.length, -1) };
+  const envelope = text.endsWith("}}") ? envelopeOf(text) : undefined;
+  if (envelope === undefined) return undefined;
+  const { head, tenant, receivedAt, requestId } = envelope;
+  return { tenant, receivedAt, requestId, eventText: text.slice(head.length - 1, -1) };
 };
