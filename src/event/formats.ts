@@ -99,7 +99,8 @@ export const timeKey = (timestamp: string): string => {
 /** Cut and not put together, as it is done twice for every event. */
 const cutTimestamp = (timestamp: string): string => {
   // It ends in `Z`, `z` or an offset of zero.
-  let end = timestamp.length - (timestamp.charCodeAt(timestamp.length - 1) === ZERO ? "+00:00".length : "Z".length);
+  let end =
+    timestamp.length - (timestamp.charCodeAt(timestamp.length - 1) === ZERO ? "+00:00".length : "Z".length);
   if (end > WHOLE_SECONDS) {
     while (timestamp.charCodeAt(end - 1) === ZERO) end--;
     if (timestamp.charCodeAt(end - 1) === POINT) end--;

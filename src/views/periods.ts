@@ -46,8 +46,9 @@ const END = "2050-01-01T00:00";
 /** All times outside these years together: there are hardly any. */
 const ELSEWHERE = "elsewhere";
 
-const [YEAR, MONTH, DAY, HOUR, MINUTE] = [4, 7, 10, 13, 16];
 /** Characters of a time that name the period. */
+const [YEAR, MONTH, DAY] = [4, 7, 10];
+export const [HOUR, MINUTE] = [13, 16];
 export const PERIOD_LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
 
 /** At the ends of a longer range hours do as well as minutes, and days as well as hours, and there are fewer of them to look up. */

@@ -5,7 +5,7 @@
  */
 import { PAIR_JOINT, words } from "../event/words.ts";
 import { WORD_CHARACTERS_MAX } from "../limits.ts";
-import { isInPeriods, PERIOD_LENGTHS, periodsOf } from "./periods.ts";
+import { HOUR, isInPeriods, MINUTE, PERIOD_LENGTHS, periodsOf } from "./periods.ts";
 import {
   LABEL_CHARACTERS_MAX,
   type Label,
@@ -19,10 +19,7 @@ import type { IndexWrite } from "./view-store.ts";
 /** The bytes are written over by the next call. */
 export const sqliteTermsBytes = ({ tenant, texts, labels, times }: SqliteEntry): Uint8Array => {
   terms.end = 0;
-  if (tenant !== terms.tenant) {
-    terms.tenant = tenant;
-    terms.prefix = encoder.encode(` ${termPrefix(tenant)}`);
-  }
+  terms.of = termsOfTenant(tenant);
   for (const text of texts)
     if (!putAsciiWords(text)) for (const word of words(text)) putTerm(wordTerm(tenant, word));
   for (const label of labels) if (!putPlainLabel(label)) putTerm(labelTerm(tenant, label));
@@ -40,8 +37,32 @@ type SqliteEntry = Pick<IndexWrite, "tenant" | "texts" | "labels" | "times">;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What is being written, and with what each term of the tenant begins. */
-const terms = { bytes: new Uint8Array(16 * 1024), end: 0, tenant: "", prefix: new Uint8Array() };
+/** What is remembered of a tenant, because the next terms are made of it too. */
+interface TenantTerms {
+  /** With what each of its terms begins. */
+  readonly prefix: Uint8Array;
+  /** By the name of a time. */
+  readonly hours: Map<string, HourTerms>;
+}
+
+/** What is being written, and whose. */
+const terms: { bytes: Uint8Array; end: number; of: TenantTerms } = {
+  bytes: new Uint8Array(16 * 1024),
+  end: 0,
+  of: { prefix: new Uint8Array(), hours: new Map() },
+};
+
+const tenants = new Map<string, TenantTerms>();
+const TENANTS_MAX = 100;
+
+const termsOfTenant = (tenant: string): TenantTerms => {
+  const known = tenants.get(tenant);
+  if (known) return known;
+  if (tenants.size >= TENANTS_MAX) tenants.clear();
+  const made = { prefix: encoder.encode(` ${termPrefix(tenant)}`), hours: new Map() };
+  tenants.set(tenant, made);
+  return made;
+};
 
 const makeRoom = (more: number): void => {
   if (terms.end + more <= terms.bytes.length) return;
@@ -59,7 +80,7 @@ const putTerm = (term: string): void => {
 
 /** As event/words.ts cuts the text; false where it is not ASCII. */
 const putAsciiWords = (text: string): boolean => {
-  const { prefix } = terms;
+  const { prefix } = terms.of;
   // At most one word or pair per character, and each character in a word and in two pairs.
   makeRoom((text.length + 1) * (prefix.length + 4));
   // Loops change variables of their own: those of an object are read and written in memory each time.
@@ -103,7 +124,7 @@ const putPlainLabel = (label: Label): boolean => {
   let characters = 0;
   for (const part of label) characters += 1 + part.length;
   if (characters > LABEL_CHARACTERS_MAX) return false;
-  const { prefix } = terms;
+  const { prefix } = terms.of;
   makeRoom(prefix.length + characters);
   const { bytes } = terms;
   let end = copied(prefix, 0, prefix.length, bytes, terms.end);
@@ -117,26 +138,57 @@ const putPlainLabel = (label: Label): boolean => {
 };
 
 /** As labels of the periods that periodsOf names; false where a character is none of those, or there is no such period. */
-const putPeriods = ({ name, time }: NamedTime): boolean => {
+const putPeriods = (namedTime: NamedTime): boolean => {
+  const { name, time } = namedTime;
   if (!isInPeriods(time)) return false;
-  const { prefix } = terms;
-  makeRoom(PERIOD_LENGTHS.length * (prefix.length + 2 + name.length + time.length));
+  let known = terms.of.hours.get(name);
+  if (known === undefined || !time.startsWith(known.hour)) {
+    known = hourTerms(namedTime);
+    if (known === undefined) return false;
+    terms.of.hours.set(name, known);
+  }
+  const { hour, bytes: beginning } = known;
+  makeRoom(beginning.length + MINUTE);
   const { bytes } = terms;
-  let { end } = terms;
+  bytes.set(beginning, terms.end);
+  const end = copiedPeriod(time, hour.length, MINUTE, bytes, terms.end + beginning.length);
+  if (end === NOWHERE) return false;
+  terms.end = end;
+  return true;
+};
+
+/** Times near each other share all of their periods but the minute. */
+interface HourTerms {
+  readonly hour: string;
+  /** The terms of the periods from the year to the hour, and that of the minute as far as the hour says it. */
+  readonly bytes: Uint8Array;
+}
+
+const hourTerms = ({ name, time }: NamedTime): HourTerms | undefined => {
+  const { prefix } = terms.of;
+  const bytes = new Uint8Array(PERIOD_LENGTHS.length * (prefix.length + 2 + name.length + HOUR));
+  let end = 0;
   for (const length of PERIOD_LENGTHS) {
     end = copied(prefix, 0, prefix.length, bytes, end);
     bytes[end++] = LABEL_JOINT;
     end = copiedPlain(name, bytes, end);
-    if (end === NOWHERE) return false;
+    if (end === NOWHERE) return undefined;
     bytes[end++] = LABEL_JOINT;
-    for (let index = 0; index < length; index++) {
-      const byte = ASCII_IN_LABELS[time.charCodeAt(index)] ?? 0;
-      if (byte === 0) return false;
-      bytes[end++] = byte;
-    }
+    end = copiedPeriod(time, 0, Math.min(length, HOUR), bytes, end);
+    if (end === NOWHERE) return undefined;
   }
-  terms.end = end;
-  return true;
+  return { hour: time.slice(0, HOUR), bytes: bytes.subarray(0, end) };
+};
+
+/** Gives the end of what is copied, or NOWHERE where a character does not stand in labels, or there is none. */
+const copiedPeriod = (time: string, start: number, stop: number, to: Uint8Array, at: number): number => {
+  let end = at;
+  for (let index = start; index < stop; index++) {
+    const byte = ASCII_IN_LABELS[time.charCodeAt(index)] ?? 0;
+    if (byte === 0) return NOWHERE;
+    to[end++] = byte;
+  }
+  return end;
 };
 
 /** Gives the end of what is copied, or NOWHERE where a character does not stand in labels as it is. */
