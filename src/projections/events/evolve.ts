@@ -21,8 +21,8 @@ import { eventTexts } from "./texts.ts";
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const writes: Write[] = [];
   const rejected: Rejection[] = [];
-  /** First records of this group, by tenant and event_id. */
-  const firsts = new Map<string, First>();
+  /** First records of this group, by event_id, of each tenant. */
+  const tenants = new Map<string, Map<string, First>>();
   for (const stored of records) {
     const { facts, sequence } = stored;
     if (facts === undefined) {
@@ -31,10 +31,11 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
       continue;
     }
     const { tenant, eventText } = stored.record;
-    const name = `${tenant} ${facts.eventId}`;
-    const first = firsts.get(name) ?? storedFirst(states, tenant, facts.eventId);
+    const firsts = tenants.get(tenant) ?? new Map<string, First>();
+    const first = firsts.get(facts.eventId) ?? storedFirst(states, tenant, facts.eventId);
     if (first === undefined) {
-      firsts.set(name, stored);
+      if (firsts.size === 0) tenants.set(tenant, firsts);
+      firsts.set(facts.eventId, stored);
       for (const write of newRows(stored, facts)) writes.push(write);
     } else if (first.record && !sameContent(first.record.eventText, eventText)) {
       const detail = `the event at sequence ${first.sequence} has the same event_id and other content`;

@@ -5,27 +5,72 @@ import type { Label } from "../../views/text-index.ts";
 
 export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
   const { assetId, eventType, riskTier, correlationId, subjectHash, traceId } = facts;
-  const { group } = splitEventType(eventType);
-  const labels: Label[] = [
-    ["asset", assetId],
-    ["type", eventType],
-    ["group", group],
-  ];
-  // Half of all events may have a type, and half a tier or a basis, and hardly any both: one label for the two finds these without going through the
-  // others.
-  if (riskTier !== null)
-    labels.push(["tier", riskTier], ["type.tier", eventType, riskTier], ["group.tier", group, riskTier]);
+  const labels: Label[] = [["asset", assetId]];
+  for (const label of typeLabels(eventType, riskTier)) labels.push(label);
   if (correlationId !== null) labels.push(["correlation", correlationId]);
   if (subjectHash !== null) labels.push(["subject", subjectHash]);
   if (traceId !== null) labels.push(["trace", traceId]);
   for (const { key, value } of facts.tags) labels.push(["tag", key, value]);
   for (const legalBasis of facts.legalBases)
-    labels.push(
-      ["basis", legalBasis],
-      ["type.basis", eventType, legalBasis],
-      ["group.basis", group, legalBasis],
-    );
+    for (const label of basisLabels(eventType, legalBasis)) labels.push(label);
   return labels;
+};
+
+// Half of all events may have a type, and half a tier or a basis, and hardly any both: one label for the two finds these without going through the
+// others.
+const typeLabels = (eventType: string, riskTier: string | null): readonly Label[] => {
+  const { byTier } = kindsOf(eventType);
+  const known = byTier.get(riskTier);
+  if (known) return known;
+  const { group } = splitEventType(eventType);
+  const labels: Label[] = [
+    ["type", eventType],
+    ["group", group],
+  ];
+  if (riskTier !== null)
+    labels.push(["tier", riskTier], ["type.tier", eventType, riskTier], ["group.tier", group, riskTier]);
+  remember(byTier, riskTier, labels);
+  return labels;
+};
+
+const basisLabels = (eventType: string, legalBasis: string): readonly Label[] => {
+  const { byBasis } = kindsOf(eventType);
+  const known = byBasis.get(legalBasis);
+  if (known) return known;
+  const { group } = splitEventType(eventType);
+  const labels: readonly Label[] = [
+    ["basis", legalBasis],
+    ["type.basis", eventType, legalBasis],
+    ["group.basis", group, legalBasis],
+  ];
+  remember(byBasis, legalBasis, labels);
+  return labels;
+};
+
+/** Labels that nearly all events share with others: thousands of the same wait to be written otherwise. */
+interface KindLabels {
+  readonly byTier: Map<string | null, readonly Label[]>;
+  readonly byBasis: Map<string, readonly Label[]>;
+}
+
+const kinds = new Map<string, KindLabels>();
+const remembered = { count: 0 };
+const REMEMBERED_MAX = 1000;
+
+const kindsOf = (eventType: string): KindLabels => {
+  const known = kinds.get(eventType);
+  if (known) return known;
+  const made = { byTier: new Map(), byBasis: new Map() };
+  kinds.set(eventType, made);
+  return made;
+};
+
+const remember = <Key>(labelsBy: Map<Key, readonly Label[]>, key: Key, labels: readonly Label[]): void => {
+  if (remembered.count++ >= REMEMBERED_MAX) {
+    kinds.clear();
+    remembered.count = 0;
+  }
+  labelsBy.set(key, labels);
 };
 
 type LabelledFacts = Pick<
