@@ -10,6 +10,7 @@ import type { Sequence } from "../../log/outcome.ts";
 import { sameContent } from "../../log/same-content.ts";
 import { classOf, classText, countedFrom } from "../../retention/age.ts";
 import { type RowOf, rowText } from "../../views/tables.ts";
+import type { NamedTime } from "../../views/text-index.ts";
 import type { Write } from "../../views/view-store.ts";
 import { eventsKeys } from "../first-events.ts";
 import type { Evolution, RecordProjection, Rejection, States, StoredRecord } from "../projection.ts";
@@ -60,17 +61,17 @@ const storedFirst = (states: States, tenant: string, eventId: string): First | u
 
 const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonly Write[] => {
   const { tenant } = record;
-  const received = timeKey(record.receivedAt);
+  const received = receivedTime(record.receivedAt);
   const row: RowOf<typeof EVENTS> = {
     tenant,
     event_id: facts.eventId,
     sequence,
     received_at: record.receivedAt,
     request_id: record.requestId,
-    received,
+    received: received.time,
     occurred: facts.occurred,
     retention_class: classText(classOf(facts.legalBases, facts.riskTier)),
-    counted_from: countedFrom({ occurred: facts.occurred, received }),
+    counted_from: countedFrom({ occurred: facts.occurred, received: received.time }),
     expired_at: null,
     event: record.eventText,
   };
@@ -83,12 +84,18 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
       sequence,
       texts: eventTexts(facts),
       labels: eventLabels(facts),
-      times: [
-        { name: "occurred", time: facts.occurred },
-        { name: "received", time: received },
-      ],
+      times: [{ name: "occurred", time: facts.occurred }, received],
     },
   ];
+};
+
+/** Records of one request follow each other, and came at one time. */
+let lastReceived = { receivedAt: "", named: { name: "received", time: "" } };
+
+const receivedTime = (receivedAt: string): NamedTime => {
+  if (receivedAt !== lastReceived.receivedAt)
+    lastReceived = { receivedAt, named: { name: "received", time: timeKey(receivedAt) } };
+  return lastReceived.named;
 };
 
 export const eventsProjection: RecordProjection = {

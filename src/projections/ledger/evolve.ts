@@ -11,7 +11,7 @@ type HourKey = Pick<RowOf<typeof LEDGER>, "tenant" | "hour">;
 
 const keyOf = ({ tenant, record }: StoredRecord): HourKey => ({ tenant, hour: hourOf(record.receivedAt) });
 
-/** Records of one hour follow each other, so most need no look into a map. */
+/** Records of one hour follow each other, so most need no look into a map; what is named again, because others stand between, is loaded once. */
 const isOf = ({ tenant, hour }: HourKey, stored: StoredRecord): boolean =>
   tenant === stored.tenant && hour === hourOf(stored.record.receivedAt);
 

@@ -19,8 +19,16 @@ const tileKey = (tenant: string, { level, index }: TilePlace): StateKey => ({
   key: { tenant, level, tile: index },
 });
 
-const stateKeys = (records: readonly LogEntry[]): readonly StateKey[] =>
-  Array.from(new Set(records.map(({ tenant }) => tenant)), treeKey);
+const stateKeys = (entries: readonly LogEntry[]): readonly StateKey[] => {
+  const keys: StateKey[] = [];
+  let last: string | undefined;
+  for (const { tenant } of entries) {
+    // What is named again, because others stand between, is loaded once.
+    if (tenant !== last) keys.push(treeKey(tenant));
+    last = tenant;
+  }
+  return keys;
+};
 
 /** The tiles at the right edge that are not full: what the next leaf changes. */
 const furtherKeys = (states: States, { tenant }: LogEntry): readonly StateKey[] => {
