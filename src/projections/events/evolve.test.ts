@@ -76,6 +76,19 @@ test("the words of an event are indexed with its row, once and in no case again"
   expect([...view.words().keys()]).toEqual(["event_words 1"]);
 });
 
+test("each event has the time of its own request", async () => {
+  const times = ["2026-11-20T10:00:00.100Z", "2026-11-20T10:00:00.100Z", "2026-11-20T10:00:00.200Z"];
+  const messages = times.map((receivedAt, index) =>
+    messageOf(index + 1, { event: simpleEvent(`evt_${index + 1}`), receivedAt }),
+  );
+  const { view } = await project([], messages);
+  const keys = ["2026-11-20T10:00:00.1", "2026-11-20T10:00:00.1", "2026-11-20T10:00:00.2"];
+  expect(view.rows(EVENTS).map(({ received }) => received)).toEqual(keys);
+  expect([...view.labels().values()].map((labels) => labels.at(-1))).toEqual(
+    keys.map((key) => `received=${key}`),
+  );
+});
+
 test("a legacy event type belongs to the group legacy", async () => {
   const { view } = await project(
     [],
