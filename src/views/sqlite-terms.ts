@@ -53,6 +53,7 @@ const terms: { bytes: Uint8Array; end: number; of: TenantTerms } = {
 };
 
 const tenants = new Map<string, TenantTerms>();
+/** Some hundred bytes each. Beyond, all are forgotten and made again. */
 const TENANTS_MAX = 100;
 
 const termsOfTenant = (tenant: string): TenantTerms => {

@@ -16,8 +16,10 @@ export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
   return labels;
 };
 
-// Half of all events may have a type, and half a tier or a basis, and hardly any both: one label for the two finds these without going through the
-// others.
+/**
+ * Half of all events may have a type, and half a tier or a basis, and hardly any both: one label for the two finds these without going through the
+ * others.
+ */
 const typeLabels = (eventType: string, riskTier: string | null): readonly Label[] => {
   const { byTier } = kindsOf(eventType);
   const known = byTier.get(riskTier);
@@ -47,7 +49,7 @@ const basisLabels = (eventType: string, legalBasis: string): readonly Label[] =>
   return labels;
 };
 
-/** Labels that nearly all events share with others: thousands of the same wait to be written otherwise. */
+/** What follows from a type is made once for all of its events: of each label thousands would be held until they are written. */
 interface KindLabels {
   readonly byTier: Map<string | null, readonly Label[]>;
   readonly byBasis: Map<string, readonly Label[]>;
@@ -55,6 +57,7 @@ interface KindLabels {
 
 const kinds = new Map<string, KindLabels>();
 const remembered = { count: 0 };
+/** A service has some 50 types with a few tiers and laws each. Beyond, all are forgotten: anybody may send others. */
 const REMEMBERED_MAX = 1000;
 
 const kindsOf = (eventType: string): KindLabels => {
