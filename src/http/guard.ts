@@ -40,8 +40,10 @@ export const createGuard = (dependencies: {
 }): Guard => {
   const { keyStore, limiter, now } = dependencies;
   const authenticate = createAuthenticator(keyStore);
-  return (scope, handle) =>
-    ({ request, params }) => {
+  return (scope, handle) => {
+    const answer = (decision: RateDecision, call: Call): Promise<Response> | Response =>
+      decision.kind === "limited" ? rateLimited(call.context, decision) : handle(call);
+    return ({ request, params }) => {
       const context = contextOf(request);
       const authorization = request.headers.get("authorization");
       const authentication = authenticate(authorization, now());
@@ -65,12 +67,10 @@ export const createGuard = (dependencies: {
         perSecond: rateLimit?.requests_per_second,
         count: 1,
       });
-      const goOn = (decision: RateDecision): Promise<Response> | Response =>
-        decision.kind === "limited"
-          ? rateLimited(context, decision)
-          : handle({ request, context, principal, params, isStillAllowed });
-      return rate instanceof Promise ? rate.then(goOn) : goOn(rate);
+      const call = { request, context, principal, params, isStillAllowed };
+      return rate instanceof Promise ? rate.then((decision) => answer(decision, call)) : answer(rate, call);
     };
+  };
 };
 
 export const insufficientScope = (context: RequestContext, scope: Scope): Response =>
