@@ -1,16 +1,11 @@
 /** What changes in the registers when cases change. */
 import type { Fact } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/clocks.ts";
-import {
-  indexedBesideKey,
-  keyText,
-  type Row,
-  rowInteger,
-  type Table,
-  type Value,
-} from "../../views/tables.ts";
+import { indexedBesideKey, type Row, rowInteger, type Table, type Value } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
-import { caseView } from "./case-view.ts";
+import { createByKey } from "./by-key.ts";
+import { type CaseView, caseView } from "./case-view.ts";
+import type { Register } from "./registers/register.ts";
 import { REGISTERS } from "./registers/registers.ts";
 
 /** Cases as their facts. */
@@ -30,33 +25,44 @@ export const registerChanges = (
 ): readonly Write[] => {
   const viewsOf = (cases: Cases) => cases.map((facts) => caseView(tenant, facts, rules));
   const [viewsBefore, viewsNow, viewsGone] = [viewsOf(before), viewsOf(now), viewsOf(gone)];
-  return REGISTERS.flatMap(({ table, kind, rowsOf: made }) =>
-    kind === "rows"
-      ? differences(table, viewsBefore.flatMap(made), viewsNow.flatMap(made))
-      : countChanges(table, viewsBefore.flatMap(made), [...viewsNow, ...viewsGone].flatMap(made)),
-  );
+  return REGISTERS.flatMap((register) => {
+    const { table, kind } = register;
+    const [old, next] = [rowsOf(register, viewsBefore), rowsOf(register, viewsNow)];
+    return kind === "rows"
+      ? differences(table, old, next)
+      : countChanges(table, old, [...next, ...rowsOf(register, viewsGone)]);
+  });
 };
 
-const byKey = (table: Table, rows: readonly Row[]): ReadonlyMap<string, Row> =>
-  new Map(rows.map((row) => [keyText(table, row), row]));
+const rowsOf = (register: Register, views: readonly CaseView[]): readonly Row[] => {
+  const rows: Row[] = [];
+  for (const view of views) for (const row of register.rowsOf(view)) rows.push(row);
+  return rows;
+};
+
+/** Where a key stands twice, as it may beside a hub, the last row counts, here as in the store. */
+interface Difference {
+  before: Row;
+  now: Row | undefined;
+}
 
 const differences = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
-  // Where a key stands twice, as it may beside a hub, the last row counts, here as in the store.
-  if (before.length === 0) return now.map((row) => ({ kind: "upsert", table, row }));
-  const [old, next] = [byKey(table, before), byKey(table, now)];
+  const found = createByKey<Difference>(table);
+  for (const row of before) found.set(row, { before: row, now: undefined });
   const writes: Write[] = [];
-  for (const [key, row] of next) {
-    const known = old.get(key);
-    if (!known) writes.push({ kind: "upsert", table, row });
-    else if (differs(row, known, Object.keys(row))) {
-      const isReordered = differs(row, known, indexedBesideKey(table));
+  for (const row of now) {
+    const difference = found.get(row);
+    if (difference) difference.now = row;
+    else writes.push({ kind: "upsert", table, row });
+  }
+  for (const { before: old, now: row } of found.all()) {
+    if (!row) {
+      const names = table.primaryKey.map((name) => [name, old[name] ?? null] as const);
+      writes.push({ kind: "delete", table, key: Object.fromEntries(names) });
+    } else if (differs(row, old, Object.keys(row))) {
+      const isReordered = differs(row, old, indexedBesideKey(table));
       writes.push({ kind: "upsert", table, row, ...(!isReordered && { indexed: "same" }) });
     }
-  }
-  for (const [key, row] of old) {
-    if (next.has(key)) continue;
-    const names = table.primaryKey.map((name) => [name, row[name] ?? null] as const);
-    writes.push({ kind: "delete", table, key: Object.fromEntries(names) });
   }
   return writes;
 };
@@ -67,20 +73,28 @@ const differs = (row: Row, other: Row, names: readonly string[]): boolean =>
 /** Rows that count: what a case gave before is taken away, what it gives now is added. */
 const countChanges = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
   const counts = Object.keys(table.columns).filter((name) => !table.primaryKey.includes(name));
-  const changes = new Map<string, Record<string, Value>>();
+  const changes = createByKey<Record<string, Value>>(table);
+  const changeOf = (row: Row): Record<string, Value> => {
+    const known = changes.get(row);
+    if (known) return known;
+    const change = { ...row };
+    for (const name of counts) change[name] = 0;
+    changes.set(row, change);
+    return change;
+  };
   const count = (rows: readonly Row[], sign: 1 | -1): void => {
     for (const row of rows) {
-      const key = keyText(table, row);
-      const known = changes.get(key);
-      const change = known ?? { ...row };
-      for (const name of counts)
-        change[name] = (known ? rowInteger(change, name) : 0) + sign * rowInteger(row, name);
-      changes.set(key, change);
+      const change = changeOf(row);
+      for (const name of counts) {
+        const counted = rowInteger(row, name);
+        if (counted !== 0) change[name] = rowInteger(change, name) + sign * counted;
+      }
     }
   };
   count(before, -1);
   count(now, 1);
-  return [...changes.values()]
+  return changes
+    .all()
     .filter((row) => counts.some((name) => row[name] !== 0))
     .map((row) => ({ kind: "add", table, row }));
 };
