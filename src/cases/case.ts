@@ -55,11 +55,10 @@ export interface Case {
 }
 
 export const caseOf = (given: readonly Fact[]): Case => {
-  const facts = given.length > 1 ? [...given].sort(inOrder) : given;
-  const made = facts.filter(({ type }) => type === DECISION_MADE);
-  const decisionOf = decisionFinder(made, facts);
+  const facts = areInOrder(given) ? given : [...given].sort(inOrder);
+  const decisionOf = decisionFinder(facts);
   const objections = objectionsOf(facts, decisionOf);
-  const objectionDecision = new Map(objections.map(({ id, decisionId }) => [id, decisionId] as const));
+  const objectionDecision = decisionsByObjection(objections);
   const belongsTo = (fact: Fact): string | undefined => {
     const { decision, objection } = fact.links;
     return (
@@ -76,8 +75,25 @@ export const caseOf = (given: readonly Fact[]): Case => {
   };
 };
 
-const REVIEW_COMPLETED: readonly string[] = ["decision.human_review_completed", "human_review"];
-const NOTICE_SHOWN: readonly string[] = ["transparency.notice_shown", "disclosure_shown"];
+const areInOrder = (facts: readonly Fact[]): boolean => {
+  let last: Fact | undefined;
+  for (const fact of facts) {
+    if (last !== undefined && inOrder(last, fact) > 0) return false;
+    last = fact;
+  }
+  return true;
+};
+
+const NONE: readonly never[] = [];
+const NO_OBJECTIONS: ReadonlyMap<string, string | undefined> = new Map();
+
+const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<string, string | undefined> =>
+  objections.length === 0 ? NO_OBJECTIONS : new Map(objections.map(({ id, decisionId }) => [id, decisionId]));
+
+const isReviewCompleted = ({ type }: Fact): boolean =>
+  type === "decision.human_review_completed" || type === "human_review";
+const isNoticeShown = ({ type }: Fact): boolean =>
+  type === "transparency.notice_shown" || type === "disclosure_shown";
 
 /** What belongs to a decision even where it only shares the correlation with it. */
 const ABOUT_DECISIONS =
@@ -89,34 +105,34 @@ type DecisionFinder = (fact: Fact) => string | undefined;
  * A fact that names no decision and no objection belongs to one of the same correlation, or of the case: a notice to the first decision from
  * then on, as it is shown beforehand; anything else to the last decision until then. Where there is none on that side, to the nearest.
  */
-const decisionFinder = (made: readonly Fact[], facts: readonly Fact[]): DecisionFinder => {
-  // Most events name their decision, so that nobody asks.
-  let find: DecisionFinder | undefined;
-  return (fact) => {
-    find ??= knowingDecisions(made, facts);
-    return find(fact);
-  };
+const decisionFinder = (facts: readonly Fact[]): DecisionFinder => {
+  const made: Fact[] = [];
+  for (const fact of facts) if (fact.type === DECISION_MADE) made.push(fact);
+  const onlyNamed = onlyNamedIn(facts);
+  // Of one there is nothing to choose.
+  const find = made.length > 1 ? nearestOf(made) : () => made[0];
+  return (fact) => (ABOUT_DECISIONS.test(fact.type) ? (find(fact)?.links.decision ?? onlyNamed) : undefined);
 };
 
-const knowingDecisions = (made: readonly Fact[], facts: readonly Fact[]): DecisionFinder => {
-  const byCorrelation = new Map<string, Fact[]>();
-  for (const fact of made) {
-    const { correlation } = fact.links;
-    if (correlation === undefined) continue;
-    byCorrelation.set(correlation, [...(byCorrelation.get(correlation) ?? []), fact]);
+/** The decision that is named, if no other one is. */
+const onlyNamedIn = (facts: readonly Fact[]): string | undefined => {
+  let only: string | undefined;
+  for (const { links } of facts) {
+    if (links.decision === undefined) continue;
+    if (only !== undefined && only !== links.decision) return undefined;
+    only = links.decision;
   }
-  const named = new Set(
-    facts.flatMap(({ links: { decision } }) => (decision === undefined ? [] : [decision])),
-  );
-  const [onlyNamed] = named.size === 1 ? named : [];
+  return only;
+};
+
+const nearestOf = (made: readonly Fact[]): ((fact: Fact) => Fact | undefined) => {
+  const byCorrelation = grouped(made, ({ links }) => links.correlation);
   return (fact) => {
-    if (!ABOUT_DECISIONS.test(fact.type)) return undefined;
     const { correlation } = fact.links;
     const near = (correlation === undefined ? undefined : byCorrelation.get(correlation)) ?? made;
     const after = near.find((each) => each.at >= fact.at);
     const before = near.findLast((each) => each.at <= fact.at);
-    const found = NOTICE_SHOWN.includes(fact.type) ? (after ?? before) : (before ?? after);
-    return found?.links.decision ?? onlyNamed;
+    return isNoticeShown(fact) ? (after ?? before) : (before ?? after);
   };
 };
 
@@ -167,7 +183,7 @@ const meantBy = (fact: Fact, opened: ReadonlyMap<string, Fact>): string | undefi
 const objectionsOf = (facts: readonly Fact[], decisionOf: DecisionFinder): readonly Objection[] => {
   // Most cases have none, and this is asked at every event.
   if (!facts.some(({ type, links }) => links.objection !== undefined || FOLLOWS_OBJECTION.includes(type)))
-    return [];
+    return NONE;
   const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
   const received = openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id);
   const members = grouped(facts, (fact) => {
@@ -205,15 +221,15 @@ const reviewsOf = (
   facts: readonly Fact[],
   belongsTo: (fact: Fact) => string | undefined,
 ): readonly Review[] => {
-  const isReview = ({ type }: Fact): boolean =>
-    type === "decision.human_review_triggered" || REVIEW_COMPLETED.includes(type);
-  const ofReviews = facts.filter(isReview);
-  if (ofReviews.length === 0) return [];
+  const ofReviews: Fact[] = [];
+  for (const fact of facts)
+    if (fact.type === "decision.human_review_triggered" || isReviewCompleted(fact)) ofReviews.push(fact);
+  if (ofReviews.length === 0) return NONE;
   const byDecision = grouped(ofReviews, (fact) => belongsTo(fact) ?? NO_DECISION);
   return [...byDecision].flatMap(([decision, own]) => {
     const reviews: { id: string; triggered: Fact | undefined; completed: Fact | undefined }[] = [];
     for (const fact of own) {
-      const isCompletion = REVIEW_COMPLETED.includes(fact.type);
+      const isCompletion = isReviewCompleted(fact);
       const open = isCompletion ? reviews.find(({ completed }) => completed === undefined) : undefined;
       if (open) open.completed = fact;
       else if (isCompletion) reviews.push({ id: fact.id, triggered: undefined, completed: fact });
@@ -233,31 +249,46 @@ const decisionsOf = (parts: {
   reviews: readonly Review[];
 }): readonly Decision[] => {
   const { facts, belongsTo, objections, reviews } = parts;
-  const made = openedBy(
+  const decisions: Decision[] = [];
+  for (const [id, own] of grouped(facts, belongsTo))
+    decisions.push(decisionFrom(id, { facts: own, objections, reviews }));
+  return decisions;
+};
+
+/** From its own facts, and the objections and reviews of its case. Of several facts that made it the first counts. */
+const decisionFrom = (
+  id: string,
+  { facts, objections, reviews }: Pick<Case, "facts" | "objections" | "reviews">,
+): Decision => {
+  let made: Fact | undefined;
+  const notices: Fact[] = [];
+  const explanations: Fact[] = [];
+  const reversals: Fact[] = [];
+  for (const fact of facts) {
+    if (fact.type === DECISION_MADE) made ??= fact;
+    else if (isNoticeShown(fact)) notices.push(fact);
+    else if (fact.type === "decision.explanation_provided") explanations.push(fact);
+    else if (fact.type === "decision.decision_reversed") reversals.push(fact);
+  }
+  const isOfIt = ({ decisionId }: Objection | Review): boolean => decisionId === id;
+  return {
+    id,
+    made,
+    notices,
+    explanations,
+    objections: objections.length === 0 ? NONE : objections.filter(isOfIt),
+    reviews: reviews.length === 0 ? NONE : reviews.filter(isOfIt),
+    reversals,
     facts,
-    ({ type }) => type === DECISION_MADE,
-    ({ links, id }) => links.decision ?? id,
-  );
-  return Array.from(grouped(facts, belongsTo), ([id, own]) => {
-    return {
-      id,
-      facts: own,
-      made: made.get(id),
-      notices: own.filter(({ type }) => NOTICE_SHOWN.includes(type)),
-      explanations: own.filter(({ type }) => type === "decision.explanation_provided"),
-      reversals: own.filter(({ type }) => type === "decision.decision_reversed"),
-      objections: objections.filter(({ decisionId }) => decisionId === id),
-      reviews: reviews.filter(({ decisionId }) => decisionId === id),
-    };
-  });
+  };
 };
 
 const INCIDENT_REPORTED = "incident.reported_to_authority";
 const INCIDENT_MITIGATED = "incident.mitigated";
 
 const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
-  if (!facts.some(({ type, links }) => links.incident !== undefined || type.startsWith("incident.")))
-    return [];
+  const follows = ({ type }: Fact): boolean => type === INCIDENT_REPORTED || type === INCIDENT_MITIGATED;
+  if (!facts.some((fact) => fact.links.incident !== undefined || follows(fact))) return NONE;
   const detected = openedBy(
     facts,
     ({ type }) => type === INCIDENT_DETECTED,
@@ -265,8 +296,7 @@ const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
   );
   const members = grouped(facts, (fact) => {
     if (fact.links.incident !== undefined) return fact.links.incident;
-    const follows = fact.type === INCIDENT_REPORTED || fact.type === INCIDENT_MITIGATED;
-    return follows ? (meantBy(fact, detected) ?? fact.id) : undefined;
+    return follows(fact) ? (meantBy(fact, detected) ?? fact.id) : undefined;
   });
   return [...members].map(([id, own]) => ({
     id,
