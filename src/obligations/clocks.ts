@@ -3,7 +3,7 @@ import type { Case, Decision, Incident, Objection, Review } from "../cases/case.
 import { type Fact, timeOf } from "../cases/fact.ts";
 import { isUtcTimestamp, timeKey } from "../event/formats.ts";
 import { type Limit, limitEnd } from "./calendar.ts";
-import { appliesTo, type Deadline, type DeadlineId } from "./deadlines.ts";
+import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
 
 export interface Obligation {
   /** Deadline and starting event. */
@@ -39,20 +39,22 @@ export const obligationsOf = (
 ): readonly Obligation[] => {
   const decisionOf = (id: string | undefined) => decisions.find((decision) => decision.id === id);
   const found: Obligation[] = [];
-  const add = (starts: readonly Start[]): void => {
-    for (const start of starts) {
-      const made = clock(start, rules);
-      if (made) found.push(made);
-    }
+  const add = (made: Obligation | undefined): void => {
+    if (made) found.push(made);
   };
-  for (const objection of objections) add(objectionStarts(objection, decisionOf(objection.decisionId)));
+  for (const objection of objections)
+    for (const start of objectionStarts(objection, decisionOf(objection.decisionId)))
+      add(clock(start, rules));
   for (const decision of decisions) {
-    add(decisionStarts(decision));
-    const notice = noticeClock(decision, rules);
-    if (notice) found.push(notice);
+    const start = decisionStart(decision);
+    if (start) add(clock(start, rules));
+    add(noticeClock(decision, rules));
   }
-  for (const review of reviews) add(reviewStarts(review, decisionOf(review.decisionId)));
-  for (const incident of incidents) add(incidentStarts(incident));
+  for (const review of reviews) {
+    const start = reviewStart(review, decisionOf(review.decisionId));
+    if (start) add(clock(start, rules));
+  }
+  for (const incident of incidents) for (const start of incidentStarts(incident)) add(clock(start, rules));
   return found;
 };
 
@@ -71,7 +73,7 @@ interface Start {
 
 /** Undefined where the law does not ask for it. */
 const clock = (start: Start, rules: Rules): Obligation | undefined => {
-  const rule = rules.deadlines.find(({ id }) => id === start.deadline);
+  const rule = deadlineOf(rules.deadlines, start.deadline);
   const startedAt = start.at ?? start.by.at;
   if (!rule || !isInForce(rule, startedAt, start.named)) return undefined;
   const { dueAt, extensions } = dueOf({ rule, startedAt, told: start.told ?? [], rules });
@@ -99,10 +101,16 @@ const isInForce = (rule: Deadline, startedAt: string, named: readonly Fact[]): b
   return appliesTo(rule, basesOf(named));
 };
 
+const NONE: readonly never[] = [];
+
 const basesOf = (named: readonly Fact[]): readonly string[] => {
-  const [first, ...others] = named;
-  if (others.every(({ bases }) => bases === undefined)) return first?.bases ?? [];
-  return named.flatMap(({ bases = [] }) => bases);
+  let found: readonly string[] | undefined;
+  for (const { bases } of named) {
+    if (bases === undefined) continue;
+    if (found !== undefined) return named.flatMap((fact) => fact.bases ?? []);
+    found = bases;
+  }
+  return found ?? NONE;
 };
 
 /** The last second counts as a whole. */
@@ -205,24 +213,22 @@ const objectionStarts = (objection: Objection, decision: Decision | undefined): 
 /** Words for an outcome that is bad for the person. */
 export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
-const decisionStarts = ({ id, made, explanations, facts }: Decision): readonly Start[] =>
+const decisionStart = ({ id, made, explanations, facts }: Decision): Start | undefined =>
   made && ADVERSE_OUTCOMES.includes(made.says.outcome ?? "")
-    ? [
-        {
-          deadline: "CO-ADVERSE",
-          by: made,
-          stop: explanations.find(since(made)),
-          named: facts,
-          about: { decisionId: id },
-        },
-      ]
-    : [];
+    ? {
+        deadline: "CO-ADVERSE",
+        by: made,
+        stop: explanations.find(since(made)),
+        named: facts,
+        about: { decisionId: id },
+      }
+    : undefined;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The other way round: the notice comes first, and the decision must not come too early. */
 const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obligation | undefined => {
-  const rule = rules.deadlines.find((deadline) => deadline.id === "LL144-NOTICE");
+  const rule = deadlineOf(rules.deadlines, "LL144-NOTICE");
   if (!made || !rule || !isInForce(rule, made.at, facts)) return undefined;
   const notice = notices.find(({ at }) => at <= made.at);
   const about = { decisionId: id };
@@ -241,21 +247,17 @@ const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obli
   };
 };
 
-const reviewStarts = (
+const reviewStart = (
   { triggered, completed, decisionId }: Review,
   decision: Decision | undefined,
-): readonly Start[] =>
-  triggered
-    ? [
-        {
-          deadline: "HR-CLOSE",
-          by: triggered,
-          stop: completed,
-          named: decision?.facts ?? [triggered],
-          about: { decisionId },
-        },
-      ]
-    : [];
+): Start | undefined =>
+  triggered && {
+    deadline: "HR-CLOSE",
+    by: triggered,
+    stop: completed,
+    named: decision?.facts ?? [triggered],
+    about: { decisionId },
+  };
 
 const INCIDENT_DEADLINES: Readonly<Record<string, DeadlineId>> = {
   death: "EU73-DEATH",

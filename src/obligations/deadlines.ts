@@ -186,13 +186,26 @@ export const DEADLINES: readonly Deadline[] = [
   { ...POLICY, id: "OBJ-ACK", duty: "Acknowledge the objection", limit: businessDays(3) },
 ];
 
+const byId = new WeakMap<readonly Deadline[], ReadonlyMap<string, Deadline>>();
+
+/** Asked for several times for every case, so they are put by id once. */
+export const deadlineOf = (deadlines: readonly Deadline[], id: string): Deadline | undefined => {
+  const known = byId.get(deadlines);
+  if (known) return known.get(id);
+  const made = new Map<string, Deadline>(deadlines.map((deadline) => [deadline.id, deadline]));
+  byId.set(deadlines, made);
+  return made.get(id);
+};
+
 export const appliesTo = (
   { bases, withoutBasis }: Pick<Deadline, "bases" | "withoutBasis">,
   /** Legal bases. */
   named: readonly string[],
 ): boolean => {
   if (bases.length === 0 || (withoutBasis && named.length === 0)) return true;
-  return bases.some((basis) =>
-    basis.endsWith("*") ? named.some((name) => name.startsWith(basis.slice(0, -1))) : named.includes(basis),
-  );
+  for (const basis of bases) {
+    if (named.includes(basis)) return true;
+    if (basis.endsWith("*") && named.some((name) => name.startsWith(basis.slice(0, -1)))) return true;
+  }
+  return false;
 };

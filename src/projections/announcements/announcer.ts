@@ -13,6 +13,7 @@ import type { LogReader, StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { decodeRecord } from "../../log/record.ts";
 import type { Obligation, Rules } from "../../obligations/clocks.ts";
+import { deadlineOf } from "../../obligations/deadlines.ts";
 import { OBLIGATION_STATES, stateAt } from "../../obligations/state.ts";
 import {
   mayTouchDuties,
@@ -241,7 +242,7 @@ const announcementOf = (parts: {
 }): Announcement => {
   const { tenant, obligation, told, transition, rules, at } = parts;
   const { id, deadline, startedBy, startedAt, dueAt, stoppedBy } = obligation;
-  const rule = rules.deadlines.find((each) => each.id === deadline);
+  const rule = deadlineOf(rules.deadlines, deadline);
   const identity = JSON.stringify([tenant, id, transition, told.state, dueAt]);
   return {
     tenant,

@@ -1,5 +1,6 @@
 /** How often a duty fell due and how often the log holds evidence that it was met: asset × law × duty. The ratio is made when it is read. */
-import type { DeadlineId } from "../../../obligations/deadlines.ts";
+import type { Obligation } from "../../../obligations/clocks.ts";
+import { type DeadlineId, deadlineOf } from "../../../obligations/deadlines.ts";
 import { INTEGER, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
@@ -42,32 +43,38 @@ const DUTIES: Readonly<Record<DeadlineId, string>> = {
 
 const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly RowOf<typeof COVERAGE>[] => {
   const rows: RowOf<typeof COVERAGE>[] = [];
-  const count = (asset: string, law: string, duty: string, { inTime = false, late = false }): void => {
-    rows.push({
-      tenant,
-      asset_id: asset,
-      law,
-      duty,
-      required: 1,
-      in_time: Number(inTime),
-      late: Number(late),
-      unmet: Number(!inTime && !late),
-    });
-  };
   for (const { made, notices } of is.decisions) {
     if (!made) continue;
-    const inTime = notices.some(({ at }) => at <= made.at);
-    count(made.asset, "any", "notice", { inTime });
-    for (const law of made.bases ?? []) count(made.asset, law, "notice", { inTime });
+    const status = notices.some(({ at }) => at <= made.at) ? "met" : "open";
+    const { asset, bases } = made;
+    rows.push(rowOf({ tenant, asset, law: "any", duty: "notice", status }));
+    if (bases) for (const law of bases) rows.push(rowOf({ tenant, asset, law, duty: "notice", status }));
   }
   for (const { deadline, startedBy, status } of obligations) {
-    const law = deadlines.find(({ id }) => id === deadline)?.law ?? "policy";
-    count(startedBy.asset, law, DUTIES[deadline], {
-      inTime: status === "met",
-      late: status === "met_late",
-    });
+    const law = deadlineOf(deadlines, deadline)?.law ?? "policy";
+    rows.push(rowOf({ tenant, asset: startedBy.asset, law, duty: DUTIES[deadline], status }));
   }
   return rows;
+};
+
+const rowOf = (counted: {
+  readonly tenant: string;
+  readonly asset: string;
+  readonly law: string;
+  readonly duty: string;
+  readonly status: Obligation["status"];
+}): RowOf<typeof COVERAGE> => {
+  const { tenant, asset, law, duty, status } = counted;
+  return {
+    tenant,
+    asset_id: asset,
+    law,
+    duty,
+    required: 1,
+    in_time: status === "met" ? 1 : 0,
+    late: status === "met_late" ? 1 : 0,
+    unmet: status === "open" ? 1 : 0,
+  };
 };
 
 export const coverageRegister: Register = { table: COVERAGE, kind: "counts", rowsOf };

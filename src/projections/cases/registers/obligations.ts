@@ -1,4 +1,5 @@
 import type { Obligation, Rules } from "../../../obligations/clocks.ts";
+import { deadlineOf } from "../../../obligations/deadlines.ts";
 import { stateAt } from "../../../obligations/state.ts";
 import {
   INTEGER,
@@ -86,7 +87,7 @@ export const obligationList: List = {
 
 /** With what the table of deadlines says of it. */
 export const obligationEntry = (row: Row, { deadlines }: Rules, now: string) => {
-  const deadline = deadlines.find(({ id }) => id === row.deadline);
+  const deadline = deadlineOf(deadlines, rowText(row, "deadline"));
   const status = rowText(row, "status");
   return {
     ...entryOf(obligationList, row),
