@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import type { Decision } from "../../../cases/case.ts";
+import type { Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
-import type { Register } from "./register.ts";
+import { type Register, rowsOfEach } from "./register.ts";
 
 export const DECISIONS = {
   name: "decisions",
@@ -41,20 +42,20 @@ export const DECISIONS = {
   ],
 } as const satisfies Table;
 
+const openOf = ({ id }: Decision, obligations: readonly Obligation[]): readonly Obligation[] =>
+  obligations.length === 0
+    ? obligations
+    : obligations.filter(({ decisionId, status }) => decisionId === id && status === "open");
+
 /** Steps of a decision that the log should hold and does not. */
-export const missingSteps = (
-  decision: Decision,
-  { obligations }: Pick<CaseView, "obligations">,
+const missingSteps = (
+  { made, notices, objections, reviews }: Decision,
+  open: readonly Obligation[],
 ): readonly string[] => {
-  const { made, notices, objections, reviews } = decision;
-  const isUnexplained = obligations.some(
-    ({ decisionId, status, deadline }) =>
-      decisionId === decision.id && status === "open" && EXPLANATION_DUE.includes(deadline),
-  );
   const steps: string[] = [];
   if (made === undefined) steps.push("decision");
   else if (!notices.some(({ at }) => at <= made.at)) steps.push("notice");
-  if (isUnexplained) steps.push("explanation");
+  if (open.some(({ deadline }) => EXPLANATION_DUE.includes(deadline))) steps.push("explanation");
   if (objections.some(({ received }) => received === undefined)) steps.push("objection");
   if (objections.some(({ resolved }) => resolved === undefined)) steps.push("objection_resolution");
   if (reviews.some(({ completed }) => completed === undefined)) steps.push("human_review");
@@ -68,13 +69,20 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
   const { id, made, notices, explanations, reviews, reversals, objections, facts } = decision;
   const first = made ?? facts[0];
   if (!first) return undefined;
-  const subject = made?.subject ?? facts.find((fact) => fact.subject !== undefined)?.subject;
+  let subject = made?.subject;
+  let correlation: string | undefined;
+  for (const fact of facts) {
+    subject ??= fact.subject;
+    correlation ??= fact.links.correlation;
+  }
+  const open = openOf(decision, view.obligations);
+  const missing = missingSteps(decision, open);
   return {
     tenant: view.tenant,
     decision_id: id,
     asset_id: first.asset,
     asset_version: first.version ?? null,
-    correlation_id: facts.find(({ links }) => links.correlation !== undefined)?.links.correlation ?? null,
+    correlation_id: correlation ?? null,
     subject_hash: subject ?? null,
     risk_tier: made?.tier ?? null,
     at: first.at,
@@ -86,17 +94,15 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
     review_completed_at: reviews.findLast(({ completed }) => completed)?.completed?.at ?? null,
     reversed_at: reversals[0]?.at ?? null,
     objections: objections.length,
-    obligations_open: view.obligations.filter(
-      ({ decisionId, status }) => decisionId === id && status === "open",
-    ).length,
-    missing: JSON.stringify(missingSteps(decision, view)),
+    obligations_open: open.length,
+    missing: missing.length === 0 ? "[]" : JSON.stringify(missing),
   };
 };
 
 export const decisionsRegister: Register = {
   table: DECISIONS,
   kind: "rows",
-  rowsOf: (view) => view.is.decisions.flatMap((decision) => rowOf(view, decision) ?? []),
+  rowsOf: (view) => rowsOfEach(view.is.decisions, (decision) => rowOf(view, decision)),
 };
 
 export const decisionList: List = {

@@ -2,7 +2,7 @@ import type { Review } from "../../../cases/case.ts";
 import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
-import type { Register } from "./register.ts";
+import { type Register, rowsOfEach } from "./register.ts";
 
 export const HUMAN_REVIEWS = {
   name: "human_reviews",
@@ -63,7 +63,7 @@ const rowOf = ({ tenant, is }: CaseView, review: Review): RowOf<typeof HUMAN_REV
 export const humanReviewsRegister: Register = {
   table: HUMAN_REVIEWS,
   kind: "rows",
-  rowsOf: (view) => view.is.reviews.flatMap((review) => rowOf(view, review) ?? []),
+  rowsOf: (view) => rowsOfEach(view.is.reviews, (review) => rowOf(view, review)),
 };
 
 export const humanReviewList: List = {

@@ -3,7 +3,7 @@ import { isUtcTimestamp, timeKey } from "../../../event/formats.ts";
 import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
-import type { Register } from "./register.ts";
+import { type Register, rowsOfEach } from "./register.ts";
 
 export const INCIDENTS = {
   name: "incidents",
@@ -72,7 +72,7 @@ const rowOf = (
 export const incidentsRegister: Register = {
   table: INCIDENTS,
   kind: "rows",
-  rowsOf: (view) => view.is.incidents.flatMap((incident) => rowOf(view, incident) ?? []),
+  rowsOf: (view) => rowsOfEach(view.is.incidents, (incident) => rowOf(view, incident)),
 };
 
 export const incidentList: List = {

@@ -2,7 +2,7 @@ import type { Objection } from "../../../cases/case.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
-import type { Register } from "./register.ts";
+import { type Register, rowsOfEach } from "./register.ts";
 
 export const OBJECTIONS = {
   name: "objections",
@@ -80,7 +80,7 @@ const rowOf = (
 export const objectionsRegister: Register = {
   table: OBJECTIONS,
   kind: "rows",
-  rowsOf: (view) => view.is.objections.flatMap((objection) => rowOf(view, objection) ?? []),
+  rowsOf: (view) => rowsOfEach(view.is.objections, (objection) => rowOf(view, objection)),
 };
 
 export const objectionList: List = {

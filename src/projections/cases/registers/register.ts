@@ -8,3 +8,19 @@ export interface Register {
   readonly kind: "rows" | "counts";
   rowsOf(view: CaseView): readonly Row[];
 }
+
+const NONE: readonly Row[] = [];
+
+/** Most cases have none of most things. */
+export const rowsOfEach = <Thing>(
+  things: readonly Thing[],
+  rowOf: (thing: Thing) => Row | undefined,
+): readonly Row[] => {
+  if (things.length === 0) return NONE;
+  const rows: Row[] = [];
+  for (const thing of things) {
+    const row = rowOf(thing);
+    if (row) rows.push(row);
+  }
+  return rows;
+};
