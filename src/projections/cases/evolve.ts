@@ -79,6 +79,10 @@ interface NodeChange {
   now: Node;
 }
 
+/** Whether its case has other facts than before. One that is named may be as it was: a hub takes no more neighbours. */
+const isDirty = ({ before, now }: NodeChange): boolean =>
+  now.facts !== before.facts || now.neighbours !== before.neighbours;
+
 const tenantNodes = (states: States, tenant: string) => {
   const changes = new Map<string, NodeChange>();
   const stored = (name: string): Node => nodeFrom(states.get(CASE_NODES, { tenant, node: name }));
@@ -91,14 +95,6 @@ const tenantNodes = (states: States, tenant: string) => {
     const change = { before: node, now: node };
     changes.set(name, change);
     return change;
-  };
-  /** Nodes whose case has other facts than before. A node in `changes` may be as it was: a hub takes no more neighbours. */
-  const dirty = (): readonly string[] => {
-    const names: string[] = [];
-    for (const [name, change] of changes)
-      if (change.now.facts !== change.before.facts || change.now.neighbours !== change.before.neighbours)
-        names.push(name);
-    return names;
   };
   return {
     tenant,
@@ -115,11 +111,16 @@ const tenantNodes = (states: States, tenant: string) => {
     },
     /** All cases that changed, as they were and as they are. */
     touched: (): CaseChanges => {
-      const names = dirty();
-      const old = names.filter((name) => before(name) !== EMPTY);
+      const names: string[] = [];
+      const old: string[] = [];
+      for (const [name, change] of changes) {
+        if (!isDirty(change)) continue;
+        names.push(name);
+        if (change.before !== EMPTY) old.push(name);
+      }
       // A case may have fallen apart: each of its old parts is looked at as well.
-      const parts = old.flatMap((name) => componentOf(name, before));
-      return { before: casesOf(old, before), now: casesOf([...names, ...parts], now) };
+      for (const name of old) for (const part of componentOf(name, before)) names.push(part);
+      return { before: casesOf(old, before), now: casesOf(names, now) };
     },
     writes: (): readonly Write[] =>
       [...changes].map(([name, { now: node }]) => ({

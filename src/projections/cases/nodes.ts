@@ -57,7 +57,7 @@ export const nodeFrom = (row: Row | undefined): Node => {
 };
 
 export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CASE_NODES> => {
-  const row = {
+  return {
     tenant,
     node: name,
     facts: arrayText(node.facts.map(storedFact)),
@@ -65,7 +65,6 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
     events: node.events,
     neighbours: arrayText(node.neighbours),
   };
-  return row;
 };
 
 const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "[]" : JSON.stringify(items));
@@ -117,7 +116,11 @@ export const isHub = ({ neighbours }: Node): boolean => neighbours.length > CASE
 
 /** What hangs together with the node: over every name that is no hub. */
 export const componentOf = (start: string, node: (name: string) => Node): readonly string[] => {
-  if (node(start).neighbours.length === 0) return [start];
+  const { neighbours } = node(start);
+  const [beside] = neighbours;
+  if (beside === undefined) return [start];
+  // Most cases are a decision and a correlation.
+  if (neighbours.length === 1 && node(beside).neighbours.length === 1) return [start, beside];
   const found = new Set([start]);
   for (const name of found) {
     const here = node(name);
