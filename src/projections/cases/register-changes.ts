@@ -42,7 +42,7 @@ const rowsOf = (register: Register, views: readonly CaseView[]): readonly Row[] 
 
 /** Where a key stands twice, as it may beside a hub, the last row counts, here as in the store. */
 interface Difference {
-  before: Row;
+  readonly before: Row;
   now: Row | undefined;
 }
 
