@@ -114,13 +114,14 @@ export const withNeighbour = (node: Node, neighbour: string): Node => {
 /** A name that stands beside too many others says nothing: a run of a batch job, a constant. */
 export const isHub = ({ neighbours }: Node): boolean => neighbours.length > CASE_NEIGHBOURS_MAX;
 
+const isOnly = (name: string, names: readonly string[]): boolean => names.length === 1 && names[0] === name;
+
 /** What hangs together with the node: over every name that is no hub. */
 export const componentOf = (start: string, node: (name: string) => Node): readonly string[] => {
-  const { neighbours } = node(start);
-  const [beside] = neighbours;
+  const [beside, ...others] = node(start).neighbours;
   if (beside === undefined) return [start];
-  // Most cases are a decision and a correlation.
-  if (neighbours.length === 1 && node(beside).neighbours.length === 1) return [start, beside];
+  // Most cases are a decision and a correlation, each beside the other alone.
+  if (others.length === 0 && isOnly(start, node(beside).neighbours)) return [start, beside];
   const found = new Set([start]);
   for (const name of found) {
     const here = node(name);
