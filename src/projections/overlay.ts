@@ -110,11 +110,12 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
         else if (place) put(place, write);
       });
     },
-    // Tables do not depend on each other, and no key stands twice: what goes into one table goes together.
-    writes: () => [
-      ...[...tables.values()].flatMap(({ all }) => all.flatMap(({ write }) => write ?? [])),
-      ...texts,
-    ],
+    writes: () => {
+      const writes: Write[] = [];
+      for (const { all } of tables.values()) for (const write of newFirst(all)) writes.push(write);
+      for (const text of texts) writes.push(text);
+      return writes;
+    },
   };
 };
 
@@ -127,10 +128,24 @@ const newPlaceBelow = (place: Place, value: Value): Place => {
   return made;
 };
 
+/** No key stands twice, so any order will do: rows that are new go together, which a database can write with fewer statements. */
+const newFirst = (places: readonly Place[]): readonly RowWrite[] => {
+  const inserts: RowWrite[] = [];
+  const others: RowWrite[] = [];
+  for (const { write } of places) {
+    if (write?.kind === "insert") inserts.push(write);
+    else if (write) others.push(write);
+  }
+  for (const write of others) inserts.push(write);
+  return inserts;
+};
+
 const isTextWrite = (write: Write): write is TextWrite => write.kind === "index" || write.kind === "unindex";
 
 const put = (place: Place, write: RowWrite): void => {
-  place.write = merged(place.write, write);
+  // What was looked for in vain is new.
+  const isNew = write.kind === "upsert" && place.isKnown && !place.row && !place.write;
+  place.write = isNew ? { kind: "insert", table: write.table, row: write.row } : merged(place.write, write);
   if (write.kind === "add") return;
   place.isKnown = true;
   place.row = write.kind === "delete" ? undefined : write.row;

@@ -6,6 +6,8 @@ export interface RowSql {
   readonly select: string;
   /** Take every column, in the order of the description. */
   readonly insert: string;
+  /** Takes the columns of INSERTS_PER_STATEMENT rows, row after row. For SQLite. */
+  readonly inserts: string;
   readonly upsert: string;
   /** Takes `updated`. Undefined where all columns stand in the key or in an index. */
   readonly update: string | undefined;
@@ -37,11 +39,16 @@ export const rowSql = (table: Table): RowSql => {
 /** Made once per table: it is asked for at every row. */
 const made = new WeakMap<Table, RowSql>();
 
+/** New rows that SQLite writes with one statement: a quarter less than one by one, with twice as many hardly less (measured). */
+export const INSERTS_PER_STATEMENT = 16;
+
 const makeRowSql = (table: Table): RowSql => {
   const names = Object.keys(table.columns);
   const name = sqlName(table.name);
   const keyMatches = table.primaryKey.map((key) => `${columnName(table, key)} = ?`).join(" AND ");
-  const insert = `INSERT INTO ${name} (${columnList(table, names)}) VALUES (${names.map(() => "?").join(", ")})`;
+  const into = `INTO ${name} (${columnList(table, names)}) VALUES`;
+  const marks = `(${names.map(() => "?").join(", ")})`;
+  const insert = `INSERT ${into} ${marks}`;
   const others = names
     .filter((column) => !table.primaryKey.includes(column))
     .map((column) => columnName(table, column));
@@ -57,6 +64,8 @@ const makeRowSql = (table: Table): RowSql => {
   return {
     select: `SELECT ${columnList(table, names)} FROM ${name} WHERE ${keyMatches}`,
     insert,
+    // Without OR FAIL SQLite copies all pages that the statement changes, so that it can undo the statement alone. Here the transaction is undone.
+    inserts: `INSERT OR FAIL ${into} ${Array(INSERTS_PER_STATEMENT).fill(marks).join(", ")}`,
     update: plain.length === 0 ? undefined : `UPDATE ${name} SET ${changes} WHERE ${keyMatches}`,
     columns: names,
     updated: [...plain, ...table.primaryKey],

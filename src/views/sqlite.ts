@@ -20,7 +20,8 @@ import {
   type Statements,
   type Transactions,
 } from "./sqlite-connection.ts";
-import { sqliteTermsBytes, sqliteTermsOf } from "./sqlite-terms.ts";
+import { getRow, runWrite, runWrites } from "./sqlite-rows.ts";
+import { sqliteTermsOf } from "./sqlite-terms.ts";
 import { createWalMover, type WalMover } from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
@@ -32,31 +33,17 @@ import {
   storedParameter,
   toStored,
 } from "./stored-rows.ts";
-import {
-  checkedKeyValues,
-  keyValues,
-  type Row,
-  rowInteger,
-  rowText,
-  rowValues,
-  sqlName,
-  type Table,
-  tableDdl,
-  type Value,
-} from "./tables.ts";
-import { toStoredText } from "./text.ts";
-import { sqliteMatchText, sqliteTextIndexDdl, sqliteTextSql } from "./text-index.ts";
+import { keyValues, type Row, rowInteger, rowText, sqlName, type Table, tableDdl } from "./tables.ts";
+import { sqliteMatchText, sqliteTextIndexDdl } from "./text-index.ts";
 import {
   type CommitResult,
   type Expectation,
   type RevisionResult,
   type Snapshot,
-  type TextWrite,
   VIEWS,
   type ViewDefinition,
   type ViewRevision,
   type ViewStore,
-  type Write,
 } from "./view-store.ts";
 
 export const createSqliteViews = ({ path }: { readonly path: string }): ViewStore => {
@@ -95,7 +82,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
       };
       if (!(views.every(isCurrent) && expected.every(standsAs)))
         return { result: { kind: "outdated" }, keep: false };
-      await inSlices(writes, (each) => runWrite(write, each));
+      await runWrites(write, writes);
       return { result: { kind: "revised" }, keep: true };
     });
 
@@ -147,7 +134,8 @@ const createCommit =
           }
         }
         if (!expected.every(standsAs)) return { result: { kind: "outdated" }, keep: false };
-        await inSlices([...writes, ...letters], (each) => runWrite(write, each));
+        await runWrites(write, writes);
+        await runWrites(write, letters);
         return { result: { kind: "committed" }, keep: true };
       });
       if (result.kind === "committed") wal.wrote(writes.length);
@@ -345,45 +333,3 @@ const parameterWith = (parameter: QueryParameter, wordsWith: WordsWith): string 
     return sqliteMatchText(parameter, (beginning) => wordsWith(parameter.index, beginning));
   return Number.isSafeInteger(parameter) ? BigInt(parameter) : storedParameter(parameter);
 };
-
-const runWrite = (statements: Statements, write: Write): void => {
-  if (write.kind === "index" || write.kind === "unindex") {
-    runTextWrite(statements, write);
-    return;
-  }
-  const { table } = write;
-  const sql = rowSql(table);
-  if (write.kind === "delete") {
-    statements(sql.delete).run(...keyParams(table, write.key));
-    return;
-  }
-  const { row } = write;
-  const values = rowValues(table, row);
-  if (write.kind === "upsert" && write.indexed === "same" && sql.update !== undefined) {
-    statements(sql.update).run(...storedAll(sql.updated.map((column) => row[column] ?? null)));
-    return;
-  }
-  statements(sql[write.kind]).run(...storedAll(values));
-};
-
-/** Changes the list, which nobody else has. */
-const storedAll = (values: Value[]): Value[] => {
-  for (let index = 0; index < values.length; index++) {
-    const value = values[index];
-    if (typeof value === "string") values[index] = toStoredText(value);
-  }
-  return values;
-};
-
-const runTextWrite = (statements: Statements, write: TextWrite): void => {
-  const sql = sqliteTextSql(write.index);
-  if (write.kind === "unindex") statements(sql.unindex).run(write.sequence);
-  else statements(sql.index).run(write.sequence, sqliteTermsBytes(write));
-};
-
-const getRow = (statements: Statements, table: Table, key: Row): Row | undefined => {
-  const found = statements(rowSql(table).select).get(...keyParams(table, key));
-  return found && fromStored(found);
-};
-
-const keyParams = (table: Table, key: Row): Value[] => storedAll(checkedKeyValues(table, key));

@@ -313,6 +313,30 @@ export const viewStoreSuite = (
       });
     });
 
+    test("many new rows come back as they were written; one that is not new, wherever it stands, undoes all", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const notes = ["\0", "\ud800", "\u001b", null, "é"];
+      const rows = Array.from({ length: 100 }, (_, index) =>
+        thing(index, { note: notes[index % 5] ?? null }),
+      );
+      const others: readonly Write[] = [mark(1, "x"), mark(2, "y")];
+      const writes = [...rows.slice(0, 70).map((row) => insert(row)), ...others];
+      writes.push(...rows.slice(70).map((row) => insert(row)));
+      await store.commit(commitOf(0, 100, { writes }));
+      const keys = rows.map(({ key = "" }) => ({ tenant: "acme", key }));
+      const found = await store.load(THINGS, keys);
+      expect(found.toSorted((a, b) => Number(a.sequence) - Number(b.sequence))).toEqual(rows);
+      for (const place of [0, 7, 31, 32, 49]) {
+        const more = Array.from({ length: 50 }, (_, index) => insert(thing(200 + index)));
+        more[place] = insert(thing(place));
+        const result = await store.commit(commitOf(100, 101, { writes: more, deadLetters: [letter(101)] }));
+        expect(result).toMatchObject({ kind: "unwritable" });
+        expect((await keysOf(store)).length).toBe(100);
+        expect(await lettersOf(store)).toEqual([]);
+      }
+    });
+
     test("a row that the description does not allow is refused before the database sees it", async () => {
       await using at = await setUp();
       const { store } = at;

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { INTEGER, type Row, type Table, TEXT } from "../views/tables.ts";
+import type { Write } from "../views/view-store.ts";
+import { createOverlay } from "./overlay.ts";
+
+const THINGS = {
+  name: "things",
+  columns: { key: TEXT, count: INTEGER },
+  primaryKey: ["key"],
+  indexes: [],
+} as const satisfies Table;
+
+const upsert = (row: Row): Write => ({ kind: "upsert", table: THINGS, row });
+const remove = (key: string): Write => ({ kind: "delete", table: THINGS, key: { key } });
+
+test("what was looked for in vain is written as new, what was not looked for or stands there is not", async () => {
+  const overlay = createOverlay(async () => [{ key: "there", count: 1 }]);
+  await overlay.fetch(["there", "absent", "again"].map((key) => ({ table: THINGS, key: { key } })));
+  overlay.apply(["unasked", "there", "absent", "again"].map((key) => upsert({ key, count: 2 })));
+  overlay.apply([upsert({ key: "absent", count: 3 }), remove("again")]);
+  overlay.apply([upsert({ key: "again", count: 4 })]);
+  expect(overlay.writes()).toEqual([
+    { kind: "insert", table: THINGS, row: { key: "absent", count: 3 } },
+    upsert({ key: "there", count: 2 }),
+    upsert({ key: "again", count: 4 }),
+    upsert({ key: "unasked", count: 2 }),
+  ]);
+});

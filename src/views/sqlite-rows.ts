@@ -1,0 +1,96 @@
+/** Single rows, read and written through one SQLite connection. */
+import { inSlices } from "./in-slices.ts";
+import { INSERTS_PER_STATEMENT, rowSql } from "./sql.ts";
+import type { Statements } from "./sqlite-connection.ts";
+import { sqliteTermsBytes } from "./sqlite-terms.ts";
+import { fromStored } from "./stored-rows.ts";
+import { checkedKeyValues, type Row, rowValues, type Table, type Value } from "./tables.ts";
+import { toStoredText } from "./text.ts";
+import { sqliteTextSql } from "./text-index.ts";
+import type { TextWrite, Write } from "./view-store.ts";
+
+/** In their order; the transaction has to be undone where one of them cannot be written. */
+export const runWrites = (statements: Statements, writes: readonly Write[]): Promise<void> =>
+  inSlices(statementsOf(writes), (each) => {
+    if (each.kind === "inserts") runInserts(statements, each);
+    else runWrite(statements, each);
+  });
+
+/** As many rows as one statement takes. */
+interface Inserts {
+  readonly kind: "inserts";
+  readonly table: Table;
+  readonly rows: readonly Row[];
+}
+
+function* statementsOf(writes: readonly Write[]): Generator<Write | Inserts> {
+  let index = 0;
+  while (index < writes.length) {
+    const inserts = insertsFrom(writes, index);
+    const next = inserts ?? writes[index];
+    if (next) yield next;
+    index += inserts ? INSERTS_PER_STATEMENT : 1;
+  }
+}
+
+/** Undefined where too few rows of one table follow each other. */
+const insertsFrom = (writes: readonly Write[], start: number): Inserts | undefined => {
+  const first = writes[start];
+  if (first?.kind !== "insert") return undefined;
+  const { table } = first;
+  const rows: Row[] = [];
+  for (let index = start; index < start + INSERTS_PER_STATEMENT; index++) {
+    const write = writes[index];
+    if (write?.kind !== "insert" || write.table !== table) return undefined;
+    rows.push(write.row);
+  }
+  return { kind: "inserts", table, rows };
+};
+
+const runInserts = (statements: Statements, { table, rows }: Inserts): void => {
+  const values: Value[] = [];
+  for (const row of rows) for (const value of rowValues(table, row)) values.push(value);
+  statements(rowSql(table).inserts).run(...storedAll(values));
+};
+
+export const runWrite = (statements: Statements, write: Write): void => {
+  if (write.kind === "index" || write.kind === "unindex") {
+    runTextWrite(statements, write);
+    return;
+  }
+  const { table } = write;
+  const sql = rowSql(table);
+  if (write.kind === "delete") {
+    statements(sql.delete).run(...keyParams(table, write.key));
+    return;
+  }
+  const { row } = write;
+  const values = rowValues(table, row);
+  if (write.kind === "upsert" && write.indexed === "same" && sql.update !== undefined) {
+    statements(sql.update).run(...storedAll(sql.updated.map((column) => row[column] ?? null)));
+    return;
+  }
+  statements(sql[write.kind]).run(...storedAll(values));
+};
+
+/** Changes the list, which nobody else has. */
+const storedAll = (values: Value[]): Value[] => {
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    if (typeof value === "string") values[index] = toStoredText(value);
+  }
+  return values;
+};
+
+const runTextWrite = (statements: Statements, write: TextWrite): void => {
+  const sql = sqliteTextSql(write.index);
+  if (write.kind === "unindex") statements(sql.unindex).run(write.sequence);
+  else statements(sql.index).run(write.sequence, sqliteTermsBytes(write));
+};
+
+export const getRow = (statements: Statements, table: Table, key: Row): Row | undefined => {
+  const found = statements(rowSql(table).select).get(...keyParams(table, key));
+  return found && fromStored(found);
+};
+
+const keyParams = (table: Table, key: Row): Value[] => storedAll(checkedKeyValues(table, key));
