@@ -1,7 +1,7 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
 import type { Case, Decision, Incident, Objection, Review } from "../cases/case.ts";
 import { type Fact, timeOf } from "../cases/fact.ts";
-import { isUtcTimestamp, timeKey } from "../event/formats.ts";
+import { timeKey, timeKeyOf } from "../event/formats.ts";
 import { type Limit, limitEnd } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
 
@@ -268,7 +268,7 @@ const INCIDENT_DEADLINES: Readonly<Record<string, DeadlineId>> = {
 const incidentStarts = ({ id, detected, reports, facts }: Incident): readonly Start[] => {
   if (!detected) return [];
   const { aware_at, incident_class, role } = detected.says;
-  const at = aware_at !== undefined && isUtcTimestamp(aware_at) ? timeKey(aware_at) : detected.at;
+  const at = (aware_at === undefined ? undefined : timeKeyOf(aware_at)) ?? detected.at;
   const about = { incidentId: id };
   const start = { by: detected, at, named: facts, about };
   return [

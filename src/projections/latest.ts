@@ -10,16 +10,15 @@ export const isLater = (
   [, otherAt, otherId]: readonly [unknown, string, string],
 ): boolean => at > otherAt || (at === otherAt && eventId > otherId);
 
-export const withSaid = (latest: Latest, name: string, said: Said): Latest => {
-  const known = latest[name];
-  return known && !isLater(said, known) ? latest : { ...latest, [name]: said };
-};
+export const withSaid = (latest: Latest, name: string, said: Said): Latest =>
+  isNews(latest[name], said) ? { ...latest, [name]: said } : latest;
 
 /** The same without a copy, for who alone has it. */
 export const addSaid = (latest: LatestInMaking, name: string, said: Said): void => {
-  const known = latest[name];
-  if (known === undefined || isLater(said, known)) latest[name] = said;
+  if (isNews(latest[name], said)) latest[name] = said;
 };
+
+const isNews = (known: Said | undefined, said: Said): boolean => known === undefined || isLater(said, known);
 
 /** Equal knowledge is equal text, whatever came first. */
 export const latestText = (latest: Latest): string =>

@@ -33,10 +33,11 @@ export const runChaos = async <Kind extends string>(
   try {
     return await Promise.race([playRound({ scenario, scene, loader, options, round }), late.promise]);
   } catch (error) {
-    throw new Error(`${String(error)}; it was ${round.doing}\n${scene.warnings()}`);
+    const broken = new Error(`${String(error)}; it was ${round.doing}\n${scene.warnings()}`);
+    await Promise.race([loader.stop(), pause(LOADER_END_MS_MAX)]);
+    throw broken;
   } finally {
     clearTimeout(timer);
-    await Promise.race([loader.stop(), pause(LOADER_END_MS_MAX)]);
   }
 };
 

@@ -4,6 +4,7 @@ import { twoDigits } from "../../event/formats.ts";
 import type { RowInMaking, RowOf, Table } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
+import { below, type Level } from "../level.ts";
 import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "./tables.ts";
 
 type Activity = RowInMaking<typeof ACTIVITY>;
@@ -44,17 +45,6 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
     counted.ofAll[hour]++;
   }
   return [...added(ACTIVITY, rows), ...added(ACTIVITY_OF_ALL, rowsOfAll)];
-};
-
-/** By one of the things that tell rows apart. A text made of all of them would have to be made and hashed for every event. */
-type Level<Below> = Map<string, Below>;
-
-const below = <Below>(level: Level<Level<Below>>, value: string): Level<Below> => {
-  const known = level.get(value);
-  if (known) return known;
-  const made: Level<Below> = new Map();
-  level.set(value, made);
-  return made;
 };
 
 /** What events of one day, type and tier are counted in. */

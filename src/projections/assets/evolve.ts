@@ -5,6 +5,7 @@ import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { addSaid, earlierOf, type LatestInMaking, laterOf, latestText } from "../latest.ts";
+import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
 import { ASSETS } from "./tables.ts";
 
@@ -46,10 +47,9 @@ interface Asset {
 }
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
-  const tenants = new Map<string, Map<string, Asset>>();
+  const tenants: Level<Level<Asset>> = new Map();
   for (const { tenant, facts } of events) {
-    const assets = tenants.get(tenant) ?? new Map<string, Asset>();
-    if (assets.size === 0) tenants.set(tenant, assets);
+    const assets = below(tenants, tenant);
     let asset = assets.get(facts.assetId);
     if (asset === undefined) {
       const { assetId, occurred } = facts;

@@ -9,10 +9,11 @@ import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { sameContent } from "../../log/same-content.ts";
 import { classOf, classText, countedFrom } from "../../retention/age.ts";
-import { type RowOf, rowText } from "../../views/tables.ts";
+import { type Row, type RowOf, rowText } from "../../views/tables.ts";
 import type { NamedTime } from "../../views/text-index.ts";
 import type { Write } from "../../views/view-store.ts";
-import { eventsKeys } from "../first-events.ts";
+import { eventKey, eventsKeys } from "../first-events.ts";
+import { below, type Level } from "../level.ts";
 import type { Evolution, RecordProjection, Rejection, States, StoredRecord } from "../projection.ts";
 import { expireEventsAlike } from "./expire-alike.ts";
 import { eventLabels } from "./labels.ts";
@@ -23,7 +24,7 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
   const writes: Write[] = [];
   const rejected: Rejection[] = [];
   /** First records of this group, by event_id, of each tenant. */
-  const tenants = new Map<string, Map<string, First>>();
+  const tenants: Level<Level<First>> = new Map();
   for (const stored of records) {
     const { facts, sequence } = stored;
     if (facts === undefined) {
@@ -32,10 +33,9 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
       continue;
     }
     const { tenant, eventText } = stored.record;
-    const firsts = tenants.get(tenant) ?? new Map<string, First>();
-    const first = firsts.get(facts.eventId) ?? storedFirst(states, tenant, facts.eventId);
+    const firsts = below(tenants, tenant);
+    const first = firsts.get(facts.eventId) ?? storedFirst(states, eventKey(tenant, facts));
     if (first === undefined) {
-      if (firsts.size === 0) tenants.set(tenant, firsts);
       firsts.set(facts.eventId, stored);
       for (const write of newRows(stored, facts)) writes.push(write);
     } else if (first.record && !sameContent(first.record.eventText, eventText)) {
@@ -52,8 +52,8 @@ interface First {
   readonly record: { readonly eventText: string } | undefined;
 }
 
-const storedFirst = (states: States, tenant: string, eventId: string): First | undefined => {
-  const row = states.get(EVENTS, { tenant, event_id: eventId });
+const storedFirst = (states: States, key: Row): First | undefined => {
+  const row = states.get(EVENTS, key);
   if (!row) return undefined;
   const record = isExpired(row) ? undefined : { eventText: rowText(row, "event") };
   return { sequence: sequenceOf(row), record };
