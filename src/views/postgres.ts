@@ -36,6 +36,7 @@ import {
   sqlName,
   type Table,
   tableDdl,
+  timeIndexDdl,
   type Value,
 } from "./tables.ts";
 import {
@@ -274,7 +275,7 @@ const hasTable = async (run: RunSql, { name }: Table): Promise<boolean> =>
 const BYTE_ORDERED = { ...SQL_TYPES, text: 'text COLLATE "C"' };
 
 const makeTable = async (run: RunSql, table: Table): Promise<void> => {
-  for (const sql of tableDdl(table, BYTE_ORDERED)) await run(sql);
+  for (const sql of [...tableDdl(table, BYTE_ORDERED), ...timeIndexDdl(table)]) await run(sql);
 };
 
 const openView = async (run: RunSql, view: ViewDefinition) => {

@@ -23,6 +23,8 @@ export interface Table {
   readonly primaryKey: readonly string[];
   /** The columns of each index. Of two that serve a list the later one is read (tenant-query.ts), so the more selective one comes later. */
   readonly indexes: readonly (readonly string[])[];
+  /** Made only where text indexes hold no times (periods.ts): ranges of time are looked up in these. */
+  readonly timeIndexes?: readonly (readonly string[])[];
 }
 
 export type Value = string | number | null;
@@ -48,6 +50,9 @@ export const tableDdl = (table: Table, types: SqlTypes = SQL_TYPES): readonly st
     ...table.indexes.map((names) => indexDdl(table, names)),
   ];
 };
+
+export const timeIndexDdl = (table: Table): readonly string[] =>
+  (table.timeIndexes ?? []).map((names) => indexDdl(table, names));
 
 export type SqlTypes = Readonly<Record<Column["type"], string>>;
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import type { SearchParts } from "./search-statements.ts";
 import { INTEGER, type Table, TEXT } from "./tables.ts";
-import { type QueryParts, tenantCount, tenantQuery } from "./tenant-query.ts";
+import { tenantCount, tenantQuery } from "./tenant-query.ts";
 import type { TextIndex } from "./text-index.ts";
 
 const THINGS = {
@@ -11,7 +12,7 @@ const THINGS = {
 } as const satisfies Table;
 const WORDS: TextIndex = { name: "words" };
 
-const parts: QueryParts<typeof THINGS> = {
+const parts: SearchParts<typeof THINGS> = {
   tenant: "acme",
   table: THINGS,
   columns: ["sequence"],
@@ -121,7 +122,7 @@ test("a name that the table does not have is refused", () => {
   // @ts-expect-error no such column
   expect(() => tenantQuery({ ...parts, columns: ["size"] })).toThrow("no such column");
   // @ts-expect-error no such column
-  const where: QueryParts<typeof THINGS>["where"] = [{ kind: "equals", column: "constructor", value: 1 }];
+  const where: SearchParts<typeof THINGS>["where"] = [{ kind: "equals", column: "constructor", value: 1 }];
   expect(() => tenantQuery({ ...parts, where })).toThrow("no such column");
 });
 

@@ -4,17 +4,9 @@
  * and are checked against them; what a client sent is always a parameter.
  */
 import { strict as assert } from "node:assert";
-import {
-  type Clause,
-  type Condition,
-  columnIn,
-  equals,
-  mainClauses,
-  type QueryParameter,
-  type Source,
-} from "./conditions.ts";
+import { type Clause, type Condition, columnIn, equals, mainClauses, type Source } from "./conditions.ts";
+import { direction, type SearchParts, type Statement, searchStatements } from "./search-statements.ts";
 import { type ColumnOf, columnName, sqlName, type Table } from "./tables.ts";
-import { labelTableName, labelTerm, type TextMatch } from "./text-index.ts";
 
 /** Not exported: nobody else can make a TenantQuery. */
 const BUILT: unique symbol = Symbol("built by tenantQuery");
@@ -25,140 +17,12 @@ export interface TenantQuery extends Statement {
   readonly byTables: Statement;
 }
 
-export interface Statement {
-  /** One `?` per parameter, and none elsewhere. ` MATCH ?` takes a TextMatch, and nothing else does. */
-  readonly sql: string;
-  readonly params: readonly QueryParameter[];
-}
-
-export interface QueryParts<Described extends Table> {
-  readonly tenant: string;
-  readonly table: Described;
-  readonly columns: readonly ColumnOf<Described>[];
-  readonly where: readonly Condition<ColumnOf<Described>>[];
-  /** By sequence. */
-  readonly order: "asc" | "desc";
-  /** Rows behind this sequence, in the given order. */
-  readonly after?: number | undefined;
-  /** No row has this sequence or a smaller one. */
-  readonly above?: number | undefined;
-  /** No row has a greater sequence. */
-  readonly upTo?: number | undefined;
-  readonly rowsMax: number;
-}
-
-export const tenantQuery = <Described extends Table>(parts: QueryParts<Described>): TenantQuery => {
-  const { tenant, table, order, rowsMax } = parts;
+export const tenantQuery = <Described extends Table>(parts: SearchParts<Described>): TenantQuery => {
+  const { tenant, order, rowsMax } = parts;
   assert(typeof tenant === "string" && tenant !== "", "a query has a tenant");
   assert(order === "asc" || order === "desc", "rows come in ascending or descending order");
   assert(Number.isSafeInteger(rowsMax) && rowsMax > 0, "a query asks for at least one row");
-
-  const main = placeOf({ alias: "main", table });
-  const places = tablePlaces(parts);
-  const match = matchOf(parts);
-  // PostgreSQL does not carry the bound of one table over to those beside it, and would read them from their beginning.
-  const byTables = statementOf(parts, { main, companions: places, bounded: "all" });
-  const { sql, params } =
-    match === undefined
-      ? byTables
-      : statementOf(parts, { main, companions: [textPlace(match)], bounded: "first" });
-  return { [BUILT]: true, sql, params, byTables };
-};
-
-/**
- * The first of the companions comes first: it holds only rows that match, in the order of the answer. SQLite keeps to the order of a CROSS JOIN
- * (sqlite.org/optoverview.html, "Manual Control Of Query Plans"); PostgreSQL plans by its statistics whatever is written.
- */
-const statementOf = <Described extends Table>(
-  { tenant, columns, where, order, after, above, upTo, rowsMax }: QueryParts<Described>,
-  tables: {
-    readonly main: MainPlace;
-    readonly companions: readonly Place[];
-    readonly bounded: "first" | "all";
-  },
-): Statement => {
-  const { main, companions } = tables;
-  const places: readonly Place[] = [...companions, main];
-  const [driver = main, ...others] = places;
-  const bounded = tables.bounded === "all" ? places : [driver];
-  const clauses = [
-    ...places.flatMap((place) => place.clauses),
-    equals(main.source, "tenant", tenant),
-    ...others.map((place) => sameSequence(place, driver)),
-    ...where.flatMap((condition) => mainClauses(condition, main.source, tenant)),
-    ...bounded.flatMap((place) => boundsOf(place, { order, after, above })),
-    ...(upTo === undefined ? [] : bounded.map((place) => notBeyond(place, upTo))),
-  ];
-  return {
-    sql: [
-      `SELECT ${columns.map((name) => columnIn(main.source, name)).join(", ")}`,
-      `FROM ${places.map(({ from }) => from).join(" CROSS JOIN ")}`,
-      `WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
-      `ORDER BY ${driver.sequence} ${order === "asc" ? "ASC" : "DESC"} LIMIT ?`,
-    ].join(" "),
-    params: [...clauses.flatMap(({ params }) => params), rowsMax],
-  };
-};
-
-/** Where rows of one sequence stand: the table itself, a table of labels or a text index. */
-interface Place {
-  readonly from: string;
-  readonly sequence: string;
-  readonly clauses: readonly Clause[];
-}
-
-interface MainPlace extends Place {
-  readonly source: Source;
-}
-
-const placeOf = (source: Source): MainPlace => ({
-  source,
-  from: `${sqlName(source.table.name)} ${source.alias}`,
-  sequence: columnIn(source, "sequence"),
-  clauses: [],
-});
-
-/** All that is asked of the text index as one question, or undefined where nothing is. */
-const matchOf = ({ tenant, where }: Pick<QueryParts<Table>, "tenant" | "where">): TextMatch | undefined => {
-  const words = where.filter((condition) => condition.kind === "matches");
-  const labelled = where.filter((condition) => condition.kind === "labelled");
-  const ranges = where.filter((condition) => condition.kind === "within");
-  const [first, ...others] = [...words, ...labelled, ...ranges].map(({ index }) => index);
-  if (first === undefined) return undefined;
-  assert(
-    words.every((condition) => condition.words.length + condition.prefixes.length > 0),
-    "a search looks for at least one word",
-  );
-  assert(
-    others.every((index) => index === first),
-    "a query asks one text index",
-  );
-  return {
-    index: first,
-    tenant,
-    words: words.flatMap((condition) => condition.words),
-    prefixes: words.flatMap(({ prefixes }) => prefixes),
-    labels: labelled.map(({ label }) => label),
-    ranges: ranges.map(({ column, from, to }) => ({ name: column, from, to })),
-  };
-};
-
-const textPlace = (match: TextMatch): Place => ({
-  from: `${sqlName(match.index.name)} text0`,
-  sequence: "text0.rowid",
-  clauses: [{ text: `text0.${sqlName(match.index.name)} MATCH ?`, params: [match] }],
-});
-
-const tablePlaces = ({ tenant, where }: Pick<QueryParts<Table>, "tenant" | "where">): readonly Place[] => {
-  const labels = where
-    .filter((condition) => condition.kind === "labelled")
-    .map(({ index, label }, number) => ({
-      from: `${sqlName(labelTableName(index.name))} label${number}`,
-      sequence: `label${number}."sequence"`,
-      clauses: [{ text: `label${number}."label" = ?`, params: [labelTerm(tenant, label)] }],
-    }));
-  const match = matchOf({ tenant, where: where.filter((condition) => condition.kind === "matches") });
-  return match === undefined ? labels : [...labels, textPlace(match)];
+  return { [BUILT]: true, ...searchStatements(parts) };
 };
 
 export interface ListParts<Described extends Table> {
@@ -189,13 +53,12 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
     const marks = after.map(() => "?").join(", ");
     clauses.push({ text: `(${placed.join(", ")}) ${order === "asc" ? ">" : "<"} (${marks})`, params: after });
   }
-  const direction = order === "asc" ? "ASC" : "DESC";
-  const reading = (read: readonly Clause[]): Statement => ({
+  const readingBy = (read: readonly Clause[]): Statement => ({
     sql: [
       `SELECT ${parts.columns.map((name) => columnIn(source, name)).join(", ")}`,
       `FROM ${sqlName(table.name)} ${source.alias}`,
       `WHERE ${read.map(({ text }) => text).join(" AND ")}`,
-      `ORDER BY ${placed.map((name) => `${name} ${direction}`).join(", ")} LIMIT ?`,
+      `ORDER BY ${placed.map((name) => `${name} ${direction(order)}`).join(", ")} LIMIT ?`,
     ].join(" "),
     params: [...read.flatMap(({ params }) => params), rowsMax],
   });
@@ -203,7 +66,7 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
   const inSqlite = clauses.map((clause) =>
     passed.includes(clause.text) ? { ...clause, text: `+${clause.text}` } : clause,
   );
-  return { [BUILT]: true, ...reading(inSqlite), byTables: reading(clauses) };
+  return { [BUILT]: true, ...readingBy(inSqlite), byTables: readingBy(clauses) };
 };
 
 /**
@@ -319,39 +182,4 @@ const tenantRows = <Described extends Table>(parts: {
       ...where.flatMap((each) => mainClauses(each, source, tenant)),
     ],
   };
-};
-
-/**
- * The plus keeps SQLite from carrying the cursor's bound over to the other table and reading that by the bound, all of it for each row, instead
- * of by the one sequence (measured with 3.54).
- */
-const sameSequence = (place: Place, driver: Place): Clause => ({
-  text: `${place.sequence} = +${driver.sequence}`,
-  params: [],
-});
-
-/** One bound at each end at most: of two an index would use only one, and read the rows up to the other. */
-const boundsOf = (
-  driver: Place,
-  { order, after, above }: Pick<QueryParts<Table>, "order" | "after" | "above">,
-): readonly Clause[] => {
-  if (order === "asc") {
-    if (after === undefined && above === undefined) return [];
-    const least = Math.max(after ?? Number.MIN_SAFE_INTEGER, above ?? Number.MIN_SAFE_INTEGER);
-    return [behind(driver, order, least)];
-  }
-  return [
-    ...(above === undefined ? [] : [behind(driver, "asc", above)]),
-    ...(after === undefined ? [] : [behind(driver, order, after)]),
-  ];
-};
-
-const behind = (driver: Place, order: "asc" | "desc", after: number): Clause => {
-  assert(Number.isSafeInteger(after), "a cursor stands at a sequence");
-  return { text: `${driver.sequence} ${order === "asc" ? ">" : "<"} ?`, params: [after] };
-};
-
-const notBeyond = (driver: Place, upTo: number): Clause => {
-  assert(Number.isSafeInteger(upTo), "a reading ends at a sequence");
-  return { text: `${driver.sequence} <= ?`, params: [upTo] };
 };

@@ -2,12 +2,13 @@ import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { earlierQuery } from "../../src/projections/events/earlier.ts";
 import { type EventFilter, findQuery, searchQuery } from "../../src/projections/events/queries.ts";
+import { createPostgresViews } from "../../src/views/postgres.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { TenantQuery } from "../../src/views/tenant-query.ts";
 import { earlierEventsSuite } from "../suites/earlier-events.ts";
 import { all, base, eventsSearchSuite, hash, manyRecords, projectEvents } from "../suites/events-search.ts";
 import { eventsWordsSuite } from "../suites/events-words.ts";
-import { noPostgresReason } from "../support/postgres.ts";
+import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 import { createPostgresDatabase } from "./postgres-database.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
@@ -20,7 +21,7 @@ if (noPostgresReason === undefined) {
   earlierEventsSuite("PostgreSQL", createPostgresDatabase);
 } else test.skip(`searching events in PostgreSQL: ${noPostgresReason}`, () => undefined);
 
-/** A file that holds many events. PostgreSQL plans by its statistics, so only SQLite's plans are looked at. */
+/** A file that holds many events. PostgreSQL plans by its statistics, so of all combinations only SQLite's plans are looked at. */
 const manyEvents = async () => {
   const database = createSqliteDatabase();
   await using views = database.connect();
@@ -89,3 +90,42 @@ test("a bound of a search is an integer to the database", () => {
   for (const bound of [5, 2 ** 53 - 1])
     expect(database.prepare("SELECT typeof(?) AS kind").get(sqliteParameter(bound))?.kind).toBe("integer");
 });
+
+/** One a minute. */
+const minutes = Array.from({ length: 3000 }, (_, minute) => {
+  const time = new Date(Date.parse("2026-11-01T00:00:00Z") + minute * 60_000).toISOString();
+  return { event: { ...base, event_id: `evt_${minute}`, timestamp: time }, receivedAt: time };
+});
+
+test.skipIf(noPostgresReason !== undefined)(
+  "PostgreSQL looks up a short time in an index, alone and beside other filters, wherever in the log it is",
+  async () => {
+    const server = await testPostgres();
+    await using database = await server.createDatabase();
+    await using views = createPostgresViews({ url: database.url });
+    await projectEvents(views, minutes);
+    const name = new URL(database.url).pathname.slice(1);
+    await server.run("ANALYZE", name);
+    const planOf = async ({ byTables: { sql, params } }: TenantQuery): Promise<string> => {
+      const values = params.values();
+      const whole = sql.replaceAll("?", () => `'${values.next().value}'`);
+      return (await server.run(`EXPLAIN ${whole}`, name)).map((row) => row["QUERY PLAN"]).join("\n");
+    };
+    const short = { from: "2026-11-02T10:00:00Z", to: "2026-11-02T10:02:00Z" };
+    for (const order of ["asc", "desc"] as const) {
+      for (const filter of [{}, { assetId: base.asset_id }, { eventGroup: "decision" }]) {
+        for (const [timeField, column] of [
+          ["timestamp", "occurred"],
+          ["received_at", "received"],
+        ] as const) {
+          const query = searchQuery(
+            "acme",
+            { ...short, ...filter, timeField, order },
+            { after: undefined, rowsMax: 51 },
+          );
+          expect(await planOf(query)).toContain(`events_by_tenant_${column}_sequence`);
+        }
+      }
+    }
+  },
+);

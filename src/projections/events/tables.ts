@@ -33,6 +33,10 @@ export const EVENTS = {
     // Holds the times too: a search by time reads the index in order, and rows only where the time is right.
     ["tenant", "sequence", "occurred", "received"],
   ],
+  timeIndexes: [
+    ["tenant", "occurred", "sequence"],
+    ["tenant", "received", "sequence"],
+  ],
 } as const satisfies Table;
 
 /** Who lets events expire now, and when that was last done: one row. A view that is made again does not know of any, so it is done right after. */
