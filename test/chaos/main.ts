@@ -60,6 +60,8 @@ const round = async (name: Name, seed: number): Promise<ChaosReport> => {
   say(
     `${name}: sent ${report.sent}, acknowledged ${report.acknowledged}, stored ${report.stored}, violations ${report.violations.length}`,
   );
+  const { answers, ready, read } = report.endingMs;
+  say(`${name}: last answers after ${answers} ms, ready after ${ready} ms, log and view read in ${read} ms`);
   for (const violation of report.violations) say(`BROKEN: ${violation}`);
   if (report.violations.length > 0) {
     say(`again: ${again}`);

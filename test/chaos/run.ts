@@ -8,6 +8,8 @@ import { type ScheduleOptions, schedule } from "./schedule.ts";
 export interface ChaosReport extends Verdict {
   /** From the end of each fault until a request is acknowledged that began after it. */
   readonly recoveryMs: readonly { readonly fault: string; readonly ms: number }[];
+  /** How long the round took to end, after its last fault: each of these follows the one before. */
+  readonly endingMs: { readonly answers: number; readonly ready: number; readonly read: number };
 }
 
 const RECOVERY_MS_MAX = 60_000;
@@ -65,12 +67,24 @@ const playRound = async <Kind extends string>(parts: {
     });
     recoveryMs.push({ fault: fault.kind, ms: Math.round(performance.now() - since) });
   }
+  let stageBegan = performance.now();
+  const stage = (): number => {
+    const before = stageBegan;
+    stageBegan = performance.now();
+    return Math.round(stageBegan - before);
+  };
   round.doing = "waiting for the last answers";
   await loader.stop();
-  round.doing = "waiting for the service to be ready";
-  const isReady = async () => (await scene.call("/health/ready").catch(() => undefined))?.status === 200;
+  const answers = stage();
+  const isReady = async (): Promise<boolean> => {
+    const answer = await scene.call("/health/ready").catch(() => undefined);
+    round.doing = `waiting for the service to be ready, which says ${answer?.text ?? "nothing"}`;
+    return answer?.status === 200;
+  };
   await until("the service is ready", isReady, { timeoutMs: RECOVERY_MS_MAX });
+  const ready = stage();
   round.doing = "reading log and view";
   const verdict = await check({ sent: loader.sent, consumerUrl: scene.consumerUrl(), call: scene.call });
-  return { ...verdict, violations: [...loader.wrongAnswers, ...verdict.violations], recoveryMs };
+  const endingMs = { answers, ready, read: stage() };
+  return { ...verdict, violations: [...loader.wrongAnswers, ...verdict.violations], recoveryMs, endingMs };
 };
