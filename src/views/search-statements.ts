@@ -44,9 +44,10 @@ export const searchStatements = <Described extends Table>(
   const main = placeOf({ alias: "main", table: parts.table });
   const companions = tablePlaces(parts);
   const match = matchOf(parts);
+  const [first] = companions;
   const byTables =
-    companions.length > 0 && isFoundWithout(main, parts)
-      ? foundFirst(parts, { main, companions })
+    first && isFoundWithout(main, parts)
+      ? foundFirst(parts, { main, companions, first })
       : statementOf(parts, { main, companions, bounded: "all" });
   const { sql, params } =
     match === undefined
@@ -61,9 +62,10 @@ export const searchStatements = <Described extends Table>(
  */
 const statementOf = <Described extends Table>(
   parts: SearchParts<Described>,
-  { main, companions, bounded }: PlacesRead & { readonly main: MainPlace },
+  tables: Pick<Reading, "bounded"> & { readonly main: MainPlace; readonly companions: readonly Place[] },
 ): Statement => {
   const { tenant, columns, where } = parts;
+  const { main, companions, bounded } = tables;
   const more = [
     equals(main.source, "tenant", tenant),
     ...where.flatMap((condition) => mainClauses(condition, main.source, tenant)),
@@ -72,10 +74,12 @@ const statementOf = <Described extends Table>(
   return reading(parts, { places: [...companions, main], selected, bounded, more });
 };
 
-interface PlacesRead {
-  readonly companions: readonly Place[];
+interface Reading {
+  readonly places: readonly Place[];
+  readonly selected: readonly string[];
   /** PostgreSQL does not carry the bound of one place over to those beside it, and would read them from their beginning. */
   readonly bounded: "first" | "all";
+  readonly more: readonly Clause[];
 }
 
 /** Whether what is asked is asked of places beside the table, and of them alone. */
@@ -90,11 +94,10 @@ const isFoundWithout = (
  */
 const foundFirst = <Described extends Table>(
   parts: SearchParts<Described>,
-  { main, companions }: { readonly main: MainPlace; readonly companions: readonly Place[] },
+  tables: { readonly main: MainPlace; readonly companions: readonly Place[]; readonly first: Place },
 ): Statement => {
   const { tenant, columns, order, rowsMax } = parts;
-  const [first] = companions;
-  assert(first, "something else than the table is asked");
+  const { main, companions, first } = tables;
   const selected = [`${first.sequence} AS "sequence"`];
   const found = reading(parts, { places: companions, selected, bounded: "all", more: [] });
   const isTenants = equals(main.source, "tenant", tenant);
@@ -120,12 +123,7 @@ const reading = (
     upTo,
     rowsMax,
   }: Pick<SearchParts<Table>, "order" | "after" | "above" | "upTo" | "rowsMax">,
-  read: {
-    readonly places: readonly Place[];
-    readonly selected: readonly string[];
-    readonly bounded: "first" | "all";
-    readonly more: readonly Clause[];
-  },
+  read: Reading,
 ): Statement => {
   const { places } = read;
   const [driver, ...others] = places;

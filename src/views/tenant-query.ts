@@ -53,7 +53,7 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
     const marks = after.map(() => "?").join(", ");
     clauses.push({ text: `(${placed.join(", ")}) ${order === "asc" ? ">" : "<"} (${marks})`, params: after });
   }
-  const readingBy = (read: readonly Clause[]): Statement => ({
+  const reading = (read: readonly Clause[]): Statement => ({
     sql: [
       `SELECT ${parts.columns.map((name) => columnIn(source, name)).join(", ")}`,
       `FROM ${sqlName(table.name)} ${source.alias}`,
@@ -66,7 +66,7 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
   const inSqlite = clauses.map((clause) =>
     passed.includes(clause.text) ? { ...clause, text: `+${clause.text}` } : clause,
   );
-  return { [BUILT]: true, ...readingBy(inSqlite), byTables: readingBy(clauses) };
+  return { [BUILT]: true, ...reading(inSqlite), byTables: reading(clauses) };
 };
 
 /**

@@ -113,14 +113,14 @@ export const searchQuery = (
     rowsMax,
   });
 
-/** No event has more tags than TAGS_MAX, a type of another group, or a time before its time. */
+/** No event has more tags than TAGS_MAX, a type of another group, or a time in a range that ends before it begins. */
 export const matchesNone = (filter: EventConditions): boolean => {
   const { eventType, eventGroup, from, to } = filter;
   const group = eventType === undefined ? eventGroup : splitEventType(eventType).group;
   const isOfOther = eventGroup !== undefined && eventGroup !== group;
   // PostgreSQL takes it for a range like others, and would look through all events for it.
-  const isNoTime = from !== undefined && to !== undefined && timeKey(from) >= timeKey(to);
-  return isOfOther || isNoTime || distinctTags(filter).length > TAGS_MAX;
+  const isEmptyRange = from !== undefined && to !== undefined && timeKey(from) >= timeKey(to);
+  return isOfOther || isEmptyRange || distinctTags(filter).length > TAGS_MAX;
 };
 
 export const findQuery = (tenant: string, eventId: string): TenantQuery =>
