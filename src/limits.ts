@@ -331,9 +331,9 @@ export const VIEW_STATEMENT_CHARACTERS_MAX = 4 * MIB;
 export const VIEW_STATEMENTS_CACHED_MAX = 256;
 
 /** At the start a broker, or a cluster without a leader yet, is waited for this long. */
-export const STREAMS_START_MS_MAX = 60 * SECOND_MS;
-/** Pause before the streams are checked again. */
-export const STREAMS_RETRY_MS = 500;
+export const BROKER_START_MS_MAX = 60 * SECOND_MS;
+/** Pause before a broker that did not answer is asked again. */
+export const BROKER_RETRY_MS = 500;
 
 /** Time from the stop signal to the exit (DESIGN 2). */
 export const STOP_MS_MAX = 10 * SECOND_MS;

@@ -28,7 +28,8 @@ export interface KeyBucketDependencies {
  */
 export const createKeyBucket = async (dependencies: KeyBucketDependencies): Promise<KeyBucket> => {
   const { connection, elapsedMs } = dependencies;
-  const jetstream = connection.jetstream({ timeout: KEY_REQUEST_MS_MAX });
+  // Without a look at the account first, which only the leader of the whole cluster answers: the watch below tries again, that look does not.
+  const jetstream = connection.jetstream({ timeout: KEY_REQUEST_MS_MAX, checkAPI: false });
   const bucket = await jetstream.views.kv(KEYS_BUCKET, { bindOnly: true });
   const watch = await createKeyWatch({ ...dependencies, bucket });
   const write = createWriter(watch);

@@ -6,9 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
-import { topology } from "../../streams/topology.ts";
-import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
-import { createAdminKeyFile } from "../access/admin-key-file.ts";
+import type { AdminKeySetup } from "../access/admin-key.ts";
 import { createClientRateLimiter } from "../access/client-rate-limit.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
@@ -25,8 +23,7 @@ import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { createCheckpointStream } from "../jetstream/checkpoint-stream.ts";
-import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
-import { createKeyBucket } from "../jetstream/key-bucket.ts";
+import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import { createRetentionBucket } from "../jetstream/retention-bucket.ts";
@@ -57,6 +54,7 @@ import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
+import { contactBroker } from "./broker-contact.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
@@ -64,7 +62,6 @@ import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
 import { keepLogStoring } from "./log-keeper.ts";
 import { startProjector, startSealer } from "./roles.ts";
-import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
 
 export interface Service extends AsyncDisposable {
   /** Where it listens; absent without the role `api`. */
@@ -86,11 +83,11 @@ export const startService = async (dependencies: {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await provideBroker({ config, logger }));
-  const machines = await connectMachines({ config, logger, broker, stack });
-  const { connection, keyBucket, retentionStore } = machines;
   const now = (): Date => new Date();
+  const contact = stack.use(await contactBroker({ config, logger, broker, now }));
+  const { connection, keyBucket, adminKey } = contact;
+  const retentionStore = createRetentionBucket({ connection, logger });
 
-  const adminKey = await claimAdminKey({ config, keyBucket, now });
   const metrics = createMetrics();
   const { views, projections, rules } = await openViews(config, stack);
   const { reader, appender, logKeeper, accepted } = await openLog({
@@ -128,7 +125,7 @@ export const startService = async (dependencies: {
     ...createManagement({ keyBucket, retentionStore, recorder, now }),
     recorder,
     vocabulary: config.vocabulary,
-    reasonsNotReady: createReadiness({ ...machines, logKeeper, reader, views, projections }),
+    reasonsNotReady: createReadiness({ ...contact, logKeeper, reader, views, projections }),
     ...(await loadBrowserFiles()),
     version,
     bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
@@ -230,27 +227,6 @@ const createLimiter = (counter: RateCounter) =>
     nowMs: () => Date.now(),
   });
 
-const claimAdminKey = async ({
-  config,
-  keyBucket,
-  now,
-}: {
-  config: Config;
-  keyBucket: KeyStore;
-  now: () => Date;
-}): Promise<AdminKeySetup> => {
-  const adminKey = await setUpAdminKey({
-    store: keyBucket,
-    file: createAdminKeyFile(config.dataDir),
-    now,
-    randomBytes,
-    configured: config.adminApiKey,
-  });
-  if (adminKey.kind === "unavailable")
-    throw new BrokerRefusedError(`The admin key could not be set up: ${adminKey.detail}.`);
-  return adminKey;
-};
-
 /** The tables are there before the first question is asked of them. */
 const openViews = async ({ databaseUrl, dataDir, deadlinesFile }: Config, stack: AsyncDisposableStack) => {
   const { rules, version } = await loadRules(deadlinesFile);
@@ -273,25 +249,6 @@ const openViews = async ({ databaseUrl, dataDir, deadlinesFile }: Config, stack:
 export class ViewsRefusedError extends Error {
   override readonly name = "ViewsRefusedError";
 }
-
-const connectMachines = async (options: {
-  config: Config;
-  logger: Logger;
-  broker: BrokerAddress;
-  stack: AsyncDisposableStack;
-}) => {
-  const { config, logger, broker, stack } = options;
-  const definitions = topology({ replicas: config.replicas });
-  const keeper = { provisionUrl: broker.provisionUrl, definitions, logger };
-  const streams: StreamsState = await keepStreamsRight(keeper);
-  const connection = stack.use(await connectToBroker({ url: broker.serviceUrl, name: "prooftrail", logger }));
-  stack.use(streams.watch(connection));
-  const keyBucket = stack.use(
-    await createKeyBucket({ connection: connection.nats, logger, elapsedMs: () => performance.now() }),
-  );
-  const retentionStore = createRetentionBucket({ connection, logger });
-  return { connection, streams, keyBucket, retentionStore };
-};
 
 const openSandbox = async ({
   connection,

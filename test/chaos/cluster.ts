@@ -95,7 +95,11 @@ const openScene = async (): Promise<Scene<Fault>> => {
   };
   const kept = stack.move();
   return {
-    warnings: () => brokerWarnings(brokers.folder),
+    warnings: () => {
+      const ended = [...frontEnds, projector].filter(({ exitCode }) => exitCode !== null);
+      const told = ended.map(({ exitCode, errors }) => `a process ended with ${exitCode}: ${errors}`);
+      return [brokerWarnings(brokers.folder), ...told].join("\n");
+    },
     call: async (url, options) => {
       const frontEnd = frontEnds[random() < 0.5 ? 0 : 1];
       if (!frontEnd) throw new Error("there are two front ends");

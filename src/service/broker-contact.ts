@@ -1,0 +1,77 @@
+/**
+ * What a start needs of the broker before it can serve. A cluster that elects a leader answers nothing for seconds, and a broker that is started
+ * again is gone for one; either may begin between two steps. So all of them are tried again until they succeed in a row.
+ */
+import { randomBytes } from "node:crypto";
+import { topology } from "../../streams/topology.ts";
+import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
+import { createAdminKeyFile } from "../access/admin-key-file.ts";
+import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { createKeyBucket, type KeyBucket } from "../jetstream/key-bucket.ts";
+import { BROKER_RETRY_MS, BROKER_START_MS_MAX } from "../limits.ts";
+import { LogUnavailableError } from "../log/event-log.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { BrokerAddress } from "./broker-address.ts";
+import type { Config } from "./config.ts";
+import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
+
+export interface BrokerContact extends AsyncDisposable {
+  readonly connection: BrokerConnection;
+  readonly streams: StreamsState;
+  readonly keyBucket: KeyBucket;
+  readonly adminKey: AdminKeySetup;
+}
+
+interface Contacting {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly broker: BrokerAddress;
+  readonly now: () => Date;
+}
+
+/** Throws BrokerRefusedError: at once where waiting cannot help, otherwise after BROKER_START_MS_MAX. */
+export const contactBroker = async (contacting: Contacting): Promise<BrokerContact> => {
+  const deadline = performance.now() + BROKER_START_MS_MAX;
+  for (;;) {
+    try {
+      return await tryOnce(contacting);
+    } catch (error) {
+      const refused = asRefusal(error);
+      if (refused.isFinal || performance.now() > deadline) throw refused;
+      contacting.logger.warn("waiting for the broker", { detail: refused.message });
+      await new Promise((resolve) => setTimeout(resolve, BROKER_RETRY_MS));
+    }
+  }
+};
+
+const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<BrokerContact> => {
+  const definitions = topology({ replicas: config.replicas });
+  const streams = await keepStreamsRight({ provisionUrl: broker.provisionUrl, definitions, logger });
+  await using stack = new AsyncDisposableStack();
+  const connection = stack.use(await connectToBroker({ url: broker.serviceUrl, name: "prooftrail", logger }));
+  stack.use(streams.watch(connection));
+  const keyBucket = stack.use(
+    await createKeyBucket({ connection: connection.nats, logger, elapsedMs: () => performance.now() }),
+  );
+  const adminKey = await setUpAdminKey({
+    store: keyBucket,
+    file: createAdminKeyFile(config.dataDir),
+    now,
+    randomBytes,
+    configured: config.adminApiKey,
+  });
+  if (adminKey.kind === "unavailable")
+    throw new BrokerRefusedError(`The admin key could not be set up: ${adminKey.detail}.`, {
+      isFinal: false,
+    });
+  const kept = stack.move();
+  return { connection, streams, keyBucket, adminKey, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+};
+
+/** What is no answer of the broker, and no lack of one, is a fault of ours and is thrown on. */
+const asRefusal = (error: unknown): BrokerRefusedError => {
+  if (error instanceof BrokerRefusedError) return error;
+  if (error instanceof LogUnavailableError)
+    return new BrokerRefusedError(`The broker did not answer: ${error.message}.`, { isFinal: false });
+  throw error;
+};

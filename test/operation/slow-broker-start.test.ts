@@ -1,0 +1,106 @@
+/** A start whose broker goes away, or falls silent, between two of its steps: as a cluster does that elects a leader just then. */
+import { expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { event } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+/** Stands before a broker; `onConnection` says what becomes of the connection with this number, from 1 on. */
+const startProxy = async (
+  brokerPort: number,
+  onConnection: (number: number, client: Socket, join: () => Socket) => void,
+) => {
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+  };
+  let connections = 0;
+  const server = createServer((client) => {
+    keep(client);
+    onConnection(++connections, client, () => {
+      const broker = keep(connect(brokerPort, "127.0.0.1"));
+      broker.on("close", () => client.destroy());
+      client.on("close", () => broker.destroy());
+      broker.pipe(client);
+      return broker;
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : 0,
+    connections: () => connections,
+    [Symbol.dispose]: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};
+
+const spawnBehind = async (
+  broker: TestBroker,
+  proxyPort: number,
+  dataDir: string,
+): Promise<ServiceProcess> => {
+  const url = new URL(broker.url("service"));
+  url.port = String(proxyPort);
+  const environment = {
+    ADMIN_API_KEY: ADMIN_KEY,
+    NATS_URL: url.href,
+    NATS_PROVISION_URL: broker.url("provisioner"),
+  };
+  return spawnService({ dataDir, environment });
+};
+
+const expectToServe = async (service: ServiceProcess): Promise<void> => {
+  await service.untilReady();
+  expect((await service.call("/v1/events", { body: event() })).status).toBe(202);
+};
+
+test("a broker that is gone after its streams were checked is waited for", async () => {
+  await using broker = await startTestBroker();
+  await using folder = await dataFolder();
+  using proxy = await startProxy(broker.port, (number, client, join) => {
+    if (number <= 2) client.destroy();
+    else client.pipe(join());
+  });
+  await using service = await spawnBehind(broker, proxy.port, folder.path);
+  await expectToServe(service);
+  expect(service.output).toContain("waiting for the broker");
+}, 30_000);
+
+test("a broker that answers nothing after its greeting, and then is lost, is waited for", async () => {
+  await using broker = await startTestBroker();
+  await using folder = await dataFolder();
+  let unanswered = "";
+  let silent: Socket | undefined;
+  using proxy = await startProxy(broker.port, (number, client, join) => {
+    const upstream = join();
+    if (number > 1) return void client.pipe(upstream);
+    silent = client;
+    let isGreeted = false;
+    upstream.on("data", (bytes) => {
+      isGreeted ||= bytes.includes("PONG");
+    });
+    client.on("data", (bytes) => {
+      if (isGreeted) unanswered += bytes.toString("latin1");
+      else upstream.write(bytes);
+    });
+  });
+  await using service = await spawnBehind(broker, proxy.port, folder.path);
+  await until(
+    "a second request shows that the first had no answer",
+    () => {
+      if (service.exitCode !== null)
+        throw new Error(`the start ended with ${service.exitCode}: ${service.errors}`);
+      return (unanswered.match(/^H?PUB /gm)?.length ?? 0) > 1;
+    },
+    { timeoutMs: 20_000 },
+  );
+  silent?.destroy();
+  await expectToServe(service);
+  expect(proxy.connections()).toBeGreaterThan(1);
+}, 60_000);
