@@ -175,11 +175,10 @@ export const NOTICES_LOOKED_AT_MAX = 50;
 /** Transitions of duties are kept this long on their stream, within so many bytes. */
 export const OBLIGATIONS_AGE_MS_MAX = 400 * 24 * 60 * 60 * SECOND_MS;
 export const OBLIGATIONS_BYTES_MAX = 1024 * MIB;
-/** How often duties are looked at, how many records or duties at a time, and how long who was overtaken rests. */
+/** How often duties are looked at, how many of them are told of at a time, and how long who was overtaken rests. */
 export const ANNOUNCE_MS = 1 * SECOND_MS;
-export const ANNOUNCE_RECORDS = 500;
+export const ANNOUNCE_DUTIES = 500;
 export const ANNOUNCE_STANDBY_MS = 4 * SECOND_MS;
-export const ANNOUNCE_ACK_MS_MAX = 5 * SECOND_MS;
 /** Legal bases that the register of assets shows of one asset. */
 export const ASSET_LEGAL_BASES_MAX = 64;
 /** Events that a case keeps per name they refer to, the earliest ones. Far above a case; it bounds one name used for everything. */

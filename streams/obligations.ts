@@ -23,10 +23,11 @@ export const obligationsStream = (options: TopologyOptions): StreamDefinition =>
     deny_delete: false,
     deny_purge: false,
     allow_direct: true,
-    allow_atomic: false,
+    // Many transitions in one commit (NATS ADR-50).
+    allow_atomic: true,
     allow_msg_counter: false,
     allow_rollup_hdrs: false,
     compression: "none",
   },
-  updatable: ["num_replicas", "max_age", "max_bytes", "duplicate_window", "allow_direct"],
+  updatable: ["num_replicas", "max_age", "max_bytes", "duplicate_window", "allow_direct", "allow_atomic"],
 });

@@ -1,7 +1,9 @@
-/** Transitions of duties, on the stream OBLIGATIONS. */
-import { headers } from "nats";
+/** Transitions of duties, on the stream OBLIGATIONS. They go as events do, many in one commit: one by one each would have a sync of its own. */
 import { obligationSubject } from "../../streams/subjects.ts";
-import { ANNOUNCE_ACK_MS_MAX } from "../limits.ts";
+import type { OutgoingRecord } from "../log/event-log.ts";
+import { RECORD_END } from "../log/record.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { createAppender } from "./appender.ts";
 import type { BrokerConnection } from "./connection.ts";
 
 export interface DutyMessage {
@@ -13,19 +15,37 @@ export interface DutyMessage {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** Rejects where the broker did not say that it is stored, now or before. */
-export const createDutyPublisher =
-  (connection: BrokerConnection) =>
-  async ({ tenant, assetId, deadline, transition, messageId, payload }: DutyMessage): Promise<void> => {
-    const header = headers();
-    header.set("Nats-Msg-Id", messageId);
-    const subject = obligationSubject({ tenant, assetId, deadline, transition });
-    const answer = await connection.untilLost(() =>
-      connection.nats.request(subject, JSON.stringify(payload), {
-        headers: header,
-        timeout: ANNOUNCE_ACK_MS_MAX,
-      }),
-    );
-    const { seq, error }: { seq?: number; error?: { description?: string } } = answer.json();
-    if (typeof seq !== "number") throw new Error(error?.description ?? "the broker did not store it");
+/** What it gives stores messages in their order. It rejects where the broker did not say that all of them are stored, now or before. */
+export const createDutyPublisher = ({
+  connection,
+  logger,
+}: {
+  readonly connection: BrokerConnection;
+  readonly logger: Logger;
+}) => {
+  const appender = createAppender({
+    connection,
+    logger,
+    elapsedMs: () => performance.now(),
+    onOutcomes: () => {},
+    onCommit: () => {},
+  });
+  return async (messages: readonly DutyMessage[]): Promise<void> => {
+    const outcomes = await appender.append(messages.map(recordOf));
+    for (const outcome of outcomes)
+      if (outcome.kind === "refused" || outcome.kind === "unknown") throw new Error(outcome.detail);
   };
+};
+
+const encoder = new TextEncoder();
+
+/** The appender ends what it sends with the brace that ends a record, which is that of the payload here. */
+const recordOf = ({ messageId, payload, ...duty }: DutyMessage): OutgoingRecord => {
+  const source = encoder.encode(JSON.stringify(payload));
+  return {
+    subject: obligationSubject(duty),
+    messageId,
+    start: "",
+    event: { source, from: 0, to: source.length - RECORD_END.length },
+  };
+};

@@ -1,6 +1,4 @@
 /** What there is to tell of a duty: from what was told last and what is so now. Pure. */
-import { DECISION_MADE, type Fact } from "../cases/fact.ts";
-import { ADVERSE_OUTCOMES } from "./clocks.ts";
 import { type ObligationState, soonBefore } from "./state.ts";
 
 export type Transition = "open" | "due" | "met" | "late";
@@ -33,11 +31,4 @@ export const transitionsTo = (now: Told, before: Told | undefined): readonly Tra
 export const nextBoundary = ({ state, dueAt }: Told): string | undefined => {
   if (state === "open" || state === "extended") return soonBefore(dueAt);
   return state === "due_soon" ? dueAt : undefined;
-};
-
-/** Whether an event may start, stop or move a clock: most decisions and notices do not, and there are very many. */
-export const mayTouchDuties = ({ type, says, bases = [] }: Fact): boolean => {
-  if (bases.includes("nyc_ll144")) return true;
-  if (type === DECISION_MADE) return ADVERSE_OUTCOMES.includes(says.outcome ?? "");
-  return /^(decision|objection|incident)\.|^(objection|human_review)$/.test(type);
 };

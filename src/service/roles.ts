@@ -52,7 +52,7 @@ const startTelling = ({
 }): AsyncDisposable => {
   const dependencies: AnnouncerDependencies = {
     ...shared,
-    publish: createDutyPublisher(connection),
+    publish: createDutyPublisher({ connection, logger: shared.logger }),
     onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
   };
   return inBackground((signal) => keepAnnouncing(dependencies, signal));

@@ -8,7 +8,9 @@ import { createInMemoryView } from "./in-memory-view.ts";
 
 /** All but those that tell of arrival and nothing else: the one that counts records, and the tree that proves their order. */
 const PROJECTIONS = ALL.filter(({ name }) => name !== "ledger" && name !== "tree");
-const TABLES = PROJECTIONS.flatMap(({ tables }) => tables);
+const TABLES = PROJECTIONS.flatMap(({ tables, besideLog = [] }) =>
+  tables.filter((table) => !besideLog.includes(table)),
+);
 
 const viewOf = async (groups: readonly (readonly StoredMessage[])[]) => {
   const view = createInMemoryView(...PROJECTIONS);

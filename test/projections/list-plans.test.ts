@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { activityQuery } from "../../src/projections/activity/queries.ts";
+import { boundariesQuery } from "../../src/projections/announcements/queries.ts";
+import { ANNOUNCEMENTS } from "../../src/projections/announcements/tables.ts";
 import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
 import { assetList } from "../../src/projections/assets/queries.ts";
+import { dutyChangesQuery } from "../../src/projections/cases/duty-changes.ts";
 import { coverageList } from "../../src/projections/cases/registers/coverage.ts";
 import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
@@ -24,7 +27,7 @@ const views = database.connect();
 let sqlite: DatabaseSync;
 
 beforeAll(async () => {
-  for (const projection of PROJECTIONS) await views.open(projection);
+  for (const view of [...PROJECTIONS, ANNOUNCEMENTS]) await views.open(view);
   sqlite = new DatabaseSync(database.path, { readOnly: true });
 });
 afterAll(async () => {
@@ -98,6 +101,21 @@ test("of several filters the one with the later index decides which rows are rea
   expect(readBy(decisionList, "outcome", "asset_id", "subject_hash")).toContain(ofBoth);
   expect(readBy(obligationList, "status", "deadline")).toContain("(tenant=? AND deadline=? AND status=?)");
   expect(readBy(obligationList, "status", "deadline", "asset_id")).toContain("(tenant=? AND asset_id=?)");
+});
+
+test("what the announcer asks for is read from the place where it stopped, over all tenants", () => {
+  const row = { at: "2026", owner: "acme", obligation_id: "o1" };
+  const change = { tenant: "acme", obligationId: "o1", sequence: 7 };
+  for (const after of [undefined, row]) {
+    const plan = planOf(boundariesQuery({ before: "2027", after, rowsMax: 500 }));
+    expect(plan).toMatch(/^SEARCH main USING COVERING INDEX \S+ \(tenant=\? AND /);
+    expect(plan).not.toContain("TEMP B-TREE");
+  }
+  for (const after of [undefined, change]) {
+    const plan = planOf(dutyChangesQuery({ from: 1, to: 9, after, rowsMax: 500 }));
+    expect(plan).toMatch(/^SEARCH main USING COVERING INDEX \S+ \(tenant=\? AND /);
+    expect(plan).not.toContain("TEMP B-TREE");
+  }
 });
 
 test("activity is summed from one range of an index, or that of an asset from a place in it for each day", () => {

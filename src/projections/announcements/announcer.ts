@@ -1,34 +1,24 @@
 /**
- * Tells others what becomes of duties. Reads the log behind the view of cases, and looks at what falls due with time. Publishes first and records it then, in one
- * transaction with its position: who is killed in between publishes the same again, with the same id, which the stream takes once. Several announcers may run: of those
- * that tell the same thing one records it, and the others rest.
+ * Tells others what becomes of duties: of those that changed since it looked last, as the view of cases marks them, and of those that fall due with time. Publishes first
+ * and records it then, in one transaction with its position: who is killed in between publishes the same again, with the same id, which the stream takes once. Several
+ * announcers may run: of those that tell the same thing one records it, and the others rest.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { factOf } from "../../cases/fact.ts";
-import { eventFacts, type JsonObject } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
-import { ANNOUNCE_MS, ANNOUNCE_RECORDS, ANNOUNCE_STANDBY_MS } from "../../limits.ts";
-import type { LogReader, StoredMessage } from "../../log/event-log.ts";
+import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import { decodeRecord } from "../../log/record.ts";
-import type { Obligation, Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/clocks.ts";
 import { deadlineOf } from "../../obligations/deadlines.ts";
-import { OBLIGATION_STATES, stateAt } from "../../obligations/state.ts";
-import {
-  mayTouchDuties,
-  nextBoundary,
-  type Told,
-  type Transition,
-  transitionsTo,
-} from "../../obligations/transitions.ts";
+import { OBLIGATION_STATES } from "../../obligations/state.ts";
+import { nextBoundary, type Told, type Transition, transitionsTo } from "../../obligations/transitions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { type Row, rowText } from "../../views/tables.ts";
-import { tenantList } from "../../views/tenant-query.ts";
+import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import type { ViewStore, Write } from "../../views/view-store.ts";
-import { findCase } from "../cases/queries.ts";
-import { OBLIGATIONS } from "../cases/registers/obligations.ts";
+import { type DutyChange, dutyChangeOf, dutyChangesQuery } from "../cases/duty-changes.ts";
+import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
 import { OPERATOR } from "../operator.ts";
+import { boundariesQuery } from "./queries.ts";
 import { ANNOUNCEMENTS, BOUNDARIES, TOLD } from "./tables.ts";
 
 /** One transition, ready to be sent. */
@@ -44,10 +34,9 @@ export interface Announcement {
 
 export interface AnnouncerDependencies {
   readonly views: ViewStore;
-  readonly log: LogReader;
   readonly rules: Rules;
-  /** Resolves when it is stored; rejects where it may not be. */
-  readonly publish: (announcement: Announcement) => Promise<void>;
+  /** Resolves when all of them are stored, in this order; rejects where one may not be. */
+  readonly publish: (announcements: readonly Announcement[]) => Promise<void>;
   readonly onAnnounced: (transition: Transition) => void;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -75,140 +64,128 @@ export const announce = async (
   dependencies: AnnouncerDependencies,
   signal: AbortSignal,
 ): Promise<"told" | "superseded"> => {
-  const { views, log } = dependencies;
+  const { views } = dependencies;
   const end = await views.position("cases");
   // What happened before there was an announcer is told of when it changes.
   if ((await views.open(ANNOUNCEMENTS)) !== "kept") {
     await views.commit({ views: [ANNOUNCEMENTS], from: 0, to: end, writes: [], deadLetters: [] });
   }
-  let position = await views.position(ANNOUNCEMENTS.name);
-  if (position < end) {
-    const reading = new AbortController();
-    const either = AbortSignal.any([signal, reading.signal]);
-    const options = { from: position + 1, messagesMax: ANNOUNCE_RECORDS, signal: either };
-    for await (const messages of log.follow(options)) {
-      const some = messages.filter(({ sequence }) => sequence <= end);
-      const to = some.at(-1)?.sequence ?? position;
-      const found = await obligationsTouched(dependencies, some);
-      if ((await tell(dependencies, found, { from: position, to })) === "superseded") return "superseded";
-      position = to;
-      if (position >= end) break;
-    }
-    reading.abort();
-  }
-  const { owned, gone } = await obligationsAtBoundary(dependencies);
-  return tell(dependencies, owned, { from: position, to: position }, gone);
+  const position = await views.position(ANNOUNCEMENTS.name);
+  // Cases that are made again do not have all their duties yet.
+  if (end < position) return "told";
+  const changed = await tellChanged(dependencies, { from: position, to: end }, signal);
+  return changed === "superseded" ? changed : tellFallenDue(dependencies, end, signal);
 };
 
-interface Owned {
+/** Page by page. Many duties change with one record, so a page may end between two of one sequence. */
+const tellChanged = async (
+  dependencies: AnnouncerDependencies,
+  { from, to: end }: { readonly from: Sequence; readonly to: Sequence },
+  signal: AbortSignal,
+): Promise<"told" | "superseded"> => {
+  const { views } = dependencies;
+  let position = from;
+  let after: DutyChange | undefined;
+  while (position < end && !signal.aborted) {
+    const query = dutyChangesQuery({ from: position, to: end, after, rowsMax: ANNOUNCE_DUTIES });
+    const changes = (await views.select(query)).map(dutyChangeOf);
+    after = changes.length < ANNOUNCE_DUTIES ? undefined : changes.at(-1);
+    const to = after === undefined ? end : Math.max(position, after.sequence - 1);
+    const duties = await findDuties(views, changes);
+    if ((await tell(dependencies, duties, { from: position, to })) === "superseded") return "superseded";
+    position = to;
+  }
+  return "told";
+};
+
+/** Duties whose state changes by time, by their own boundaries. Where the duty is gone, by a late event or by retention, its boundary goes too. */
+const tellFallenDue = async (
+  dependencies: AnnouncerDependencies,
+  position: Sequence,
+  signal: AbortSignal,
+): Promise<"told" | "superseded"> => {
+  const { views, now } = dependencies;
+  const before = timeKey(now().toISOString());
+  let after: Row | undefined;
+  do {
+    const passed: readonly Row[] = await views.select(
+      boundariesQuery({ before, after, rowsMax: ANNOUNCE_DUTIES }),
+    );
+    after = passed.length < ANNOUNCE_DUTIES ? undefined : passed.at(-1);
+    const named = passed.map((row) => ({
+      tenant: rowText(row, "owner"),
+      obligationId: rowText(row, "obligation_id"),
+    }));
+    const duties = await findDuties(views, named);
+    const there = new Set(duties.map(({ id }) => identity(id)));
+    const gone = named
+      .filter((id) => !there.has(identity(id)))
+      .map((id): Write => ({ kind: "delete", table: BOUNDARIES, key: boundaryKey(id) }));
+    const told = await tell(dependencies, duties, { from: position, to: position }, gone);
+    if (told === "superseded") return told;
+  } while (after !== undefined && !signal.aborted);
+  return "told";
+};
+
+interface DutyId {
   readonly tenant: string;
-  readonly obligation: Obligation;
+  readonly obligationId: string;
 }
 
-const obligationsTouched = async (
-  { views, rules }: AnnouncerDependencies,
-  messages: readonly StoredMessage[],
-): Promise<readonly Owned[]> => {
-  const found = new Map<string, Owned>();
-  for (const { sequence, payload } of messages) {
-    const record = decodeRecord(payload);
-    const event: JsonObject = record ? JSON.parse(record.eventText) : {};
-    const facts = eventFacts(event);
-    if (!record || !facts) continue;
-    const fact = factOf(facts, sequence);
-    if (!mayTouchDuties(fact)) continue;
-    const { tenant } = record;
-    for (const kind of ["decision", "objection", "incident", "correlation"] as const) {
-      const value = fact.links[kind];
-      if (value === undefined) continue;
-      const known = await findCase(views, tenant, { kind, value, rules });
-      for (const obligation of known?.obligations ?? [])
-        found.set(JSON.stringify([tenant, obligation.id]), { tenant, obligation });
-      break;
-    }
-  }
-  return [...found.values()];
-};
+interface Duty {
+  readonly id: DutyId;
+  /** Of OBLIGATIONS. */
+  readonly row: Row;
+}
 
-/** Those whose state changes by time, found by their own boundary and looked at in their case; and boundaries of duties that late events took away. */
-const obligationsAtBoundary = async ({
-  views,
-  rules,
-  now,
-}: AnnouncerDependencies): Promise<{ owned: readonly Owned[]; gone: readonly Write[] }> => {
-  const rows = await views.select(
-    tenantList({
-      tenant: OPERATOR,
-      table: BOUNDARIES,
-      columns: ["owner", "obligation_id"],
-      where: [{ kind: "range", column: "at", to: timeKey(now().toISOString()) }],
-      orderBy: ["at", "owner", "obligation_id"],
-      order: "asc",
-      rowsMax: ANNOUNCE_RECORDS,
-    }),
-  );
-  const owned: Owned[] = [];
-  const gone: Write[] = [];
-  for (const row of rows) {
-    const [tenant, id] = [rowText(row, "owner"), rowText(row, "obligation_id")];
-    const obligation = await findObligation(views, tenant, id, rules);
-    if (obligation) owned.push({ tenant, obligation });
-    else {
-      const key = { tenant: OPERATOR, owner: tenant, obligation_id: id };
-      gone.push({ kind: "delete", table: BOUNDARIES, key });
-    }
-  }
-  return { owned, gone };
-};
+const identity = ({ tenant, obligationId }: DutyId): string => JSON.stringify([tenant, obligationId]);
+const keyOf = ({ tenant, obligationId }: DutyId) => ({ tenant, obligation_id: obligationId });
+const idOf = (row: Row): DutyId => ({
+  tenant: rowText(row, "tenant"),
+  obligationId: rowText(row, "obligation_id"),
+});
+const boundaryKey = ({ tenant, obligationId }: DutyId) => ({
+  tenant: OPERATOR,
+  owner: tenant,
+  obligation_id: obligationId,
+});
 
-const findObligation = async (
-  views: ViewStore,
-  tenant: string,
-  id: string,
-  rules: Rules,
-): Promise<Obligation | undefined> => {
-  const [row] = await views.load(OBLIGATIONS, [{ tenant, obligation_id: id }]);
-  if (!row) return undefined;
-  for (const [kind, column] of LINKS) {
-    const value = row[column];
-    if (typeof value !== "string") continue;
-    const known = await findCase(views, tenant, { kind, value, rules });
-    const found = known?.obligations.find((obligation) => obligation.id === id);
-    if (found) return found;
-  }
-  return undefined;
+/** Those that are there still. */
+const findDuties = async (
+  views: Pick<ViewStore, "load">,
+  ids: readonly DutyId[],
+): Promise<readonly Duty[]> => {
+  const rows = ids.length === 0 ? [] : await views.load(OBLIGATIONS, ids.map(keyOf));
+  return rows.map((row) => ({ id: idOf(row), row }));
 };
-
-const LINKS = [
-  ["decision", "decision_id"],
-  ["objection", "objection_id"],
-  ["incident", "incident_id"],
-] as const;
 
 const tell = async (
   { views, rules, publish, onAnnounced, now }: AnnouncerDependencies,
-  owned: readonly Owned[],
+  duties: readonly Duty[],
   { from, to }: { readonly from: Sequence; readonly to: Sequence },
   others: readonly Write[] = [],
 ): Promise<"told" | "superseded"> => {
   const at = now().toISOString();
-  const known = await views.load(
-    TOLD,
-    owned.map(({ tenant, obligation }) => ({ tenant, obligation_id: obligation.id })),
-  );
-  const toldOf = new Map(known.map((row) => [JSON.stringify([row.tenant, row.obligation_id]), toldIn(row)]));
-  const writes: Write[] = [...others];
-  for (const { tenant, obligation } of owned) {
-    const told: Told = { state: stateAt(obligation, timeKey(at)), dueAt: obligation.dueAt };
-    for (const transition of transitionsTo(told, toldOf.get(JSON.stringify([tenant, obligation.id])))) {
-      await publish(announcementOf({ tenant, obligation, told, transition, rules, at }));
-      onAnnounced(transition);
-    }
-    writes.push(...recordOf(tenant, obligation.id, told));
+  const known =
+    duties.length === 0
+      ? []
+      : await views.load(
+          TOLD,
+          duties.map(({ id }) => keyOf(id)),
+        );
+  const toldOf = new Map(known.map((row) => [identity(idOf(row)), toldIn(row)]));
+  const announcements: Announcement[] = [];
+  const writes = [...others];
+  for (const { id, row } of duties) {
+    const told: Told = { state: stateOfRow(row, timeKey(at)), dueAt: rowText(row, "due_at") };
+    for (const transition of transitionsTo(told, toldOf.get(identity(id))))
+      announcements.push(announcementOf({ id, row, told, transition, rules, at }));
+    writes.push(...recordOf(id, told));
   }
-  const commit = { views: [ANNOUNCEMENTS], from, to, writes, deadLetters: [] };
+  if (announcements.length > 0) await publish(announcements);
+  for (const { transition } of announcements) onAnnounced(transition);
   if (from === to && writes.length === 0) return "told";
-  const { kind } = await views.commit(commit);
+  const { kind } = await views.commit({ views: [ANNOUNCEMENTS], from, to, writes, deadLetters: [] });
   return kind === "committed" ? "told" : "superseded";
 };
 
@@ -217,58 +194,58 @@ const toldIn = (row: Row): Told => {
   return { state: state ?? "open", dueAt: rowText(row, "due_at") };
 };
 
-const recordOf = (tenant: string, obligationId: string, told: Told): readonly Write[] => {
-  const boundary = nextBoundary(told);
-  const key = { tenant: OPERATOR, owner: tenant, obligation_id: obligationId };
+const recordOf = (id: DutyId, told: Told): readonly Write[] => {
+  const at = nextBoundary(told);
+  const key = boundaryKey(id);
   return [
-    {
-      kind: "upsert",
-      table: TOLD,
-      row: { tenant, obligation_id: obligationId, state: told.state, due_at: told.dueAt },
-    },
-    boundary === undefined
+    { kind: "upsert", table: TOLD, row: { ...keyOf(id), state: told.state, due_at: told.dueAt } },
+    at === undefined
       ? { kind: "delete", table: BOUNDARIES, key }
-      : { kind: "upsert", table: BOUNDARIES, row: { ...key, at: boundary } },
+      : { kind: "upsert", table: BOUNDARIES, row: { ...key, at } },
   ];
 };
 
 const announcementOf = (parts: {
-  tenant: string;
-  obligation: Obligation;
+  id: DutyId;
+  row: Row;
   told: Told;
   transition: Transition;
   rules: Rules;
   at: string;
 }): Announcement => {
-  const { tenant, obligation, told, transition, rules, at } = parts;
-  const { id, deadline, startedBy, startedAt, dueAt, stoppedBy } = obligation;
+  const { id, row, told, transition, rules, at } = parts;
+  const { tenant, obligationId } = id;
+  const [assetId, deadline] = [rowText(row, "asset_id"), rowText(row, "deadline")];
   const rule = deadlineOf(rules.deadlines, deadline);
-  const identity = JSON.stringify([tenant, id, transition, told.state, dueAt]);
+  const identified = JSON.stringify([tenant, obligationId, transition, told.state, told.dueAt]);
   return {
     tenant,
-    assetId: startedBy.asset,
+    assetId,
     deadline,
     transition,
-    messageId: createHash("sha256").update(identity).digest("base64url"),
+    messageId: createHash("sha256").update(identified).digest("base64url"),
     payload: {
       tenant,
-      obligation_id: id,
+      obligation_id: obligationId,
       transition,
       state: told.state,
       deadline,
       duty: rule?.duty ?? null,
       law: rule?.law ?? null,
       clause: rule?.clause ?? null,
-      asset_id: startedBy.asset,
-      subject_hash: startedBy.subject ?? null,
-      decision_id: obligation.decisionId ?? null,
-      objection_id: obligation.objectionId ?? null,
-      incident_id: obligation.incidentId ?? null,
-      started_at: `${startedAt}Z`,
-      started_by: { event_id: startedBy.id, sequence: startedBy.sequence },
-      due_at: `${dueAt}Z`,
-      stopped_at: stoppedBy ? `${stoppedBy.at}Z` : null,
-      stopped_by: stoppedBy ? { event_id: stoppedBy.id, sequence: stoppedBy.sequence } : null,
+      asset_id: assetId,
+      subject_hash: row.subject_hash ?? null,
+      decision_id: row.decision_id ?? null,
+      objection_id: row.objection_id ?? null,
+      incident_id: row.incident_id ?? null,
+      started_at: `${rowText(row, "started_at")}Z`,
+      started_by: { event_id: rowText(row, "started_by"), sequence: rowInteger(row, "started_sequence") },
+      due_at: `${told.dueAt}Z`,
+      stopped_at: typeof row.stopped_at === "string" ? `${row.stopped_at}Z` : null,
+      stopped_by:
+        typeof row.stopped_by === "string"
+          ? { event_id: row.stopped_by, sequence: rowInteger(row, "stopped_sequence") }
+          : null,
       at,
     },
   };

@@ -7,6 +7,7 @@ import type { Rules } from "../../obligations/clocks.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import type { Projection, StateKey, States } from "../projection.ts";
+import { DUTY_CHANGES, dutyChanges } from "./duty-changes.ts";
 import { expireCasesAlike } from "./expire-alike.ts";
 import { componentOf, EMPTY, isHub, type Node, nodeFrom, rowOf, withFact, withNeighbour } from "./nodes.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
@@ -17,8 +18,8 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   const projection: Projection = onFirstEvents({
     name: "cases",
     version: VERSION * RULES_VERSIONS_MAX + rulesVersion,
-    tables: [CASE_NODES, ...REGISTERS.map(({ table }) => table), CASE_EXPIRY],
-    besideLog: [CASE_EXPIRY],
+    tables: [CASE_NODES, ...REGISTERS.map(({ table }) => table), CASE_EXPIRY, DUTY_CHANGES],
+    besideLog: [CASE_EXPIRY, DUTY_CHANGES],
     builtOn: [{ table: CASE_EXPIRY, key: CASE_EXPIRY_KEY }],
     expireAlike: (live, made) => expireCasesAlike(live, made, { view: projection, rules }),
     stateKeys: (events) =>
@@ -29,7 +30,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 6;
+const VERSION = 7;
 /** Other deadlines make other rows, so they are part of the version. */
 export const RULES_VERSIONS_MAX = 2 ** 32;
 
@@ -66,10 +67,11 @@ const evolve = (states: States, events: readonly FirstEvent[], rules: Rules): re
     tenants.set(event.tenant, nodes);
     nodes.add(fact, names);
   }
-  return [...tenants.values()].flatMap((nodes) => [
-    ...nodes.writes(),
-    ...registerChanges(nodes.tenant, nodes.touched(), rules),
-  ]);
+  const last = events.at(-1)?.sequence;
+  return [...tenants.values()].flatMap((nodes) => {
+    const changes = registerChanges(nodes.tenant, nodes.touched(), rules);
+    return [...nodes.writes(), ...changes, ...dutyChanges(nodes.tenant, changes, last)];
+  });
 };
 
 type TenantNodes = ReturnType<typeof tenantNodes>;

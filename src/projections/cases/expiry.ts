@@ -11,6 +11,7 @@ import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { Expectation, ViewRevision, ViewStore, Write } from "../../views/view-store.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
+import { dutyChanges } from "./duty-changes.ts";
 import { componentOf, type Node, nodeFrom, rowOf, withoutFacts } from "./nodes.ts";
 import { loadNodes } from "./queries.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
@@ -68,7 +69,8 @@ export const withoutGone = (
     now: left.length > 0 ? [left] : [],
     gone: [...groups.values()],
   };
-  return [...writes, ...registerChanges(tenant, changes, rules)];
+  const inRegisters = registerChanges(tenant, changes, rules);
+  return [...writes, ...inRegisters, ...dutyChanges(tenant, inRegisters, undefined)];
 };
 
 /** What changes when all that has expired of these names goes. `expiring`: event_ids that expire with it. */

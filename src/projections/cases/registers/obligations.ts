@@ -1,6 +1,6 @@
 import type { Obligation, Rules } from "../../../obligations/clocks.ts";
 import { deadlineOf } from "../../../obligations/deadlines.ts";
-import { stateAt } from "../../../obligations/state.ts";
+import { type ObligationState, stateAt } from "../../../obligations/state.ts";
 import {
   INTEGER,
   NULLABLE_INTEGER,
@@ -85,22 +85,27 @@ export const obligationList: List = {
   hidden: ["status"],
 };
 
+/** What the duty of a row is called at a time, which is text that sorts, without the zone. */
+export const stateOfRow = (row: Row, now: string): ObligationState => {
+  const status = rowText(row, "status");
+  return stateAt(
+    {
+      status: status === "met" || status === "met_late" ? status : "open",
+      dueAt: rowText(row, "due_at"),
+      extensions: rowInteger(row, "extensions"),
+    },
+    now,
+  );
+};
+
 /** With what the table of deadlines says of it. */
 export const obligationEntry = (row: Row, { deadlines }: Rules, now: string) => {
   const deadline = deadlineOf(deadlines, rowText(row, "deadline"));
-  const status = rowText(row, "status");
   return {
     ...entryOf(obligationList, row),
     duty: deadline?.duty ?? null,
     law: deadline?.law ?? null,
     clause: deadline?.clause ?? null,
-    state: stateAt(
-      {
-        status: status === "met" || status === "met_late" ? status : "open",
-        dueAt: rowText(row, "due_at"),
-        extensions: rowInteger(row, "extensions"),
-      },
-      now,
-    ),
+    state: stateOfRow(row, now),
   };
 };

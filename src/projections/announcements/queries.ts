@@ -1,0 +1,25 @@
+import { type Row, rowText } from "../../views/tables.ts";
+import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
+import { OPERATOR } from "../operator.ts";
+import { BOUNDARIES } from "./tables.ts";
+
+/** Boundaries that lie before a time, in its order, behind the row `after` where that is given. */
+export const boundariesQuery = (parts: {
+  readonly before: string;
+  readonly after: Row | undefined;
+  readonly rowsMax: number;
+}): TenantQuery => {
+  const { before, after, rowsMax } = parts;
+  return tenantList({
+    tenant: OPERATOR,
+    table: BOUNDARIES,
+    columns: ORDER,
+    where: [{ kind: "range", column: "at", to: before }],
+    orderBy: ORDER,
+    order: "asc",
+    after: after && ORDER.map((name) => rowText(after, name)),
+    rowsMax,
+  });
+};
+
+const ORDER = ["at", "owner", "obligation_id"] as const;

@@ -1,0 +1,69 @@
+/**
+ * Where in the log each duty changed last, for the announcer, which asks for what changed since it looked and would otherwise read the log a second time.
+ * Kept beside the register: how the records were cut into groups shows in it, so it is no part of what a view must be.
+ */
+import type { Sequence } from "../../log/outcome.ts";
+import { INTEGER, type Row, rowInteger, rowText, type Table, TEXT } from "../../views/tables.ts";
+import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
+import type { Write } from "../../views/view-store.ts";
+import { OPERATOR } from "../operator.ts";
+import { OBLIGATIONS } from "./registers/obligations.ts";
+
+export const DUTY_CHANGES = {
+  name: "duty_changes",
+  columns: { tenant: TEXT, owner: TEXT, obligation_id: TEXT, sequence: INTEGER },
+  primaryKey: ["tenant", "owner", "obligation_id"],
+  indexes: [["tenant", "sequence", "owner", "obligation_id"]],
+} as const satisfies Table;
+
+/** What goes with changes of a tenant's registers. `sequence`: of the last record that made them; undefined where none did, and nothing is told. */
+export const dutyChanges = (
+  tenant: string,
+  changes: readonly Write[],
+  sequence: Sequence | undefined,
+): readonly Write[] =>
+  changes.flatMap((write): readonly Write[] => {
+    if (write.kind === "upsert" && write.table === OBLIGATIONS && sequence !== undefined)
+      return [{ kind: "upsert", table: DUTY_CHANGES, row: { ...keyOf(tenant, write.row), sequence } }];
+    if (write.kind === "delete" && write.table === OBLIGATIONS)
+      return [{ kind: "delete", table: DUTY_CHANGES, key: keyOf(tenant, write.key) }];
+    return [];
+  });
+
+const keyOf = (tenant: string, duty: Row) => ({
+  tenant: OPERATOR,
+  owner: tenant,
+  obligation_id: rowText(duty, "obligation_id"),
+});
+
+export interface DutyChange {
+  readonly tenant: string;
+  readonly obligationId: string;
+  readonly sequence: Sequence;
+}
+
+/** Duties of all tenants by where they changed last: behind `from`, up to `to`, and behind `after` where that is given. */
+export const dutyChangesQuery = (range: {
+  readonly from: Sequence;
+  readonly to: Sequence;
+  readonly after: DutyChange | undefined;
+  readonly rowsMax: number;
+}): TenantQuery => {
+  const { from, to, after, rowsMax } = range;
+  return tenantList({
+    tenant: OPERATOR,
+    table: DUTY_CHANGES,
+    columns: ["owner", "obligation_id", "sequence"],
+    where: [{ kind: "range", column: "sequence", from: from + 1, to: to + 1 }],
+    orderBy: ["sequence", "owner", "obligation_id"],
+    order: "asc",
+    after: after && [after.sequence, after.tenant, after.obligationId],
+    rowsMax,
+  });
+};
+
+export const dutyChangeOf = (row: Row): DutyChange => ({
+  tenant: rowText(row, "owner"),
+  obligationId: rowText(row, "obligation_id"),
+  sequence: rowInteger(row, "sequence"),
+});

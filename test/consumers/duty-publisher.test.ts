@@ -1,0 +1,54 @@
+/** How transitions of duties come to the stream OBLIGATIONS. */
+import { expect, test } from "bun:test";
+import { createDutyPublisher, type DutyMessage } from "../../src/jetstream/duty-publisher.ts";
+import { silentLogger } from "../support/broker.ts";
+import { connectAs, startTestLog, type TestLog } from "../support/log.ts";
+import { until } from "../support/until.ts";
+
+const message = (number: number): DutyMessage => ({
+  tenant: "acme",
+  assetId: "Prüfung.1",
+  deadline: "OBJ-ACK",
+  transition: number % 2 === 0 ? "open" : "due",
+  messageId: `id-${number}`,
+  payload: { number, text: "é😀}" },
+});
+
+const stored = async ({ broker }: TestLog) => {
+  const nats = await connectAs(broker, "consumer");
+  const consumer = await nats.jetstream().consumers.get("OBLIGATIONS");
+  const { num_pending } = await consumer.info();
+  const found: { subject: string; payload: unknown }[] = [];
+  if (num_pending > 0)
+    for await (const each of await consumer.fetch({ max_messages: num_pending, expires: 5_000 }))
+      found.push({ subject: each.subject, payload: each.json() });
+  await nats.close();
+  return found;
+};
+
+test("they are stored in their order and as they are, each once, also where some were stored before", async () => {
+  await using log = await startTestLog();
+  const publish = createDutyPublisher({ connection: log.connection, logger: silentLogger });
+  const messages = Array.from({ length: 1203 }, (_, number) => message(number));
+  await publish(messages.slice(0, 1));
+  await publish(messages);
+  // As a publisher does that was begun after the other one ended.
+  await createDutyPublisher({ connection: log.connection, logger: silentLogger })(messages);
+  expect(await stored(log)).toEqual(
+    messages.map(({ payload, transition }) => ({
+      subject: `obligation.acme.Pr%C3%BCfung%2E1.OBJ-ACK.${transition}`,
+      payload,
+    })),
+  );
+});
+
+test("it rejects where one of them may not be stored", async () => {
+  await using log = await startTestLog();
+  const publish = createDutyPublisher({ connection: log.connection, logger: silentLogger });
+  process.kill(log.broker.pid ?? 0, "SIGKILL");
+  await until("the connection is known to be lost", () => !log.connection.isConnected());
+  await expect(publish([message(0), message(1)])).rejects.toThrow();
+  await until("the broker is back", () => log.connection.isConnected());
+  await publish([message(0), message(1)]);
+  expect(await stored(log)).toHaveLength(2);
+});

@@ -1,0 +1,234 @@
+/** What the announcer tells, with a clock that is told the time. Each database runs it. */
+import { describe, expect, test } from "bun:test";
+import { ANNOUNCE_DUTIES } from "../../src/limits.ts";
+import type { StoredMessage } from "../../src/log/event-log.ts";
+import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { type Announcement, announce } from "../../src/projections/announcements/announcer.ts";
+import { casesExpiring } from "../../src/projections/cases/expiry.ts";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import { evolveGroup } from "../../src/projections/evolve-group.ts";
+import type { Projection } from "../../src/projections/projection.ts";
+import { messageOf } from "../projections/records.ts";
+import { silentLogger } from "../support/broker.ts";
+import { CASES } from "./expiry.ts";
+import type { ViewDatabase } from "./view-store.ts";
+
+/** Those that duties hang on; the first leads. */
+const MOVED: readonly Projection[] = [eventsProjection, CASES];
+
+/** Views and an announcer whose clock is told what time it is. */
+const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
+  const database = await create();
+  const views = database.connect();
+  for (const projection of MOVED) await views.open(projection);
+  const sent: Announcement[] = [];
+  let time = "2026-04-18T10:00:00Z";
+  let sequence = 0;
+  let failures = 0;
+  const dependencies = (from = views) => ({
+    views: from,
+    rules: STANDARD_RULES,
+    publish: async (announcements: readonly Announcement[]) => {
+      sent.push(...announcements);
+      if (failures-- > 0) throw new Error("no answer");
+    },
+    onAnnounced: () => {},
+    logger: silentLogger,
+    now: () => new Date(time),
+  });
+  const happenedSoFar: StoredMessage[] = [];
+  const happened = (type: string, timestamp: string, metadata: object): StoredMessage => {
+    sequence++;
+    const message = messageOf(sequence, {
+      event: {
+        event_id: `evt_${sequence}`,
+        event_type: type,
+        timestamp,
+        asset_id: "a.b",
+        legal_bases: ["pipa_37_2_kr"],
+        metadata,
+      },
+    });
+    happenedSoFar.push(message);
+    return message;
+  };
+  const commit = async (projections: readonly Projection[], messages: readonly StoredMessage[]) => {
+    const outcome = await evolveGroup({ projections, messages, load: views.load, now: "" });
+    const [from, to] = [(messages[0]?.sequence ?? 0) - 1, messages.at(-1)?.sequence ?? 0];
+    const result = await views.commit({ views: projections, from, to, ...outcome });
+    expect(result).toEqual({ kind: "committed" });
+  };
+  const project = (messages: readonly StoredMessage[]) => commit(MOVED, messages);
+  const told = () =>
+    sent.splice(0).map(({ deadline, transition, payload }) => `${deadline} ${transition} ${payload.state}`);
+  return {
+    views,
+    another: () => database.connect(),
+    dependencies,
+    told,
+    sent,
+    failNext: () => {
+      failures = 1;
+    },
+    /** Sends and projects one event. */
+    happens: async (type: string, timestamp: string, metadata: object) => {
+      await project([happened(type, timestamp, metadata)]);
+    },
+    /** Sends several, and projects them in one group. */
+    happenTogether: async (type: string, timestamp: string, metadata: readonly object[]) => {
+      await project(metadata.map((each) => happened(type, timestamp, each)));
+    },
+    /** As a version of the program does whose rows of cases are others; the first `records` are projected again. */
+    makeCasesAgain: async (records: number) => {
+      await views.drop("cases");
+      for (const projection of MOVED) await views.open(projection);
+      await commit([CASES], happenedSoFar.slice(0, records));
+    },
+    catchUpWithCases: async (records: number) => commit([CASES], happenedSoFar.slice(records)),
+    at: async (now: string) => {
+      time = now;
+      expect(await announce(dependencies(), new AbortController().signal)).toBe("told");
+      return told();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await views.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const received = { objection_id: "o1", decision_id: "d1", objection_type: "explanation_request" };
+
+export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<ViewDatabase>): void =>
+  describe(`a duty in ${name} is told of`, () => {
+    test("when it opens, falls due with time alone, is missed, and is met late; never twice", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      expect((await at.at("2026-04-18T10:00:00Z")).sort()).toEqual([
+        "OBJ-ACK due due_soon",
+        "OBJ-ACK open due_soon",
+        "PIPA-EXPL open open",
+      ]);
+      expect(await at.at("2026-05-11T14:59:00Z")).toEqual(["OBJ-ACK late overdue"]);
+      expect(await at.at("2026-05-11T15:01:00Z")).toEqual(["PIPA-EXPL due due_soon"]);
+      expect(await at.at("2026-05-18T14:59:00Z")).toEqual([]);
+      expect(await at.at("2026-05-18T15:00:01Z")).toEqual(["PIPA-EXPL late overdue"]);
+      await at.happens("decision.explanation_provided", "2026-05-19T09:00:00Z", { decision_id: "d1" });
+      expect(await at.at("2026-05-20T00:00:00Z")).toEqual(["PIPA-EXPL late met_late"]);
+      expect(await at.at("2026-06-20T00:00:00Z")).toEqual([]);
+    });
+
+    test("a late event corrects what was told", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.at("2026-06-01T00:00:00Z");
+      await at.happens("decision.explanation_provided", "2026-04-20T09:00:00Z", { decision_id: "d1" });
+      expect(await at.at("2026-06-01T01:00:00Z")).toEqual(["PIPA-EXPL met met"]);
+    });
+
+    test("a duty that was made longer is open anew, until another time", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.at("2026-05-15T00:00:00Z");
+      const told = { objection_id: "o1", extension_days: 30, reason: "many" };
+      await at.happens("objection.acknowledged", "2026-05-15T00:00:00Z", told);
+      expect(await at.at("2026-05-15T01:00:00Z")).toContain("PIPA-EXPL open extended");
+    });
+
+    test("what was published and not recorded is published again with the same id", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("incident.detected", "2026-09-01T10:00:00Z", {
+        incident_id: "i1",
+        legal_bases: ["eu_ai_act_art_73"],
+      });
+      await at.happens("objection.received", "2026-09-01T09:00:00Z", received);
+      at.failNext();
+      const signal = new AbortController().signal;
+      await expect(announce(at.dependencies(), signal)).rejects.toThrow("no answer");
+      const first = at.sent.splice(0).map(({ messageId }) => messageId);
+      await announce(at.dependencies(), signal);
+      const second = at.sent.splice(0).map(({ messageId }) => messageId);
+      expect(second).toEqual(expect.arrayContaining(first));
+      expect(new Set(second).size).toBe(second.length);
+    });
+
+    test("of two announcers one records, and the other tells the same with the same ids", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await using other = at.another();
+      const signal = new AbortController().signal;
+      const results = await Promise.all([
+        announce(at.dependencies(), signal),
+        announce(at.dependencies(other), signal),
+      ]);
+      expect(results).toContain("told");
+      const ids = at.sent.splice(0).map(({ messageId }) => messageId);
+      expect(new Set(ids).size).toBe(3);
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
+    });
+
+    test("nothing is told of a duty whose case has expired, also when its time comes", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      expect(await at.at("2026-04-18T10:00:00Z")).toContain("PIPA-EXPL open open");
+      const gone = await casesExpiring(at.views, {
+        tenant: "acme",
+        names: ["decision:d1"],
+        expiring: new Set(["evt_1"]),
+        rules: STANDARD_RULES,
+      });
+      expect(await at.views.revise({ views: [CASES], ...gone })).toEqual({ kind: "revised" });
+      expect(await at.at("2026-05-18T15:00:01Z")).toEqual([]);
+      expect(await at.at("2026-06-20T00:00:00Z")).toEqual([]);
+    });
+
+    test("however many change in one commit, each once and each with its own transitions in their order", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      const count = ANNOUNCE_DUTIES + 7;
+      const many = Array.from({ length: count }, (_, index) => ({
+        objection_id: `o${index}`,
+        decision_id: `d${index}`,
+        objection_type: "explanation_request",
+      }));
+      await at.happenTogether("objection.received", "2026-04-18T09:00:00Z", many);
+      const counts = new Map<string, number>();
+      for (const each of await at.at("2026-04-18T10:00:00Z")) counts.set(each, (counts.get(each) ?? 0) + 1);
+      expect(Object.fromEntries(counts)).toEqual({
+        "OBJ-ACK open due_soon": count,
+        "OBJ-ACK due due_soon": count,
+        "PIPA-EXPL open open": count,
+      });
+      expect(await at.at("2026-04-18T10:00:01Z")).toEqual([]);
+      // As many boundaries pass at once.
+      expect(await at.at("2026-05-11T14:59:00Z")).toHaveLength(count);
+      expect(await at.at("2026-05-11T14:59:01Z")).toEqual([]);
+    });
+
+    test("also where cases were made again meanwhile: what falls due then waits for its case", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", {
+        objection_id: "o0",
+        decision_id: "d0",
+      });
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.at("2026-04-18T10:00:00Z");
+      await at.makeCasesAgain(1);
+      expect(await at.at("2026-05-18T15:00:01Z")).toEqual([]);
+      await at.catchUpWithCases(1);
+      expect(await at.at("2026-05-18T15:00:02Z")).toContain("PIPA-EXPL late overdue");
+    });
+
+    test("the past is not told of when the first announcer starts", async () => {
+      await using at = await setUp(create);
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      expect(await at.at("2026-06-01T00:00:00Z")).toEqual([]);
+    });
+  });
