@@ -46,7 +46,7 @@ const startTelling = ({
   connection,
   metrics,
   ...shared
-}: Omit<AnnouncerDependencies, "publish" | "onAnnounced"> & {
+}: Omit<AnnouncerDependencies, "publish" | "onAnnounced" | "onPosition"> & {
   readonly connection: BrokerConnection;
   readonly metrics: Metrics;
 }): AsyncDisposable => {
@@ -54,6 +54,7 @@ const startTelling = ({
     ...shared,
     publish: createDutyPublisher({ connection, logger: shared.logger }),
     onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
+    onPosition: (sequence) => metrics.dutiesPosition.set(sequence),
   };
   return inBackground((signal) => keepAnnouncing(dependencies, signal));
 };

@@ -66,6 +66,11 @@ export const createMetrics = () => {
       labelNames: ["transition"],
       registers,
     }),
+    dutiesPosition: new Gauge({
+      name: "prooftrail_duties_position",
+      help: "Sequence up to which what became of duties was told; a projection's position is how far it could be.",
+      registers,
+    }),
     administrativeActions: new Counter({
       name: "prooftrail_administrative_actions_total",
       help: "Administrative actions by event type and outcome: done; refused, because the log did not take the event; failed, after it had.",

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { connect } from "nats";
 import { event, startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const received = { objection_id: "o1", decision_id: "d1", objection_type: "explanation_request" };
 
@@ -33,4 +34,7 @@ test("a service of yours gets it from the stream, on a subject it can filter by"
     decision_id: "d1",
   });
   await nats.close();
+  await until("the metrics say how far duties were told of", async () =>
+    /^prooftrail_duties_position 1$/m.test((await service.call("/metrics")).text),
+  );
 });

@@ -33,6 +33,7 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
       if (failures-- > 0) throw new Error("no answer");
     },
     onAnnounced: () => {},
+    onPosition: () => {},
     logger: silentLogger,
     now: () => new Date(time),
   });

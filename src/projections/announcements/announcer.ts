@@ -38,6 +38,8 @@ export interface AnnouncerDependencies {
   /** Resolves when all of them are stored, in this order; rejects where one may not be. */
   readonly publish: (announcements: readonly Announcement[]) => Promise<void>;
   readonly onAnnounced: (transition: Transition) => void;
+  /** All up to here was told, or is to be told by time alone. */
+  readonly onPosition: (sequence: Sequence) => void;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -71,6 +73,7 @@ export const announce = async (
     await views.commit({ views: [ANNOUNCEMENTS], from: 0, to: end, writes: [], deadLetters: [] });
   }
   const position = await views.position(ANNOUNCEMENTS.name);
+  dependencies.onPosition(position);
   // Cases that are made again do not have all their duties yet.
   if (end < position) return "told";
   const changed = await tellChanged(dependencies, { from: position, to: end }, signal);
@@ -94,6 +97,7 @@ const tellChanged = async (
     const duties = await findDuties(views, changes);
     if ((await tell(dependencies, duties, { from: position, to })) === "superseded") return "superseded";
     position = to;
+    dependencies.onPosition(position);
   }
   return "told";
 };
