@@ -1,9 +1,11 @@
-/** All that a text index in PostgreSQL holds: words in rows of its table, labels in rows of the table beside it. */
+/** All that a text index in PostgreSQL holds: every term in rows of its table, labels in rows of the table beside it too. */
+import { wordsOfAll } from "../event/words.ts";
 import { SNAPSHOT_ROWS } from "../limits.ts";
 import type { RunSql } from "./postgres-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 import { type Row, rowInteger, rowText, sqlName, type Value } from "./tables.ts";
-import { labelTableName, type TextIndex } from "./text-index.ts";
+import { labelTableName, labelTerm, stretchTerm, type TextIndex, wordTerm } from "./text-index.ts";
+import type { IndexWrite } from "./view-store.ts";
 
 export const visitPostgresTerms = async (
   run: RunSql,
@@ -20,7 +22,7 @@ export const visitPostgresTerms = async (
     placeOf: (row) => [rowInteger(row, "sequence")],
   });
   for await (const row of words) {
-    // No term has a space, and a row without words has an empty text.
+    // No term has a space.
     for (const term of rowText(row, "terms").split(" "))
       if (term !== "") visit(term, rowInteger(row, "sequence"));
   }
@@ -32,8 +34,21 @@ export const visitPostgresTerms = async (
     first: ["", -1],
     placeOf: (row) => [rowText(row, "label"), rowInteger(row, "sequence")],
   });
-  for await (const row of labels) visit(rowText(row, "label"), rowInteger(row, "sequence"));
+  for await (const row of labels) visit(labelRowTerm(rowText(row, "label")), rowInteger(row, "sequence"));
 };
+
+export const postgresTermsOf = ({ tenant, sequence, texts, labels }: IndexWrite): readonly string[] => {
+  const labelTerms = labels.map((label) => labelTerm(tenant, label));
+  return [
+    ...wordsOfAll(texts).map((word) => wordTerm(tenant, word)),
+    ...labelTerms,
+    stretchTerm(sequence),
+    ...labelTerms.map(labelRowTerm),
+  ];
+};
+
+/** A row of the table of labels, told apart from the term that the label is beside the words: no term has a space. */
+const labelRowTerm = (label: string): string => `row ${label}`;
 
 /** The statement takes the place behind which a page begins, and how many rows it has. */
 async function* pages(

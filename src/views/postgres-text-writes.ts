@@ -2,7 +2,7 @@
 import { wordsOfAll } from "../event/words.ts";
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import { sqlName } from "./tables.ts";
-import { labelsText, labelTableName, type TextIndex, termsText } from "./text-index.ts";
+import { labelsText, labelTableName, stretchTerm, type TextIndex, termsText } from "./text-index.ts";
 import type { TextWrite } from "./view-store.ts";
 
 export interface Statement {
@@ -26,8 +26,13 @@ interface TextRow {
 /** Of two writes to one sequence the last counts. */
 export const addTextWrite = (runs: TextRun[], write: TextWrite): void => {
   const { index, tenant, sequence } = write;
-  const terms = write.kind === "index" ? termsText(tenant, wordsOfAll(write.texts)) : null;
   const labels = labelsText(tenant, write.labels);
+  const terms =
+    write.kind === "index"
+      ? [termsText(tenant, wordsOfAll(write.texts)), labels, stretchTerm(sequence)]
+          .filter((text) => text !== "")
+          .join(" ")
+      : null;
   const last = runs.findLast((run) => run.index === index);
   const hasRoom =
     last !== undefined &&

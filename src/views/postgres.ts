@@ -4,7 +4,6 @@
  * One connection writes, others read: each statement sees whole commits only, also while one is being written. The database is
  * asked when it is needed: where it is away, calls reject, and they work again when it is back.
  */
-import { wordsOfAll } from "../event/words.ts";
 import { SNAPSHOT_ROWS, VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
 import {
@@ -14,7 +13,7 @@ import {
   DatabaseError,
   type RunSql,
 } from "./postgres-connection.ts";
-import { visitPostgresTerms } from "./postgres-terms.ts";
+import { postgresTermsOf, visitPostgresTerms } from "./postgres-terms.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
 import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
 import {
@@ -41,11 +40,9 @@ import {
 } from "./tables.ts";
 import {
   labelTableName,
-  labelTerm,
   postgresMatchText,
   postgresTextIndexDdl,
   postgresTextIndexRename,
-  wordTerm,
 } from "./text-index.ts";
 import {
   type CommitResult,
@@ -144,10 +141,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
       });
     },
     // Times are looked for in columns.
-    termsOf: ({ tenant, texts, labels }) => [
-      ...wordsOfAll(texts).map((word) => wordTerm(tenant, word)),
-      ...labels.map((label) => labelTerm(tenant, label)),
-    ],
+    termsOf: postgresTermsOf,
     snapshot: async (view, visit) => {
       await whenReady();
       return inSnapshot(url, view, visit);

@@ -13,10 +13,10 @@ import {
   type Source,
 } from "./conditions.ts";
 import { type ColumnOf, sqlName, type Table } from "./tables.ts";
-import { labelTableName, labelTerm, type TextMatch } from "./text-index.ts";
+import { labelTableName, labelTerm, STRETCH_BITS, STRETCH_TERM_START, type TextMatch } from "./text-index.ts";
 
 export interface Statement {
-  /** One `?` per parameter, and none elsewhere. ` MATCH ?` takes a TextMatch, and nothing else does. */
+  /** One `?` per parameter, and none elsewhere. ` MATCH ?` takes a TextMatch, as `?::tsquery` does in `byTables`, and nothing else does. */
   readonly sql: string;
   readonly params: readonly QueryParameter[];
 }
@@ -45,10 +45,14 @@ export const searchStatements = <Described extends Table>(
   const companions = tablePlaces(parts);
   const match = matchOf(parts);
   const [first] = companions;
+  const isApart = isFoundWithout(main, parts);
+  // Not with prefixes: GIN gathers all rows of all words that begin so, for each stretch again.
   const byTables =
-    first && isFoundWithout(main, parts)
-      ? foundFirst(parts, { main, companions, first })
-      : statementOf(parts, { main, companions, bounded: "all" });
+    match && isApart && match.words.length > 0 && match.prefixes.length === 0
+      ? foundByStretches(parts, { main, match })
+      : first && isApart
+        ? foundFirst(parts, { main, companions, first })
+        : statementOf(parts, { main, companions, bounded: "all" });
   const { sql, params } =
     match === undefined
       ? byTables
@@ -110,6 +114,92 @@ const foundFirst = <Described extends Table>(
     ].join(" "),
     params: [...found.params, ...isTenants.params, rowsMax],
   };
+};
+
+/**
+ * The same for words, with labels or without, in PostgreSQL, whose GIN index knows no order: it would gather every row that has them before it sorts, or
+ * go through the log until a page is full, which it never is where a word and a label do not meet. So the end of the log where the answer begins is asked
+ * in short stretches, each a term beside the others, for what is found often; and then all of it at once, in which little is left to be found. Nothing behind the stretch
+ * that fills the page is looked at: a nested loop takes them in their order, and CTEs keep a plan from running parts of itself in parallel
+ * (postgresql.org/docs/current/parallel-safety.html).
+ */
+const foundByStretches = <Described extends Table>(
+  parts: SearchParts<Described>,
+  { main, match }: { readonly main: MainPlace; readonly match: TextMatch },
+): Statement => {
+  const { tenant, columns, order, rowsMax } = parts;
+  const index = sqlName(match.index.name);
+  const { least, greatest } = endsOf(parts);
+  const isTenants = equals(main.source, "tenant", tenant);
+  const { numbers, isBeyond } = stretchesOf(order);
+  const page = (question: string, where: string): string =>
+    [
+      `(WITH met AS MATERIALIZED (SELECT text0.rowid AS "sequence" FROM ${index} text0 WHERE text0.${index} @@ (${question}))`,
+      `SELECT "sequence" FROM met WHERE "sequence" BETWEEN ends.least AND ends.greatest${where}`,
+      `ORDER BY "sequence" ${direction(order)} LIMIT ?) page`,
+    ].join(" ");
+  // One question: of two the index would go through all that meets the first before it looks at the second (measured with 18).
+  const near = page(`?::tsquery && ('''${STRETCH_TERM_START}' || stretch.number || '''')::tsquery`, "");
+  // Not a constant: by the statistics of that a frequent word is found sooner without the index, and mostly it is not.
+  const far = page("SELECT ?::tsquery", ` AND ${isBeyond}`);
+  return {
+    sql: [
+      `WITH ends AS MATERIALIZED (SELECT GREATEST((SELECT MIN(rowid) FROM ${index}), ${least.text}) AS least,`,
+      `LEAST((SELECT MAX(rowid) FROM ${index}), ${greatest.text}) AS greatest)`,
+      `SELECT ${columns.map((name) => columnIn(main.source, name)).join(", ")} FROM (`,
+      `(SELECT page."sequence" FROM ends CROSS JOIN ${numbers} AS stretch (number) CROSS JOIN LATERAL ${near})`,
+      `UNION ALL (SELECT page."sequence" FROM ends CROSS JOIN LATERAL ${far}) LIMIT ?) found CROSS JOIN ${main.from}`,
+      `WHERE ${isTenants.text} AND ${main.sequence} = found."sequence"`,
+      `ORDER BY found."sequence" ${direction(order)} LIMIT ?`,
+    ].join(" "),
+    params: [
+      ...least.params,
+      ...greatest.params,
+      ...[match, rowsMax],
+      ...[match, rowsMax],
+      rowsMax,
+      ...isTenants.params,
+      rowsMax,
+    ],
+  };
+};
+
+/** The numbers of the short stretches in the order of the answer, and what a sequence is beyond all of them. */
+const stretchesOf = (order: "asc" | "desc"): { readonly numbers: string; readonly isBeyond: string } => {
+  const [first, last, step, sooner, isBehind] =
+    order === "desc" ? ["greatest", "least", -1, "GREATEST", "<="] : ["least", "greatest", 1, "LEAST", ">="];
+  const numberOf = (sequence: string): string => `(${sequence} >> ${STRETCH_BITS})`;
+  const behind = `${numberOf(`ends.${first}`)} + ${step * STRETCHES}`;
+  const end = `${sooner}(${behind} - ${step}, ${numberOf(`ends.${last}`)})`;
+  return {
+    numbers: `generate_series(${numberOf(`ends.${first}`)}, ${end}, ${step})`,
+    isBeyond: `${numberOf('"sequence"')} ${isBehind} ${behind}`,
+  };
+};
+
+/** So many are asked: the 65,536 sequences, or a little less, where the answer begins. */
+const STRETCHES = 8;
+
+/** The least and the greatest sequence that may be found. To GREATEST and LEAST NULL is no bound. */
+const endsOf = ({
+  order,
+  after,
+  above,
+  upTo,
+}: Pick<SearchParts<Table>, "order" | "after" | "above" | "upTo">): {
+  readonly least: Clause;
+  readonly greatest: Clause;
+} => {
+  const bounds = (...given: readonly (number | undefined)[]): Clause => {
+    const params = given.filter((sequence) => sequence !== undefined);
+    assert(params.every(Number.isSafeInteger), "a search is bounded by sequences");
+    return { text: ["NULL::bigint", ...params.map(() => "?::bigint")].join(", "), params };
+  };
+  const nextTo = (sequence: number | undefined, step: 1 | -1): number | undefined =>
+    sequence === undefined ? undefined : sequence + step;
+  return order === "asc"
+    ? { least: bounds(nextTo(above, 1), nextTo(after, 1)), greatest: bounds(upTo) }
+    : { least: bounds(nextTo(above, 1)), greatest: bounds(upTo, nextTo(after, -1)) };
 };
 
 export const direction = (order: "asc" | "desc"): string => (order === "asc" ? "ASC" : "DESC");

@@ -157,7 +157,7 @@ const anyOf = (terms: readonly string[]): string => `(${terms.map((term) => `"${
 export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
   `CREATE TABLE ${sqlName(name)} (rowid bigint PRIMARY KEY, ${sqlName(name)} tsvector NOT NULL)`,
   `CREATE INDEX ${sqlName(`${name}_by_term`)} ON ${sqlName(name)} USING gin (${sqlName(name)})`,
-  // A GIN index cannot be read in the order of the log; this one can.
+  // A GIN index cannot be read in the order of the log; this one can, for searches without words.
   `CREATE TABLE ${sqlName(labelTableName(name))} (label text COLLATE "C", sequence bigint, PRIMARY KEY (label, sequence))`,
 ];
 
@@ -174,8 +174,20 @@ export const postgresMatchText = ({
   tenant,
   words,
   prefixes,
-}: Pick<TextMatch, "tenant" | "words" | "prefixes">): string =>
+  labels,
+}: Pick<TextMatch, "tenant" | "words" | "prefixes" | "labels">): string =>
   [
     ...words.map((word) => `'${wordTerm(tenant, word)}'`),
+    ...labels.map((label) => `'${labelTerm(tenant, label)}'`),
     ...prefixes.map((word) => `'${wordTerm(tenant, word)}':*`),
   ].join(" & ");
+
+/**
+ * A stretch of the log, of 2^13 sequences, is a term in PostgreSQL: with it a search meets the rows of that stretch and no others (search-statements.ts).
+ * No term of a tenant begins with `:`.
+ */
+export const STRETCH_BITS = 13;
+export const STRETCH_TERM_START = ":";
+
+export const stretchTerm = (sequence: number): string =>
+  `${STRETCH_TERM_START}${Math.floor(sequence / 2 ** STRETCH_BITS)}`;

@@ -5,6 +5,7 @@ import { type EventFilter, findQuery, searchQuery } from "../../src/projections/
 import { createPostgresViews } from "../../src/views/postgres.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { TenantQuery } from "../../src/views/tenant-query.ts";
+import { postgresMatchText } from "../../src/views/text-index.ts";
 import { earlierEventsSuite } from "../suites/earlier-events.ts";
 import { all, base, eventsSearchSuite, hash, manyRecords, projectEvents } from "../suites/events-search.ts";
 import { eventsWordsSuite } from "../suites/events-words.ts";
@@ -91,6 +92,23 @@ test("a bound of a search is an integer to the database", () => {
     expect(database.prepare("SELECT typeof(?) AS kind").get(sqliteParameter(bound))?.kind).toBe("integer");
 });
 
+const planInPostgres = async (
+  { byTables: { sql, params } }: TenantQuery,
+  run: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>,
+): Promise<string> => {
+  const values = params
+    .map((value) => (typeof value === "object" ? postgresMatchText(value) : String(value)))
+    .map((value) => `'${value.replaceAll("'", "''")}'`)
+    .values();
+  const whole = sql
+    .replaceAll(" MATCH ?", " @@ ?::tsquery")
+    .replaceAll("?", () => values.next().value ?? "")
+    .replaceAll(" = +", " = ");
+  return (await run(`EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${whole}`))
+    .map((row) => row["QUERY PLAN"])
+    .join("\n");
+};
+
 /** One a minute. */
 const minutes = Array.from({ length: 3000 }, (_, minute) => {
   const time = new Date(Date.parse("2026-11-01T00:00:00Z") + minute * 60_000).toISOString();
@@ -106,11 +124,7 @@ test.skipIf(noPostgresReason !== undefined)(
     await projectEvents(views, minutes);
     const name = new URL(database.url).pathname.slice(1);
     await server.run("ANALYZE", name);
-    const planOf = async ({ byTables: { sql, params } }: TenantQuery): Promise<string> => {
-      const values = params.values();
-      const whole = sql.replaceAll("?", () => `'${values.next().value}'`);
-      return (await server.run(`EXPLAIN ${whole}`, name)).map((row) => row["QUERY PLAN"]).join("\n");
-    };
+    const planOf = (query: TenantQuery) => planInPostgres(query, (sql) => server.run(sql, name));
     const short = { from: "2026-11-02T10:00:00Z", to: "2026-11-02T10:02:00Z" };
     for (const order of ["asc", "desc"] as const) {
       for (const filter of [{}, { assetId: base.asset_id }, { eventGroup: "decision" }]) {
@@ -125,6 +139,33 @@ test.skipIf(noPostgresReason !== undefined)(
           );
           expect(await planOf(query)).toContain(`events_by_tenant_${column}_sequence`);
         }
+      }
+    }
+  },
+);
+
+test.skipIf(noPostgresReason !== undefined)(
+  "PostgreSQL looks for words and labels no further than the stretch of the log that fills the page",
+  async () => {
+    const server = await testPostgres();
+    await using database = await server.createDatabase();
+    await using views = createPostgresViews({ url: database.url });
+    await projectEvents(views, minutes);
+    const name = new URL(database.url).pathname.slice(1);
+    await server.run("ANALYZE", name);
+    for (const order of ["asc", "desc"] as const) {
+      for (const assetId of [undefined, base.asset_id]) {
+        const planOf = (word: string) => {
+          const text = { words: [word], prefixes: [] };
+          const query = searchQuery(
+            "acme",
+            { assetId, order, text, timeField: "timestamp" },
+            { after: undefined, rowsMax: 51 },
+          );
+          return planInPostgres(query, (sql) => server.run(sql, name));
+        };
+        expect(await planOf("credit")).toMatch(/Append[\s\S]*Nested Loop \(never executed\)/);
+        expect(await planOf("nowhere")).not.toMatch(/Append[\s\S]*Nested Loop \(never executed\)/);
       }
     }
   },

@@ -280,41 +280,55 @@ export const textIndexSuite = (
       expect(await matching(store, { words: [...words.slice(0, 200), "y"] })).toEqual([]);
     });
 
-    test("words, cursor, order and other conditions together give what a filter over an array gives", async () => {
-      await using at = await setUp();
-      const { store } = at;
-      const colours = ["red", "green", "blue"];
-      const things = Array.from({ length: 60 }, (_, index) => ({
-        sequence: index + 1,
-        colour: colours[index % 3] ?? "",
-        words: ["w", `bit${index % 2}`, `n${index}`],
-        isMarked: index % 5 === 0,
-      }));
-      const writes = things.flatMap(({ sequence, colour, words, isMarked }) => [
-        insert(thing(sequence, { colour })),
-        wordsOf(sequence, words, "acme", { labels: isMarked ? [MARK] : [] }),
-      ]);
-      await store.commit(commitOf(0, 60, { writes }));
-      const match = { kind: "matches", index: WORDS, words: ["w", "bit1"], prefixes: ["n"] } as const;
-      const isRed = { kind: "equals", column: "colour", value: "red" } as const;
-      const isMarked = { kind: "labelled", index: WORDS, label: MARK } as const;
-      for (const where of [
-        [match],
-        [match, isRed],
-        [isRed, match],
-        [match, isMarked],
-        [isMarked, isRed, match],
-      ]) {
-        for (const order of ["asc", "desc"] as const) {
-          for (const after of [undefined, 0, 30, 61]) {
-            for (const upTo of [undefined, 45]) {
+    // Also with sequences so far apart that the answer stands in many stretches of the log (search-statements.ts).
+    test.each([1, 3_000, 40_000])(
+      "words, cursor, order and other conditions together give what a filter over an array gives, with sequences %d apart",
+      async (apart) => {
+        await using at = await setUp();
+        const { store } = at;
+        const colours = ["red", "green", "blue"];
+        const things = Array.from({ length: 60 }, (_, index) => ({
+          sequence: (index + 1) * apart,
+          colour: colours[index % 3] ?? "",
+          words: ["w", `bit${index % 2}`, `n${index}`],
+          isMarked: index % 5 === 0,
+        }));
+        const writes = things.flatMap(({ sequence, colour, words, isMarked }) => [
+          insert(thing(sequence, { colour })),
+          wordsOf(sequence, words, "acme", { labels: isMarked ? [MARK] : [] }),
+        ]);
+        await store.commit(commitOf(0, 60 * apart, { writes }));
+        const match = { kind: "matches", index: WORDS, words: ["w", "bit1"], prefixes: [] } as const;
+        const begun = { ...match, prefixes: ["n"] } as const;
+        const isRed = { kind: "equals", column: "colour", value: "red" } as const;
+        const isMarked = { kind: "labelled", index: WORDS, label: MARK } as const;
+        for (const where of [
+          [match],
+          [begun],
+          [match, isRed],
+          [isRed, begun],
+          [match, isMarked],
+          [begun, isMarked],
+          [isMarked, isRed, match],
+        ]) {
+          for (const order of ["asc", "desc"] as const) {
+            for (const [after, above, upTo] of [
+              [undefined, undefined, undefined],
+              [0, undefined, 45],
+              [30, undefined, undefined],
+              [30, 10, 45],
+              [61, 50, undefined],
+              [undefined, 20, 40],
+            ].map((bounds) => bounds.map((bound) => bound && bound * apart))) {
               const columns = ["sequence"] as const;
-              const parts = { tenant: "acme", table: THINGS, columns, where, order, after, upTo, rowsMax: 7 };
+              const bounds = { order, after, above, upTo, rowsMax: 7 };
+              const parts = { tenant: "acme", table: THINGS, columns, where, ...bounds };
               const expected = (order === "asc" ? things : things.toReversed())
                 .filter((each) => each.words.includes("bit1"))
                 .filter((each) => !where.some((one) => one === isRed) || each.colour === "red")
                 .filter((each) => !where.some((one) => one === isMarked) || each.isMarked)
-                .filter(({ sequence }) => sequence <= (upTo ?? 99))
+                .filter(({ sequence }) => sequence <= (upTo ?? Number.POSITIVE_INFINITY))
+                .filter(({ sequence }) => sequence > (above ?? Number.NEGATIVE_INFINITY))
                 .filter(
                   ({ sequence }) =>
                     after === undefined || (order === "asc" ? sequence > after : sequence < after),
@@ -325,7 +339,7 @@ export const textIndexSuite = (
             }
           }
         }
-      }
-    });
+      },
+    );
   });
 };
