@@ -313,8 +313,8 @@ export const REPLAY_TRIES_MAX = 200;
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
 /** How often a waiting read looks at the position of a view. One look costs microseconds. */
 export const VIEW_POSITION_POLL_MS = 10;
-/** Rows written before they are moved from SQLite's WAL into the file: some 15,000 records. A page that many commits change is moved once. */
-export const VIEW_WAL_ROWS = 60_000;
+/** Pages that wait in SQLite's WAL before they are moved into the file: 64 MiB. A page that many commits change is moved once. */
+export const VIEW_WAL_PAGES = 8_000;
 /** Longest stretch for which writing a view may keep the process from answering requests. */
 export const VIEW_WRITE_SLICE_MS_MAX = 4;
 /** How long a commit waits for the transaction of another process on the same database file. */

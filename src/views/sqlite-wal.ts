@@ -4,20 +4,22 @@
  * (sqlite.org/wal.html, where it is called a checkpoint; here that word is a tree head's), so it has a thread of its own, which starts at the first time.
  */
 import { Worker } from "node:worker_threads";
-import { VIEW_WAL_ROWS } from "../limits.ts";
+import { VIEW_WAL_PAGES } from "../limits.ts";
 
 export interface WalMover {
-  /** So many rows were committed. When there are enough of them they are moved, unless others are at the moment. */
-  wrote(rows: number): void;
+  /** Something was committed. When enough pages wait they are moved, unless others are at the moment. */
+  committed(): void;
   /** Resolves when nothing is being moved; nothing else will be. */
   close(): Promise<void>;
 }
 
-/** Where the thread cannot start or ends, the writer's own commits move what waits as soon as it is too much (wal_autocheckpoint). */
-export const createWalMover = (path: string): WalMover => {
+/**
+ * `pagesWaiting`: of the WAL, not in the file yet. Rows do not tell: a commit of 8000 records writes half a page for each, one of a hundred four
+ * (measured). Where the thread cannot start or ends, the writer's own commits move what waits as soon as it is too much (wal_autocheckpoint).
+ */
+export const createWalMover = (path: string, pagesWaiting: () => number): WalMover => {
   let worker: Worker | undefined;
   let isOver = false;
-  let rowsWaiting = 0;
   let moving: PromiseWithResolvers<void> | undefined;
 
   const moved = (): void => {
@@ -36,10 +38,8 @@ export const createWalMover = (path: string): WalMover => {
     return started;
   };
   return {
-    wrote: (rows) => {
-      rowsWaiting += rows;
-      if (isOver || moving || rowsWaiting < VIEW_WAL_ROWS) return;
-      rowsWaiting = 0;
+    committed: () => {
+      if (isOver || moving || pagesWaiting() < VIEW_WAL_PAGES) return;
       moving = Promise.withResolvers();
       worker ??= start();
       worker.postMessage("move");
@@ -51,6 +51,9 @@ export const createWalMover = (path: string): WalMover => {
     },
   };
 };
+
+/** Moves nothing, and says what there is to move (SQLite 3.51; before, a mode that it does not know moves all). Of `log`, `checkpointed` have been. */
+export const WAL_PAGES = "PRAGMA wal_checkpoint(NOOP)";
 
 /** All of the thread: it is handed over as text, so that an executable need not bring a file for it. */
 const thread = async (): Promise<void> => {

@@ -22,7 +22,7 @@ import {
 } from "./sqlite-connection.ts";
 import { getRow, runWrite, runWrites } from "./sqlite-rows.ts";
 import { sqliteTermsOf } from "./sqlite-terms.ts";
-import { createWalMover, type WalMover } from "./sqlite-wal.ts";
+import { createWalMover, WAL_PAGES, type WalMover } from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
@@ -51,7 +51,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   const write = createStatements(writer);
   const read = createStatements(reader);
   const transactions = createTransactions(write);
-  const wal = createWalMover(path);
+  const wal = createWalMover(path, () => pagesWaiting(read));
   const wordsWith = createWordsWith(reader, read);
 
   const open = (view: ViewDefinition) =>
@@ -119,6 +119,16 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   };
 };
 
+/** Of the WAL, not in the file yet. It must not fail a commit that stands: what does not answer now is asked after the next one. */
+const pagesWaiting = (read: Statements): number => {
+  try {
+    const { log, checkpointed } = fromStored(read(WAL_PAGES).get() ?? {});
+    return Number(log) - Number(checkpointed);
+  } catch {
+    return 0;
+  }
+};
+
 const createCommit =
   ({ write, transactions, wal, position, standsAs }: CommitParts): ViewStore["commit"] =>
   async (moving) => {
@@ -138,7 +148,7 @@ const createCommit =
         await runWrites(write, letters);
         return { result: { kind: "committed" }, keep: true };
       });
-      if (result.kind === "committed") wal.wrote(writes.length);
+      if (result.kind === "committed") wal.committed();
       return result;
     } catch (error) {
       const detail = constraintMessage(error);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { VIEW_WAL_ROWS } from "../../src/limits.ts";
+import { VIEW_WAL_PAGES } from "../../src/limits.ts";
 import { createWalMover } from "../../src/views/sqlite-wal.ts";
 import { INTEGER, type Table, TEXT } from "../../src/views/tables.ts";
 import type { Write } from "../../src/views/view-store.ts";
@@ -15,7 +15,8 @@ const THINGS = {
   indexes: [],
 } as const satisfies Table;
 const VIEW = { name: "things", version: 1, tables: [THINGS] };
-const TEXT_BYTES = 100;
+/** A row for each page, in files of 4096 bytes a page and of 8192. */
+const TEXT_BYTES = 4_500;
 
 const insert = (number: number): Write => ({
   kind: "insert",
@@ -23,44 +24,45 @@ const insert = (number: number): Write => ({
   row: { tenant: "acme", number, text: "x".repeat(TEXT_BYTES) },
 });
 
+const ENOUGH = (): number => VIEW_WAL_PAGES;
+
 /** A file with rows that wait in its WAL until somebody moves them. */
 const writtenAhead = (path: string) => {
   const writer = new DatabaseSync(path);
+  writer.exec("PRAGMA page_size = 8192");
   writer.exec("PRAGMA journal_mode = WAL");
   writer.exec("PRAGMA wal_autocheckpoint = 0");
   writer.exec("CREATE TABLE things (text TEXT)");
-  writer
-    .prepare(
-      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) INSERT INTO things SELECT ? FROM n",
-    )
-    .run("x".repeat(TEXT_BYTES));
-  return writer;
+  const insert = writer.prepare(
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO things SELECT ? FROM n",
+  );
+  return {
+    write: (rows: number) => insert.run(rows, "x".repeat(TEXT_BYTES)),
+    [Symbol.dispose]: () => writer.close(),
+  };
 };
 
-test("rows are moved when enough were written, and whoever closes waits for it", async () => {
+test("pages are moved when enough of them wait, and whoever closes waits for it", async () => {
   await using database = createSqliteDatabase();
   const { path } = database;
-  const writer = writtenAhead(path);
+  using writer = writtenAhead(path);
+  writer.write(1_000);
   const bytes = () => statSync(path).size;
-
-  const tooFew = createWalMover(path);
-  tooFew.wrote(VIEW_WAL_ROWS - 1);
+  const tooFew = createWalMover(path, () => VIEW_WAL_PAGES - 1);
+  tooFew.committed();
   await tooFew.close();
-  expect(bytes()).toBeLessThan(10_000 * TEXT_BYTES);
-
-  const enough = createWalMover(path);
-  enough.wrote(VIEW_WAL_ROWS - 1);
-  enough.wrote(1);
+  expect(bytes()).toBeLessThan(1_000 * TEXT_BYTES);
+  const enough = createWalMover(path, ENOUGH);
+  enough.committed();
   await enough.close();
-  expect(bytes()).toBeGreaterThan(10_000 * TEXT_BYTES);
-  writer.close();
+  expect(bytes()).toBeGreaterThan(1_000 * TEXT_BYTES);
 });
 
 test("after it is closed nothing is moved", async () => {
   await using database = createSqliteDatabase();
-  const wal = createWalMover(database.path);
+  const wal = createWalMover(database.path, ENOUGH);
   await wal.close();
-  wal.wrote(VIEW_WAL_ROWS);
+  wal.committed();
   await wal.close();
   expect(existsSync(database.path)).toBe(false);
 });
@@ -78,10 +80,10 @@ test("a store has what it commits moved into its file while others are written, 
     });
     end = to;
   };
-  await write(VIEW_WAL_ROWS);
+  await write(VIEW_WAL_PAGES);
   await until("the rows are in the file", async () => {
     await write(1);
-    return statSync(database.path).size > VIEW_WAL_ROWS * TEXT_BYTES;
+    return statSync(database.path).size > VIEW_WAL_PAGES * TEXT_BYTES;
   });
   const keys = Array.from({ length: end }, (_, number) => ({ tenant: "acme", number }));
   expect(await views.load(THINGS, keys)).toHaveLength(end);
