@@ -119,9 +119,9 @@ const foundFirst = <Described extends Table>(
 /**
  * The same for words, with labels or without, in PostgreSQL, whose GIN index knows no order: it would gather every row that has them before it sorts, or
  * go through the log until a page is full, which it never is where a word and a label do not meet. So the end of the log where the answer begins is asked
- * in short stretches, each a term beside the others, for what is found often; and then all of it at once, in which little is left to be found. Nothing behind the stretch
- * that fills the page is looked at: a nested loop takes them in their order, and CTEs keep a plan from running parts of itself in parallel
- * (postgresql.org/docs/current/parallel-safety.html).
+ * in short stretches, each a term beside the others, for what is found often; and then all of it at once, in which little is left to be found. Nothing
+ * behind the stretch that fills the page is looked at: a nested loop takes them in their order, and CTEs keep a plan from running parts of itself in
+ * parallel (postgresql.org/docs/current/parallel-safety.html).
  */
 const foundByStretches = <Described extends Table>(
   parts: SearchParts<Described>,

@@ -1,7 +1,7 @@
 /**
- * Tells others what becomes of duties: of those that changed since it looked last, as the view of cases marks them, and of those that fall due with time. Publishes first
- * and records it then, in one transaction with its position: who is killed in between publishes the same again, with the same id, which the stream takes once. Several
- * announcers may run: of those that tell the same thing one records it, and the others rest.
+ * Tells others what becomes of duties: of those that changed since it looked last, as the view of cases marks them, and of those that fall due with time.
+ * Publishes first and records it then, in one transaction with its position: who is killed in between publishes the same again, with the same id, which the
+ * stream takes once. Several announcers may run: of those that tell the same thing one records it, and the others rest.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
