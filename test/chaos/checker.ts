@@ -9,6 +9,8 @@ export interface Verdict {
   readonly stored: number;
   /** Each a sentence; empty when every promise was kept. */
   readonly violations: readonly string[];
+  /** How long it took to read each. */
+  readonly readingMs: { readonly log: number; readonly view: number };
 }
 
 export const check = async (options: {
@@ -18,8 +20,14 @@ export const check = async (options: {
   readonly call: TestService["call"];
 }): Promise<Verdict> => {
   const { sent, consumerUrl, call } = options;
+  const began = performance.now();
   const log = await readLog(consumerUrl);
+  const between = performance.now();
   const view = await readView(call, log.last);
+  const readingMs = {
+    log: Math.round(between - began),
+    view: Math.round(performance.now() - between),
+  };
   const violations: string[] = [];
   const accuse = (text: string): void => void (violations.length < 20 && violations.push(text));
   for (const hole of log.holes) accuse(`the log has no sequence ${hole}`);
@@ -38,7 +46,7 @@ export const check = async (options: {
       accuse(`${eventId} was acknowledged under ${sequence}, is at ${stored[0]?.sequence}`);
   }
   for (const eventId of log.records.keys()) if (!sent.has(eventId)) accuse(`${eventId} was never sent`);
-  return { sent: sent.size, acknowledged, stored: log.records.size, violations };
+  return { sent: sent.size, acknowledged, stored: log.records.size, violations, readingMs };
 };
 
 interface LoggedRecord {

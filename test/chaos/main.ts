@@ -60,8 +60,11 @@ const round = async (name: Name, seed: number): Promise<ChaosReport> => {
   say(
     `${name}: sent ${report.sent}, acknowledged ${report.acknowledged}, stored ${report.stored}, violations ${report.violations.length}`,
   );
-  const { answers, ready, read } = report.endingMs;
-  say(`${name}: last answers after ${answers} ms, ready after ${ready} ms, log and view read in ${read} ms`);
+  const { answers, ready } = report.endingMs;
+  const { log, view } = report.readingMs;
+  say(
+    `${name}: last answers after ${answers} ms, ready after ${ready} ms, log read in ${log} ms, view in ${view} ms`,
+  );
   for (const violation of report.violations) say(`BROKEN: ${violation}`);
   if (report.violations.length > 0) {
     say(`again: ${again}`);

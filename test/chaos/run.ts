@@ -8,8 +8,8 @@ import { type ScheduleOptions, schedule } from "./schedule.ts";
 export interface ChaosReport extends Verdict {
   /** From the end of each fault until a request is acknowledged that began after it. */
   readonly recoveryMs: readonly { readonly fault: string; readonly ms: number }[];
-  /** How long the round took to end, after its last fault: each of these follows the one before. */
-  readonly endingMs: { readonly answers: number; readonly ready: number; readonly read: number };
+  /** How long the round took to end, after its last fault and before it was read: each of these follows the one before. */
+  readonly endingMs: { readonly answers: number; readonly ready: number };
 }
 
 const RECOVERY_MS_MAX = 60_000;
@@ -85,6 +85,6 @@ const playRound = async <Kind extends string>(parts: {
   const ready = stage();
   round.doing = "reading log and view";
   const verdict = await check({ sent: loader.sent, consumerUrl: scene.consumerUrl(), call: scene.call });
-  const endingMs = { answers, ready, read: stage() };
-  return { ...verdict, violations: [...loader.wrongAnswers, ...verdict.violations], recoveryMs, endingMs };
+  const violations = [...loader.wrongAnswers, ...verdict.violations];
+  return { ...verdict, violations, recoveryMs, endingMs: { answers, ready } };
 };
