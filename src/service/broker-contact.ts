@@ -3,6 +3,7 @@
  * again is gone for one; either may begin between two steps. So all of them are tried again until they succeed in a row.
  */
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
 import { createAdminKeyFile } from "../access/admin-key-file.ts";
@@ -39,7 +40,7 @@ export const contactBroker = async (contacting: Contacting): Promise<BrokerConta
       const refused = asRefusal(error);
       if (refused.isFinal || performance.now() > deadline) throw refused;
       contacting.logger.warn("waiting for the broker", { detail: refused.message });
-      await new Promise((resolve) => setTimeout(resolve, BROKER_RETRY_MS));
+      await delay(BROKER_RETRY_MS);
     }
   }
 };

@@ -1,4 +1,5 @@
 /** Keeps the streams as streams/ says: at the start, and again whenever the connection comes back. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { type Reconciliation, reconcileStreams } from "../jetstream/reconcile.ts";
@@ -32,7 +33,7 @@ export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> =>
         problem = describe(await reconcileOnce(keeper).catch(unavailable));
         if (problem === undefined) return;
         keeper.logger.error("the streams are not right", { detail: problem });
-        await pause(BROKER_RETRY_MS);
+        await delay(BROKER_RETRY_MS);
       }
     };
     const listener = connection.onChange((state) => {
@@ -70,6 +71,3 @@ const describe = (result: Reconciliation): string | undefined => {
   );
   return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}`;
 };
-
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -22,7 +22,7 @@ export const visitPostgresTerms = async (
     placeOf: (row) => [rowInteger(row, "sequence")],
   });
   for await (const row of words) {
-    // No term has a space.
+    // No term has a space, and a row that somebody emptied has an empty text.
     for (const term of rowText(row, "terms").split(" "))
       if (term !== "") visit(term, rowInteger(row, "sequence"));
   }

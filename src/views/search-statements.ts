@@ -100,10 +100,17 @@ const foundFirst = <Described extends Table>(
   parts: SearchParts<Described>,
   tables: { readonly main: MainPlace; readonly companions: readonly Place[]; readonly first: Place },
 ): Statement => {
-  const { tenant, columns, order, rowsMax } = parts;
   const { main, companions, first } = tables;
   const selected = [`${first.sequence} AS "sequence"`];
-  const found = reading(parts, { places: companions, selected, bounded: "all", more: [] });
+  return rowsOf(parts, main, reading(parts, { places: companions, selected, bounded: "all", more: [] }));
+};
+
+/** `found` gives the sequences. */
+const rowsOf = <Described extends Table>(
+  { tenant, columns, order, rowsMax }: SearchParts<Described>,
+  main: MainPlace,
+  found: Statement,
+): Statement => {
   const isTenants = equals(main.source, "tenant", tenant);
   return {
     sql: [
@@ -127,10 +134,9 @@ const foundByStretches = <Described extends Table>(
   parts: SearchParts<Described>,
   { main, match }: { readonly main: MainPlace; readonly match: TextMatch },
 ): Statement => {
-  const { tenant, columns, order, rowsMax } = parts;
+  const { order, rowsMax } = parts;
   const index = sqlName(match.index.name);
   const { least, greatest } = endsOf(parts);
-  const isTenants = equals(main.source, "tenant", tenant);
   const { numbers, isBeyond } = stretchesOf(order);
   const page = (question: string, where: string): string =>
     [
@@ -142,26 +148,15 @@ const foundByStretches = <Described extends Table>(
   const near = page(`?::tsquery && ('''${STRETCH_TERM_START}' || stretch.number || '''')::tsquery`, "");
   // Not a constant: by the statistics of that a frequent word is found sooner without the index, and mostly it is not.
   const far = page("SELECT ?::tsquery", ` AND ${isBeyond}`);
-  return {
+  return rowsOf(parts, main, {
     sql: [
       `WITH ends AS MATERIALIZED (SELECT GREATEST((SELECT MIN(rowid) FROM ${index}), ${least.text}) AS least,`,
       `LEAST((SELECT MAX(rowid) FROM ${index}), ${greatest.text}) AS greatest)`,
-      `SELECT ${columns.map((name) => columnIn(main.source, name)).join(", ")} FROM (`,
       `(SELECT page."sequence" FROM ends CROSS JOIN ${numbers} AS stretch (number) CROSS JOIN LATERAL ${near})`,
-      `UNION ALL (SELECT page."sequence" FROM ends CROSS JOIN LATERAL ${far}) LIMIT ?) found CROSS JOIN ${main.from}`,
-      `WHERE ${isTenants.text} AND ${main.sequence} = found."sequence"`,
-      `ORDER BY found."sequence" ${direction(order)} LIMIT ?`,
+      `UNION ALL (SELECT page."sequence" FROM ends CROSS JOIN LATERAL ${far}) LIMIT ?`,
     ].join(" "),
-    params: [
-      ...least.params,
-      ...greatest.params,
-      ...[match, rowsMax],
-      ...[match, rowsMax],
-      rowsMax,
-      ...isTenants.params,
-      rowsMax,
-    ],
-  };
+    params: [...least.params, ...greatest.params, match, rowsMax, match, rowsMax, rowsMax],
+  });
 };
 
 /** The numbers of the short stretches in the order of the answer, and what a sequence is beyond all of them. */

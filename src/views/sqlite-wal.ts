@@ -5,6 +5,8 @@
  */
 import { Worker } from "node:worker_threads";
 import { VIEW_WAL_PAGES } from "../limits.ts";
+import type { Statements } from "./sqlite-connection.ts";
+import { fromStored } from "./stored-rows.ts";
 
 export interface WalMover {
   /** Something was committed. When enough pages wait they are moved, unless others are at the moment. */
@@ -14,10 +16,10 @@ export interface WalMover {
 }
 
 /**
- * `pagesWaiting`: of the WAL, not in the file yet. Rows do not tell: a commit of 8000 records writes half a page for each, one of a hundred four
+ * `countWaiting`: pages of the WAL that are not in the file yet. Rows do not tell: a commit of 8000 records writes half a page for each, one of a hundred four
  * (measured). Where the thread cannot start or ends, the writer's own commits move what waits as soon as it is too much (wal_autocheckpoint).
  */
-export const createWalMover = (path: string, pagesWaiting: () => number): WalMover => {
+export const createWalMover = (path: string, countWaiting: () => number): WalMover => {
   let worker: Worker | undefined;
   let isOver = false;
   let moving: PromiseWithResolvers<void> | undefined;
@@ -39,7 +41,7 @@ export const createWalMover = (path: string, pagesWaiting: () => number): WalMov
   };
   return {
     committed: () => {
-      if (isOver || moving || pagesWaiting() < VIEW_WAL_PAGES) return;
+      if (isOver || moving || countWaiting() < VIEW_WAL_PAGES) return;
       moving = Promise.withResolvers();
       worker ??= start();
       worker.postMessage("move");
@@ -52,8 +54,18 @@ export const createWalMover = (path: string, pagesWaiting: () => number): WalMov
   };
 };
 
+/** Of the WAL, not in the file yet. It must not fail a commit that stands: what does not answer now is asked after the next one. */
+export const pagesWaiting = (read: Statements): number => {
+  try {
+    const { log, checkpointed } = fromStored(read(WAL_PAGES).get() ?? {});
+    return Number(log) - Number(checkpointed);
+  } catch {
+    return 0;
+  }
+};
+
 /** Moves nothing, and says what there is to move (SQLite 3.51; before, a mode that it does not know moves all). Of `log`, `checkpointed` have been. */
-export const WAL_PAGES = "PRAGMA wal_checkpoint(NOOP)";
+const WAL_PAGES = "PRAGMA wal_checkpoint(NOOP)";
 
 /** All of the thread: it is handed over as text, so that an executable need not bring a file for it. */
 const thread = async (): Promise<void> => {

@@ -22,7 +22,7 @@ import {
 } from "./sqlite-connection.ts";
 import { getRow, runWrite, runWrites } from "./sqlite-rows.ts";
 import { sqliteTermsOf } from "./sqlite-terms.ts";
-import { createWalMover, WAL_PAGES, type WalMover } from "./sqlite-wal.ts";
+import { createWalMover, pagesWaiting, type WalMover } from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
@@ -117,16 +117,6 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     close,
     [Symbol.asyncDispose]: close,
   };
-};
-
-/** Of the WAL, not in the file yet. It must not fail a commit that stands: what does not answer now is asked after the next one. */
-const pagesWaiting = (read: Statements): number => {
-  try {
-    const { log, checkpointed } = fromStored(read(WAL_PAGES).get() ?? {});
-    return Number(log) - Number(checkpointed);
-  } catch {
-    return 0;
-  }
 };
 
 const createCommit =

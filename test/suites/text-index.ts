@@ -302,24 +302,25 @@ export const textIndexSuite = (
         const begun = { ...match, prefixes: ["n"] } as const;
         const isRed = { kind: "equals", column: "colour", value: "red" } as const;
         const isMarked = { kind: "labelled", index: WORDS, label: MARK } as const;
-        for (const where of [
-          [match],
-          [begun],
-          [match, isRed],
-          [isRed, begun],
-          [match, isMarked],
-          [begun, isMarked],
-          [isMarked, isRed, match],
-        ]) {
+        const placed = (bound: number | undefined) => bound && bound * apart;
+        const everyBound = [undefined, 0, 30, 61].flatMap((after) =>
+          [undefined, 20].flatMap((above) =>
+            [undefined, 45].map((upTo) => ({
+              after: placed(after),
+              above: placed(above),
+              upTo: placed(upTo),
+            })),
+          ),
+        );
+        for (const where of [match, begun].flatMap((words) => [
+          [words],
+          [words, isRed],
+          [isRed, words],
+          [words, isMarked],
+          [isMarked, isRed, words],
+        ])) {
           for (const order of ["asc", "desc"] as const) {
-            for (const [after, above, upTo] of [
-              [undefined, undefined, undefined],
-              [0, undefined, 45],
-              [30, undefined, undefined],
-              [30, 10, 45],
-              [61, 50, undefined],
-              [undefined, 20, 40],
-            ].map((bounds) => bounds.map((bound) => bound && bound * apart))) {
+            for (const { after, above, upTo } of everyBound) {
               const columns = ["sequence"] as const;
               const bounds = { order, after, above, upTo, rowsMax: 7 };
               const parts = { tenant: "acme", table: THINGS, columns, where, ...bounds };

@@ -13,11 +13,17 @@ import { deadlineOf } from "../../obligations/deadlines.ts";
 import { OBLIGATION_STATES } from "../../obligations/state.ts";
 import { nextBoundary, type Told, type Transition, transitionsTo } from "../../obligations/transitions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { type Row, rowInteger, rowText } from "../../views/tables.ts";
+import { type Row, rowInteger, rowText, type Table } from "../../views/tables.ts";
 import type { ViewStore, Write } from "../../views/view-store.ts";
-import { type DutyChange, dutyChangeOf, dutyChangesQuery } from "../cases/duty-changes.ts";
+import {
+  type DutyChange,
+  type DutyId,
+  dutyChangeOf,
+  dutyChangesQuery,
+  ownedDuty,
+  ownedKey,
+} from "../cases/duty-changes.ts";
 import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
-import { OPERATOR } from "../operator.ts";
 import { boundariesQuery } from "./queries.ts";
 import { ANNOUNCEMENTS, BOUNDARIES, TOLD } from "./tables.ts";
 
@@ -116,25 +122,17 @@ const tellFallenDue = async (
       boundariesQuery({ before, after, rowsMax: ANNOUNCE_DUTIES }),
     );
     after = passed.length < ANNOUNCE_DUTIES ? undefined : passed.at(-1);
-    const named = passed.map((row) => ({
-      tenant: rowText(row, "owner"),
-      obligationId: rowText(row, "obligation_id"),
-    }));
+    const named = passed.map(ownedDuty);
     const duties = await findDuties(views, named);
     const there = new Set(duties.map(({ id }) => identity(id)));
     const gone = named
       .filter((id) => !there.has(identity(id)))
-      .map((id): Write => ({ kind: "delete", table: BOUNDARIES, key: boundaryKey(id) }));
+      .map((id): Write => ({ kind: "delete", table: BOUNDARIES, key: ownedKey(id) }));
     const told = await tell(dependencies, duties, { from: position, to: position }, gone);
     if (told === "superseded") return told;
   } while (after !== undefined && !signal.aborted);
   return "told";
 };
-
-interface DutyId {
-  readonly tenant: string;
-  readonly obligationId: string;
-}
 
 interface Duty {
   readonly id: DutyId;
@@ -148,20 +146,16 @@ const idOf = (row: Row): DutyId => ({
   tenant: rowText(row, "tenant"),
   obligationId: rowText(row, "obligation_id"),
 });
-const boundaryKey = ({ tenant, obligationId }: DutyId) => ({
-  tenant: OPERATOR,
-  owner: tenant,
-  obligation_id: obligationId,
-});
+/** Most looks find nothing, and need not ask. */
+const loadRows = async (
+  views: Pick<ViewStore, "load">,
+  table: Table,
+  ids: readonly DutyId[],
+): Promise<readonly Row[]> => (ids.length === 0 ? [] : views.load(table, ids.map(keyOf)));
 
 /** Those that are there still. */
-const findDuties = async (
-  views: Pick<ViewStore, "load">,
-  ids: readonly DutyId[],
-): Promise<readonly Duty[]> => {
-  const rows = ids.length === 0 ? [] : await views.load(OBLIGATIONS, ids.map(keyOf));
-  return rows.map((row) => ({ id: idOf(row), row }));
-};
+const findDuties = async (views: Pick<ViewStore, "load">, ids: readonly DutyId[]): Promise<readonly Duty[]> =>
+  (await loadRows(views, OBLIGATIONS, ids)).map((row) => ({ id: idOf(row), row }));
 
 const tell = async (
   { views, rules, publish, onAnnounced, now }: AnnouncerDependencies,
@@ -170,18 +164,14 @@ const tell = async (
   others: readonly Write[] = [],
 ): Promise<"told" | "superseded"> => {
   const at = now().toISOString();
-  const known =
-    duties.length === 0
-      ? []
-      : await views.load(
-          TOLD,
-          duties.map(({ id }) => keyOf(id)),
-        );
+  const atKey = timeKey(at);
+  const ids = duties.map(({ id }) => id);
+  const known = await loadRows(views, TOLD, ids);
   const toldOf = new Map(known.map((row) => [identity(idOf(row)), toldIn(row)]));
   const announcements: Announcement[] = [];
   const writes = [...others];
   for (const { id, row } of duties) {
-    const told: Told = { state: stateOfRow(row, timeKey(at)), dueAt: rowText(row, "due_at") };
+    const told: Told = { state: stateOfRow(row, atKey), dueAt: rowText(row, "due_at") };
     for (const transition of transitionsTo(told, toldOf.get(identity(id))))
       announcements.push(announcementOf({ id, row, told, transition, rules, at }));
     writes.push(...recordOf(id, told));
@@ -200,7 +190,7 @@ const toldIn = (row: Row): Told => {
 
 const recordOf = (id: DutyId, told: Told): readonly Write[] => {
   const at = nextBoundary(told);
-  const key = boundaryKey(id);
+  const key = ownedKey(id);
   return [
     { kind: "upsert", table: TOLD, row: { ...keyOf(id), state: told.state, due_at: told.dueAt } },
     at === undefined

@@ -30,15 +30,28 @@ export const dutyChanges = (
     return [];
   });
 
-const keyOf = (tenant: string, duty: Row) => ({
-  tenant: OPERATOR,
-  owner: tenant,
-  obligation_id: rowText(duty, "obligation_id"),
-});
+const keyOf = (tenant: string, duty: Row) =>
+  ownedKey({ tenant, obligationId: rowText(duty, "obligation_id") });
 
-export interface DutyChange {
+export interface DutyId {
   readonly tenant: string;
   readonly obligationId: string;
+}
+
+/** Key of a duty in tables that are asked for whoever their rows belong to. */
+export const ownedKey = ({ tenant, obligationId }: DutyId) => ({
+  tenant: OPERATOR,
+  owner: tenant,
+  obligation_id: obligationId,
+});
+
+/** Of a row of such a table. */
+export const ownedDuty = (row: Row): DutyId => ({
+  tenant: rowText(row, "owner"),
+  obligationId: rowText(row, "obligation_id"),
+});
+
+export interface DutyChange extends DutyId {
   readonly sequence: Sequence;
 }
 
@@ -63,7 +76,6 @@ export const dutyChangesQuery = (range: {
 };
 
 export const dutyChangeOf = (row: Row): DutyChange => ({
-  tenant: rowText(row, "owner"),
-  obligationId: rowText(row, "obligation_id"),
+  ...ownedDuty(row),
   sequence: rowInteger(row, "sequence"),
 });
