@@ -31,6 +31,7 @@ const plays = async <Kind extends string>(
     said: faults,
   });
   expect(report.acknowledged).toBeGreaterThan(100);
+  expect(report.duties).toBeGreaterThan(10);
 };
 
 test.concurrent(

@@ -1,16 +1,19 @@
-/** Holds the log and the view against what was acknowledged, with a plain NATS client and over HTTP. */
-import { connect } from "nats";
+/** Holds the log and the view against what was acknowledged, and what was told of duties against the view, with a plain NATS client and over HTTP. */
 import type { TestService } from "../support/service.ts";
+import { connectConsumer } from "./consumer.ts";
+import { checkDuties } from "./duties.ts";
 import type { SentEvent } from "./loader.ts";
 
 export interface Verdict {
   readonly sent: number;
   readonly acknowledged: number;
   readonly stored: number;
+  /** Duties that the view holds, of each of which all was told once. */
+  readonly duties: number;
   /** Each a sentence; empty when every promise was kept. */
   readonly violations: readonly string[];
-  /** How long it took to read each. */
-  readonly readingMs: { readonly log: number; readonly view: number };
+  /** How long it took to read each; of duties also until the last was told. */
+  readonly readingMs: { readonly log: number; readonly view: number; readonly duties: number };
 }
 
 export const check = async (options: {
@@ -20,14 +23,18 @@ export const check = async (options: {
   readonly call: TestService["call"];
 }): Promise<Verdict> => {
   const { sent, consumerUrl, call } = options;
-  const began = performance.now();
-  const log = await readLog(consumerUrl);
-  const between = performance.now();
-  const view = await readView(call, log.last);
-  const readingMs = {
-    log: Math.round(between - began),
-    view: Math.round(performance.now() - between),
+  let began = performance.now();
+  const stage = (): number => {
+    const before = began;
+    began = performance.now();
+    return Math.round(began - before);
   };
+  const log = await readLog(consumerUrl);
+  const logMs = stage();
+  const view = await readView(call, log.last);
+  const viewMs = stage();
+  const duties = await checkDuties({ consumerUrl, call, last: log.last });
+  const readingMs = { log: logMs, view: viewMs, duties: stage() };
   const violations: string[] = [];
   const accuse = (text: string): void => void (violations.length < 20 && violations.push(text));
   for (const hole of log.holes) accuse(`the log has no sequence ${hole}`);
@@ -46,7 +53,15 @@ export const check = async (options: {
       accuse(`${eventId} was acknowledged under ${sequence}, is at ${stored[0]?.sequence}`);
   }
   for (const eventId of log.records.keys()) if (!sent.has(eventId)) accuse(`${eventId} was never sent`);
-  return { sent: sent.size, acknowledged, stored: log.records.size, violations, readingMs };
+  for (const violation of duties.violations) accuse(violation);
+  return {
+    sent: sent.size,
+    acknowledged,
+    stored: log.records.size,
+    duties: duties.held,
+    violations,
+    readingMs,
+  };
 };
 
 interface LoggedRecord {
@@ -55,12 +70,7 @@ interface LoggedRecord {
 }
 
 export const readLog = async (consumerUrl: string) => {
-  const servers = consumerUrl.split(",").map((url) => new URL(url));
-  const nats = await connect({
-    servers: servers.map(({ host }) => host),
-    user: servers[0]?.username ?? "",
-    pass: servers[0]?.password ?? "",
-  });
+  const nats = await connectConsumer(consumerUrl);
   const { state } = await (await nats.jetstreamManager({ checkAPI: false })).streams.info("AUDIT");
   const records = new Map<string, LoggedRecord[]>();
   const holes: number[] = [];

@@ -42,9 +42,10 @@ export const startLoader = (options: {
   let isRunning = true;
   let next = 0;
 
-  const make = (): SentEvent => {
+  const make = (members: object = {}, said: object = {}): SentEvent => {
     const eventId = `evt_chaos_${next++}`;
-    const text = JSON.stringify(event({ event_id: eventId, metadata: { n: next, s: "é😀" } }));
+    const metadata = { n: next, s: "é😀", ...said };
+    const text = JSON.stringify(event({ event_id: eventId, ...members, metadata }));
     const made: SentEvent = { eventId, text };
     sent.set(eventId, made);
     return made;
@@ -81,9 +82,10 @@ export const startLoader = (options: {
   };
 
   const drive = async (random: () => number): Promise<void> => {
+    const makeAny = createMaker(random, make);
     while (isRunning) {
       const size = random() < 0.5 ? 1 : 1 + Math.floor(random() * 200);
-      const batch = Array.from({ length: size }, make);
+      const batch = Array.from({ length: size }, makeAny);
       const headers = random() < 0.3 ? { "idempotency-key": `key-${batch[0]?.eventId}` } : {};
       const [first] = batch;
       for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -104,5 +106,26 @@ export const startLoader = (options: {
       isRunning = false;
       await Promise.all(running);
     },
+  };
+};
+
+/** One in sixteen, so that there are some in every round. */
+const REVIEWS_SHARE = 1 / 16;
+
+/** Among other events reviews that are triggered, each with a duty to complete it, of which half are completed: sooner or later, or in the same batch. */
+const createMaker = (
+  random: () => number,
+  make: (members?: object, said?: object) => SentEvent,
+): (() => SentEvent) => {
+  const open: string[] = [];
+  return () => {
+    if (random() >= REVIEWS_SHARE) return make();
+    const timestamp = new Date().toISOString();
+    const completed = random() < 0.5 ? open.shift() : undefined;
+    if (completed !== undefined)
+      return make({ event_type: "decision.human_review_completed", timestamp }, { decision_id: completed });
+    const decision = crypto.randomUUID();
+    open.push(decision);
+    return make({ event_type: "decision.human_review_triggered", timestamp }, { decision_id: decision });
   };
 };

@@ -58,12 +58,12 @@ const round = async (name: Name, seed: number): Promise<ChaosReport> => {
     process.exit(1);
   });
   say(
-    `${name}: sent ${report.sent}, acknowledged ${report.acknowledged}, stored ${report.stored}, violations ${report.violations.length}`,
+    `${name}: sent ${report.sent}, acknowledged ${report.acknowledged}, stored ${report.stored}, duties ${report.duties}, violations ${report.violations.length}`,
   );
   const { answers, ready } = report.endingMs;
-  const { log, view } = report.readingMs;
+  const { log, view, duties } = report.readingMs;
   say(
-    `${name}: last answers after ${answers} ms, ready after ${ready} ms, log read in ${log} ms, view in ${view} ms`,
+    `${name}: last answers after ${answers} ms, ready after ${ready} ms, log read in ${log} ms, view in ${view} ms, duties in ${duties} ms`,
   );
   for (const violation of report.violations) say(`BROKEN: ${violation}`);
   if (report.violations.length > 0) {
@@ -75,13 +75,13 @@ const round = async (name: Name, seed: number): Promise<ChaosReport> => {
 
 const deadline = performance.now() + minutes * 60_000;
 const names = await chosen();
-const totals = { rounds: 0, sent: 0, acknowledged: 0, stored: 0 };
+const totals = { rounds: 0, sent: 0, acknowledged: 0, stored: 0, duties: 0 };
 const recovery = new Map<string, number[]>();
 for (let seed = firstSeed; performance.now() < deadline; seed++) {
   const name = names[totals.rounds % names.length] ?? "single";
   const report = await round(name, seed);
   totals.rounds++;
-  for (const total of ["sent", "acknowledged", "stored"] as const) totals[total] += report[total];
+  for (const total of ["sent", "acknowledged", "stored", "duties"] as const) totals[total] += report[total];
   for (const { fault, ms } of report.recoveryMs) {
     const key = `${name}: ${fault}`;
     recovery.set(key, [...(recovery.get(key) ?? []), ms]);
@@ -89,7 +89,7 @@ for (let seed = firstSeed; performance.now() < deadline; seed++) {
 }
 
 say(
-  `rounds ${totals.rounds}, sent ${totals.sent}, acknowledged ${totals.acknowledged}, stored ${totals.stored}, lost 0, twice 0, holes 0`,
+  `rounds ${totals.rounds}, sent ${totals.sent}, acknowledged ${totals.acknowledged}, stored ${totals.stored}, lost 0, twice 0, holes 0; duties ${totals.duties}, each told once`,
 );
 for (const [fault, unsorted] of recovery) {
   const times = unsorted.toSorted((a, b) => a - b);

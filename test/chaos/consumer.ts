@@ -1,0 +1,12 @@
+/** A plain NATS client, as your own services have. */
+import { connect, type NatsConnection } from "nats";
+
+/** `url`: of one broker, or of several, separated by commas. */
+export const connectConsumer = (url: string): Promise<NatsConnection> => {
+  const servers = url.split(",").map((each) => new URL(each));
+  return connect({
+    servers: servers.map(({ host }) => host),
+    user: servers[0]?.username ?? "",
+    pass: servers[0]?.password ?? "",
+  });
+};

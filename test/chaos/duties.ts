@@ -1,0 +1,73 @@
+/** Holds what was told of duties, on the stream OBLIGATIONS, against the duties that the view holds. */
+import type { TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { connectConsumer } from "./consumer.ts";
+
+/** A projector that was killed last of all starts again, goes through what is left of the log, and tells it. */
+const TOLD_MS_MAX = 60_000;
+
+/** Nothing that the loader sends falls due while it is watched: a duty opens, and is met where its review was completed. */
+export const checkDuties = async (options: {
+  readonly consumerUrl: string;
+  readonly call: TestService["call"];
+  /** Of the log. */
+  readonly last: number;
+}): Promise<{ readonly held: number; readonly violations: readonly string[] }> => {
+  const expected = await readDuties(options);
+  let told: ReadonlyMap<string, number> = new Map();
+  const isAllTold = async (): Promise<boolean> => {
+    told = await readTold(options.consumerUrl);
+    return [...expected.tellings].every((telling) => told.has(telling));
+  };
+  // What is missing is named below.
+  await until("all is told of duties", isAllTold, { timeoutMs: TOLD_MS_MAX }).catch(() => undefined);
+  const violations: string[] = [];
+  for (const telling of expected.tellings) if (!told.has(telling)) violations.push(`${telling} was not told`);
+  for (const [telling, times] of told) {
+    if (!expected.tellings.has(telling)) violations.push(`${telling} was told and is not so`);
+    if (times > 1) violations.push(`${telling} was told ${times} times`);
+  }
+  return { held: expected.held, violations };
+};
+
+const tellingOf = (obligationId: string, transition: string): string => `${obligationId} ${transition}`;
+
+const readDuties = async ({
+  call,
+  last,
+}: {
+  readonly call: TestService["call"];
+  readonly last: number;
+}): Promise<{ readonly held: number; readonly tellings: ReadonlySet<string> }> => {
+  const tellings = new Set<string>();
+  let held = 0;
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const page = await call(`/v1/obligations?limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`);
+    if (page.status !== 200) throw new Error(page.text);
+    for (const { obligation_id: id, state } of page.json.data as { obligation_id: string; state: string }[]) {
+      held++;
+      tellings.add(tellingOf(id, "open"));
+      if (state !== "open") tellings.add(tellingOf(id, state));
+    }
+    cursor = page.json.next_cursor;
+  }
+  return { held, tellings };
+};
+
+/** How often each was told. */
+const readTold = async (consumerUrl: string): Promise<ReadonlyMap<string, number>> => {
+  const nats = await connectConsumer(consumerUrl);
+  const told = new Map<string, number>();
+  const { state } = await (await nats.jetstreamManager({ checkAPI: false })).streams.info("OBLIGATIONS");
+  const consumer = await nats.jetstream().consumers.get("OBLIGATIONS");
+  const messages = state.messages > 0 ? await consumer.consume({ max_messages: 1000 }) : [];
+  for await (const message of messages) {
+    const { obligation_id, transition }: { obligation_id: string; transition: string } = message.json();
+    const telling = tellingOf(obligation_id, transition);
+    told.set(telling, (told.get(telling) ?? 0) + 1);
+    if (message.seq === state.last_seq) break;
+  }
+  await nats.close();
+  return told;
+};
