@@ -50,7 +50,7 @@ export const createMetrics = () => {
     }),
     reconciledHours: new Counter({
       name: "prooftrail_reconciled_hours_total",
-      help: "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, missing_in_log, not_projected. The last two are alarms.",
+      help: "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, refused, missing_in_log, not_projected. The last three are alarms.",
       labelNames: ["tenant", "state"],
       registers,
     }),

@@ -61,8 +61,8 @@ test("an event that the view has lost is named, and found in the log", async () 
     state: "not_projected",
     is_complete: true,
     differing: [
-      { event_id: "evt_7", sequence: 8 },
-      { event_id: "evt_9", sequence: 10 },
+      { event_id: "evt_7", sequence: 8, code: "not_projected" },
+      { event_id: "evt_9", sequence: 10, code: "not_projected" },
     ],
   });
   database.exec("INSERT INTO events SELECT * FROM gone");
@@ -86,4 +86,19 @@ test("hours without events are left out, too many are refused, and a tenant sees
   const key = await service.makeKey("other");
   const own = await service.call(`/v1/reconciliation?min_sequence=${sequence}`, { key });
   expect(own.json.data.hours[0]).toMatchObject({ stored: 1, projected: 1 });
+});
+
+test("an event that was acknowledged and that the view cannot take is named with the reason", async () => {
+  const body = event({ event_id: "evt_5", asset_id: "another_model" });
+  const sent = await service.call("/v1/events", { body, headers: { "idempotency-key": "of-its-own" } });
+  expect(sent.status).toBe(202);
+  sequence = sent.json.data.sequence;
+  const { is_balanced, hours } = await reconcile();
+  expect(is_balanced).toBe(false);
+  expect(hours.at(-1)).toMatchObject({
+    state: "refused",
+    dead_letters: 1,
+    differing: [{ event_id: "evt_5", sequence, code: "event_id_conflict" }],
+    is_complete: true,
+  });
 });

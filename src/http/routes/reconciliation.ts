@@ -5,7 +5,9 @@ import { RECONCILED_EVENTS_NAMED_MAX, RECONCILED_HOURS_MAX } from "../../limits.
 import { hourOf } from "../../log/accepted-counts.ts";
 import { LogUnavailableError } from "../../log/event-log.ts";
 import {
+  BALANCE_STATES,
   type HourBalance,
+  isBalanced,
   type ReconciliationDependencies,
   reconcile,
 } from "../../projections/ledger/reconcile.ts";
@@ -37,7 +39,7 @@ export const reconciliationRoutes = ({
         const position = await views.position("events");
         const lastSequence = await reconciliation.log.lastSequence();
         return answerOne(call, {
-          is_balanced: balances.every(({ state }) => state === "balanced" || state === "more_stored"),
+          is_balanced: balances.every(isBalanced),
           log_last_sequence: lastSequence,
           view_position: position,
           hours: balances.map(hourEntry),
@@ -82,7 +84,7 @@ const hourEntry = (balance: HourBalance) => ({
   repeated: balance.repeated,
   dead_letters: balance.deadLetters,
   state: balance.state,
-  differing: balance.differing.map(({ eventId, sequence }) => ({ event_id: eventId, sequence })),
+  differing: balance.differing.map(({ eventId, sequence, code }) => ({ event_id: eventId, sequence, code })),
   is_complete: balance.isComplete,
 });
 
@@ -94,21 +96,32 @@ const HourEntry = Type.Object({
   }),
   stored: Type.Integer({ description: "Records in the log." }),
   projected: Type.Integer({ description: "Events in the view, counted now." }),
-  repeated: Type.Integer({ description: "Records of events that the log held already." }),
-  dead_letters: Type.Integer({ description: "Records that the view could not take." }),
+  repeated: Type.Integer({ description: "Records under an event_id that the log held already." }),
+  dead_letters: Type.Integer({
+    description:
+      "Records that the view could not take, among them those that repeat an event_id with other content.",
+  }),
   state: Type.Union(
-    (["balanced", "more_stored", "missing_in_log", "not_projected"] as const).map((state) =>
-      Type.Literal(state),
-    ),
+    BALANCE_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "`more_stored`: stored, but nobody was told, because a front end or its connection ended first. `missing_in_log` and `not_projected` are alarms, or an hour that is still under way.",
+        "`more_stored`: stored, but nobody was told, because a front end or its connection ended first. `refused`: nothing is lost, and the view could not take what `differing` names. `missing_in_log` and `not_projected` are alarms, or an hour that is still under way.",
     },
   ),
-  differing: Type.Array(Type.Object({ event_id: Type.String(), sequence: Type.Integer() }), {
-    maxItems: RECONCILED_EVENTS_NAMED_MAX,
-    description: "Events in the log that the view does not have.",
-  }),
+  differing: Type.Array(
+    Type.Object({
+      event_id: Type.Union([Type.String(), Type.Null()], { description: "Null where the event has none." }),
+      sequence: Type.Integer(),
+      code: Type.String({
+        description:
+          "Why the view does not have it: the code of its dead letter, such as `event_id_conflict` (an earlier event with this event_id has other content), or `not_projected`.",
+      }),
+    }),
+    {
+      maxItems: RECONCILED_EVENTS_NAMED_MAX,
+      description: "Records in the log that the view does not have.",
+    },
+  ),
   is_complete: Type.Boolean({ description: "Whether all that differ are named." }),
 });
 

@@ -13,8 +13,8 @@ import {
 import type { AcceptedCounts, Hour } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { decodeRecord } from "../../log/record.ts";
-import { type Row, rowInteger } from "../../views/tables.ts";
-import { tenantCount } from "../../views/tenant-query.ts";
+import { type Row, rowInteger, rowText } from "../../views/tables.ts";
+import { tenantCount, tenantList } from "../../views/tenant-query.ts";
 import { DEAD_LETTERS, type ViewStore } from "../../views/view-store.ts";
 import { EVENTS } from "../events/tables.ts";
 import { LEDGER } from "./tables.ts";
@@ -25,19 +25,40 @@ export interface HourBalance {
   readonly accepted: number | null;
   readonly stored: number;
   readonly projected: number;
-  /** Records of events that were stored before: their event stands in the view once. */
+  /** Records under an event_id that was stored before: an event stands in the view once. */
   readonly repeated: number;
+  /** Records that the view could not take, among them those that repeat an event_id with other content. */
   readonly deadLetters: number;
-  readonly state: "balanced" | "more_stored" | "missing_in_log" | "not_projected";
+  readonly state: BalanceState;
   readonly differing: readonly DifferingEvent[];
   /** Whether all that differ are named. */
   readonly isComplete: boolean;
 }
 
+/** `refused`: the counts are equal, and the view could not take some of the records. */
+export const BALANCE_STATES = [
+  "balanced",
+  "more_stored",
+  "refused",
+  "missing_in_log",
+  "not_projected",
+] as const;
+export type BalanceState = (typeof BALANCE_STATES)[number];
+
+/** Whether every event that was acknowledged is in the log and in the view. More may be. */
+export const isBalanced = ({ state }: Pick<HourBalance, "state">): boolean =>
+  state === "balanced" || state === "more_stored";
+
 export interface DifferingEvent {
-  readonly eventId: string;
+  /** Null for a record whose event has none. */
+  readonly eventId: string | null;
   readonly sequence: number;
+  /** Of its dead letter, or NOT_PROJECTED. */
+  readonly code: string;
 }
+
+/** It should stand in the view, and nothing says why it does not. */
+export const NOT_PROJECTED = "not_projected";
 
 export interface ReconciliationDependencies {
   readonly views: ViewStore;
@@ -83,15 +104,44 @@ const balanceOf = async (
   const stored = rowInteger(row, "records");
   const repeated = rowInteger(row, "repeated");
   const isProjected = projected + repeated + rowInteger(row, "malformed") === stored;
-  const state = !isProjected
-    ? "not_projected"
-    : accepted === null || accepted === stored
-      ? "balanced"
-      : accepted > stored
-        ? "missing_in_log"
-        : "more_stored";
-  const named = isProjected ? NOTHING_DIFFERS : await namedDifferences({ views, log, tenant, hour, range });
-  return { hour, accepted, stored, projected, repeated, deadLetters, state, ...named };
+  const where: HourRead = { views, log, tenant, hour, range };
+  const refused = deadLetters === 0 ? NOTHING_DIFFERS : await refusedRecords(where);
+  const lost = isProjected ? NOTHING_DIFFERS : await lostRecords(where);
+  const isRefused = refused.differing.length > 0 || !refused.isComplete;
+  return {
+    hour,
+    accepted,
+    stored,
+    projected,
+    repeated,
+    deadLetters,
+    state: stateOf({ accepted, stored, isProjected, isRefused }),
+    ...together(refused, lost),
+  };
+};
+
+const stateOf = (found: {
+  readonly accepted: number | null;
+  readonly stored: number;
+  readonly isProjected: boolean;
+  readonly isRefused: boolean;
+}): BalanceState => {
+  const { accepted, stored, isProjected, isRefused } = found;
+  if (!isProjected) return "not_projected";
+  if (accepted !== null && accepted > stored) return "missing_in_log";
+  if (isRefused) return "refused";
+  return accepted === null || accepted === stored ? "balanced" : "more_stored";
+};
+
+type Named = Pick<HourBalance, "differing" | "isComplete">;
+
+/** A record that is refused has no row either: it is named once, with what its dead letter says. */
+const together = (refused: Named, lost: Named): Named => {
+  const named = new Set(refused.differing.map(({ sequence }) => sequence));
+  const others = lost.differing.filter(({ sequence }) => !named.has(sequence));
+  const all = [...refused.differing, ...others].sort((one, other) => one.sequence - other.sequence);
+  const differing = all.slice(0, RECONCILED_EVENTS_NAMED_MAX);
+  return { differing, isComplete: refused.isComplete && lost.isComplete && all.length === differing.length };
 };
 
 interface Range {
@@ -99,7 +149,16 @@ interface Range {
   readonly last: number;
 }
 
-const NOTHING_DIFFERS = { differing: [], isComplete: true } as const;
+const NOTHING_DIFFERS: Named = { differing: [], isComplete: true };
+
+/** What is read of an hour of a tenant. */
+interface HourRead {
+  readonly views: ViewStore;
+  readonly log: LogReader;
+  readonly tenant: string;
+  readonly hour: Hour;
+  readonly range: Range;
+}
 
 const sequenceRange = ({ first, last }: Range) =>
   ({ kind: "range", column: "sequence", from: first, to: last + 1 }) as const;
@@ -124,30 +183,44 @@ const countRows = async (views: ViewStore, tenant: string, hour: Hour, range: Ra
   return shown + (await count("received_at", { first: -range.last, last: -range.first }));
 };
 
+const lettersIn = (range: Range) =>
+  [{ kind: "equals", column: "projection", value: "events" }, sequenceRange(range)] as const;
+
 const countLetters = (views: ViewStore, tenant: string, range: Range): Promise<number> =>
-  countOf(
-    views,
-    tenantCount({
-      tenant,
-      table: DEAD_LETTERS,
-      where: [{ kind: "equals", column: "projection", value: "events" }, sequenceRange(range)],
-    }),
-  );
+  countOf(views, tenantCount({ tenant, table: DEAD_LETTERS, where: lettersIn(range) }));
 
 const countOf = async (views: ViewStore, query: ReturnType<typeof tenantCount>): Promise<number> => {
   const [row] = await views.select(query);
   return row ? rowInteger(row, "count") : 0;
 };
 
+/** Names what the view has a dead letter for. Hours may overlap in the log, so each record is asked for its own. */
+const refusedRecords = async ({ views, log, tenant, hour, range }: HourRead): Promise<Named> => {
+  const letters: readonly Row[] = await views.select(
+    tenantList({
+      tenant,
+      table: DEAD_LETTERS,
+      columns: ["sequence", "event_id", "code"],
+      where: lettersIn(range),
+      orderBy: ["sequence"],
+      order: "asc",
+      after: undefined,
+      rowsMax: RECONCILED_EVENTS_NAMED_MAX + 1,
+    }),
+  );
+  const differing: DifferingEvent[] = [];
+  for (const letter of letters.slice(0, RECONCILED_EVENTS_NAMED_MAX)) {
+    const sequence = rowInteger(letter, "sequence");
+    const message = await log.read(sequence);
+    if (message && decodeRecord(message.payload)?.receivedAt.startsWith(hour) === false) continue;
+    const eventId = letter.event_id === null ? null : rowText(letter, "event_id");
+    differing.push({ eventId, sequence, code: rowText(letter, "code") });
+  }
+  return { differing, isComplete: letters.length <= RECONCILED_EVENTS_NAMED_MAX };
+};
+
 /** Reads the hour in the log, and names what has no row under its event_id. */
-const namedDifferences = async (parts: {
-  views: ViewStore;
-  log: LogReader;
-  tenant: string;
-  hour: Hour;
-  range: Range;
-}): Promise<Pick<HourBalance, "differing" | "isComplete">> => {
-  const { views, log, tenant, hour, range } = parts;
+const lostRecords = async ({ views, log, tenant, hour, range }: HourRead): Promise<Named> => {
   const differing: DifferingEvent[] = [];
   const stop = new AbortController();
   let read = 0;
@@ -155,15 +228,16 @@ const namedDifferences = async (parts: {
     const events = messages.flatMap(({ sequence, payload }) => {
       const record = sequence <= range.last ? decodeRecord(payload) : undefined;
       return record?.tenant === tenant && record.receivedAt.startsWith(hour)
-        ? [{ sequence, eventId: idIn(record.eventText) }]
+        ? [{ sequence, eventId: idIn(record.eventText), code: NOT_PROJECTED }]
         : [];
     });
+    const ids = events.flatMap(({ eventId }) => eventId ?? []);
     const rows = await views.load(
       EVENTS,
-      events.map(({ eventId }) => ({ tenant, event_id: eventId })),
+      ids.map((eventId) => ({ tenant, event_id: eventId })),
     );
     const known = new Set(rows.map((row) => row.event_id));
-    differing.push(...events.filter(({ eventId }) => !known.has(eventId)));
+    differing.push(...events.filter(({ eventId }) => eventId === null || !known.has(eventId)));
     read += messages.length;
     const isOver = (messages.at(-1)?.sequence ?? range.last) >= range.last;
     if (isOver || read >= RECONCILED_RECORDS_READ_MAX || differing.length >= RECONCILED_EVENTS_NAMED_MAX) {
@@ -177,7 +251,7 @@ const namedDifferences = async (parts: {
   return { differing, isComplete: false };
 };
 
-const idIn = (eventText: string): string => {
+const idIn = (eventText: string): string | null => {
   const { event_id: eventId }: { event_id?: unknown } = JSON.parse(eventText);
-  return typeof eventId === "string" ? canonicalEventId(eventId) : "";
+  return typeof eventId === "string" ? canonicalEventId(eventId) : null;
 };

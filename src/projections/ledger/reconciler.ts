@@ -7,7 +7,7 @@ import { type AcceptedCounts, type Hour, hourOf } from "../../log/accepted-count
 import type { Sequence } from "../../log/outcome.ts";
 import type { LogFields, Logger } from "../../telemetry/logger.ts";
 import { lookAgain } from "../look-again.ts";
-import { type HourBalance, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
+import { type HourBalance, isBalanced, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
 
 export interface Reconciler {
   /** Takes the last hour that is over, unless it was taken before or the views have not seen all of the log. */
@@ -39,7 +39,7 @@ export const createReconciler = (
     for (const tenant of await accepted.tenants(hour)) {
       for (const balance of await reconcile(dependencies, tenant, [hour])) {
         onBalance(tenant, balance);
-        if (isAlarm(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
+        if (!isBalanced(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
       }
     }
     done = hour;
@@ -55,11 +55,9 @@ export const createReconciler = (
 
 const HOUR_MS = 60 * 60 * 1000;
 
-const isAlarm = ({ state }: HourBalance): boolean => state === "missing_in_log" || state === "not_projected";
-
 const alarmOf = (tenant: string, balance: HourBalance): LogFields => {
   const { hour, state, accepted, stored, projected, differing } = balance;
   const counts = `${state}, hour ${hour}: accepted ${accepted ?? "unknown"}, stored ${stored}, projected ${projected}`;
-  const named = differing.map(({ eventId }) => eventId).join(", ");
+  const named = differing.map(({ eventId, sequence }) => eventId ?? `sequence ${sequence}`).join(", ");
   return { tenant, count: differing.length, detail: named === "" ? counts : `${counts}; ${named}` };
 };
