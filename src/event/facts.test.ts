@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { eventFacts } from "./facts.ts";
+import { eventFacts, hashMember } from "./facts.ts";
 
 const minimal = {
   event_id: "evt_1",
@@ -80,6 +80,15 @@ test("tags of every kind become texts", () => {
     { key: "yes", value: "true" },
     { key: "no", value: "false" },
   ]);
+});
+
+test("a hash is read under the name that clients in the field give it, where its own is absent", () => {
+  const both = { output_hash: hash("1"), outcome_hash: hash("2"), input_hash: hash("3") };
+  expect(hashMember(both, "outcome_hash")).toBe(hash("2"));
+  expect(hashMember({ output_hash: hash("1") }, "outcome_hash")).toBe(hash("1"));
+  expect(hashMember({ output_hash: hash("1") }, "context_hash")).toBeUndefined();
+  expect(hashMember(both, "context_hash")).toBe(hash("3"));
+  expect(hashMember({ output_hash: "no hash" }, "outcome_hash")).toBeUndefined();
 });
 
 test("values of a wrong type count as absent, whatever JSON stands there", () => {

@@ -4,7 +4,7 @@
  * hold what an older or newer version accepted; of a wrong type means absent.
  */
 import { LEGAL_BASES_MAX } from "../limits.ts";
-import { canonicalEventId, isLegalBasis, isSha256, timeKeyOf } from "./formats.ts";
+import { canonicalEventId, canonicalTraceId, isLegalBasis, isSha256, timeKeyOf } from "./formats.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -21,6 +21,7 @@ export interface EventFacts {
   readonly correlationId: string | null;
   /** In lower case. */
   readonly subjectHash: string | null;
+  /** In canonical form: one of W3C Trace Context in lower case. */
   readonly traceId: string | null;
   readonly assetVersion: string | null;
   readonly tags: readonly Tag[];
@@ -50,11 +51,30 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
     correlationId: textOrNull(event.correlation_id),
     subjectHash: firstHash(event.subject_hash, metadata.user_id_hash, metadata.recipient_hash),
-    traceId: textOrNull(event.trace_id),
+    traceId: isText(event.trace_id) ? canonicalTraceId(event.trace_id) : null,
     assetVersion: textOrNull(event.asset_version),
     tags: tagsOf(event.tags),
     metadata,
   };
+};
+
+/** Names that clients in the field give to members of SPEC 2.1. Where the member itself is absent, they are read as it. */
+export const MEMBER_ALIASES: ReadonlyMap<string, "context_hash" | "outcome_hash"> = new Map([
+  ["input_hash", "context_hash"],
+  ["output_hash", "outcome_hash"],
+]);
+
+/** As it was sent; undefined where there is none. */
+export const hashMember = (
+  event: JsonObject,
+  member: "context_hash" | "outcome_hash",
+): string | undefined => {
+  if (isText(event[member])) return event[member];
+  for (const [alias, meant] of MEMBER_ALIASES) {
+    const sent = event[alias];
+    if (meant === member && isText(sent) && isSha256(sent)) return sent;
+  }
+  return undefined;
 };
 
 /** A text, or a number as text, under the first of these names that has one. */

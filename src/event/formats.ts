@@ -51,6 +51,13 @@ export const isEventId = (text: string, prefixes: readonly string[]): boolean =>
 export const canonicalEventId = (eventId: string): string =>
   UUID.test(eventId) ? eventId.toLowerCase() : eventId;
 
+/** W3C Trace Context §3.2.2.3: 32 hexadecimal digits. */
+const W3C_TRACE_ID = /^[0-9a-f]{32}$/i;
+
+/** The spelling under which a trace is found: libraries write one of W3C in either case, and any other text is kept as it is. */
+export const canonicalTraceId = (traceId: string): string =>
+  W3C_TRACE_ID.test(traceId) ? traceId.toLowerCase() : traceId;
+
 export const isSha256 = (text: string): boolean => SHA256.test(text);
 
 export const isLegalBasis = (text: string): boolean =>

@@ -91,7 +91,7 @@ describe("each rule names its field", () => {
 });
 
 test("unknown members are kept and warned about, with the member that was probably meant", () => {
-  const result = validate({ ...minimal, risk_teir: "high", sdk_version: "1.2.1" });
+  const result = validate({ ...minimal, risk_teir: "high", sdk_version: "1.2.1", output_hash: hash });
   expect(result.kind === "valid" && result.warnings).toEqual([
     {
       path: "/risk_teir",
@@ -99,6 +99,11 @@ test("unknown members are kept and warned about, with the member that was probab
       message: 'Kept as sent, but it has no meaning here: did you mean "risk_tier"?',
     },
     { path: "/sdk_version", code: "unknown_field", message: "Kept as sent, but it has no meaning here." },
+    {
+      path: "/output_hash",
+      code: "unknown_field",
+      message: "Kept as sent, and read as outcome_hash where that is absent.",
+    },
   ]);
 });
 

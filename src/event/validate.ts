@@ -7,6 +7,7 @@ import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
 import { createAcceptor } from "./acceptor.ts";
 import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
+import { MEMBER_ALIASES } from "./facts.ts";
 import { isWithinCharacters } from "./formats.ts";
 import { pointerToken } from "./json-pointer.ts";
 import { nearest } from "./nearest.ts";
@@ -183,13 +184,17 @@ const NO_WARNINGS: readonly Warning[] = [];
 
 const MEMBER_CHARACTERS_SHOWN = 64;
 
-const unknownField = (member: string): Warning => {
+const unknownField = (member: string): Warning => ({
+  path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
+  code: "unknown_field",
+  message: unknownFieldText(member),
+});
+
+const unknownFieldText = (member: string): string => {
+  const alias = MEMBER_ALIASES.get(member);
+  if (alias !== undefined) return `Kept as sent, and read as ${alias} where that is absent.`;
   const near = nearest(member, EVENT_MEMBERS);
-  return {
-    path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
-    code: "unknown_field",
-    message: near
-      ? `Kept as sent, but it has no meaning here: did you mean "${near}"?`
-      : "Kept as sent, but it has no meaning here.",
-  };
+  return near
+    ? `Kept as sent, but it has no meaning here: did you mean "${near}"?`
+    : "Kept as sent, but it has no meaning here.";
 };

@@ -1,19 +1,14 @@
 /** A stored event as one row of CSV: what is asked for most in columns of its own, and the whole event in the last. */
-import { eventFacts, type JsonObject } from "../event/facts.ts";
+import { eventFacts, hashMember, type JsonObject } from "../event/facts.ts";
 import { memberTexts } from "../intake/json/slice.ts";
 import type { StoredEvent } from "../projections/events/queries.ts";
 import { CSV_START, csvRow } from "./csv.ts";
 
 /** As the event has them. */
 const BEFORE_BASES = ["event_id", "timestamp", "asset_id", "event_type", "risk_tier"] as const;
-const AFTER_SUBJECT = [
-  "context_hash",
-  "outcome_hash",
-  "correlation_id",
-  "trace_id",
-  "span_id",
-  "asset_version",
-] as const;
+/** Also under the names that clients in the field give them. */
+const HASHES = ["context_hash", "outcome_hash"] as const;
+const AFTER_HASHES = ["correlation_id", "trace_id", "span_id", "asset_version"] as const;
 /** JSON text as it was sent: numbers keep all their digits. */
 const JSON_TEXTS = ["tags", "metadata"] as const;
 
@@ -23,7 +18,8 @@ export const EVENT_CSV_COLUMNS = [
   ...BEFORE_BASES,
   "legal_bases",
   "subject_hash",
-  ...AFTER_SUBJECT,
+  ...HASHES,
+  ...AFTER_HASHES,
   ...JSON_TEXTS,
   "event",
 ] as const;
@@ -46,7 +42,8 @@ export const eventCsvRow = ({ sequence, receivedAt, eventText }: StoredEvent): s
     // As the filters of the same names find them.
     facts?.legalBases.join(" ") ?? "",
     facts?.subjectHash ?? "",
-    ...AFTER_SUBJECT.map(member),
+    ...HASHES.map((name) => hashMember(event, name) ?? ""),
+    ...AFTER_HASHES.map(member),
     ...JSON_TEXTS.map((name) => texts.get(name) ?? ""),
     eventText,
   ]);

@@ -1,6 +1,6 @@
 /** Query parameters that choose events, and their words in the documentation: one set for lists, streams and exports. */
 import { RISK_TIERS } from "../event/audit-event.ts";
-import { isSha256, isUtcTimestamp } from "../event/formats.ts";
+import { canonicalTraceId, isSha256, isUtcTimestamp } from "../event/formats.ts";
 import { readSearchText } from "../event/search-text.ts";
 import { SEARCH_CHARACTERS_MAX, SEARCH_PREFIX_CHARACTERS_MIN, SEARCH_WORDS_MAX } from "../limits.ts";
 import type { EventConditions } from "../projections/events/queries.ts";
@@ -49,7 +49,7 @@ export const readTimelineFilter = (query: Query): EventConditions => {
       isSha256,
       'a hash written as "sha256:" and 64 hexadecimal digits',
     ),
-    traceId: query.text("trace_id"),
+    traceId: canonical(query.text("trace_id")),
     tags: query.prefixed("tag."),
     text: query.read("q", readSearchText),
     from: time("from"),
@@ -57,6 +57,9 @@ export const readTimelineFilter = (query: Query): EventConditions => {
     timeField: query.choice("time_field", ["timestamp", "received_at"], "timestamp"),
   };
 };
+
+const canonical = (traceId: string | undefined): string | undefined =>
+  traceId === undefined ? undefined : canonicalTraceId(traceId);
 
 const ASSET = parameter("asset_id", "Exactly this asset.");
 
@@ -92,7 +95,7 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
     "subject_hash",
     "The person concerned; also found in `metadata.user_id_hash` and `metadata.recipient_hash`.",
   ),
-  parameter("trace_id", "Exactly this trace."),
+  parameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
   parameter("tag.<key>", "Events with this tag: `tag.team=credit`. May be given for several keys."),
   parameter("from", "At or after this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
   parameter("to", "Before this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),

@@ -146,6 +146,13 @@ describe("what is exported", () => {
         metadata: { note: "ü, 😀" },
       }),
       event({ event_id: "evt_bare", asset_id: "\t=1\r\n+1", metadata: { legal_bases: ["ai_basic_law_kr"] } }),
+      // As the client libraries of the field name them (DOMAIN 2).
+      event({
+        event_id: "evt_field",
+        input_hash: hash("E"),
+        output_hash: hash("f"),
+        trace_id: "4BF9".repeat(8),
+      }),
     ]);
     const answer = await service.call(`/v1/export?format=csv&min_sequence=${sequence}`, { key });
     const bytes = await fetch(`${service.url}/v1/export?format=csv`, {
@@ -188,6 +195,15 @@ describe("what is exported", () => {
         "ai_basic_law_kr",
         ...Array.from({ length: 8 }, () => ""),
         '{"legal_bases":["ai_basic_law_kr"]}',
+      ],
+      [
+        String(list[2]?.sequence),
+        list[2]?.received_at ?? "",
+        "evt_field",
+        "2026-11-20T10:00:00Z",
+        "credit_model",
+        "decision.automated_decision_made",
+        ...["", "", "", hash("E"), hash("f"), "", "4BF9".repeat(8), "", "", "", ""],
       ],
     ]);
   });

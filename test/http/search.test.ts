@@ -37,6 +37,7 @@ const events = [
     event_id: "evt_4",
     timestamp: "2026-01-04T00:00:00Z",
     metadata: { legal_bases: ["pipa_37_2_kr"], user_id_hash: hash("b") },
+    trace_id: "4BF92F3577B34DA6A3CE929D0E0E4736",
   }),
 ];
 
@@ -70,6 +71,10 @@ describe("each filter finds exactly what it says", () => {
     [`subject_hash=${hash("a")}`, "3"],
     [`subject_hash=${hash("B")}`, "4"],
     ["trace_id=t1", "3"],
+    ["trace_id=T1", ""],
+    // As W3C Trace Context writes it, and as some libraries do.
+    ["trace_id=4bf92f3577b34da6a3ce929d0e0e4736", "4"],
+    ["trace_id=4BF92F3577B34DA6A3CE929D0E0E4736", "4"],
     ["tag.team=x", "0"],
     ["tag.team=x&tag.n=1", "0"],
     ["tag.team=y", ""],
