@@ -334,6 +334,9 @@ export const BROKER_START_MS_MAX = 60 * SECOND_MS;
 /** Pause before a broker that did not answer is asked again. */
 export const BROKER_RETRY_MS = 500;
 
+/** For `/metrics` the end of the log is asked for at most this long. */
+export const METRICS_LOG_MS_MAX = SECOND_MS;
+
 /** Time from the stop signal to the exit (DESIGN 2). */
 export const STOP_MS_MAX = 10 * SECOND_MS;
 /** Of which running requests get this much before their connections are closed; the rest is for the views and the broker. */

@@ -87,9 +87,39 @@ export type HttpHandler = (
   connection: { address(): string; keepOpen(isKept: boolean): void },
 ) => Promise<Response>;
 
-export const createHttpApp = (dependencies: HttpDependencies): HttpHandler => {
-  const { logger, metrics, trustedHops, newRequestId } = dependencies;
-  const app = createRoutes(dependencies);
+export const createHttpApp = (dependencies: HttpDependencies): HttpHandler =>
+  handlerOf(dependencies, createRoutes(dependencies));
+
+/** What a process of any role answers with. */
+export type OperationDependencies = Pick<
+  HttpDependencies,
+  "reasonsNotReady" | "metrics" | "logger" | "trustedHops" | "newRequestId"
+>;
+
+/** Of a process without the role api: only how it is doing. */
+export const createOperationApp = (dependencies: OperationDependencies): HttpHandler => {
+  const { metrics, logger, reasonsNotReady } = dependencies;
+  const app = new Elysia()
+    .onError(({ code, error, request }) => {
+      const context = contextOf(request);
+      return code === "NOT_FOUND"
+        ? problem(context, "not_found", { detail: NO_API })
+        : failed(error, context, logger);
+    })
+    .onBeforeHandle(({ request, route }) => {
+      contextOf(request).route = route;
+    })
+    .use(operationRoutes({ reasonsNotReady, registry: metrics.registry }));
+  return handlerOf(dependencies, app);
+};
+
+const NO_API =
+  "This process does not have the role api (ROLES): it answers /health/live, /health/ready and /metrics only.";
+
+const handlerOf = (
+  { logger, metrics, trustedHops, newRequestId }: OperationDependencies,
+  app: AnyElysia,
+): HttpHandler => {
   const isLogged = logger.isEnabled("info");
   return async (received, connection) => {
     const request = withRoutableUrl(received);

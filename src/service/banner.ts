@@ -15,19 +15,26 @@ export const banner = (options: {
   const lines = [
     `Prooftrail ${version}, ready in ${(startedMs / 1000).toFixed(1)} s`,
     "",
-    row("listens at", url ?? "nowhere: the role api is not set"),
-    ...(url === undefined
-      ? []
-      : [row("documentation", `${url}/docs`), row("sandbox", `${url}/sandbox, to try it without a key`)]),
+    row("listens at", url ?? "nowhere: it has no role api, and no PORT for /metrics and /health/ready"),
+    ...placesAt(url, config),
     row("broker", broker),
     ...(consumerUrlFile === undefined ? [] : [row("for consumers", `the NATS URL in ${consumerUrlFile}`)]),
     row("views", config.databaseUrl === undefined ? `SQLite in ${config.dataDir}` : "PostgreSQL"),
     row("roles", config.roles.join(", ")),
     ...(config.roles.includes("sealer") ? [row("signs with", describeSigningKey(config))] : []),
     row("admin key", describeAdminKey(adminKey, config)),
-    ...(url === undefined ? [] : firstEvent(url, keyText(adminKey, config))),
+    ...(hasApi(config) && url !== undefined ? firstEvent(url, keyText(adminKey, config)) : []),
   ];
   return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
+};
+
+const hasApi = ({ roles }: Config): boolean => roles.includes("api");
+
+const placesAt = (url: string | undefined, config: Config): readonly string[] => {
+  if (url === undefined) return [];
+  return hasApi(config)
+    ? [row("documentation", `${url}/docs`), row("sandbox", `${url}/sandbox, to try it without a key`)]
+    : [row("metrics", `${url}/metrics`), row("health", `${url}/health/ready`)];
 };
 
 const describeSigningKey = ({ checkpointKey, dataDir }: Config): string =>

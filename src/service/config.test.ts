@@ -18,6 +18,16 @@ test("nothing set means the documented defaults", () => {
   });
 });
 
+test("without the role api it listens only where it is told to", () => {
+  const portOf = (variables: Record<string, string>) => {
+    const result = readConfig(variables);
+    return result.kind === "valid" ? result.config.port : "invalid";
+  };
+  expect(portOf({ ROLES: "projector,sealer" })).toBeUndefined();
+  expect(portOf({ ROLES: "projector", PORT: "9090" })).toBe(9090);
+  expect(portOf({ ROLES: "projector,api" })).toBe(8080);
+});
+
 test("every malformed value is named at once, with what to set instead, and no secret is repeated", () => {
   const result = readConfig({
     PORT: "65536",

@@ -11,7 +11,8 @@ export type Role = (typeof ROLES)[number];
 
 export interface Config {
   readonly host: string;
-  readonly port: number;
+  /** Undefined: it does not listen. */
+  readonly port: number | undefined;
   readonly dataDir: string;
   /** Absent: a broker of our own. */
   readonly natsUrl: string | undefined;
@@ -60,7 +61,8 @@ export const Environment = Type.Object({
   }),
   PORT: setting({
     pattern: "^(0|[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])$",
-    description: "Port to listen on; 0 takes a free one.",
+    description:
+      "Port to listen on; 0 takes a free one. A process without the role `api` has `/health/live`, `/health/ready` and `/metrics` there, and listens only where this is set.",
     default: "8080",
     expects: "a number from 0 to 65535",
   }),
@@ -206,18 +208,27 @@ const milliseconds = (text: string): number => {
 
 const items = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
 
+const PORT_OF_API = 8080;
+
+/** Several processes without the role api may stand on one machine, so each is told where to listen, or does not. */
+const portOf = (given: string | undefined, roles: readonly Role[]): number | undefined => {
+  if (given !== undefined) return Number(given);
+  return roles.includes("api") ? PORT_OF_API : undefined;
+};
+
 const toConfig = (given: Static<typeof Environment>): Config => {
   const asked = items(given.ROLES);
+  const roles = ROLES.filter((role) => asked.length === 0 || asked.includes(role));
   return {
     host: given.HOST ?? "127.0.0.1",
-    port: Number(given.PORT ?? 8080),
+    port: portOf(given.PORT, roles),
     dataDir: given.DATA_DIR ?? "./data",
     natsUrl: given.NATS_URL,
     natsProvisionUrl: given.NATS_PROVISION_URL ?? given.NATS_URL,
     natsServerBinary: given.NATS_SERVER_BIN,
     databaseUrl: given.DATABASE_URL,
     adminApiKey: given.ADMIN_API_KEY,
-    roles: ROLES.filter((role) => asked.length === 0 || asked.includes(role)),
+    roles,
     logLevel: LOG_LEVELS.find((level) => level === given.LOG_LEVEL) ?? "info",
     trustedHops: Number(given.TRUST_PROXY ?? 0),
     replicas: Number(given.STREAM_REPLICAS ?? 1),

@@ -15,7 +15,12 @@ import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate
 import { createRecorder, type Recorder } from "../administration/recorder.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
-import { createHttpApp, type HttpHandler } from "../http/app.ts";
+import {
+  createHttpApp,
+  createOperationApp,
+  type HttpHandler,
+  type OperationDependencies,
+} from "../http/app.ts";
 import { createBodyReader } from "../http/body.ts";
 import { createOpenStreams, type OpenStreams } from "../http/open-streams.ts";
 import { createIntake, type Intake } from "../intake/intake.ts";
@@ -35,6 +40,7 @@ import {
   CONNECTION_IDLE_MS_MAX,
   EXPORTS_MAX,
   EXPORTS_PER_KEY_MAX,
+  METRICS_LOG_MS_MAX,
   REQUEST_DRAIN_MS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
   STREAMS_MAX,
@@ -42,7 +48,9 @@ import {
 } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
+import type { Rules } from "../obligations/clocks.ts";
 import { projectionsWith } from "../projections/registry.ts";
+import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
 import { listen } from "../runtime/listen.ts";
@@ -54,7 +62,7 @@ import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
-import { contactBroker } from "./broker-contact.ts";
+import { type BrokerContact, contactBroker } from "./broker-contact.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
@@ -64,7 +72,7 @@ import { keepLogStoring } from "./log-keeper.ts";
 import { startProjector, startSealer } from "./roles.ts";
 
 export interface Service extends AsyncDisposable {
-  /** Where it listens; absent without the role `api`. */
+  /** Where it listens; absent where it does not. */
   readonly url: string | undefined;
   readonly broker: string;
   readonly consumerUrlFile: string | undefined;
@@ -85,7 +93,7 @@ export const startService = async (dependencies: {
   const broker = stack.use(await provideBroker({ config, logger }));
   const now = (): Date => new Date();
   const contact = stack.use(await contactBroker({ config, logger, broker, now }));
-  const { connection, keyBucket, adminKey } = contact;
+  const { connection, adminKey } = contact;
   const retentionStore = createRetentionBucket({ connection, logger });
 
   const metrics = createMetrics();
@@ -97,6 +105,7 @@ export const startService = async (dependencies: {
     logger,
     stack,
   });
+  metrics.watchLog(() => seenWithin(METRICS_LOG_MS_MAX, reader.lastSequence()));
   if (config.roles.includes("projector")) {
     const shared = { log: reader, views, logger, metrics, now };
     startProjector(stack, { ...shared, projections, rules, connection, retentionStore, accepted });
@@ -104,41 +113,21 @@ export const startService = async (dependencies: {
   const checkpoints = await createCheckpointStream(connection);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
-  const judging = {
-    validate: createEventValidator(config.vocabulary),
-    now,
-    onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
-  };
-  const recorder = startRecording({ appender, accepted, metrics, logger, now, stack });
-  const rateCounter = createRateCounter({ connection, logger });
-  const openAnswers = createOpenAnswers();
-  const handle = createHttpApp({
-    intake: createAuditIntake({ appender, reader, accepted, views, metrics, judging }),
-    sandbox: await openSandbox({ connection, rateCounter, judging }),
-    views,
-    reconciliation: { views, log: reader, accepted },
-    log: reader,
-    checkpoints,
-    serviceName: config.serviceName,
-    ...openAnswers,
-    rules,
-    ...createManagement({ keyBucket, retentionStore, recorder, now }),
-    recorder,
-    vocabulary: config.vocabulary,
+  const surroundings = {
     reasonsNotReady: createReadiness({ ...contact, logKeeper, reader, views, projections }),
-    ...(await loadBrowserFiles()),
-    version,
-    bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
-    limiter: createLimiter(rateCounter),
-    trustedHops: config.trustedHops,
     metrics,
     logger,
-    now,
+    trustedHops: config.trustedHops,
     newRequestId: uuidV7,
-  });
-  const url = config.roles.includes("api")
-    ? startListening({ config, handle, liveStreams: openAnswers.streams, stack })
-    : undefined;
+  };
+  const openAnswers = createOpenAnswers();
+  const handle = config.roles.includes("api")
+    ? await createApi({
+        ...{ config, contact, surroundings, openAnswers, views, rules, reader, appender, accepted },
+        ...{ retentionStore, checkpoints, version, now, stack },
+      })
+    : createOperationApp(surroundings);
+  const url = startListening({ config, handle, liveStreams: openAnswers.streams, stack });
   const running = stack.move();
   const stop = (): Promise<void> => running.disposeAsync();
   return {
@@ -149,6 +138,68 @@ export const startService = async (dependencies: {
     stop,
     [Symbol.asyncDispose]: stop,
   };
+};
+
+/** What the role api answers with. */
+const createApi = async (parts: {
+  config: Config;
+  contact: BrokerContact;
+  surroundings: OperationDependencies;
+  openAnswers: ReturnType<typeof createOpenAnswers>;
+  views: ViewStore;
+  rules: Rules;
+  reader: LogReader;
+  appender: RecordAppender;
+  accepted: AcceptedCounts;
+  retentionStore: RetentionStore;
+  checkpoints: CheckpointStore;
+  version: string;
+  now: () => Date;
+  stack: AsyncDisposableStack;
+}): Promise<HttpHandler> => {
+  const { config, contact, surroundings, openAnswers, now, stack } = parts;
+  const { views, reader, appender, accepted, retentionStore } = parts;
+  const { connection, keyBucket } = contact;
+  const { metrics, logger } = surroundings;
+  const judging = {
+    validate: createEventValidator(config.vocabulary),
+    now,
+    onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
+  };
+  const recorder = startRecording({ appender, accepted, metrics, logger, now, stack });
+  const rateCounter = createRateCounter({ connection, logger });
+  return createHttpApp({
+    ...surroundings,
+    intake: createAuditIntake({ appender, reader, accepted, views, metrics, judging }),
+    sandbox: await openSandbox({ connection, rateCounter, judging }),
+    views,
+    reconciliation: { views, log: reader, accepted },
+    log: reader,
+    checkpoints: parts.checkpoints,
+    serviceName: config.serviceName,
+    ...openAnswers,
+    rules: parts.rules,
+    ...createManagement({ keyBucket, retentionStore, recorder, now }),
+    recorder,
+    vocabulary: config.vocabulary,
+    ...(await loadBrowserFiles()),
+    version: parts.version,
+    bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
+    limiter: createLimiter(rateCounter),
+    now,
+  });
+};
+
+/** Undefined where it is not known in time: who asks for metrics while the broker is away must not wait for it. */
+const seenWithin = async <Seen>(msMax: number, asked: Promise<Seen>): Promise<Seen | undefined> => {
+  const isOver = new AbortController();
+  try {
+    return await Promise.race([asked, pause(msMax, isOver.signal).then(() => undefined)]);
+  } catch {
+    return undefined;
+  } finally {
+    isOver.abort();
+  }
 };
 
 type Judging = Pick<IntakeDependencies, "validate" | "now" | "onUnknownFields">;
@@ -300,14 +351,16 @@ const openLog = async (options: {
   return { reader, appender, logKeeper, accepted };
 };
 
+/** Undefined where it does not listen. */
 const startListening = (options: {
   config: Config;
   handle: HttpHandler;
   liveStreams: OpenStreams;
   stack: AsyncDisposableStack;
-}): string => {
+}): string | undefined => {
   const { config, handle, liveStreams, stack } = options;
   const { host, port } = config;
+  if (port === undefined) return undefined;
   const listener = listen({
     host,
     port,

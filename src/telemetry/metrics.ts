@@ -14,6 +14,7 @@ export const createMetrics = () => {
     countRequest: createRequestCount(registers),
     countOutcomes: createOutcomeCount(registers),
     ...createProofMetrics(registers),
+    watchLog: createLogWatch(registers),
     commitRecords: new Histogram({
       name: "prooftrail_commit_records",
       help: "Records in one commit, acknowledged by one fsync.",
@@ -33,7 +34,7 @@ export const createMetrics = () => {
     }),
     projectionPosition: new Gauge({
       name: "prooftrail_projection_position",
-      help: "Sequence of the last record that a projection has taken.",
+      help: "Sequence of the last record that a projection has taken. How far it is behind: prooftrail_log_last_sequence less this.",
       labelNames: ["projection"],
       registers,
     }),
@@ -85,6 +86,21 @@ export const createMetrics = () => {
     }),
   };
 };
+
+/** `lastSequence` is asked whenever metrics are read; undefined where it is not known then, and what was known before stays. */
+const createLogWatch =
+  (registers: Registry[]) =>
+  (lastSequence: () => Promise<number | undefined>): void => {
+    new Gauge({
+      name: "prooftrail_log_last_sequence",
+      help: "Sequence of the newest record in the log, when it was last seen.",
+      registers,
+      async collect() {
+        const sequence = await lastSequence();
+        if (sequence !== undefined) this.set(sequence);
+      },
+    });
+  };
 
 const createProofMetrics = (registers: Registry[]) => ({
   sealOutcomes: new Counter({

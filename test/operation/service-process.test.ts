@@ -4,7 +4,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
-import { dataFolder, processesNaming, type ServiceProcess, spawnService } from "../support/process.ts";
+import {
+  ADMIN_KEY,
+  dataFolder,
+  processesNaming,
+  type ServiceProcess,
+  spawnService,
+} from "../support/process.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -89,6 +95,24 @@ test("a stop finishes what was accepted: what was acknowledged is there at the n
   expect(new Set(ids).size).toBe(ids.length);
   expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
 }, 30_000);
+
+test("a process that only projects says how it is doing, and nothing else", async () => {
+  await using folder = await dataFolder();
+  const environment = { ROLES: "projector", ADMIN_API_KEY: ADMIN_KEY };
+  await using service = await spawnService({ dataDir: folder.path, environment });
+  await service.untilReady();
+  const ready = await service.call("/health/ready");
+  expect([ready.status, ready.json.data]).toEqual([200, { status: "ready" }]);
+  await until("its views have a position", async () =>
+    (await service.call("/metrics")).text.includes('prooftrail_projection_position{projection="events"}'),
+  );
+  expect((await service.call("/metrics")).text).toContain("\nprooftrail_log_last_sequence 0\n");
+  const refused = await service.call("/v1/events");
+  expect([refused.status, refused.json.code]).toEqual([404, "not_found"]);
+  expect(refused.json.detail).toContain("role api");
+  expect(service.errors).toContain("/metrics");
+  expect(service.errors).not.toContain("/docs");
+});
 
 test("a reader of its output that goes stops nothing: events are taken, and a signal still ends it", async () => {
   await using folder = await dataFolder();
