@@ -285,7 +285,7 @@ describe("proofs from tiles, of trees to a million leaves", () => {
         const fromRoot = naive.mth(0, from);
         expect(verifyConsistency({ from, to: size, fromRoot, toRoot: root, proof: growth })).toBe(true);
       }),
-      { numRuns: 80 },
+      { numRuns: 40 },
     );
   });
 
