@@ -9,7 +9,7 @@ import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
-import type { LogReader } from "../log/event-log.ts";
+import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
@@ -213,8 +213,13 @@ const unmatched = (request: Request, context: RequestContext, methods: MethodTab
   });
 };
 
-/** The stack goes to the logger, never to the client. */
+/**
+ * A broker that does not answer is no fault in the program, and any route may meet it. Of all else the stack goes to the logger, never to the client.
+ */
 const failed = (error: unknown, context: RequestContext, logger: Logger): Response => {
+  if (error instanceof LogUnavailableError) {
+    return problem(context, "log_unavailable", { detail: `${error.message} Ask again.` });
+  }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   logger.error("a request failed", { request_id: context.requestId, detail });
   return problem(context, "internal_error");

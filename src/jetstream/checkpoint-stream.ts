@@ -9,6 +9,7 @@ import { CHECKPOINT_REQUEST_MS_MAX, CHECKPOINTS_PER_READ } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { publicKey } from "../proof/key-ring.ts";
+import { answered } from "./answered.ts";
 import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
@@ -21,17 +22,19 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
   const jetstream = connection.nats.jetstream(options);
   const manager = await connection.nats.jetstreamManager({ ...options, checkAPI: false });
   const reader = await createLogReader(connection, STREAM);
+  const asked = <Result>(ask: () => Promise<Result>): Promise<Result> =>
+    answered(connection, "The signed tree heads could not be asked for", ask);
   const publish = (subject: string, data: string | Uint8Array, after: number) =>
     jetstream.publish(subject, data, { expect: { lastSubjectSequence: after } });
 
   return {
     last: (tenant) =>
-      connection.untilLost(async () => {
+      asked(async () => {
         const message = await read(connection, { last_by_subj: checkpointSubject(tenant) });
         return message && { note: bytesOf(message).toString(), revision: message.seq };
       }),
     write: (tenant, note, after) =>
-      connection.untilLost(async () => {
+      asked(async () => {
         try {
           const { seq } = await publish(checkpointSubject(tenant), note, after);
           return { kind: "written", revision: seq };
@@ -41,7 +44,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
         }
       }),
     publicKeys: () =>
-      connection.untilLost(async () => {
+      asked(async () => {
         const info = await manager.streams.info(STREAM, { subjects_filter: CHECKPOINT_KEY_SUBJECTS });
         const subjects = Object.keys(info.state.subjects ?? {});
         const messages = await Promise.all(
@@ -50,7 +53,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
         return messages.flatMap((message) => (message ? bytesOf(message) : []));
       }),
     addPublicKey: (key) =>
-      connection.untilLost(async () => {
+      asked(async () => {
         try {
           await publish(checkpointKeySubject(publicKey(key).fingerprint), key, 0);
         } catch (error) {

@@ -12,7 +12,8 @@ import {
 import { PROJECTION_BYTES_PER_COMMIT_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
+import { answered } from "./answered.ts";
+import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 
 /** How long one pull waits for messages: a broker that is gone without a word is noticed after this. */
@@ -26,21 +27,16 @@ export const createLogReader = async (
 ): Promise<LogReader> => {
   const manager = await connection.nats.jetstreamManager({ checkAPI: false });
   return {
-    read: (sequence) => answered(connection, () => readMessage(manager, stream, sequence)),
+    read: (sequence) => answered(connection, UNREADABLE, () => readMessage(manager, stream, sequence)),
     lastSequence: () =>
-      answered(connection, () => manager.streams.info(stream).then(({ state }) => state.last_seq)),
+      answered(connection, UNREADABLE, () =>
+        manager.streams.info(stream).then(({ state }) => state.last_seq),
+      ),
     follow: (options) => follow({ ...options, connection, manager, stream }),
   };
 };
 
-/** Whatever keeps the broker from answering becomes one error that callers know. */
-const answered = async <T>(connection: BrokerConnection, ask: () => Promise<T>): Promise<T> => {
-  try {
-    return await connection.untilLost(ask);
-  } catch (error) {
-    throw new LogUnavailableError(`The event log could not be read: ${describeError(error)}.`);
-  }
-};
+const UNREADABLE = "The event log could not be read";
 
 const readMessage = async (
   manager: JetStreamManager,
@@ -82,7 +78,7 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
  */
 async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly StoredMessage[], Sequence> {
   const { connection, manager, stream, from, messagesMax, signal } = options;
-  const { name } = await answered(connection, () =>
+  const { name } = await answered(connection, UNREADABLE, () =>
     manager.consumers.add(stream, {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: from,

@@ -12,7 +12,7 @@ export type CheckpointWrite =
   /** Nothing was written: another checkpoint of the tenant came first. */
   | { readonly kind: "conflict" };
 
-/** Calls reject where the broker does not answer. */
+/** Throws LogUnavailableError where the broker does not answer. */
 export interface CheckpointStore {
   /** The newest checkpoint of the tenant. */
   last(tenant: string): Promise<StoredCheckpoint | undefined>;

@@ -14,7 +14,7 @@ import {
   EXPORTS_PER_KEY_MAX,
   PROOF_WAIT_SECONDS_MAX,
 } from "../../limits.ts";
-import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
+import type { LogReader } from "../../log/event-log.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import { BUNDLE_FILES } from "../../proof/evidence/manifest.ts";
@@ -95,17 +95,11 @@ const getEvidence =
       const answer = await answerTo(dependencies, { call, filter, selected, open });
       isStreaming = answer.body !== null && answer.ok;
       return answer;
-    } catch (error) {
-      if (error instanceof LogUnavailableError)
-        return problem(context, "log_unavailable", { detail: UNREADABLE });
-      throw error;
     } finally {
       context.keepOpen(false);
       if (!isStreaming) open.close();
     }
   };
-
-const UNREADABLE = "The log does not answer, so no bundle can be made. Ask again.";
 
 const REFUSALS: Readonly<
   Record<

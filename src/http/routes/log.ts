@@ -173,7 +173,7 @@ const CHECKPOINT: Operation = {
     example: NOTE_EXAMPLE,
     mediaType: "text/plain",
   },
-  problems: ["invalid_request", "not_found"],
+  problems: ["invalid_request", "not_found", "log_unavailable"],
 };
 
 const KEY: Operation = {
@@ -190,7 +190,7 @@ const KEY: Operation = {
     example: "prooftrail/acme+3c1a5d0f+AXb2vGdTtH0pWqPpJq0xqN4k2Jx0b1nC0kq3x2m1v5zR\n",
     mediaType: "text/plain",
   },
-  problems: ["invalid_request", "not_found"],
+  problems: ["invalid_request", "not_found", "log_unavailable"],
 };
 
 const Hash = Type.String({ description: "32 bytes in base64." });
@@ -234,7 +234,7 @@ const CONSISTENCY: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "not_found", "view_behind"],
+  problems: ["invalid_request", "not_found", "view_behind", "log_unavailable"],
 };
 
 const TILE: Operation = {

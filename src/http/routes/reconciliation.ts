@@ -3,7 +3,6 @@ import { Elysia } from "elysia";
 import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
 import { RECONCILED_EVENTS_NAMED_MAX, RECONCILED_HOURS_MAX } from "../../limits.ts";
 import { hourOf } from "../../log/accepted-counts.ts";
-import { LogUnavailableError } from "../../log/event-log.ts";
 import {
   BALANCE_STATES,
   type HourBalance,
@@ -34,20 +33,15 @@ export const reconciliationRoutes = ({
           detail: `The time asked for has ${hours.length} hours: ask for at most ${RECONCILED_HOURS_MAX}.`,
         });
       }
-      try {
-        const balances = await reconcile(reconciliation, principal.tenant, hours);
-        const position = await views.position("events");
-        const lastSequence = await reconciliation.log.lastSequence();
-        return answerOne(call, {
-          is_balanced: balances.every(isBalanced),
-          log_last_sequence: lastSequence,
-          view_position: position,
-          hours: balances.map(hourEntry),
-        });
-      } catch (error) {
-        if (!(error instanceof LogUnavailableError)) throw error;
-        return problem(context, "log_unavailable", { detail: error.message });
-      }
+      const balances = await reconcile(reconciliation, principal.tenant, hours);
+      const position = await views.position("events");
+      const lastSequence = await reconciliation.log.lastSequence();
+      return answerOne(call, {
+        is_balanced: balances.every(isBalanced),
+        log_last_sequence: lastSequence,
+        view_position: position,
+        hours: balances.map(hourEntry),
+      });
     },
   });
   return new Elysia({ prefix: "/v1" }).get("/reconciliation", guard("events:read", read), {

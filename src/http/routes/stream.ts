@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { STREAM_KEEP_ALIVE_MS, STREAM_RETRY_MS, STREAMS_PER_KEY_MAX } from "../../limits.ts";
-import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
+import type { LogReader } from "../../log/event-log.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import type { EventConditions } from "../../projections/events/queries.ts";
 import { walkEvents } from "../../projections/events/walk.ts";
@@ -50,11 +50,8 @@ const getStream = async (dependencies: Dependencies, watch: PositionWatch, call:
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const answer = { requestId: context.requestId, mediaType: MEDIA_TYPE };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
-  const after = start.after ?? (await lastSequence(dependencies.log));
-  if (after === undefined) {
-    const detail = "The log could not say where it ends. Ask again.";
-    return problem(context, "log_unavailable", { detail });
-  }
+  // Of the log and not of the view, which may be behind: what was stored before is not what comes from now on.
+  const after = start.after ?? (await dependencies.log.lastSequence());
   const open = dependencies.streams.open(principal.keyId);
   if (!open) {
     const detail = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, and this instance only so many for all keys.`;
@@ -104,16 +101,6 @@ const readStart = (request: Request, parameterText: string | undefined): Start =
     }));
   const text = header ?? parameterText;
   return { after: text === undefined ? undefined : readSequence(text), errors };
-};
-
-/** Of the log and not of the view, which may be behind: what was stored before is not what comes from now on. */
-const lastSequence = async (log: Dependencies["log"]): Promise<number | undefined> => {
-  try {
-    return await log.lastSequence();
-  } catch (error) {
-    if (error instanceof LogUnavailableError) return undefined;
-    throw error;
-  }
 };
 
 const STREAM: Operation = {

@@ -1,0 +1,16 @@
+import { LogUnavailableError } from "../log/event-log.ts";
+import { describeError } from "./api-errors.ts";
+import type { BrokerConnection } from "./connection.ts";
+
+/** What `ask` gives. Whatever keeps the broker from answering becomes one error that callers know; `failure` says what could not be done. */
+export const answered = async <Result>(
+  connection: Pick<BrokerConnection, "untilLost">,
+  failure: string,
+  ask: () => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await connection.untilLost(ask);
+  } catch (error) {
+    throw new LogUnavailableError(`${failure}: ${describeError(error)}.`);
+  }
+};

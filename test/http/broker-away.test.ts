@@ -1,0 +1,105 @@
+/** Reads while the broker does not answer, and after its connection was lost: what needs it says 503, the views go on, and nobody is called for a fault. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { standStill } from "../support/process.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+let broker: TestBroker;
+let service: TestService;
+let paths: readonly string[] = [];
+
+/** What asks the broker, beside the views. */
+const ASKING: readonly string[] = [
+  "/v1/events/evt_1/proof",
+  "/v1/events/stream",
+  "/v1/evidence",
+  "/v1/export",
+  "/v1/holds",
+  "/v1/log/checkpoint",
+  "/v1/log/consistency?from=0",
+  "/v1/log/key",
+  "/v1/reconciliation",
+  "/v1/retention",
+  "/v1/sandbox/assets",
+  "/v1/sandbox/events",
+  "/v1/sandbox/ping",
+];
+
+const MEMBERS: Readonly<Record<string, string>> = {
+  event_id: "evt_1",
+  asset_id: "credit_model",
+  correlation_id: "case-1",
+  decision_id: "dec_1",
+  level: "0",
+  number: "000.p/1",
+};
+
+/** A real path for each GET of the document. */
+const filledIn = (path: string): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => MEMBERS[name] ?? "unknown") +
+  (path === "/v1/log/consistency" ? "?from=0" : "");
+
+beforeAll(async () => {
+  broker = await startTestBroker();
+  service = await startTestService({
+    NATS_URL: broker.url("service"),
+    NATS_PROVISION_URL: broker.url("provisioner"),
+    CHECKPOINT_INTERVAL: "50ms",
+  });
+  const { json } = await service.call("/docs/json");
+  paths = Object.entries<Record<string, object>>(json.paths).flatMap(([path, methods]) =>
+    path.startsWith("/v1/") && methods.get ? [filledIn(path)] : [],
+  );
+  const body = event({ correlation_id: "case-1", metadata: { decision_id: "dec_1" } });
+  await service.call("/v1/events", { body });
+  await until("it is sealed and all reads answer", async () => {
+    const answers = await Promise.all(paths.map((path) => service.call(path)));
+    return answers.every(({ status }) => status === 200);
+  });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+});
+
+const expectUnavailable = async (): Promise<void> => {
+  const answers = await Promise.all(paths.map(async (path) => ({ path, answer: await service.call(path) })));
+  const told = answers.map(({ path, answer }) => [path, answer.status, answer.json?.code]);
+  expect(told).toEqual(
+    paths.map((path) => (ASKING.includes(path) ? [path, 503, "log_unavailable"] : [path, 200, undefined])),
+  );
+  for (const { path, answer } of answers.filter(({ answer }) => answer.status === 503)) {
+    expect([path, answer.headers.get("retry-after")]).toEqual([path, "1"]);
+    expect([path, answer.json.detail]).toEqual([path, expect.not.stringContaining("127.0.0.1")]);
+  }
+  expect(service.lines.filter(({ level }) => level === "error")).toEqual([]);
+};
+
+describe("every GET", () => {
+  test("is looked at, and the document tells of each 503", async () => {
+    expect(paths.filter((path) => ASKING.includes(path)).sort()).toEqual([...ASKING]);
+    const { json } = await service.call("/docs/json");
+    for (const [path, methods] of Object.entries<Record<string, { responses: object }>>(json.paths)) {
+      if (!ASKING.includes(filledIn(path))) continue;
+      expect([path, JSON.stringify(methods.get?.responses)]).toEqual([
+        path,
+        expect.stringContaining("`log_unavailable`"),
+      ]);
+    }
+  });
+
+  test("answers while the broker stands still", async () => {
+    await standStill(broker.pid);
+    await expectUnavailable();
+  });
+
+  test("answers after the connection was lost", async () => {
+    process.kill(broker.pid, "SIGCONT");
+    await broker.stop();
+    await until("the loss is noticed", () =>
+      service.lines.some(({ message }) => message === "lost the connection to the broker"),
+    );
+    await expectUnavailable();
+  });
+});
