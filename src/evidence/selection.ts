@@ -3,11 +3,10 @@
  * from the log, which never changes.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { eventFacts, type JsonObject } from "../event/facts.ts";
 import { timeKey } from "../event/formats.ts";
 import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX, PROOF_POLL_MS } from "../limits.ts";
+import { eventIdOf } from "../log/event-id-of.ts";
 import type { LogReader } from "../log/event-log.ts";
-import { decodeRecord } from "../log/record.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import { eventsOfFacts, type FoundCase, findCase } from "../projections/cases/queries.ts";
 import { eventsProjection } from "../projections/events/evolve.ts";
@@ -226,7 +225,7 @@ const hiddenAmong = async (
 ): Promise<readonly number[]> => {
   const named = page.map(({ record: { sequence }, payload }) => ({
     sequence,
-    id: eventIdIn(payload, tenant),
+    id: eventIdOf(payload, tenant),
   }));
   const ids = new Set(named.flatMap(({ id }) => id ?? []));
   const rows = await views.load(
@@ -235,16 +234,4 @@ const hiddenAmong = async (
   );
   const expired = new Set(rows.filter(isExpired).map((row) => rowText(row, "event_id")));
   return named.filter(({ id }) => id === undefined || expired.has(id)).map(({ sequence }) => sequence);
-};
-
-/** Undefined where it is no event of the tenant. */
-const eventIdIn = (payload: Uint8Array, tenant: string): string | undefined => {
-  const record = decodeRecord(payload);
-  if (record?.tenant !== tenant) return undefined;
-  try {
-    const event: JsonObject = Object(JSON.parse(record.eventText));
-    return eventFacts(event)?.eventId;
-  } catch {
-    return undefined;
-  }
 };

@@ -46,7 +46,7 @@ const Warnings = Type.Optional(
 
 const LeafHash = Type.String({
   description:
-    "Base64. What the record's leaf in the tenant's tree is: `GET /v1/events/{event_id}/proof` proves this very hash (RFC 6962). The sandbox has no tree.",
+    "Base64. What the record's leaf in the tenant's tree is: `GET /v1/events/{event_id}/proof?sequence=`, with the `sequence` beside it, proves this very hash (RFC 6962). The sandbox has no tree.",
 });
 
 export const EventAccepted = dataOf(

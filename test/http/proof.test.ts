@@ -88,6 +88,68 @@ describe("a receipt", () => {
   });
 });
 
+describe("the receipt of a record that is not the first of its event", () => {
+  const sendTwice = async (id: string) => {
+    const first = await post(acme, id);
+    const { json } = await service.call("/v1/events", {
+      key: acme,
+      body: event({ event_id: id }),
+      headers: { "idempotency-key": `again-${id}` },
+    });
+    expect(json.data).toMatchObject({ duplicate: false });
+    return [first, json.data] as const;
+  };
+
+  test("is upgraded to a proof with its sequence, in both forms", async () => {
+    const [first, second] = await sendTwice("evt_two_identities");
+    expect(second.sequence).toBeGreaterThan(first.sequence);
+    expect(second.leaf_hash).not.toBe(first.leaf_hash);
+    for (const receipt of [first, second]) {
+      const asked = `/v1/events/evt_two_identities/proof?wait=10&sequence=${receipt.sequence}`;
+      const { sequence, leaf_hash, leaf, checkpoint } = (await service.call(asked, { key: acme })).json.data;
+      expect({ sequence, leaf_hash }).toEqual({ sequence: receipt.sequence, leaf_hash: receipt.leaf_hash });
+      expect(leafHash(bytes(leaf))).toEqual(bytes(receipt.leaf_hash));
+      await checkpointOf(acme, "acme", checkpoint);
+      const file = await service.call(`${asked}&format=tlog-proof`, { key: acme });
+      const verified = verifyTlogProof({
+        proof: file.text,
+        leaf: bytes(receipt.leaf_hash),
+        origin: "audit.example/acme",
+        verifiers: await verifiersOf(acme),
+      });
+      expect(verified.kind).toBe("verified");
+    }
+    expect(await proofOf(acme, "evt_two_identities")).toMatchObject({ sequence: first.sequence });
+  });
+
+  test("is nobody else's, and no other record is taken for it", async () => {
+    const [, second] = await sendTwice("evt_shared_id");
+    const others = await post(acme, "evt_of_its_own");
+    const theirs = await post(beta, "evt_shared_id");
+    await proofOf(beta, "evt_shared_id");
+    for (const [key, sequence] of [
+      [acme, others.sequence],
+      [acme, theirs.sequence],
+      [acme, 999_999],
+      [beta, second.sequence],
+    ] as const) {
+      const path = `/v1/events/evt_shared_id/proof?sequence=${sequence}`;
+      const { status, json } = await service.call(path, { key });
+      expect([status, json.code, json.detail]).toEqual([
+        404,
+        "not_found",
+        expect.stringContaining(`at sequence ${sequence}.`),
+      ]);
+    }
+    for (const wrong of ["0", "x", ""]) {
+      const { status, json } = await service.call(`/v1/events/evt_shared_id/proof?sequence=${wrong}`, {
+        key: acme,
+      });
+      expect([status, json.errors[0].path]).toEqual([400, "query:sequence"]);
+    }
+  });
+});
+
 describe("a proof", () => {
   test("verifies with nothing but the key, as JSON and as a tlog-proof", async () => {
     await post(acme, "evt_proven", { metadata: { text: "ünï\u0001\u{1F600}", n: 1 } });

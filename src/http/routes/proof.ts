@@ -1,12 +1,19 @@
 /** The proof of one event, for whoever wants to check it without us. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { canonicalEventId } from "../../event/formats.ts";
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
+import { eventIdOf } from "../../log/event-id-of.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { encodeRecord } from "../../log/record.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import { type FoundEvent, findEvent } from "../../projections/events/queries.ts";
-import { awaitProof, type ProofDependencies, type RecordProof } from "../../projections/tree/record-proof.ts";
+import {
+  awaitProof,
+  type ProofDependencies,
+  type ProvenRecord,
+  type RecordProof,
+} from "../../projections/tree/record-proof.ts";
 import { waitForPosition } from "../../projections/wait-for-position.ts";
 import { encodeBase64 } from "../../proof/base64.ts";
 import { leafHash } from "../../proof/rfc6962.ts";
@@ -43,27 +50,48 @@ export const proofRoutes = ({ guard, ...dependencies }: Dependencies & { readonl
 const ask = (query: Query) => ({
   waitMs: (query.integer("wait", { min: 0, max: PROOF_WAIT_SECONDS_MAX }) ?? 0) * 1000,
   format: query.choice("format", ["json", "tlog-proof"], "json"),
+  sequence: query.integer("sequence", { min: 1, max: Number.MAX_SAFE_INTEGER }),
 });
 
 const getProof = async (
   dependencies: Dependencies,
-  { waitMs, format }: ReturnType<typeof ask>,
+  { waitMs, format, sequence }: ReturnType<typeof ask>,
   call: Call,
 ): Promise<Response> => {
   const { context, principal, params } = call;
   const { tenant } = principal;
   const deadline = performance.now() + waitMs;
-  const event = params.event_id ? await awaitEvent(dependencies, tenant, params.event_id, waitMs) : undefined;
+  const eventId = params.event_id ?? "";
+  const event = eventId === "" ? undefined : await awaitEvent(dependencies, tenant, eventId, waitMs);
   if (!event) return notFound(call, "event");
   if (event.kind === "expired") return eventExpired(call, event);
-  const payload = new TextEncoder().encode(encodeRecord({ ...event, tenant }));
-  const result = await awaitProof(dependencies, tenant, { sequence: event.sequence, payload }, deadline);
+  const record = await recordOf(dependencies, event, { tenant, eventId, sequence });
+  if (!record) {
+    return problem(context, "not_found", {
+      detail: `The log has no record of this event at sequence ${sequence}. Send the sequence that the answer 202 named, or none for the record that the views show.`,
+    });
+  }
+  const result = await awaitProof(dependencies, tenant, record, deadline);
   if (result.kind === "not_sealed") return problem(context, "not_sealed");
   if (result.kind === "not_in_tree")
     return problem(context, "internal_error", {
-      detail: `The tree does not hold the record at sequence ${event.sequence} as it was signed. The operator should rebuild the view \`tree\`.`,
+      detail: `The tree does not hold the record at sequence ${record.sequence} as it was signed. The operator should rebuild the view \`tree\`.`,
     });
   return format === "json" ? answerOne(call, jsonOf(result.proof)) : tlogProof(call, result.proof);
+};
+
+/** An event that came under two identities is in the log twice, and whoever holds the receipt of the second asks for that one. */
+const recordOf = async (
+  { log }: Dependencies,
+  event: Extract<FoundEvent, { readonly kind: "stored" }>,
+  asked: { readonly tenant: string; readonly eventId: string; readonly sequence: number | undefined },
+): Promise<ProvenRecord | undefined> => {
+  const { tenant, eventId, sequence = event.sequence } = asked;
+  if (sequence === event.sequence)
+    return { sequence, payload: new TextEncoder().encode(encodeRecord({ ...event, tenant })) };
+  const payload = (await log.read(sequence))?.payload;
+  const isOfEvent = payload !== undefined && eventIdOf(payload, tenant) === canonicalEventId(eventId);
+  return isOfEvent ? { sequence, payload } : undefined;
 };
 
 /** Who asks to wait may ask for what was acknowledged a moment ago: the view has seen that once it has seen the end of the log. */
@@ -125,7 +153,7 @@ const PROOF: Operation = {
   tag: "Proof",
   summary: "The proof of one event",
   description:
-    "That the record of this event is in the log that a signed tree head covers, in a form that verifies offline: hash the leaf, walk up with the hashes, compare with the root in the checkpoint, check its signature with the key of `GET /v1/log/key`. A `202` answer's `leaf_hash` is the same as here.",
+    "That the record of this event is in the log that a signed tree head covers, in a form that verifies offline: hash the leaf, walk up with the hashes, compare with the root in the checkpoint, check its signature with the key of `GET /v1/log/key`. A `202` answer's `leaf_hash` is the same as here; with its `sequence` also where the same event is in the log more than once.",
   scope: "events:read",
   parameters: [
     pathParameter("event_id", "evt_sample_001"),
@@ -140,6 +168,11 @@ const PROOF: Operation = {
       enum: ["json", "tlog-proof"],
       default: "json",
     }),
+    parameter(
+      "sequence",
+      "Prove the record at this sequence, which must be of this event: that of an answer `202` whose event the log held already under another identity. Absent: the first record, which the views show.",
+      { type: "integer", minimum: 1 },
+    ),
     MIN_SEQUENCE,
   ],
   answer: {
