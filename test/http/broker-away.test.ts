@@ -69,6 +69,9 @@ const expectUnavailable = async (): Promise<void> => {
   expect(told).toEqual(
     paths.map((path) => (ASKING.includes(path) ? [path, 503, "log_unavailable"] : [path, 200, undefined])),
   );
+  // Who was cut off goes on: what it has seen is in the view.
+  expect((await service.call("/v1/events/stream?after=1")).status).toBe(200);
+  expect((await service.call("/v1/events/stream?after=999999")).json.code).toBe("log_unavailable");
   for (const { path, answer } of answers.filter(({ answer }) => answer.status === 503)) {
     expect([path, answer.headers.get("retry-after")]).toEqual([path, "1"]);
     expect([path, answer.json.detail]).toEqual([path, expect.not.stringContaining("127.0.0.1")]);

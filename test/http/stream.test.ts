@@ -115,6 +115,31 @@ describe("what comes", () => {
       "unknown_parameter",
     ]);
   });
+
+  test("refuses a position behind the end of the log, which the log itself says and no view that is behind", async () => {
+    // Without a projector its view stays at 0.
+    await using behind = await startTestService({ ROLES: "api" });
+    for (const at of [service, behind]) {
+      const key = await at.makeKey("end");
+      const end = await send(key, ["last"], {}, at);
+      const open = (after: number) => [
+        ["query:after", at.call(`/v1/events/stream?after=${after}`, { key })] as const,
+        [
+          "header:Last-Event-ID",
+          at.call("/v1/events/stream?after=0", { key, headers: { "last-event-id": String(after) } }),
+        ] as const,
+        ["query:after", at.call(`/v1/events/stream?after=${after}`, { key, method: "HEAD" })] as const,
+      ];
+      for (const [, answer] of [...open(end), ...open(0)]) expect((await answer).status).toBe(200);
+      for (const [path, asked] of [...open(end + 1), ...open(999_999)]) {
+        const { status, json } = await asked;
+        expect(status).toBe(400);
+        if (json === undefined) continue;
+        const message = expect.stringContaining(`The log ends at ${end}:`);
+        expect(json.errors).toEqual([{ path, code: "invalid_value", message }]);
+      }
+    }
+  });
 });
 
 describe("resuming", () => {

@@ -48,6 +48,8 @@ const getStream = async (dependencies: Dependencies, watch: PositionWatch, call:
   const start = readStart(request, query.text("after"));
   const errors = [...query.errors(), ...start.errors];
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  const beyond = await beyondEnd(dependencies, start);
+  if (beyond) return problem(context, "invalid_request", { errors: [beyond] });
   const answer = { requestId: context.requestId, mediaType: MEDIA_TYPE };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
   // Of the log and not of the view, which may be behind: what was stored before is not what comes from now on.
@@ -82,6 +84,8 @@ const liveBody = (
 
 interface Start {
   readonly after: number | undefined;
+  /** Where `after` was sent. */
+  readonly path: string;
   readonly errors: readonly RequestError[];
 }
 
@@ -100,7 +104,21 @@ const readStart = (request: Request, parameterText: string | undefined): Start =
       message: "Send the sequence of the last event that you have seen, 0 for none.",
     }));
   const text = header ?? parameterText;
-  return { after: text === undefined ? undefined : readSequence(text), errors };
+  const after = text === undefined ? undefined : readSequence(text);
+  return { after, path: header === undefined ? "query:after" : "header:Last-Event-ID", errors };
+};
+
+/** Nothing has such a sequence yet, and what gets one up to there would be skipped without a word. The log decides, for a view may be behind. */
+const beyondEnd = async (
+  { views, log }: Pick<Dependencies, "views" | "log">,
+  { after = 0, path }: Start,
+): Promise<RequestError | undefined> => {
+  // What the view has seen is in the log: so a stream goes on while the broker is away.
+  if (after === 0 || after <= (await views.position(eventsProjection.name))) return undefined;
+  const end = await log.lastSequence();
+  if (after <= end) return undefined;
+  const message = `The log ends at ${end}: send the sequence of the last event that you have seen, at most ${end}, or leave it out for what comes from now on.`;
+  return { path, code: "invalid_value", message };
 };
 
 const STREAM: Operation = {
@@ -111,7 +129,7 @@ const STREAM: Operation = {
     "The tenant's events as Server-Sent Events, as soon as they are stored and in the order of the log, each once.",
     "`id` is the sequence, `event` is `audit`, and `data` has the form that other reads give.",
     "A client that was cut off goes on with `Last-Event-ID`, as browsers do by themselves, and gets what it missed without gap or repeat.",
-    "Without it, and without `after`, the stream begins with what is stored from now on.",
+    "Without it, and without `after`, the stream begins with what is stored from now on. A position behind the end of the log is refused.",
     `A comment comes every ${STREAM_KEEP_ALIVE_MS / 1000} s when nothing else does. Clients connect again after ${STREAM_RETRY_MS / 1000} s.`,
     "The stream ends when the service stops or the key does.",
     "An event sent with raw line breaks between its values comes in several `data` lines, each break as a line feed.",
