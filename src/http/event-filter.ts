@@ -1,14 +1,25 @@
 /** Query parameters that choose events, and their words in the documentation: one set for lists, streams and exports. */
 import { RISK_TIERS } from "../event/audit-event.ts";
-import { canonicalTraceId, isSha256, isUtcTimestamp } from "../event/formats.ts";
+import { canonicalTraceId, isLegalBasis, isSha256, LEGAL_BASIS } from "../event/formats.ts";
 import { readSearchText } from "../event/search-text.ts";
-import { SEARCH_CHARACTERS_MAX, SEARCH_PREFIX_CHARACTERS_MIN, SEARCH_WORDS_MAX } from "../limits.ts";
+import {
+  LEGAL_BASIS_CHARACTERS_MAX,
+  SEARCH_CHARACTERS_MAX,
+  SEARCH_PREFIX_CHARACTERS_MIN,
+  SEARCH_WORDS_MAX,
+} from "../limits.ts";
 import type { EventConditions } from "../projections/events/queries.ts";
 import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
 import { parameter } from "./reading.ts";
+import { readTimeRange } from "./time-range.ts";
 
+/** A group, or a type: not only those that are known now, as the log may hold what this version or its settings no longer take. */
 const GROUP = /^[a-z][a-z0-9_]*\.\*$/;
+const TYPE = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$/;
+
+export const HASH_EXPECTED = 'a hash written as "sha256:" and 64 hexadecimal digits';
+export const LEGAL_BASIS_EXPECTED = `a name in lower snake case of at most ${LEGAL_BASIS_CHARACTERS_MAX} characters, for example pipa_37_2_kr`;
 
 /** The few that a live stream takes. */
 export const readStreamFilter = (query: Query): EventConditions => ({
@@ -16,20 +27,21 @@ export const readStreamFilter = (query: Query): EventConditions => ({
   assetId: query.text("asset_id"),
 });
 
-const readKindFilter = (query: Query): EventConditions => {
-  const type = query.text("event_type");
-  const isGroup = type !== undefined && GROUP.test(type);
-  return {
-    eventType: isGroup ? undefined : type,
-    eventGroup: isGroup ? type.slice(0, -2) : undefined,
-    riskTier: query.checked(
-      "risk_tier",
-      (tier) => RISK_TIERS.some((known) => known === tier),
-      `one of ${RISK_TIERS.join(", ")}`,
-    ),
-    timeField: "timestamp",
-  };
+export const readEventType = (query: Query): Pick<EventConditions, "eventType" | "eventGroup"> => {
+  const type = query.checked(
+    "event_type",
+    (text) => GROUP.test(text) || TYPE.test(text),
+    "a type such as decision.automated_decision_made, or a group such as decision.*",
+  );
+  if (type === undefined) return {};
+  return GROUP.test(type) ? { eventGroup: type.slice(0, -2) } : { eventType: type };
 };
+
+const readKindFilter = (query: Query): EventConditions => ({
+  ...readEventType(query),
+  riskTier: query.oneOf("risk_tier", RISK_TIERS),
+  timeField: "timestamp",
+});
 
 export const readEventFilter = (query: Query): EventConditions => ({
   ...readTimelineFilter(query),
@@ -37,37 +49,31 @@ export const readEventFilter = (query: Query): EventConditions => ({
 });
 
 /** All but the asset, which the path names. */
-export const readTimelineFilter = (query: Query): EventConditions => {
-  const time = (name: string): string | undefined =>
-    query.checked(name, isUtcTimestamp, "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z");
-  return {
-    ...readKindFilter(query),
-    legalBasis: query.text("legal_basis"),
-    correlationId: query.text("correlation_id"),
-    subjectHash: query.checked(
-      "subject_hash",
-      isSha256,
-      'a hash written as "sha256:" and 64 hexadecimal digits',
-    ),
-    traceId: canonical(query.text("trace_id")),
-    tags: query.prefixed("tag."),
-    text: query.read("q", readSearchText),
-    from: time("from"),
-    to: time("to"),
-    timeField: query.choice("time_field", ["timestamp", "received_at"], "timestamp"),
-  };
-};
+export const readTimelineFilter = (query: Query): EventConditions => ({
+  ...readKindFilter(query),
+  legalBasis: query.checked("legal_basis", isLegalBasis, LEGAL_BASIS_EXPECTED),
+  correlationId: query.text("correlation_id"),
+  subjectHash: query.checked("subject_hash", isSha256, HASH_EXPECTED),
+  traceId: canonical(query.text("trace_id")),
+  tags: query.prefixed("tag."),
+  text: query.read("q", readSearchText),
+  ...readTimeRange(query),
+  timeField: query.choice("time_field", ["timestamp", "received_at"], "timestamp"),
+});
 
 const canonical = (traceId: string | undefined): string | undefined =>
   traceId === undefined ? undefined : canonicalTraceId(traceId);
 
 const ASSET = parameter("asset_id", "Exactly this asset.");
 
+export const EVENT_TYPE_PARAMETER = parameter(
+  "event_type",
+  "Exactly this type, or a group: `decision.*`. The six legacy types are the group `legacy.*`. A type that no event has finds nothing.",
+  { type: "string", pattern: `${GROUP.source}|${TYPE.source}` },
+);
+
 const KIND_PARAMETERS: readonly Parameter[] = [
-  parameter(
-    "event_type",
-    "Exactly this type, or a group: `decision.*`. The six legacy types are the group `legacy.*`.",
-  ),
+  EVENT_TYPE_PARAMETER,
   parameter("risk_tier", "Exactly this tier.", { type: "string", enum: [...RISK_TIERS] }),
 ];
 
@@ -89,6 +95,7 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
   parameter(
     "legal_basis",
     "Events that name this basis, also inside `metadata.legal_bases` where the event has none of its own.",
+    { type: "string", pattern: LEGAL_BASIS.source, maxLength: LEGAL_BASIS_CHARACTERS_MAX },
   ),
   parameter("correlation_id", "Exactly this group of events."),
   parameter(

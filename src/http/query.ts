@@ -3,7 +3,7 @@ import { nearest } from "../event/nearest.ts";
 import type { RequestError } from "./problem.ts";
 
 export interface Query {
-  /** The value of a parameter that may stand once; undefined where it is absent. */
+  /** The value of a parameter that may stand once; undefined where it is absent. An empty one is an error: it would choose nothing. */
   text(name: string): string | undefined;
   /** As `text`, with a check; a value that fails it is noted as an error and treated as absent. */
   checked(name: string, isValid: (value: string) => boolean, expects: string): string | undefined;
@@ -12,6 +12,8 @@ export interface Query {
     name: string,
     read: (value: string) => { readonly value: Value } | { readonly message: string },
   ): Value | undefined;
+  /** One of a closed set; undefined where it is absent. */
+  oneOf<const Choices extends readonly string[]>(name: string, choices: Choices): Choices[number] | undefined;
   choice<const Choices extends readonly string[]>(
     name: string,
     choices: Choices,
@@ -20,6 +22,8 @@ export interface Query {
   integer(name: string, bounds: { readonly min: number; readonly max: number }): number | undefined;
   /** All `prefix<key>=value`. */
   prefixed(prefix: string): readonly { readonly key: string; readonly value: string }[];
+  /** Notes what is wrong with a parameter beside others. */
+  refuse(name: string, message: string): void;
   /** All that is wrong, once every parameter has been asked for: names nobody asked for are unknown. */
   errors(): readonly RequestError[];
 }
@@ -36,34 +40,48 @@ export const readQuery = (url: string): Query => {
     return undefined;
   };
 
-  const text = (name: string): string | undefined => {
+  const single = (name: string): string | undefined => {
     asked.add(name);
     const values = parameters.filter(([candidate]) => candidate === name).map(([, value]) => value);
     if (values.length > 1)
       return fail(name, "not_unique", `${name} stands ${values.length} times: send it once.`);
     return values[0];
   };
+  const text = (name: string): string | undefined => {
+    const value = single(name);
+    return value === ""
+      ? fail(name, "invalid_value", `${name} is empty: send a value, or leave it out.`)
+      : value;
+  };
   const checked = (
     name: string,
     isValid: (value: string) => boolean,
     expects: string,
   ): string | undefined => {
-    const value = text(name);
+    const value = single(name);
     if (value === undefined || isValid(value)) return value;
     return fail(name, "invalid_value", `${name} is not valid: send ${expects}.`);
+  };
+  const oneOf = <const Choices extends readonly string[]>(
+    name: string,
+    choices: Choices,
+  ): Choices[number] | undefined => {
+    const value = checked(name, (sent) => choices.includes(sent), `one of ${choices.join(", ")}`);
+    return choices.find((choice) => choice === value);
   };
 
   return {
     text,
     checked,
     read: (name, read) => {
-      const sent = text(name);
+      const sent = single(name);
       if (sent === undefined) return undefined;
       const result = read(sent);
       return "value" in result ? result.value : fail(name, "invalid_value", result.message);
     },
-    choice: (name, choices, fallback) =>
-      checked(name, (value) => choices.includes(value), `one of ${choices.join(", ")}`) ?? fallback,
+    oneOf,
+    choice: (name, choices, fallback) => oneOf(name, choices) ?? fallback,
+    refuse: (name, message) => fail(name, "invalid_value", message),
     integer: (name, { min, max }) => {
       const isValid = (value: string): boolean =>
         DIGITS.test(value) && Number(value) >= min && Number(value) <= max;
@@ -72,6 +90,8 @@ export const readQuery = (url: string): Query => {
     },
     prefixed: (prefix) => {
       prefixes.push(prefix);
+      if (parameters.some(([name]) => name === prefix))
+        fail(prefix, "invalid_value", `The key is missing: send ${prefix}<key>=<value>.`);
       return parameters
         .filter(([name]) => name.startsWith(prefix))
         .map(([name, value]) => ({ key: name.slice(prefix.length), value }));

@@ -14,6 +14,8 @@ export interface List {
   readonly orderBy: readonly string[];
   /** Columns that may be asked for, under their own names. */
   readonly filters: readonly string[];
+  /** Filters whose column holds nothing else than these. */
+  readonly values?: Readonly<Record<string, readonly string[]>>;
   /** What holds for every row that is shown. */
   readonly always?: readonly Condition[];
   /** Columns that are not shown, beside `tenant`. */

@@ -1,15 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
+import { timeKey } from "../../event/formats.ts";
 import { ACTIVITY_ROWS_MAX } from "../../limits.ts";
 import { instantOf } from "../../obligations/calendar.ts";
 import { ACTIVITY_GROUPS, type ActivityGroup, readActivity } from "../../projections/activity/queries.ts";
+import { EVENT_TYPE_PARAMETER, readEventType } from "../event-filter.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
 import { answerOne, MIN_SEQUENCE, parameter, type ReadDependencies, reading } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
+import { readTimeRange } from "../time-range.ts";
 
 export const activityRoutes = ({ guard, views, now }: ReadDependencies & { readonly guard: Guard }) => {
   const read = reading(views, {
@@ -41,18 +43,9 @@ const DAYS_DEFAULT = 30;
 
 const ask = (query: Query, now: Date) => {
   const bucket = query.choice("bucket", ["hour", "day"], "day");
-  const time = (name: string): string | undefined => {
-    const text = query.checked(
-      name,
-      isUtcTimestamp,
-      "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z",
-    );
-    return text === undefined ? undefined : timeKey(text);
-  };
-  const type = query.text("event_type");
-  const isGroup = type !== undefined && /^[a-z][a-z0-9_]*\.\*$/.test(type);
-  const to = time("to") ?? timeKey(new Date(now.getTime() + DAY_MS).toISOString());
-  const from = time("from") ?? timeKey(new Date(instantOf(`${to}Z`) - DAYS_DEFAULT * DAY_MS).toISOString());
+  const asked = readTimeRange(query);
+  const to = timeKey(asked.to ?? new Date(now.getTime() + DAY_MS).toISOString());
+  const from = timeKey(asked.from ?? new Date(instantOf(`${to}Z`) - DAYS_DEFAULT * DAY_MS).toISOString());
   const characters = bucket === "hour" ? "2026-11-20T10".length : "2026-11-20".length;
   const groups = query.checked(
     "group_by",
@@ -65,8 +58,7 @@ const ask = (query: Query, now: Date) => {
     from: from.slice(0, characters),
     to: isWhole(to, bucket) ? to.slice(0, characters) : `${to.slice(0, characters)}~`,
     assetId: query.text("asset_id"),
-    eventType: isGroup ? undefined : type,
-    eventGroup: isGroup ? type.slice(0, -2) : undefined,
+    ...readEventType(query),
   };
 };
 
@@ -98,7 +90,7 @@ const READ: Operation = {
     }),
     parameter("to", "Up to this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
     parameter("asset_id", "Exactly this asset."),
-    parameter("event_type", "Exactly this type, or a group: `decision.*`."),
+    EVENT_TYPE_PARAMETER,
     MIN_SEQUENCE,
   ],
   answer: {

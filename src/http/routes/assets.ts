@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { RISK_TIERS } from "../../event/audit-event.ts";
 import { PAGE_ROWS_MAX } from "../../limits.ts";
 import { riskChangeList } from "../../projections/assessments/queries.ts";
 import { assetEntry, assetList, assetMembers, findAsset } from "../../projections/assets/queries.ts";
@@ -9,6 +8,7 @@ import { entryOf, entrySchema, type List, readList } from "../../projections/lis
 import { modelList } from "../../projections/models/queries.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { Guard } from "../guard.ts";
+import { listFilterParameters, readListFilter } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import {
   answerList,
@@ -22,7 +22,6 @@ import {
   readPage,
 } from "../reading.ts";
 import { dataOf, listOf } from "../schemas.ts";
-import { filterParameter } from "./registers.ts";
 
 export const assetRoutes = ({ guard, views }: { readonly guard: Guard; readonly views: ViewStore }) =>
   new Elysia({ prefix: "/v1" })
@@ -34,17 +33,7 @@ const listAssets = (views: ViewStore) =>
     view: assetList.view,
     ask: (query) => ({
       ...readPage(query),
-      where: [
-        ...equalTo(
-          "risk_tier",
-          query.checked(
-            "risk_tier",
-            (tier) => RISK_TIERS.some((known) => known === tier),
-            `one of ${RISK_TIERS.join(", ")}`,
-          ),
-        ),
-        ...equalTo("status", query.text("status")),
-      ],
+      where: readListFilter(query, assetList),
     }),
     answer: (asked, call) => answerList(views, call, assetList, { ...asked, entry: assetEntry }),
   });
@@ -94,7 +83,7 @@ const LIST: Operation = {
   description:
     "Every asset that events speak of, the one with the newest event first: what was said of it last, by the time of the events.",
   scope: "events:read",
-  parameters: [...assetList.filters.map(filterParameter), ...PAGE_PARAMETERS],
+  parameters: [...listFilterParameters(assetList), ...PAGE_PARAMETERS],
   answer: {
     status: 200,
     description: "One page.",

@@ -3,7 +3,6 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ActionRecorder } from "../../access/action.ts";
 import type { EvidenceAction, ExportAction } from "../../administration/system-events.ts";
-import { isUtcTimestamp } from "../../event/formats.ts";
 import { createAnchor } from "../../evidence/anchor.ts";
 import { type BundleFormats, filterMembers, writeBundle } from "../../evidence/bundle.ts";
 import { type EvidenceFilter, type SelectionResult, selectRecords } from "../../evidence/selection.ts";
@@ -31,6 +30,7 @@ import { type Query, readQuery } from "../query.ts";
 import { parameter } from "../reading.ts";
 import { storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
+import { readTimeRange } from "../time-range.ts";
 
 interface Dependencies {
   readonly views: ViewStore;
@@ -56,13 +56,10 @@ interface Asked {
 }
 
 const ask = (query: Query): Asked => {
-  const time = (name: string): string | undefined =>
-    query.checked(name, isUtcTimestamp, "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z");
   const filter = {
     assetId: query.text("asset_id"),
     correlationId: query.text("correlation_id"),
-    from: time("from"),
-    to: time("to"),
+    ...readTimeRange(query),
   };
   const seconds = query.integer("wait", { min: 0, max: PROOF_WAIT_SECONDS_MAX });
   return { filter, waitMs: (seconds ?? EVIDENCE_WAIT_SECONDS_DEFAULT) * 1000 };

@@ -1,17 +1,16 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
+import { timeKey } from "../../event/formats.ts";
 import type { Rules } from "../../obligations/clocks.ts";
-import { DEADLINE_IDS } from "../../obligations/deadlines.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../obligations/state.ts";
 import { obligationEntry, obligationList } from "../../projections/cases/registers/obligations.ts";
 import { entryMembers } from "../../projections/list.ts";
 import type { Condition } from "../../views/conditions.ts";
 import type { Guard } from "../guard.ts";
+import { listFilterParameters, readListFilter } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import {
   answerList,
-  equalTo,
   PAGE_PARAMETERS,
   parameter,
   type ReadDependencies,
@@ -19,7 +18,7 @@ import {
   readPage,
 } from "../reading.ts";
 import { listOf } from "../schemas.ts";
-import { filterParameter } from "./registers.ts";
+import { readTimeRange } from "../time-range.ts";
 
 export const obligationRoutes = ({
   guard,
@@ -30,31 +29,15 @@ export const obligationRoutes = ({
   const list = reading(views, {
     view: obligationList.view,
     ask: (query) => {
-      const time = (name: string): string | undefined => {
-        const text = query.checked(
-          name,
-          isUtcTimestamp,
-          "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z",
-        );
-        return text === undefined ? undefined : timeKey(text);
-      };
-      const state = query.checked(
-        "state",
-        (text) => OBLIGATION_STATES.some((known) => known === text),
-        `one of ${OBLIGATION_STATES.join(", ")}`,
-      );
       const at = timeKey(now().toISOString());
-      const from = time("due_from");
-      const to = time("due_to");
+      const due = readTimeRange(query, { from: "due_from", to: "due_to" });
+      const [from, to] = [due.from, due.to].map((time) => (time === undefined ? undefined : timeKey(time)));
       return {
         ...readPage(query),
         at,
         where: [
-          ...conditionsOf(
-            OBLIGATION_STATES.find((known) => known === state),
-            at,
-          ),
-          ...obligationList.filters.flatMap((name) => equalTo(name, query.text(name))),
+          ...conditionsOf(query.oneOf("state", OBLIGATION_STATES), at),
+          ...readListFilter(query, obligationList),
           ...(from === undefined && to === undefined
             ? []
             : [{ kind: "range", column: "due_at", from, to } as const]),
@@ -116,8 +99,7 @@ const LIST: Operation = {
   scope: "events:read",
   parameters: [
     parameter("state", "At the time of the question.", { type: "string", enum: [...OBLIGATION_STATES] }),
-    parameter("deadline", "Exactly this one.", { type: "string", enum: [...DEADLINE_IDS] }),
-    ...obligationList.filters.filter((name) => name !== "deadline").map(filterParameter),
+    ...listFilterParameters(obligationList),
     parameter("due_from", "Due at or after this time, RFC 3339 in UTC.", {
       type: "string",
       format: "date-time",

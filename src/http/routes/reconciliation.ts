@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
+import { timeKey } from "../../event/formats.ts";
 import { RECONCILED_EVENTS_NAMED_MAX, RECONCILED_HOURS_MAX } from "../../limits.ts";
 import { hourOf } from "../../log/accepted-counts.ts";
 import {
@@ -16,6 +16,7 @@ import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
 import { answerOne, MIN_SEQUENCE, parameter, type ReadDependencies, reading } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
+import { readTimeRange } from "../time-range.ts";
 
 export const reconciliationRoutes = ({
   guard,
@@ -52,16 +53,10 @@ export const reconciliationRoutes = ({
 const HOUR_MS = 60 * 60 * 1000;
 
 const hoursAsked = (query: Query, now: Date): readonly string[] => {
-  const time = (name: string): number | undefined => {
-    const text = query.checked(
-      name,
-      isUtcTimestamp,
-      "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z",
-    );
-    return text === undefined ? undefined : Date.parse(`${hourOf(timeKey(text))}:00:00Z`);
-  };
-  const end = time("to") ?? now.getTime();
-  const start = time("from") ?? end - 24 * HOUR_MS;
+  const { from, to } = readTimeRange(query);
+  const hour = (time: string): number => Date.parse(`${hourOf(timeKey(time))}:00:00Z`);
+  const end = to === undefined ? now.getTime() : hour(to);
+  const start = from === undefined ? end - 24 * HOUR_MS : hour(from);
   const first = Math.floor(start / HOUR_MS);
   const count = Math.max(0, Math.floor(end / HOUR_MS) - first + 1);
   // One more than is allowed is enough to know that it is too many.

@@ -1,6 +1,5 @@
 /** Lists that read a table as it is: the registers, and what else is a list of rows. */
 import { Elysia } from "elysia";
-import { RISK_TIERS } from "../../event/audit-event.ts";
 import { assessmentList, riskChangeList } from "../../projections/assessments/queries.ts";
 import { coverageList } from "../../projections/cases/registers/coverage.ts";
 import { decisionList } from "../../projections/cases/registers/decisions.ts";
@@ -12,8 +11,9 @@ import { modelList } from "../../projections/models/queries.ts";
 import { sourceGapList, sourceList } from "../../projections/sources/queries.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { Guard } from "../guard.ts";
+import { listFilterParameters, readListFilter } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
-import { answerList, equalTo, PAGE_PARAMETERS, parameter, reading, readPage } from "../reading.ts";
+import { answerList, PAGE_PARAMETERS, reading, readPage } from "../reading.ts";
 import { listOf } from "../schemas.ts";
 
 interface ListRoute {
@@ -111,7 +111,7 @@ export const registerRoutes = ({ guard, views }: { readonly guard: Guard; readon
       view: list.view,
       ask: (query) => ({
         ...readPage(query),
-        where: list.filters.flatMap((name) => equalTo(name, query.text(name))),
+        where: readListFilter(query, list),
       }),
       answer: (asked, call) => answerList(views, call, list, asked),
     });
@@ -126,7 +126,7 @@ const operation = ({ id, list, summary, description }: ListRoute): Operation => 
   summary,
   description,
   scope: "events:read",
-  parameters: [...list.filters.map((name) => filterParameter(name)), ...PAGE_PARAMETERS],
+  parameters: [...listFilterParameters(list), ...PAGE_PARAMETERS],
   answer: {
     status: 200,
     description: "One page.",
@@ -135,8 +135,3 @@ const operation = ({ id, list, summary, description }: ListRoute): Operation => 
   },
   problems: ["invalid_request", "view_behind"],
 });
-
-export const filterParameter = (name: string) =>
-  name === "risk_tier"
-    ? parameter(name, "Exactly this tier.", { type: "string", enum: [...RISK_TIERS] })
-    : parameter(name, `Exactly this ${name}.`);

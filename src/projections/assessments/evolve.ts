@@ -4,7 +4,7 @@ import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { earlierOf, type Latest, latestText, type Said, withSaid } from "../latest.ts";
 import type { States } from "../projection.ts";
-import { ASSESSMENTS, RISK_CHANGES } from "./tables.ts";
+import { ASSESSMENTS, type AssessmentState, RISK_CHANGES } from "./tables.ts";
 
 const STARTED = "assessment.impact_assessment_started";
 const UPDATED = "assessment.impact_assessment_updated";
@@ -64,7 +64,11 @@ const grown = (
     assessment_type: of("assessment_type"),
     version: of("version"),
     at: earlierOf(occurred, at),
-    state: completedAt !== null ? "completed" : of(STARTED) !== null ? "started" : "orphan",
+    state: (completedAt !== null
+      ? "completed"
+      : of(STARTED) !== null
+        ? "started"
+        : "orphan") satisfies AssessmentState,
     started_at: of(STARTED),
     updated_at: of(UPDATED),
     completed_at: completedAt,

@@ -1,11 +1,12 @@
 import type { List } from "../list.ts";
-import { ASSESSMENTS, RISK_CHANGES } from "./tables.ts";
+import { ASSESSMENT_STATES, ASSESSMENTS, RISK_CHANGES } from "./tables.ts";
 
 export const assessmentList: List = {
   view: "assessments",
   table: ASSESSMENTS,
   orderBy: ["at", "assessment_id"],
   filters: ["asset_id", "state"],
+  values: { state: ASSESSMENT_STATES },
   hidden: ["said"],
 };
 

@@ -50,3 +50,6 @@ export const RISK_CHANGES = {
     ["tenant", "asset_id", "at", "event_id"],
   ],
 } as const satisfies Table;
+
+export const ASSESSMENT_STATES = ["started", "completed", "orphan"] as const;
+export type AssessmentState = (typeof ASSESSMENT_STATES)[number];

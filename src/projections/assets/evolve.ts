@@ -7,7 +7,7 @@ import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { addSaid, earlierOf, type LatestInMaking, laterOf, latestText } from "../latest.ts";
 import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
-import { ASSETS } from "./tables.ts";
+import { ASSETS, type AssetStatus } from "./tables.ts";
 
 /** Columns of the asset register (DESIGN 6) and the keys of `metadata` that carry them. */
 const DESCRIBED: Readonly<Record<string, readonly string[]>> = {
@@ -22,7 +22,7 @@ const DESCRIBED: Readonly<Record<string, readonly string[]>> = {
   retention: ["retention"],
 };
 
-const STATUS: Readonly<Record<string, string>> = {
+const STATUS: Readonly<Record<string, AssetStatus>> = {
   "asset.created": "active",
   "asset.archived": "archived",
   "model.model_deployed": "active",
@@ -131,7 +131,7 @@ const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSE
   events: asset.events,
   first_at: asset.firstAt,
   last_at: asset.lastAt,
-  status: asset.said.status?.[0] ?? "seen",
+  status: asset.said.status?.[0] ?? ("seen" satisfies AssetStatus),
   risk_tier: asset.said.risk_tier?.[0] ?? null,
   version: asset.said.version?.[0] ?? null,
   legal_bases: JSON.stringify(asset.legalBases),

@@ -1,15 +1,17 @@
 /** The questions that the view `assets` answers. */
 import { type TSchema, Type } from "@sinclair/typebox";
+import { RISK_TIERS } from "../../event/audit-event.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { entryMembers, entryOf, type List } from "../list.ts";
-import { ASSETS } from "./tables.ts";
+import { ASSET_STATUSES, ASSETS } from "./tables.ts";
 
 export const assetList: List = {
   view: "assets",
   table: ASSETS,
   orderBy: ["last_at", "asset_id"],
   filters: ["risk_tier", "status"],
+  values: { risk_tier: RISK_TIERS, status: ASSET_STATUSES },
   hidden: ["said"],
   json: { legal_bases: Type.Array(Type.String()) },
 };

@@ -26,3 +26,6 @@ export const ASSETS = {
     ["tenant", "status", "asset_id"],
   ],
 } as const satisfies Table;
+
+export const ASSET_STATUSES = ["seen", "active", "retired", "archived"] as const;
+export type AssetStatus = (typeof ASSET_STATUSES)[number];

@@ -4,7 +4,7 @@ import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { earlierOf, type Latest, latestText, type Said, withSaid } from "../latest.ts";
 import type { States } from "../projection.ts";
-import { MODELS } from "./tables.ts";
+import { MODELS, type ModelState } from "./tables.ts";
 
 const DEPLOYED = "model.model_deployed";
 const RETIRED = "model.model_retired";
@@ -47,7 +47,7 @@ const grown = (
     ...key,
     model: latest.model?.[0] ?? null,
     at: earlierOf(occurred, at),
-    state: isRetired ? "retired" : deployedAt === null ? "seen" : "deployed",
+    state: (isRetired ? "retired" : deployedAt === null ? "seen" : "deployed") satisfies ModelState,
     deployed_at: deployedAt,
     retired_at: retiredAt,
     degradations: (before ? rowInteger(before, "degradations") : 0) + Number(eventType === DEGRADED),

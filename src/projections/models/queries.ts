@@ -1,10 +1,11 @@
 import type { List } from "../list.ts";
-import { MODELS } from "./tables.ts";
+import { MODEL_STATES, MODELS } from "./tables.ts";
 
 export const modelList: List = {
   view: "models",
   table: MODELS,
   orderBy: ["at", "asset_id", "version"],
   filters: ["asset_id", "state"],
+  values: { state: MODEL_STATES },
   hidden: ["said"],
 };

@@ -27,3 +27,6 @@ export const MODELS = {
     ["tenant", "asset_id", "at", "version"],
   ],
 } as const satisfies Table;
+
+export const MODEL_STATES = ["seen", "deployed", "retired"] as const;
+export type ModelState = (typeof MODEL_STATES)[number];

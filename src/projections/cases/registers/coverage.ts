@@ -84,6 +84,7 @@ export const coverageList: List = {
   table: COVERAGE,
   orderBy: ["asset_id", "law", "duty"],
   filters: ["asset_id", "law", "duty"],
+  values: { duty: [...new Set(["notice", ...Object.values(DUTIES)])] },
   // A late event may take away what an earlier one gave.
   always: [{ kind: "range", column: "required", from: 1 }],
 };

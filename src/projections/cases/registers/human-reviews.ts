@@ -35,6 +35,8 @@ export const HUMAN_REVIEWS = {
   ],
 } as const satisfies Table;
 
+const STATES = ["open", "completed", "orphan"] as const;
+
 const rowOf = ({ tenant, is }: CaseView, review: Review): RowOf<typeof HUMAN_REVIEWS> | undefined => {
   const { triggered, completed, decisionId } = review;
   const first = triggered ?? completed;
@@ -48,7 +50,7 @@ const rowOf = ({ tenant, is }: CaseView, review: Review): RowOf<typeof HUMAN_REV
     asset_id: first.asset,
     subject_hash: triggered?.subject ?? completed?.subject ?? null,
     at: first.at,
-    state: !triggered ? "orphan" : completed ? "completed" : "open",
+    state: (!triggered ? "orphan" : completed ? "completed" : "open") satisfies (typeof STATES)[number],
     triggered_at: triggered?.at ?? null,
     triggered_by: triggered?.says.triggered_by ?? null,
     reason: triggered?.says.reason ?? null,
@@ -71,5 +73,6 @@ export const humanReviewList: List = {
   table: HUMAN_REVIEWS,
   orderBy: ["at", "review_id"],
   filters: ["asset_id", "decision_id", "state"],
+  values: { state: STATES },
   flags: ["changed"],
 };

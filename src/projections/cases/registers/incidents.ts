@@ -35,6 +35,14 @@ export const INCIDENTS = {
   ],
 } as const satisfies Table;
 
+const STATES = ["detected", "reported", "mitigated", "orphan"] as const;
+
+const stateOf = ({ detected, reports, mitigated }: Incident): (typeof STATES)[number] => {
+  if (!detected) return "orphan";
+  if (mitigated) return "mitigated";
+  return reports.length > 0 ? "reported" : "detected";
+};
+
 const rowOf = (
   { tenant, obligations }: CaseView,
   incident: Incident,
@@ -54,7 +62,7 @@ const rowOf = (
     incident_class: detected?.says.incident_class ?? said("incident_class"),
     severity: said("severity"),
     at: first.at,
-    state: !detected ? "orphan" : mitigated ? "mitigated" : reports.length > 0 ? "reported" : "detected",
+    state: stateOf(incident),
     detected_at: detected?.at ?? null,
     aware_at: (aware === undefined ? undefined : timeKeyOf(aware)) ?? null,
     authority: said("authority"),
@@ -80,4 +88,5 @@ export const incidentList: List = {
   table: INCIDENTS,
   orderBy: ["at", "incident_id"],
   filters: ["asset_id", "state"],
+  values: { state: STATES },
 };

@@ -37,7 +37,9 @@ export const OBJECTIONS = {
   ],
 } as const satisfies Table;
 
-const stateOf = ({ received, acknowledged, escalated, resolved }: Objection): string => {
+const STATES = ["orphan", "received", "acknowledged", "escalated", "resolved"] as const;
+
+const stateOf = ({ received, acknowledged, escalated, resolved }: Objection): (typeof STATES)[number] => {
   if (!received) return "orphan";
   if (resolved) return "resolved";
   if (escalated) return "escalated";
@@ -88,4 +90,5 @@ export const objectionList: List = {
   table: OBJECTIONS,
   orderBy: ["at", "objection_id"],
   filters: ["asset_id", "subject_hash", "decision_id", "state"],
+  values: { state: STATES },
 };

@@ -1,5 +1,5 @@
 import type { Obligation, Rules } from "../../../obligations/clocks.ts";
-import { deadlineOf } from "../../../obligations/deadlines.ts";
+import { DEADLINE_IDS, deadlineOf } from "../../../obligations/deadlines.ts";
 import { type ObligationState, stateAt } from "../../../obligations/state.ts";
 import {
   INTEGER,
@@ -82,6 +82,7 @@ export const obligationList: List = {
   table: OBLIGATIONS,
   orderBy: ["due_at", "obligation_id"],
   filters: ["deadline", "asset_id", "decision_id"],
+  values: { deadline: DEADLINE_IDS },
   hidden: ["status"],
 };
 

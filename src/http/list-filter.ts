@@ -1,0 +1,29 @@
+/** Query parameters that choose rows of a list by its columns, and their words in the documentation. */
+import { isLegalBasis, isSha256 } from "../event/formats.ts";
+import type { List } from "../projections/list.ts";
+import type { Condition } from "../views/conditions.ts";
+import { HASH_EXPECTED, LEGAL_BASIS_EXPECTED } from "./event-filter.ts";
+import type { Parameter } from "./openapi.ts";
+import type { Query } from "./query.ts";
+import { equalTo, parameter } from "./reading.ts";
+
+/** What no row can hold is refused: misspelt, it would read as "there is none". */
+export const readListFilter = (query: Query, list: List): readonly Condition[] =>
+  list.filters.flatMap((name) => equalTo(name, valueAsked(query, list, name)));
+
+const valueAsked = (query: Query, { values }: List, name: string): string | undefined => {
+  const known = values?.[name];
+  if (known) return query.oneOf(name, known);
+  if (name === "subject_hash") return query.checked(name, isSha256, HASH_EXPECTED)?.toLowerCase();
+  if (name === "law") return query.checked(name, isLegalBasis, LEGAL_BASIS_EXPECTED);
+  return query.text(name);
+};
+
+export const listFilterParameters = ({ filters, values }: List): readonly Parameter[] =>
+  filters.map((name) => {
+    const known = values?.[name];
+    return parameter(name, `Exactly this ${name}.`, {
+      type: "string",
+      ...(known ? { enum: [...known] } : { minLength: 1 }),
+    });
+  });

@@ -1,0 +1,172 @@
+/** Filters that can choose nothing are refused: a misspelt value would read as "there is none". */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DEADLINE_IDS } from "../../src/obligations/deadlines.ts";
+import { OBLIGATION_STATES } from "../../src/obligations/state.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+  await service.call("/v1/events", { body: event() });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const TIERS = "low, limited, high, prohibited";
+const CLOSED = [
+  ["/v1/obligations", "deadline", DEADLINE_IDS.join(", ")],
+  ["/v1/obligations", "state", OBLIGATION_STATES.join(", ")],
+  ["/v1/assets", "status", "seen, active, retired, archived"],
+  ["/v1/assets", "risk_tier", TIERS],
+  ["/v1/events", "risk_tier", TIERS],
+  ["/v1/registers/objections", "state", "orphan, received, acknowledged, escalated, resolved"],
+  ["/v1/registers/human-reviews", "state", "open, completed, orphan"],
+  ["/v1/registers/incidents", "state", "detected, reported, mitigated, orphan"],
+  ["/v1/registers/assessments", "state", "started, completed, orphan"],
+  ["/v1/registers/models", "state", "seen, deployed, retired"],
+  [
+    "/v1/coverage",
+    "duty",
+    "notice, explanation, objection, denial_reason, incident_report, provider_informed, human_review, objection_acknowledgement",
+  ],
+] as const;
+
+interface Documented {
+  readonly name: string;
+  readonly schema: { readonly enum?: readonly string[]; readonly pattern?: string };
+}
+
+const documented = async (path: string): Promise<readonly Documented[]> =>
+  (await service.call("/docs/json")).json.paths[path].get.parameters;
+
+const expectRefused = async (path: string, parameter: string, says: string): Promise<void> => {
+  const { status, json } = await service.call(path);
+  expect([path, status, json.code]).toEqual([path, 400, "invalid_request"]);
+  expect([path, json.errors]).toEqual([
+    path,
+    [{ path: `query:${parameter}`, code: "invalid_value", message: expect.stringContaining(says) }],
+  ]);
+};
+
+describe("a filter of a closed set", () => {
+  test.each(CLOSED)(
+    "%s?%s= takes its values only, and the document lists them",
+    async (path, name, values) => {
+      for (const wrong of ["foo", "", values.split(", ")[0]?.slice(0, -1)])
+        await expectRefused(`${path}?${name}=${wrong}`, name, `send one of ${values}.`);
+      const found = (await documented(path)).find((parameter) => parameter.name === name);
+      expect(found?.schema.enum?.join(", ")).toBe(values);
+      for (const value of values.split(", "))
+        expect((await service.call(`${path}?${name}=${value}`)).status).toBe(200);
+    },
+  );
+});
+
+const HASH = 'send a hash written as "sha256:"';
+const TYPE = "send a type such as decision.automated_decision_made, or a group such as decision.*";
+const BASIS = "send a name in lower snake case";
+const MALFORMED = [
+  ["/v1/events?event_type=", "event_type", TYPE],
+  ["/v1/events?event_type=asset.cre*", "event_type", TYPE],
+  ["/v1/events?event_type=Asset.created", "event_type", TYPE],
+  ["/v1/events?event_type=a.b.c", "event_type", TYPE],
+  ["/v1/events?event_type=*", "event_type", TYPE],
+  ["/v1/export?event_type=asset.", "event_type", TYPE],
+  ["/v1/activity?event_type=asset.cre*", "event_type", TYPE],
+  ["/v1/events/stream?event_type=asset.cre*", "event_type", TYPE],
+  ["/v1/events/stream?asset_id=", "asset_id", "asset_id is empty"],
+  ["/v1/events?asset_id=", "asset_id", "asset_id is empty"],
+  ["/v1/events?correlation_id=", "correlation_id", "correlation_id is empty"],
+  ["/v1/events?trace_id=", "trace_id", "trace_id is empty"],
+  ["/v1/events?tag.=1", "tag.", "send tag.<key>=<value>"],
+  ["/v1/events?legal_basis=X", "legal_basis", BASIS],
+  ["/v1/events?legal_basis=", "legal_basis", BASIS],
+  ["/v1/assets/credit_model/timeline?legal_basis=PIPA", "legal_basis", BASIS],
+  ["/v1/export?legal_basis=X", "legal_basis", BASIS],
+  ["/v1/activity?asset_id=", "asset_id", "asset_id is empty"],
+  ["/v1/evidence?asset_id=", "asset_id", "asset_id is empty"],
+  ["/v1/obligations?decision_id=", "decision_id", "decision_id is empty"],
+  ["/v1/registers/incidents?asset_id=", "asset_id", "asset_id is empty"],
+  ["/v1/registers/objections?subject_hash=abc", "subject_hash", HASH],
+  ["/v1/decisions?subject_hash=", "subject_hash", HASH],
+  ["/v1/decisions?outcome=", "outcome", "outcome is empty"],
+  ["/v1/coverage?law=X", "law", BASIS],
+  ["/v1/sources/gaps?source_id=", "source_id", "source_id is empty"],
+] as const;
+
+describe("a filter that nothing can match", () => {
+  test.each(MALFORMED)("%s is refused, with what to send", expectRefused);
+
+  test.each([
+    ["/v1/events", "from", "to"],
+    ["/v1/assets/credit_model/timeline", "from", "to"],
+    ["/v1/export", "from", "to"],
+    ["/v1/activity", "from", "to"],
+    ["/v1/evidence", "from", "to"],
+    ["/v1/reconciliation", "from", "to"],
+    ["/v1/obligations", "due_from", "due_to"],
+  ])("%s: %s after %s", async (path, from, to) => {
+    const range = (first: string, last: string) => `${path}?${from}=${first}&${to}=${last}`;
+    const says = `${from} is after ${to}: send the earlier time in ${from}.`;
+    await expectRefused(range("2026-11-21T00:00:00Z", "2026-11-20T00:00:00Z"), from, says);
+    // A nanosecond, and with the fraction that one has and the other not.
+    await expectRefused(range("2026-11-20T00:00:00.000000001Z", "2026-11-20T00:00:00Z"), from, says);
+    const equal = await service.call(range("2026-11-20T00:00:00.000Z", "2026-11-20T00:00:00Z"));
+    expect([
+      path,
+      equal.status === 200 || equal.json.code === "not_found" || equal.json.code === "not_sealed",
+    ]).toEqual([path, true]);
+  });
+});
+
+describe("what is well-formed is answered", () => {
+  test.each([
+    // The log may hold types that this version, or its settings, no longer take.
+    "/v1/events?event_type=sdk.heartbeat",
+    "/v1/events?event_type=objection",
+    "/v1/events?event_type=legacy.*",
+    "/v1/activity?event_type=older.type",
+    "/v1/events?legal_basis=some_law_of_tomorrow",
+    "/v1/events?tag.team=",
+    "/v1/decisions?outcome=Denied%20for%20now",
+    "/v1/coverage?law=any",
+    "/v1/coverage?law=policy",
+  ])("%s", async (path) => {
+    expect((await service.call(path)).status).toBe(200);
+  });
+
+  test("a hash in either case finds the same rows of a register", async () => {
+    const hash = `sha256:${"aB".repeat(32)}`;
+    const { json } = await service.call("/v1/events", {
+      body: event({ event_id: "evt_hash", subject_hash: hash, metadata: { decision_id: "dec_hash" } }),
+    });
+    for (const asked of [hash, hash.toLowerCase()]) {
+      const path = `/v1/decisions?subject_hash=${asked}&min_sequence=${json.data.sequence}`;
+      expect((await service.call(path)).json.data).toMatchObject([{ decision_id: "dec_hash" }]);
+    }
+  });
+
+  test("a documented pattern is what is held against it", async () => {
+    for (const [path, query] of [
+      ["/v1/events", "event_type"],
+      ["/v1/events", "legal_basis"],
+      ["/v1/activity", "event_type"],
+    ] as const) {
+      const found = (await documented(path)).find(({ name }) => name === query);
+      const pattern = new RegExp(found?.schema.pattern ?? "");
+      for (const value of [
+        "decision.*",
+        "objection",
+        "a.b",
+        "X",
+        "a.",
+        "",
+        "a.b.c",
+        "pipa_37_2_kr",
+        "asset.cre*",
+      ]) {
+        const { status } = await service.call(`${path}?${query}=${value}`);
+        expect([query, value, status === 200]).toEqual([query, value, pattern.test(value)]);
+      }
+    }
+  });
+});
