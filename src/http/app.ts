@@ -19,7 +19,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { BodyReader } from "./body.ts";
 import { createGuard } from "./guard.ts";
-import { createMethodTable, type MethodTable } from "./method-table.ts";
+import { createMethodTable, hasParameter, type MethodTable } from "./method-table.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { problem } from "./problem.ts";
 import { contextOf, openRequest, type RequestContext } from "./request-context.ts";
@@ -161,7 +161,7 @@ const withRoutableUrl = (request: Request): Request => {
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
   const { docsAssets, version, reasonsNotReady, metrics, logger, bodies, vocabulary } = dependencies;
   const guard = createGuard(dependencies);
-  let methods: MethodTable = { allowed: () => [] };
+  let methods: MethodTable = { allowed: () => [], isWrittenOut: () => false };
   const app = new Elysia()
     // First, so that it covers every route after it; a later one would not (measured with Elysia 1.4).
     .onError(({ code, error, request }) => {
@@ -169,7 +169,12 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       return code === "NOT_FOUND" ? unmatched(request, context, methods) : failed(error, context, logger);
     })
     .onBeforeHandle(({ request, route }) => {
-      contextOf(request).route = route;
+      const context = contextOf(request);
+      // To the router GET /v1/events/batch is a question for the event `batch`.
+      if (hasParameter(route) && methods.isWrittenOut(new URL(request.url).pathname))
+        return unmatched(request, context, methods);
+      context.route = route;
+      return undefined;
     })
     .use(docsRoutes({ assets: docsAssets, version }))
     .use(ingestionRoutes({ ...dependencies, guard }))

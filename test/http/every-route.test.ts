@@ -87,6 +87,23 @@ test("with a method that the path does not take: 405, which names those that it 
   }
 });
 
+test("a path that is written out takes its own methods only, not those of a path with a parameter in that place", async () => {
+  const allow = "OPTIONS, POST";
+  for (const path of ["/v1/events/batch", "/v1/events/batch/", "/v1/events/batch?min_sequence=1"]) {
+    for (const method of ["GET", "HEAD", "DELETE"]) {
+      const { status, headers } = await service.call(path, { method });
+      expect([method, path, status, headers.get("allow")]).toEqual([method, path, 405, allow]);
+    }
+    const options = await service.call(path, { method: "OPTIONS" });
+    expect([path, options.status, options.headers.get("allow")]).toEqual([path, 204, allow]);
+  }
+  const { json } = await service.call("/v1/events/batch");
+  expect([json.code, json.detail]).toEqual(["method_not_allowed", "This path takes OPTIONS, POST."]);
+  const other = await service.call("/v1/events/batches", { method: "OPTIONS" });
+  expect(other.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+  expect((await service.call("/v1/events/batches")).status).toBe(404);
+});
+
 test("of something that does not exist: 404", async () => {
   const withId = routes.filter(({ path }) => path.includes("unknown"));
   expect(withId.length).toBeGreaterThanOrEqual(3);
