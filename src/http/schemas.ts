@@ -17,14 +17,11 @@ const Sequence = Type.Integer({
 const Time = Type.String({ format: "date-time" });
 
 export const dataOf = (data: TSchema) => Type.Object({ data, request_id: RequestId });
+const NextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: "Send it as `cursor`; null at the end.",
+});
 export const listOf = (row: TSchema) =>
-  Type.Object({
-    data: Type.Array(row),
-    next_cursor: Type.Union([Type.String(), Type.Null()], {
-      description: "Send it as `cursor`; null at the end.",
-    }),
-    request_id: RequestId,
-  });
+  Type.Object({ data: Type.Array(row), next_cursor: NextCursor, request_id: RequestId });
 
 const FieldProblem = Type.Object({
   path: Type.String({ description: "JSON Pointer into the event or body, or `query:name`, `header:name`." }),
@@ -163,27 +160,34 @@ const Watermark = Type.Literal(WATERMARK, {
 });
 const sandboxOf = (data: TSchema) =>
   Type.Object({ data, request_id: RequestId, [WATERMARK_MEMBER]: Watermark });
+const sandboxListOf = (row: TSchema) =>
+  Type.Object({
+    data: Type.Array(row),
+    next_cursor: Type.Union([Type.String(), Type.Null()], {
+      description: "Always null: the answer has all that was asked for.",
+    }),
+    request_id: RequestId,
+    [WATERMARK_MEMBER]: Watermark,
+  });
 
 export const SandboxPong = sandboxOf(
   Type.Object({ status: Type.Literal("ok"), environment: Type.Literal("sandbox") }),
 );
-export const SandboxAssets = sandboxOf(
-  Type.Array(
-    Type.Object({
-      asset_id: Type.String(),
-      name: Type.String(),
-      intended_purpose: Type.String(),
-      affected_person: Type.String(),
-      oversight: Type.String(),
-      model: Type.String(),
-      asset_version: Type.String(),
-      operator_role: Type.String(),
-      retention: Type.String(),
-      profile: ClassificationRequest,
-      risk_tier: Type.String(),
-      legal_bases: Type.Array(Type.String()),
-    }),
-  ),
+export const SandboxAssets = sandboxListOf(
+  Type.Object({
+    asset_id: Type.String(),
+    name: Type.String(),
+    intended_purpose: Type.String(),
+    affected_person: Type.String(),
+    oversight: Type.String(),
+    model: Type.String(),
+    asset_version: Type.String(),
+    operator_role: Type.String(),
+    retention: Type.String(),
+    profile: ClassificationRequest,
+    risk_tier: Type.String(),
+    legal_bases: Type.Array(Type.String()),
+  }),
 );
 export const Classified = sandboxOf(Classification);
 export const SandboxAccepted = sandboxOf(
@@ -196,13 +200,11 @@ export const SandboxAccepted = sandboxOf(
     warnings: Warnings,
   }),
 );
-export const SandboxEvents = sandboxOf(
-  Type.Array(
-    Type.Object({
-      sequence: Type.Integer({ minimum: 1 }),
-      received_at: Time,
-      expires_at: Time,
-      event: Type.Record(Type.String(), Type.Unknown(), { description: "As it was sent." }),
-    }),
-  ),
+export const SandboxEvents = sandboxListOf(
+  Type.Object({
+    sequence: Type.Integer({ minimum: 1 }),
+    received_at: Time,
+    expires_at: Time,
+    event: Type.Record(Type.String(), Type.Unknown(), { description: "As it was sent." }),
+  }),
 );

@@ -130,6 +130,22 @@ test("with a query parameter that nobody knows: 400, never an answer to another 
   }
 });
 
+test("a list says what comes after it: next_cursor, null at the end, as the document has it", async () => {
+  const { json } = await service.call("/docs/json");
+  const lists: string[] = [];
+  for (const [path, methods] of Object.entries<Record<string, { responses: object }>>(json.paths)) {
+    const text = JSON.stringify(methods.get?.responses ?? {});
+    const { status, json: body } = await service.call(path);
+    if (methods.get === undefined || status !== 200 || !Array.isArray(body?.data)) continue;
+    lists.push(path);
+    expect([path, body.next_cursor]).toEqual([path, null]);
+    expect([path, text.includes('"required":["data","next_cursor","request_id"')]).toEqual([path, true]);
+    expect([path, text.includes('"next_cursor":null')]).toEqual([path, true]);
+  }
+  for (const path of ["/v1/activity", "/v1/sandbox/events", "/v1/sandbox/assets", "/v1/keys", "/v1/holds"])
+    expect(lists).toContain(path);
+});
+
 test("HEAD answers as GET does, without a body", async () => {
   for (const { path } of routes.filter(({ method }) => method === "GET")) {
     const [get, head] = [await service.call(path), await service.call(path, { method: "HEAD" })];

@@ -9,8 +9,9 @@ import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
-import { answerOne, MIN_SEQUENCE, parameter, type ReadDependencies, reading } from "../reading.ts";
-import { dataOf } from "../schemas.ts";
+import { MIN_SEQUENCE, parameter, type ReadDependencies, reading } from "../reading.ts";
+import { listOf } from "../schemas.ts";
+import { successList } from "../success.ts";
 import { readTimeRange } from "../time-range.ts";
 
 export const activityRoutes = ({ guard, views, now }: ReadDependencies & { readonly guard: Guard }) => {
@@ -25,12 +26,14 @@ export const activityRoutes = ({ guard, views, now }: ReadDependencies & { reado
           detail: `The answer has more than ${ACTIVITY_ROWS_MAX} rows: ask for a shorter time, days, or fewer groups.`,
         });
       }
-      return answerOne(
-        call,
-        rows.map(({ start, ...row }) =>
-          start === undefined ? row : { start: startTime(String(start)), ...row },
+      return successList({
+        requestId: call.context.requestId,
+        rowTexts: rows.map(({ start, ...row }) =>
+          JSON.stringify(start === undefined ? row : { start: startTime(String(start)), ...row }),
         ),
-      );
+        // The answer is whole, or refused as too large.
+        nextCursor: null,
+      });
     },
   });
   return new Elysia({ prefix: "/v1" }).get("/activity", guard("events:read", read), {
@@ -76,7 +79,7 @@ const READ: Operation = {
   tag: "Reading",
   summary: "How many events there were",
   description:
-    "Counts by hour or day of the events' own time (UTC), grouped as asked. Buckets that `from` or `to` cuts are counted whole. Without `from` the 30 days before `to`.",
+    "Counts by hour or day of the events' own time (UTC), grouped as asked. Buckets that `from` or `to` cuts are counted whole. Without `from` the 30 days before `to`. The answer has all rows: `next_cursor` is always null.",
   scope: "events:read",
   parameters: [
     parameter("bucket", "Length of a bucket.", { type: "string", enum: ["hour", "day"], default: "day" }),
@@ -96,19 +99,21 @@ const READ: Operation = {
   answer: {
     status: 200,
     description: "One row per group, in their order.",
-    schema: dataOf(
-      Type.Array(
-        Type.Object({
-          start: Type.Optional(Type.String({ format: "date-time" })),
-          asset_id: Type.Optional(Type.String()),
-          event_group: Type.Optional(Type.String()),
-          event_type: Type.Optional(Type.String()),
-          risk_tier: Type.Optional(Type.String({ description: "Empty for events without one." })),
-          events: Type.Integer({ minimum: 1 }),
-        }),
-      ),
+    schema: listOf(
+      Type.Object({
+        start: Type.Optional(Type.String({ format: "date-time" })),
+        asset_id: Type.Optional(Type.String()),
+        event_group: Type.Optional(Type.String()),
+        event_type: Type.Optional(Type.String()),
+        risk_tier: Type.Optional(Type.String({ description: "Empty for events without one." })),
+        events: Type.Integer({ minimum: 1 }),
+      }),
     ),
-    example: { data: [{ start: "2026-11-20T00:00:00Z", events: 42 }], request_id: EXAMPLE_REQUEST_ID },
+    example: {
+      data: [{ start: "2026-11-20T00:00:00Z", events: 42 }],
+      next_cursor: null,
+      request_id: EXAMPLE_REQUEST_ID,
+    },
   },
   problems: ["invalid_request", "view_behind"],
 };

@@ -24,7 +24,7 @@ import { readQuery } from "../query.ts";
 import { contextOf, type RequestContext } from "../request-context.ts";
 import { requestErrors } from "../schema-errors.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
-import { success, successText } from "../success.ts";
+import { success, successList } from "../success.ts";
 import { acceptedEvent, refused } from "./ingestion.ts";
 
 interface SandboxDependencies {
@@ -51,12 +51,22 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
   return new Elysia({ prefix: "/v1/sandbox" })
     .get(
       "/ping",
-      open((request, context) => fixed(request, context, { status: "ok", environment: "sandbox" })),
+      open(
+        (request, context) =>
+          refusedQuery(request, context) ?? success({ requestId: context.requestId, data: PONG }),
+      ),
       { detail: describe(PING) },
     )
     .get(
       "/assets",
-      open((request, context) => fixed(request, context, CLASSIFIED_ASSETS)),
+      open(
+        (request, context) =>
+          refusedQuery(request, context) ??
+          wholeList(
+            context,
+            CLASSIFIED_ASSETS.map((asset) => JSON.stringify(asset)),
+          ),
+      ),
       { detail: describe(ASSETS) },
     )
     .post(
@@ -76,11 +86,16 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
     );
 };
 
-const fixed = (request: Request, context: RequestContext, data: unknown): Response => {
+const PONG = { status: "ok", environment: "sandbox" } as const;
+
+/** Undefined where no parameter was sent. */
+const refusedQuery = (request: Request, context: RequestContext): Response | undefined => {
   const errors = readQuery(request.url).errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  return success({ requestId: context.requestId, data });
+  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : undefined;
 };
+
+const wholeList = ({ requestId }: RequestContext, rowTexts: readonly string[]): Response =>
+  successList({ requestId, rowTexts, nextCursor: null });
 
 /** A client that floods the sandbox must not be served because nobody counts. */
 const unavailable = (context: RequestContext): Response =>
@@ -139,7 +154,7 @@ const listEvents = async (
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   try {
     const rows = await recentEvents(reader, limit);
-    return successText({ requestId: context.requestId, dataText: `[${rows.map(rowText).join(",")}]` });
+    return wholeList(context, rows.map(rowText));
   } catch (error) {
     if (error instanceof LogUnavailableError) return unavailable(context);
     throw error;
@@ -154,6 +169,7 @@ const ALWAYS = ["client_rate_limited", "log_unavailable"] as const;
 
 const sandboxExample = (data: unknown) => ({
   data,
+  ...(Array.isArray(data) && { next_cursor: null }),
   request_id: EXAMPLE_REQUEST_ID,
   [WATERMARK_MEMBER]: WATERMARK,
 });
@@ -167,7 +183,7 @@ const PING: Operation = {
     status: 200,
     description: "It is.",
     schema: SandboxPong,
-    example: sandboxExample({ status: "ok", environment: "sandbox" }),
+    example: sandboxExample(PONG),
   },
   problems: ["invalid_request", ...ALWAYS],
 };
