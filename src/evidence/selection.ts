@@ -2,9 +2,8 @@
  * Which records a bundle holds. Found once and kept as numbers, so that all files of it speak of the same records, whatever expires while it is written: their bytes come
  * from the log, which never changes.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { timeKey } from "../event/formats.ts";
-import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX, PROOF_POLL_MS } from "../limits.ts";
+import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../limits.ts";
 import { eventIdOf } from "../log/event-id-of.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
@@ -13,7 +12,7 @@ import { eventsProjection } from "../projections/events/evolve.ts";
 import { EVENTS, isExpired } from "../projections/events/tables.ts";
 import { walkEvents } from "../projections/events/walk.ts";
 import { leafIndexesOf, leafSequences, treeSize } from "../projections/tree/queries.ts";
-import { lastHead, type ProofDependencies } from "../projections/tree/record-proof.ts";
+import { awaitHead, type ProofDependencies } from "../projections/tree/record-proof.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { SealedHead } from "../proof/sealed-head.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
@@ -112,22 +111,19 @@ const untilSealed = async (
 > => {
   const deadline = performance.now() + waitMs;
   const end = await log.lastSequence();
-  for (const projection of VIEWS) {
+  for (const projection of EVIDENCE_VIEWS) {
     const timeoutMs = Math.max(0, deadline - performance.now());
     if (!(await waitForPosition({ views, projection, sequence: end, timeoutMs })))
       return { kind: "not_sealed" };
   }
   const size = await treeSize(views, tenant);
   if (size === 0) return { kind: "nothing" };
-  for (;;) {
-    const head = await lastHead({ checkpoints }, tenant);
-    if (head && head.size >= size) return { kind: "sealed", head, end };
-    if (performance.now() >= deadline) return { kind: "not_sealed" };
-    await delay(PROOF_POLL_MS);
-  }
+  const head = await awaitHead({ checkpoints }, tenant, size, deadline);
+  return head ? { kind: "sealed", head, end } : { kind: "not_sealed" };
 };
 
-const VIEWS = [eventsProjection.name, "tree", "cases", "assets"] as const;
+/** What a bundle is made of. */
+export const EVIDENCE_VIEWS = [eventsProjection.name, "tree", "cases", "assets"] as const;
 
 type Chosen =
   | {

@@ -80,14 +80,28 @@ export const reading =
     const { request, context } = call;
     const query = readQuery(request.url);
     const asked = ask(query);
-    const sequence = query.integer("min_sequence", { min: 0, max: Number.MAX_SAFE_INTEGER });
+    const sequence = readMinSequence(query);
     const errors = query.errors();
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
-    const hasSeen =
-      sequence === undefined ||
-      (await waitForPosition({ views, projection: view, sequence, timeoutMs: MIN_SEQUENCE_WAIT_MS_MAX }));
-    return hasSeen ? answer(asked, call) : problem(context, "view_behind");
+    return (await haveSeen(views, [view], sequence)) ? answer(asked, call) : problem(context, "view_behind");
   };
+
+export const readMinSequence = (query: Query): number | undefined =>
+  query.integer("min_sequence", { min: 0, max: Number.MAX_SAFE_INTEGER });
+
+/** Whether all these views have seen what was asked for with `min_sequence`, waiting for them. */
+export const haveSeen = async (
+  views: Pick<ViewStore, "position">,
+  projections: readonly string[],
+  sequence: number | undefined,
+): Promise<boolean> => {
+  if (sequence === undefined) return true;
+  const timeoutMs = MIN_SEQUENCE_WAIT_MS_MAX;
+  const seen = await Promise.all(
+    projections.map((projection) => waitForPosition({ views, projection, sequence, timeoutMs })),
+  );
+  return seen.every((each) => each);
+};
 
 /** One page of a list. */
 export const answerList = async (

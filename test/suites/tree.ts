@@ -10,6 +10,7 @@ import {
   consistencyBetween,
   inclusionAt,
   leafIndexOf,
+  leavesUpTo,
   rootAt,
   tileAt,
   treeSize,
@@ -82,6 +83,10 @@ const expectTree = async (
     const [leaf, message] = [leaves[index], messages[index]];
     if (!(leaf && message)) throw new Error("a size is within the tree");
     expect(await leafIndexOf(views, tenant, message.sequence)).toBe(index);
+    expect(await leavesUpTo(views, tenant, message.sequence)).toBe(index + 1);
+    expect(await leavesUpTo(views, tenant, message.sequence - 1)).toBe(
+      messages.filter(({ sequence }) => sequence < message.sequence).length,
+    );
     const proof = (await inclusionAt(views, tenant, { index, size })) ?? [];
     expect(verifyInclusion({ leaf, index, size, proof, root })).toBe(true);
     const from = (size * 31) % (size + 1);

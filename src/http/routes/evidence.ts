@@ -5,7 +5,12 @@ import type { ActionRecorder } from "../../access/action.ts";
 import type { EvidenceAction, ExportAction } from "../../administration/system-events.ts";
 import { createAnchor } from "../../evidence/anchor.ts";
 import { type BundleFormats, filterMembers, writeBundle } from "../../evidence/bundle.ts";
-import { type EvidenceFilter, type SelectionResult, selectRecords } from "../../evidence/selection.ts";
+import {
+  EVIDENCE_VIEWS,
+  type EvidenceFilter,
+  type SelectionResult,
+  selectRecords,
+} from "../../evidence/selection.ts";
 import {
   EVIDENCE_BYTES_MAX,
   EVIDENCE_RECORDS_MAX,
@@ -27,7 +32,7 @@ import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { type ProblemCode, problem } from "../problem.ts";
 import { type Query, readQuery } from "../query.ts";
-import { parameter } from "../reading.ts";
+import { haveSeen, MIN_SEQUENCE, parameter, readMinSequence } from "../reading.ts";
 import { storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 import { readTimeRange } from "../time-range.ts";
@@ -53,6 +58,7 @@ export const evidenceRoutes = ({ guard, ...dependencies }: Dependencies & { read
 interface Asked {
   readonly filter: EvidenceFilter;
   readonly waitMs: number;
+  readonly minSequence: number | undefined;
 }
 
 const ask = (query: Query): Asked => {
@@ -62,7 +68,11 @@ const ask = (query: Query): Asked => {
     ...readTimeRange(query),
   };
   const seconds = query.integer("wait", { min: 0, max: PROOF_WAIT_SECONDS_MAX });
-  return { filter, waitMs: (seconds ?? EVIDENCE_WAIT_SECONDS_DEFAULT) * 1000 };
+  return {
+    filter,
+    waitMs: (seconds ?? EVIDENCE_WAIT_SECONDS_DEFAULT) * 1000,
+    minSequence: readMinSequence(query),
+  };
 };
 
 const EITHER_OR = {
@@ -76,10 +86,12 @@ const getEvidence =
   async (call: Call): Promise<Response> => {
     const { request, context, principal } = call;
     const query = readQuery(request.url);
-    const { filter, waitMs } = ask(query);
+    const { filter, waitMs, minSequence } = ask(query);
     const errors = [...query.errors()];
     if (filter.assetId !== undefined && filter.correlationId !== undefined) errors.push(EITHER_OR);
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
+    if (!(await haveSeen(dependencies.views, EVIDENCE_VIEWS, minSequence)))
+      return problem(context, "view_behind");
     const open = dependencies.exports.open(principal.keyId);
     if (!open)
       return problem(context, "overloaded", {
@@ -261,6 +273,7 @@ const EVIDENCE: Operation = {
       maximum: PROOF_WAIT_SECONDS_MAX,
       default: EVIDENCE_WAIT_SECONDS_DEFAULT,
     }),
+    MIN_SEQUENCE,
   ],
   answer: {
     status: 200,

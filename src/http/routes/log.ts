@@ -1,19 +1,22 @@
 /** What proves the log: signed tree heads, tiles of the tree, and how two heads fit together. Text and bytes as C2SP has them, so that its tools read them. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { consistencyBetween, rootAt, tileAt, treeSize } from "../../projections/tree/queries.ts";
-import { lastHead } from "../../projections/tree/record-proof.ts";
+import { MIN_SEQUENCE_WAIT_MS_MAX } from "../../limits.ts";
+import { consistencyBetween, leavesUpTo, rootAt, tileAt, treeSize } from "../../projections/tree/queries.ts";
+import { awaitHead, lastHead } from "../../projections/tree/record-proof.ts";
+import { TREE_VIEW } from "../../projections/tree/tables.ts";
 import { encodeBase64 } from "../../proof/base64.ts";
 import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import { originOf } from "../../proof/seal.ts";
+import type { SealedHead } from "../../proof/sealed-head.ts";
 import { formatTilePath, parseTilePath, TILE_WIDTH, tileWidth } from "../../proof/tlog-tiles.ts";
 import { verifierKeys } from "../../proof/verifier-keys.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { Call, Guard } from "../guard.ts";
-import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { parameter, pathParameter } from "../reading.ts";
+import { haveSeen, MIN_SEQUENCE, parameter, pathParameter, reading, readMinSequence } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { success, successPlain } from "../success.ts";
 
@@ -41,13 +44,34 @@ const refusedQuery = ({ request, context }: Call): Response | undefined => {
 };
 
 const getCheckpoint =
-  ({ checkpoints }: Dependencies) =>
+  (dependencies: Dependencies) =>
   async (call: Call): Promise<Response> => {
-    const refused = refusedQuery(call);
-    if (refused) return refused;
-    const head = await lastHead({ checkpoints }, call.principal.tenant);
-    return head ? successPlain(call.context.requestId, head.note) : nothingSealed(call);
+    const { request, context } = call;
+    const query = readQuery(request.url);
+    const minSequence = readMinSequence(query);
+    const errors = query.errors();
+    if (errors.length > 0) return problem(context, "invalid_request", { errors });
+    const head = await headHolding(dependencies, call, minSequence);
+    return head instanceof Response ? head : successPlain(context.requestId, head.note);
   };
+
+/** The newest head, or why there is none. What a writer asks for with `min_sequence` is a head that holds its record. */
+const headHolding = async (
+  { views, checkpoints }: Dependencies,
+  call: Call,
+  minSequence: number | undefined,
+): Promise<SealedHead | Response> => {
+  const { context, principal } = call;
+  const { tenant } = principal;
+  const deadline = performance.now() + MIN_SEQUENCE_WAIT_MS_MAX;
+  if (!(await haveSeen(views, [TREE_VIEW], minSequence))) return problem(context, "view_behind");
+  const size = minSequence === undefined ? 0 : await leavesUpTo(views, tenant, minSequence);
+  if (size === 0) return (await lastHead({ checkpoints }, tenant)) ?? nothingSealed(call);
+  const detail = "No signed tree head holds everything up to `min_sequence` yet. Ask again.";
+  return (
+    (await awaitHead({ checkpoints }, tenant, size, deadline)) ?? problem(context, "not_sealed", { detail })
+  );
+};
 
 const nothingSealed = ({ context }: Call): Response =>
   problem(context, "not_found", {
@@ -71,18 +95,20 @@ const getKey =
   };
 
 const getConsistency =
-  ({ views, checkpoints }: Dependencies) =>
+  (dependencies: Dependencies) =>
   async (call: Call): Promise<Response> => {
+    const { views } = dependencies;
     const { request, context, principal } = call;
     const query = readQuery(request.url);
     const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
     const from = query.integer("from", bounds);
     const asked = query.integer("to", bounds);
+    const minSequence = readMinSequence(query);
     const errors = [...query.errors()];
     if (from === undefined && errors.length === 0) errors.push(MISSING_FROM);
     if (from === undefined || errors.length > 0) return problem(context, "invalid_request", { errors });
-    const head = await lastHead({ checkpoints }, principal.tenant);
-    if (head === undefined) return nothingSealed(call);
+    const head = await headHolding(dependencies, call, minSequence);
+    if (head instanceof Response) return head;
     const to = asked ?? head.size;
     const wrong = to > head.size ? beyondHead(head.size) : from > to ? FROM_BEYOND_TO : undefined;
     if (wrong) return problem(context, "invalid_request", { errors: [wrong] });
@@ -124,25 +150,24 @@ const treeBehind = ({ context }: Call): Response =>
 
 const TILE_PATH = "/tile/";
 
-const getTile =
-  ({ views }: Dependencies) =>
-  async (call: Call): Promise<Response> => {
-    const refused = refusedQuery(call);
-    if (refused) return refused;
-    const { pathname } = new URL(call.request.url);
-    const tile = parseTilePath(pathname.slice(pathname.indexOf(TILE_PATH) + TILE_PATH.length));
-    if (tile === undefined)
-      return problem(call.context, "not_found", {
-        detail: `No tile has this path. A path is <level>/<number>, as ${formatTilePath({ level: 0, index: 1_234_067, width: TILE_WIDTH })}, or with .p/<width> for a tile that is not full (C2SP tlog-tiles).`,
-      });
-    const { tenant } = call.principal;
-    const bytes = await tileAt(views, tenant, tile);
-    if (bytes) return new Response(Uint8Array.from(bytes), { headers: tileHeaders(call) });
-    const size = await treeSize(views, tenant);
+const getTile = ({ views }: Dependencies) =>
+  reading(views, { view: TREE_VIEW, ask: () => undefined, answer: (_, call) => answerTile(views, call) });
+
+const answerTile = async (views: ViewStore, call: Call): Promise<Response> => {
+  const { pathname } = new URL(call.request.url);
+  const tile = parseTilePath(pathname.slice(pathname.indexOf(TILE_PATH) + TILE_PATH.length));
+  if (tile === undefined)
     return problem(call.context, "not_found", {
-      detail: `The tree has ${size} leaves, and no such tile: at that size it has ${tileWidth(tile, size)} hashes.`,
+      detail: `No tile has this path. A path is <level>/<number>, as ${formatTilePath({ level: 0, index: 1_234_067, width: TILE_WIDTH })}, or with .p/<width> for a tile that is not full (C2SP tlog-tiles).`,
     });
-  };
+  const { tenant } = call.principal;
+  const bytes = await tileAt(views, tenant, tile);
+  if (bytes) return new Response(Uint8Array.from(bytes), { headers: tileHeaders(call) });
+  const size = await treeSize(views, tenant);
+  return problem(call.context, "not_found", {
+    detail: `The tree has ${size} leaves, and no such tile: at that size it has ${tileWidth(tile, size)} hashes.`,
+  });
+};
 
 /** A hash in a tile never changes, so what was read once stays right (C2SP tlog-tiles); for the asker alone, whose tenant it is. */
 const tileHeaders = ({ context }: Call) => ({
@@ -159,6 +184,11 @@ bjQLnP+zepicpUTmu3gKLHiQHT+zNzh2hRGjBhevoB0=
 — prooftrail/acme Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
 `;
 
+const HEAD_MIN_SEQUENCE: Parameter = {
+  ...MIN_SEQUENCE,
+  description: `${MIN_SEQUENCE.description} The newest tree head holds all records of the tenant up to there then.`,
+};
+
 const CHECKPOINT: Operation = {
   id: "readCheckpoint",
   tag: "Proof",
@@ -166,6 +196,7 @@ const CHECKPOINT: Operation = {
   description:
     "How many records the tenant's log has, and the root of the Merkle tree over them (RFC 6962), signed: a C2SP checkpoint. Keep it: nothing that it covers can be changed or left out later without contradicting it.",
   scope: "events:read",
+  parameters: [HEAD_MIN_SEQUENCE],
   answer: {
     status: 200,
     description: "The checkpoint, a signed note.",
@@ -173,7 +204,7 @@ const CHECKPOINT: Operation = {
     example: NOTE_EXAMPLE,
     mediaType: "text/plain",
   },
-  problems: ["invalid_request", "not_found", "log_unavailable"],
+  problems: ["invalid_request", "not_found", "not_sealed", "view_behind", "log_unavailable"],
 };
 
 const KEY: Operation = {
@@ -218,6 +249,7 @@ const CONSISTENCY: Operation = {
       type: "integer",
       minimum: 0,
     }),
+    HEAD_MIN_SEQUENCE,
   ],
   answer: {
     status: 200,
@@ -234,7 +266,7 @@ const CONSISTENCY: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "not_found", "view_behind", "log_unavailable"],
+  problems: ["invalid_request", "not_found", "not_sealed", "view_behind", "log_unavailable"],
 };
 
 const TILE: Operation = {
@@ -251,6 +283,7 @@ const TILE: Operation = {
       description:
         "Place in the level: `067`, `x001/x234/067`, and `000.p/17` for the first 17 hashes of a tile.",
     },
+    MIN_SEQUENCE,
   ],
   answer: {
     status: 200,
@@ -259,5 +292,5 @@ const TILE: Operation = {
     example: "",
     mediaType: "application/octet-stream",
   },
-  problems: ["invalid_request", "not_found"],
+  problems: ["invalid_request", "not_found", "view_behind"],
 };

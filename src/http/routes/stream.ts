@@ -17,7 +17,7 @@ import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { problem, type RequestError } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { parameter } from "../reading.ts";
+import { haveSeen, MIN_SEQUENCE, parameter, readMinSequence } from "../reading.ts";
 import { STORED_EVENT_EXAMPLE } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 
@@ -46,10 +46,13 @@ const getStream = async (dependencies: Dependencies, watch: PositionWatch, call:
   const query = readQuery(request.url);
   const conditions = readStreamFilter(query);
   const start = readStart(request, query.text("after"));
+  const minSequence = readMinSequence(query);
   const errors = [...query.errors(), ...start.errors];
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const beyond = await beyondEnd(dependencies, start);
   if (beyond) return problem(context, "invalid_request", { errors: [beyond] });
+  if (!(await haveSeen(dependencies.views, [eventsProjection.name], minSequence)))
+    return problem(context, "view_behind");
   const answer = { requestId: context.requestId, mediaType: MEDIA_TYPE };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
   // Of the log and not of the view, which may be behind: what was stored before is not what comes from now on.
@@ -147,6 +150,7 @@ const STREAM: Operation = {
       minimum: 0,
     }),
     ...STREAM_FILTER_PARAMETERS,
+    MIN_SEQUENCE,
   ],
   answer: {
     status: 200,
@@ -162,5 +166,5 @@ const STREAM: Operation = {
       }),
     mediaType: MEDIA_TYPE,
   },
-  problems: ["invalid_request", "log_unavailable", "overloaded"],
+  problems: ["invalid_request", "view_behind", "log_unavailable", "overloaded"],
 };

@@ -113,6 +113,13 @@ export const leafIndexesOf = async (
   return indexes;
 };
 
+/** How many leaves are records up to this sequence. */
+export const leavesUpTo = async (views: Views, tenant: string, sequence: number): Promise<number> => {
+  const leaves = await leavesAround(views, tenant, sequence);
+  if (leaves === undefined) return 0;
+  return leaves.tile * TILE_WIDTH + leaves.sequences.filter((each) => each <= sequence).length;
+};
+
 interface LeafTile {
   readonly tile: number;
   readonly sequences: readonly number[];

@@ -40,6 +40,21 @@ export const lastHead = async (
   return stored && sealedHead(stored.note);
 };
 
+/** The newest head, once it has so many leaves; undefined where none has until then. `deadline` by `performance.now()`. */
+export const awaitHead = async (
+  dependencies: Pick<ProofDependencies, "checkpoints">,
+  tenant: string,
+  size: number,
+  deadline: number,
+): Promise<SealedHead | undefined> => {
+  for (;;) {
+    const head = await lastHead(dependencies, tenant);
+    if (head && head.size >= size) return head;
+    if (performance.now() >= deadline) return undefined;
+    await delay(PROOF_POLL_MS);
+  }
+};
+
 /** A record that is to be proven, and what a view says that it is: that spares the log, which reads and unpacks a whole block for one record (5 ms, measured). */
 export interface ProvenRecord {
   readonly sequence: Sequence;

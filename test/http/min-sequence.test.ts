@@ -1,0 +1,143 @@
+/** Who has written reads what it wrote: every read of views or tree waits for the sequence that it is told. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parseVerifierKey } from "../../src/proof/signed-note.ts";
+import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let gets: readonly { readonly path: string; readonly takesIt: boolean; readonly text: string }[] = [];
+
+const MEMBERS: Readonly<Record<string, string>> = {
+  event_id: "evt_1",
+  asset_id: "credit_model",
+  correlation_id: "case-1",
+  decision_id: "dec_1",
+  level: "0",
+  number: "000.p/1",
+};
+
+/** A real question for each GET of the document. */
+const filledIn = (path: string): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => MEMBERS[name] ?? "unknown") +
+  (path === "/v1/log/consistency" ? "?from=0" : "");
+
+const asking = (path: string, sequence: number | string): string =>
+  `${path}${path.includes("?") ? "&" : "?"}min_sequence=${sequence}`;
+
+interface Documented {
+  readonly get?: { readonly parameters?: readonly { readonly name: string }[]; readonly responses: object };
+}
+
+beforeAll(async () => {
+  service = await startTestService({ CHECKPOINT_INTERVAL: "300ms" });
+  const { json } = await service.call("/docs/json");
+  gets = Object.entries<Documented>(json.paths).flatMap(([path, { get }]) =>
+    get && path.startsWith("/v1/")
+      ? [
+          {
+            path: filledIn(path),
+            takesIt: get.parameters?.some(({ name }) => name === "min_sequence") ?? false,
+            text: JSON.stringify(get.responses),
+          },
+        ]
+      : [],
+  );
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const post = async (id: string): Promise<number> => {
+  const body = event({ event_id: id, correlation_id: "case-1", metadata: { decision_id: "dec_1" } });
+  return (await service.call("/v1/events", { body })).json.data.sequence;
+};
+
+describe("min_sequence", () => {
+  test("is taken by every read but those that read neither views nor the tree", () => {
+    expect(gets.flatMap(({ path, takesIt }) => (takesIt ? [] : path)).sort()).toEqual([
+      "/v1/holds",
+      "/v1/keys",
+      "/v1/log/key",
+      "/v1/retention",
+      "/v1/sandbox/assets",
+      "/v1/sandbox/events",
+      "/v1/sandbox/ping",
+    ]);
+  });
+
+  test("waits for what was acknowledged a moment ago", async () => {
+    const sequence = await post("evt_1");
+    const answers = await Promise.all(
+      gets
+        .filter(({ takesIt }) => takesIt)
+        .map(async ({ path }) => {
+          // Only what proves has to wait for the seal as well, and says so.
+          const isProof = path.endsWith("/proof");
+          const { status } = await service.call(asking(isProof ? `${path}?wait=10` : path, sequence));
+          return { path, status };
+        }),
+    );
+    expect(answers).toEqual(answers.map(({ path }) => ({ path, status: 200 })));
+  });
+
+  test("that is not reached is told with view_behind, as the document says, and a wrong one refused", async () => {
+    const taking = gets.filter(({ takesIt }) => takesIt);
+    await Promise.all(
+      taking.map(async ({ path, text }) => {
+        for (const wrong of ["", "-1", "x"]) {
+          const { status, json } = await service.call(asking(path, wrong));
+          expect([path, status, json.errors[0].path]).toEqual([path, 400, "query:min_sequence"]);
+        }
+        const startedAt = performance.now();
+        const { status, json, headers } = await service.call(asking(path, 999_999));
+        expect([path, status, json?.code, headers.get("retry-after")]).toEqual([
+          path,
+          503,
+          "view_behind",
+          "1",
+        ]);
+        expect(performance.now() - startedAt).toBeGreaterThan(4900);
+        expect([path, text]).toEqual([path, expect.stringContaining("`view_behind`")]);
+      }),
+    );
+  }, 30_000);
+});
+
+describe("a tree head that is asked for with min_sequence", () => {
+  const sizeOf = async (path: string): Promise<number> => {
+    const { text } = await service.call(path);
+    const opened = openCheckpoint(text, { origin: "prooftrail/default", verifiers: await verifiers() });
+    if (opened.kind === "failed") throw new Error(opened.reason);
+    return opened.checkpoint.size;
+  };
+  const verifiers = async () =>
+    (await service.call("/v1/log/key")).text
+      .trimEnd()
+      .split("\n")
+      .flatMap((line) => parseVerifierKey(line) ?? []);
+
+  test("holds the record, although it is signed only some time later", async () => {
+    for (let round = 0; round < 3; round++) {
+      const before = await sizeOf("/v1/log/checkpoint");
+      const sequence = await post(`evt_head_${round}`);
+      expect(await sizeOf(`/v1/log/checkpoint?min_sequence=${sequence}`)).toBe(before + 1);
+    }
+    const before = await sizeOf("/v1/log/checkpoint");
+    const sequence = await post("evt_consistency");
+    const { json } = await service.call(`/v1/log/consistency?from=${before}&min_sequence=${sequence}`);
+    expect(json.data).toMatchObject({ from: before, to: before + 1 });
+  });
+
+  test("is told not to be there where nobody signs", async () => {
+    await using unsigned = await startTestService({ ROLES: "api,projector" });
+    const { json } = await unsigned.call("/v1/events", { body: event() });
+    const { status, json: problem } = await unsigned.call(
+      `/v1/log/checkpoint?min_sequence=${json.data.sequence}`,
+    );
+    expect([status, problem.code, problem.detail]).toEqual([
+      503,
+      "not_sealed",
+      expect.stringContaining("`min_sequence`"),
+    ]);
+    expect((await unsigned.call("/v1/log/checkpoint")).json.code).toBe("not_found");
+    expect((await unsigned.call("/v1/log/checkpoint?min_sequence=0")).json.code).toBe("not_found");
+  }, 20_000);
+});
