@@ -81,8 +81,16 @@ test("what was promised and is not in the log is an alarm", async () => {
 
 test("hours without events are left out, too many are refused, and a tenant sees its own", async () => {
   expect((await reconcile("&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z")).hours).toEqual([]);
-  const many = await service.call("/v1/reconciliation?from=2026-01-01T00:00:00Z&to=2026-12-31T00:00:00Z");
-  expect([many.status, many.json.detail]).toEqual([400, expect.stringContaining("744")]);
+  for (const [range, hours] of [
+    ["from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z", 745],
+    ["from=2020-01-01T00:00:00Z&to=2026-11-22T00:00:00Z", 60_409],
+    ["from=0001-01-01T00:00:00Z&to=9999-12-31T23:00:00Z", 87_649_416],
+  ] as const) {
+    const { status, json } = await service.call(`/v1/reconciliation?${range}`);
+    const message = `The time asked for has ${hours} hours, and at most 744 are answered at once: send a later from or an earlier to.`;
+    expect([status, json.errors]).toEqual([400, [{ path: "query:from", code: "invalid_value", message }]]);
+  }
+  expect((await reconcile("&from=2026-01-01T00:00:00Z&to=2026-01-31T23:59:59Z")).hours).toEqual([]);
   const key = await service.makeKey("other");
   const own = await service.call(`/v1/reconciliation?min_sequence=${sequence}`, { key });
   expect(own.json.data.hours[0]).toMatchObject({ stored: 1, projected: 1 });

@@ -12,7 +12,6 @@ import {
 } from "../../projections/ledger/reconcile.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
-import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
 import { answerOne, MIN_SEQUENCE, parameter, type ReadDependencies, reading } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
@@ -28,12 +27,7 @@ export const reconciliationRoutes = ({
     view: "ledger",
     ask: (query) => hoursAsked(query, now()),
     answer: async (hours, call) => {
-      const { context, principal } = call;
-      if (hours.length > RECONCILED_HOURS_MAX) {
-        return problem(context, "invalid_request", {
-          detail: `The time asked for has ${hours.length} hours: ask for at most ${RECONCILED_HOURS_MAX}.`,
-        });
-      }
+      const { principal } = call;
       const balances = await reconcile(reconciliation, principal.tenant, hours);
       const position = await views.position("events");
       const lastSequence = await reconciliation.log.lastSequence();
@@ -59,8 +53,12 @@ const hoursAsked = (query: Query, now: Date): readonly string[] => {
   const start = from === undefined ? end - 24 * HOUR_MS : hour(from);
   const first = Math.floor(start / HOUR_MS);
   const count = Math.max(0, Math.floor(end / HOUR_MS) - first + 1);
-  // One more than is allowed is enough to know that it is too many.
-  return Array.from({ length: Math.min(count, RECONCILED_HOURS_MAX + 1) }, (_, index) =>
+  if (count > RECONCILED_HOURS_MAX) {
+    const message = `The time asked for has ${count} hours, and at most ${RECONCILED_HOURS_MAX} are answered at once: send a later from or an earlier to.`;
+    query.refuse("from", message);
+    return [];
+  }
+  return Array.from({ length: count }, (_, index) =>
     hourOf(new Date((first + index) * HOUR_MS).toISOString()),
   );
 };
@@ -118,8 +116,7 @@ const READ: Operation = {
   id: "reconcile",
   tag: "Reading",
   summary: "Accepted = stored = projected",
-  description:
-    "Holds what was acknowledged against what the log holds and what the view shows, hour by hour. Each is counted by somebody else. Hours without events are left out. Counts of the last seconds may still be on their way.",
+  description: `Holds what was acknowledged against what the log holds and what the view shows, hour by hour. Each is counted by somebody else. Hours without events are left out. At most ${RECONCILED_HOURS_MAX} hours at once. Counts of the last seconds may still be on their way.`,
   scope: "events:read",
   parameters: [
     parameter("from", "From the hour with this time on, RFC 3339 in UTC. Absent: 24 hours before `to`.", {
