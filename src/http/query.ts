@@ -97,12 +97,13 @@ export const readQuery = (url: string): Query => {
         .map(([name, value]) => ({ key: name.slice(prefix.length), value }));
     },
     errors: () => {
+      const known = [...asked, ...prefixes.map((prefix) => `${prefix}<key>`)];
       const unknown = new Set(
         parameters
           .map(([name]) => name)
           .filter((name) => !asked.has(name) && !prefixes.some((prefix) => name.startsWith(prefix))),
       );
-      for (const name of unknown) fail(name, "unknown_parameter", unknownMessage(name, [...asked]));
+      for (const name of unknown) fail(name, "unknown_parameter", unknownMessage(name, known));
       return errors;
     },
   };

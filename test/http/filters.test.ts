@@ -118,6 +118,15 @@ describe("a filter that nothing can match", () => {
   });
 });
 
+test("what is known is all named where a parameter is not, the tags too", async () => {
+  const { json } = await service.call("/v1/events?colour=red");
+  const names = (await documented("/v1/events")).map(({ name }) => name);
+  const [{ message }] = json.errors;
+  const named = message.replace(/^There is no such parameter\. Known: (.*)\.$/, "$1").split(", ");
+  expect(named.sort()).toEqual(names.sort());
+  expect(names).toContain("tag.<key>");
+});
+
 describe("what is well-formed is answered", () => {
   test.each([
     // The log may hold types that this version, or its settings, no longer take.
