@@ -61,6 +61,7 @@ describe("a filter of a closed set", () => {
   );
 });
 
+const TENANT = "send a tenant: lower-case letters, digits and hyphens";
 const HASH = 'send a hash written as "sha256:"';
 const TYPE = "send a type such as decision.automated_decision_made, or a group such as decision.*";
 const BASIS = "send a name in lower snake case";
@@ -90,6 +91,10 @@ const MALFORMED = [
   ["/v1/decisions?subject_hash=", "subject_hash", HASH],
   ["/v1/decisions?outcome=", "outcome", "outcome is empty"],
   ["/v1/coverage?law=X", "law", BASIS],
+  ["/v1/retention?tenant=BAD", "tenant", TENANT],
+  ["/v1/retention?tenant=", "tenant", TENANT],
+  ["/v1/holds?tenant=a.b", "tenant", TENANT],
+  ["/v1/keys?tenant=a%20b", "tenant", TENANT],
   ["/v1/sources/gaps?source_id=", "source_id", "source_id is empty"],
 ] as const;
 

@@ -7,6 +7,7 @@ import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
+import { readTenant, tenantParameter } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.ts";
 import { success, successList } from "../success.ts";
@@ -57,7 +58,7 @@ const postKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> =>
 
 const getKeys = (keys: Keys, { request, context, principal }: Call): Response => {
   const query = readQuery(request.url);
-  const tenant = query.text("tenant");
+  const tenant = readTenant(query);
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const answer = keys.list({ principal, ...(tenant !== undefined && { tenant }) });
@@ -148,9 +149,7 @@ const LIST: Operation = {
   summary: "List keys",
   description: "Oldest first, revoked ones included. The admin key sees every tenant's.",
   scope: "keys:manage",
-  parameters: [
-    { name: "tenant", in: "query", description: "Only this tenant's keys.", schema: { type: "string" } },
-  ],
+  parameters: [tenantParameter("Only this tenant's keys.")],
   answer: {
     status: 200,
     description: "All keys that this key manages.",

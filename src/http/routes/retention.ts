@@ -19,7 +19,7 @@ import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { invalidCursor, LIMIT_AND_CURSOR, parameter, pathParameter } from "../reading.ts";
+import { invalidCursor, LIMIT_AND_CURSOR, pathParameter, readTenant, tenantParameter } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { dataOf, listOf } from "../schemas.ts";
 import { success, successList } from "../success.ts";
@@ -61,7 +61,7 @@ export const retentionRoutes = ({ guard, ...ways }: Ways & { readonly guard: Gua
 
 const getPolicy = async (retention: Retention, { request, context, principal }: Call): Promise<Response> => {
   const query = readQuery(request.url);
-  const tenant = query.text("tenant");
+  const tenant = readTenant(query);
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   return answerPolicy(context, await retention.policy({ principal, tenant }));
@@ -115,7 +115,7 @@ const postHold = async ({ retention, bodies }: Ways, call: Call): Promise<Respon
 const getHolds = async (retention: Retention, call: Call): Promise<Response> => {
   const { request, context, principal } = call;
   const query = readQuery(request.url);
-  const tenant = query.text("tenant");
+  const tenant = readTenant(query);
   const limit = query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT;
   const cursor = query.text("cursor");
   const errors = query.errors();
@@ -222,7 +222,7 @@ const EXAMPLE_HOLD = {
   created_at: "2026-11-20T10:00:00.000Z",
   created_by: "admin",
 };
-const TENANT = parameter("tenant", "Whose. Any but the admin key may only name its own.");
+const TENANT = tenantParameter("Whose. Any but the admin key may only name its own.");
 const WHAT_GOES =
   "Only rows of the views expire: what the log holds stays as it is, for ever. `GET /v1/events/{event_id}` then answers 410, and says where in the log the record stands.";
 const policyAnswer = {
