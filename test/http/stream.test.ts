@@ -116,7 +116,7 @@ describe("what comes", () => {
     ]);
   });
 
-  test("refuses a position behind the end of the log, which the log itself says and no view that is behind", async () => {
+  test("refuses a position beyond the end of the log, which the log itself says and no view that is behind", async () => {
     // Without a projector its view stays at 0.
     await using behind = await startTestService({ ROLES: "api" });
     for (const at of [service, behind]) {

@@ -51,12 +51,12 @@ const getStream = async (dependencies: Dependencies, watch: PositionWatch, call:
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const beyond = await beyondEnd(dependencies, start);
   if (beyond) return problem(context, "invalid_request", { errors: [beyond] });
+  // Of the log and not of the view, which may be behind; and before anything is waited for: "from now on" begins with the question.
+  const after = start.after ?? (await dependencies.log.lastSequence());
   if (!(await haveSeen(dependencies.views, [eventsProjection.name], minSequence)))
     return problem(context, "view_behind");
   const answer = { requestId: context.requestId, mediaType: MEDIA_TYPE };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
-  // Of the log and not of the view, which may be behind: what was stored before is not what comes from now on.
-  const after = start.after ?? (await dependencies.log.lastSequence());
   const open = dependencies.streams.open(principal.keyId);
   if (!open) {
     const detail = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, and this instance only so many for all keys.`;
@@ -132,7 +132,7 @@ const STREAM: Operation = {
     "The tenant's events as Server-Sent Events, as soon as they are stored and in the order of the log, each once.",
     "`id` is the sequence, `event` is `audit`, and `data` has the form that other reads give.",
     "A client that was cut off goes on with `Last-Event-ID`, as browsers do by themselves, and gets what it missed without gap or repeat.",
-    "Without it, and without `after`, the stream begins with what is stored from now on. A position behind the end of the log is refused.",
+    "Without it, and without `after`, the stream begins with what is stored from now on. A position beyond the end of the log is refused.",
     `A comment comes every ${STREAM_KEEP_ALIVE_MS / 1000} s when nothing else does. Clients connect again after ${STREAM_RETRY_MS / 1000} s.`,
     "The stream ends when the service stops or the key does.",
     "An event sent with raw line breaks between its values comes in several `data` lines, each break as a line feed.",
