@@ -62,6 +62,16 @@ describe("a filter of a closed set", () => {
 });
 
 const TENANT = "send a tenant: lower-case letters, digits and hyphens";
+test("no filter that has states, tiers or the like is free text in the document", async () => {
+  const { json } = await service.call("/docs/json");
+  const free: string[] = [];
+  for (const [path, { get }] of Object.entries<{ get?: { parameters?: readonly Documented[] } }>(json.paths))
+    for (const { name, schema } of get?.parameters ?? [])
+      if (/^(?:state|status|risk_tier|deadline|duty)$/.test(name) && schema.enum === undefined)
+        free.push(`${path} ${name}`);
+  expect(free).toEqual([]);
+});
+
 const HASH = 'send a hash written as "sha256:"';
 const TYPE = "send a type such as decision.automated_decision_made, or a group such as decision.*";
 const BASIS = "send a name in lower snake case";
