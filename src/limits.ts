@@ -181,6 +181,10 @@ export const ANNOUNCE_DUTIES = 500;
 export const ANNOUNCE_STANDBY_MS = 4 * SECOND_MS;
 /** Legal bases that the register of assets shows of one asset. */
 export const ASSET_LEGAL_BASES_MAX = 64;
+/** Items that a register keeps of a list in an event's metadata: clauses, a checklist. Decree 28(1) of the AI Basic Act names seven. */
+export const METADATA_LIST_ITEMS_MAX = 32;
+/** Longest input of a classification, as JSON, that the history of risk shows; a longer one is in its event. */
+export const METADATA_JSON_CHARACTERS_MAX = 4000;
 /** Events that a case keeps per name they refer to, the earliest ones. Far above a case; it bounds one name used for everything. */
 export const CASE_FACTS_MAX = 256;
 /** Names that one name may stand beside before it counts as used for everything and connects nothing. */

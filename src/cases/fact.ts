@@ -2,7 +2,7 @@
  * What a case remembers of an event: when it happened, what it refers to, and the few things it says that registers and clocks
  * ask for. Facts are ordered by the event's own time, never by arrival, so that late events change nothing but what they say.
  */
-import { type EventFacts, type JsonObject, metadataText } from "../event/facts.ts";
+import { type EventFacts, type JsonObject, metadataText, shortened } from "../event/facts.ts";
 import { IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
 
@@ -121,12 +121,6 @@ const identifier = (metadata: JsonObject, ...names: readonly string[]): string |
   const text = metadataText(metadata, ...names);
   return text !== undefined && text.length <= IDENTIFIER_CHARACTERS_MAX ? text : undefined;
 };
-
-const SAID_CHARACTERS_MAX = 500;
-
-/** The whole text stays in the event; a register shows that there is more. */
-const shortened = (text: string): string =>
-  text.length <= SAID_CHARACTERS_MAX ? text : `${text.slice(0, SAID_CHARACTERS_MAX)}…`;
 
 /** By the time of the event; among equal times by its id. */
 export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "id">): number => {

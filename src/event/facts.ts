@@ -87,9 +87,15 @@ export const metadataText = (metadata: JsonObject, ...names: readonly string[]):
   return undefined;
 };
 
+const SHORTENED_CHARACTERS_MAX = 500;
+
+/** What a view keeps of a text. The whole text stays in the event; the last character shows that there is more. */
+export const shortened = (text: string): string =>
+  text.length <= SHORTENED_CHARACTERS_MAX ? text : `${text.slice(0, SHORTENED_CHARACTERS_MAX)}…`;
+
 const isText = (value: unknown): value is string => typeof value === "string";
 
-const isObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const textOrNull = (value: unknown): string | null => (isText(value) ? value : null);

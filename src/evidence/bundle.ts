@@ -85,7 +85,7 @@ export async function* writeBundle(
   yield* list("checkpoint", [head.note]);
   const keys = await verifierKeys(checkpoints, originOf(serviceName, tenant), head.note);
   yield* list("key", [keys]);
-  const subjects = await readSubjects(views, request);
+  const subjects = await readSubjects(views, { ...request, at });
   yield* list("summary.html", [
     summaryPage({ ...request, keys, timeline: records.timeline(), duties: duties.shown(), subjects }),
   ]);

@@ -22,6 +22,8 @@ interface Question {
   readonly tenant: string;
   readonly filter: EvidenceFilter;
   readonly selection: Selection;
+  /** Now, as text that sorts. */
+  readonly at: string;
 }
 
 export const readSubjects = async (views: ViewStore, question: Question): Promise<Subjects> => {
@@ -48,24 +50,24 @@ const firstOf = async (
 
 async function* assetEntries(
   views: ViewStore,
-  { tenant, filter, selection }: Question,
+  { tenant, filter, selection, at }: Question,
 ): AsyncGenerator<Entry> {
   if (filter.assetId === undefined && selection.case === undefined) {
     for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PAGE_ROWS_MAX }))
-      yield assetEntry(row);
+      yield assetEntry(row, at);
     return;
   }
   const named = selection.case?.is.facts.map(({ asset }) => asset) ?? [];
   const ids = filter.assetId === undefined ? [...new Set(named)] : [filter.assetId];
   for (const id of ids) {
     const row = await findAsset(views, tenant, id);
-    if (row) yield assetEntry(row);
+    if (row) yield assetEntry(row, at);
   }
 }
 
 async function* lackingDecisions(
   views: ViewStore,
-  { tenant, filter, selection }: Question,
+  { tenant, filter, selection, at }: Question,
 ): AsyncGenerator<Entry> {
   const where =
     filter.assetId === undefined
@@ -75,7 +77,7 @@ async function* lackingDecisions(
     ? decisionsRegister.rowsOf(selection.case)
     : listRows(views, tenant, decisionList, { where, pageRows: PAGE_ROWS_MAX });
   for await (const row of rows) {
-    const entry = entryOf(decisionList, row);
+    const entry = entryOf(decisionList, row, at);
     if (Array.isArray(entry.missing) && entry.missing.length > 0) yield entry;
   }
 }

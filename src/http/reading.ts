@@ -3,7 +3,7 @@
 import { isTenant, TENANT_PATTERN } from "../access/tenant.ts";
 import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import type { List } from "../projections/list.ts";
-import { entryOf, type Page, readList } from "../projections/list.ts";
+import { type Page, readList } from "../projections/list.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { Condition } from "../views/conditions.ts";
 import type { Row } from "../views/tables.ts";
@@ -118,10 +118,10 @@ export const answerList = async (
   views: ViewStore,
   call: Call,
   list: List,
-  question: Page & { readonly where: readonly Condition[]; readonly entry?: (row: Row) => unknown },
+  question: Page & { readonly where: readonly Condition[]; readonly entry: (row: Row) => unknown },
 ): Promise<Response> => {
   const { context, principal } = call;
-  const { entry = (row: Row) => entryOf(list, row), ...asked } = question;
+  const { entry, ...asked } = question;
   const found = await readList(views, principal.tenant, list, asked);
   if (found.kind === "invalid_cursor") return invalidCursor(call);
   return successList({

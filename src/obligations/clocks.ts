@@ -22,6 +22,8 @@ export interface Obligation {
   readonly status: "open" | "met" | "met_late";
   /** How often the limit was made longer, with reasons. */
   readonly extensions: number;
+  /** The reason that was told with each of them. */
+  readonly extensionReasons: readonly string[];
   readonly decisionId: string | undefined;
   readonly objectionId: string | undefined;
   readonly incidentId: string | undefined;
@@ -76,15 +78,15 @@ const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, start.deadline);
   const startedAt = start.at ?? start.by.at;
   if (!rule || !isInForce(rule, startedAt, start.named)) return undefined;
-  const { dueAt, extensions } = dueOf({ rule, startedAt, told: start.told ?? [], rules });
+  const { dueAt, reasons } = dueOf({ rule, startedAt, told: start.told ?? [], rules });
   const { stop } = start;
   const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
-  return obligation(start, { startedAt, dueAt, status, extensions });
+  return obligation(start, { startedAt, dueAt, status, reasons });
 };
 
 const obligation = (
   { deadline, by, stop, about }: Start,
-  found: Pick<Obligation, "startedAt" | "dueAt" | "status" | "extensions">,
+  found: Pick<Obligation, "startedAt" | "dueAt" | "status"> & { readonly reasons: readonly string[] },
 ): Obligation => ({
   id: `${deadline}:${by.id}`,
   deadline,
@@ -93,7 +95,11 @@ const obligation = (
   decisionId: about.decisionId,
   objectionId: about.objectionId,
   incidentId: about.incidentId,
-  ...found,
+  startedAt: found.startedAt,
+  dueAt: found.dueAt,
+  status: found.status,
+  extensions: found.reasons.length,
+  extensionReasons: found.reasons,
 });
 
 const isInForce = (rule: Deadline, startedAt: string, named: readonly Fact[]): boolean => {
@@ -124,25 +130,25 @@ const dueOf = (parts: {
   startedAt: string;
   told: readonly Fact[];
   rules: Rules;
-}): Pick<Obligation, "dueAt" | "extensions"> => {
+}): { readonly dueAt: string; readonly reasons: readonly string[] } => {
   const { rule, startedAt, told, rules } = parts;
   let { limit } = rule;
   let dueAt = endOf(startedAt, limit, rule, rules);
-  let extensions = 0;
+  let reasons: readonly string[] = NONE;
   for (const fact of told) {
     const { extension } = rule;
     const asked = Number(fact.says.extension_days ?? 0);
-    if (!extension || extensions >= extension.times || !(asked > 0) || fact.says.reason === undefined)
-      continue;
+    const { reason } = fact.says;
+    if (!extension || reasons.length >= extension.times || !(asked > 0) || reason === undefined) continue;
     // What is told after the limit has run out extends nothing.
     if (!isInTime(fact.at, dueAt)) continue;
     const most = extension.limit.count;
     const count = extension.limit.unit === "days" ? Math.min(Math.floor(asked), most) : most;
     limit = { count: limit.count + count, unit: limit.unit };
     dueAt = endOf(startedAt, limit, rule, rules);
-    extensions++;
+    reasons = [...reasons, reason];
   }
-  return { dueAt, extensions };
+  return { dueAt, reasons };
 };
 
 const since =
@@ -234,13 +240,13 @@ const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obli
   const about = { decisionId: id };
   if (!notice) {
     const start = { deadline: rule.id, by: made, stop: undefined, named: facts, about };
-    return obligation(start, { startedAt: made.at, dueAt: made.at, status: "open", extensions: 0 });
+    return obligation(start, { startedAt: made.at, dueAt: made.at, status: "open", reasons: NONE });
   }
   const lastDay = limitEnd(timeOf(notice), rule.limit, { zone: rule.zone, holidays: rules.holidays });
   const dueAt = timeKey(new Date(Date.parse(lastDay) - DAY_MS + 1000).toISOString());
   const isInTime = made.at >= dueAt;
   const start = { deadline: rule.id, by: notice, stop: isInTime ? made : undefined, named: facts, about };
-  const found = { startedAt: notice.at, dueAt: isInTime ? dueAt : made.at, extensions: 0 };
+  const found = { startedAt: notice.at, dueAt: isInTime ? dueAt : made.at, reasons: NONE };
   return {
     ...obligation(start, { ...found, status: isInTime ? "met" : "open" }),
     id: `${rule.id}:${made.id}`,

@@ -18,7 +18,7 @@ export interface List {
   readonly values?: Readonly<Record<string, readonly string[]>>;
   /** What holds for every row that is shown. */
   readonly always?: readonly Condition[];
-  /** Columns that are not shown, beside `tenant`. */
+  /** Columns that are not shown, beside `tenant`: mostly the one it is ordered by, where another one says what that time means. */
   readonly hidden?: readonly string[];
   /** Columns that hold JSON, and what it is. */
   readonly json?: Readonly<Record<string, TSchema>>;
@@ -26,6 +26,16 @@ export interface List {
   readonly times?: readonly string[];
   /** Columns that hold 1 for yes and 0 for no. */
   readonly flags?: readonly string[];
+  /** What the document says of columns. */
+  readonly about?: Readonly<Record<string, string>>;
+  /** Members that follow from the columns and, where something is still open, from the time of reading. */
+  readonly derived?: Readonly<Record<string, Derived>>;
+}
+
+export interface Derived {
+  readonly schema: TSchema;
+  /** `now` as text that sorts, without the zone. */
+  of(row: Row, now: string): unknown;
 }
 
 export interface Page {
@@ -91,12 +101,16 @@ const placed = (value: Value | undefined): string | number => {
   return value;
 };
 
-/** A row as it is answered. */
-export const entryOf = (list: List, row: Row): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(shownColumns(list).map((name) => [name, shown(list, name, row[name] ?? null)]));
+/** A row as it is answered at a time, which is text that sorts, without the zone. */
+export const entryOf = (list: List, row: Row, now: string): Readonly<Record<string, unknown>> => {
+  const entry: Record<string, unknown> = {};
+  for (const name of shownColumns(list)) entry[name] = shown(list, name, row[name] ?? null);
+  for (const [name, { of }] of Object.entries(list.derived ?? {})) entry[name] = of(row, now);
+  return entry;
+};
 
 const shownColumns = ({ table, hidden = [] }: List): readonly string[] =>
-  Object.keys(table.columns).filter((name) => name !== "tenant" && name !== "at" && !hidden.includes(name));
+  Object.keys(table.columns).filter((name) => name !== "tenant" && !hidden.includes(name));
 
 const isTime = ({ times = [] }: List, name: string): boolean => name.endsWith("_at") || times.includes(name);
 
@@ -110,19 +124,22 @@ const shown = (list: List, name: string, value: Value): unknown => {
 /** The schema of what entryOf gives. */
 export const entrySchema = (list: List): TSchema => Type.Object(entryMembers(list));
 
-export const entryMembers = (list: List): Readonly<Record<string, TSchema>> =>
-  Object.fromEntries(
-    shownColumns(list).map((name) => {
-      const column = list.table.columns[name];
-      const plain = list.json?.[name] ?? columnSchema(list, name);
-      return [name, column?.nullable ? Type.Union([plain, Type.Null()]) : plain];
-    }),
-  );
+export const entryMembers = (list: List): Readonly<Record<string, TSchema>> => {
+  const members: Record<string, TSchema> = {};
+  for (const name of shownColumns(list)) {
+    const plain = list.json?.[name] ?? columnSchema(list, name);
+    members[name] = list.table.columns[name]?.nullable ? Type.Union([plain, Type.Null()]) : plain;
+  }
+  for (const [name, { schema }] of Object.entries(list.derived ?? {})) members[name] = schema;
+  return members;
+};
 
 const columnSchema = (list: List, name: string): TSchema => {
-  if (list.flags?.includes(name)) return Type.Boolean();
-  if (isTime(list, name)) return Type.String({ format: "date-time" });
-  return list.table.columns[name]?.type === "integer" ? Type.Integer() : Type.String();
+  const description = list.about?.[name];
+  const said = description === undefined ? {} : { description };
+  if (list.flags?.includes(name)) return Type.Boolean(said);
+  if (isTime(list, name)) return Type.String({ ...said, format: "date-time" });
+  return list.table.columns[name]?.type === "integer" ? Type.Integer(said) : Type.String(said);
 };
 
 /** Every row that matches, page by page, from the first. Rows that come or change meanwhile may be there or not. */

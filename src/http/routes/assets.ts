@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { timeKey } from "../../event/formats.ts";
 import { PAGE_ROWS_MAX } from "../../limits.ts";
 import { riskChangeList } from "../../projections/assessments/queries.ts";
 import { assetEntry, assetList, assetMembers, findAsset } from "../../projections/assets/queries.ts";
@@ -18,38 +19,41 @@ import {
   notFound,
   PAGE_PARAMETERS,
   pathParameter,
+  type ReadDependencies,
   reading,
   readPage,
 } from "../reading.ts";
 import { dataOf, listOf } from "../schemas.ts";
 
-export const assetRoutes = ({ guard, views }: { readonly guard: Guard; readonly views: ViewStore }) =>
+export const assetRoutes = ({ guard, ...dependencies }: ReadDependencies & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1" })
-    .get("/assets", guard("events:read", listAssets(views)), { detail: describe(LIST) })
-    .get("/assets/:asset_id", guard("events:read", oneAsset(views)), { detail: describe(ONE) });
+    .get("/assets", guard("events:read", listAssets(dependencies)), { detail: describe(LIST) })
+    .get("/assets/:asset_id", guard("events:read", oneAsset(dependencies)), { detail: describe(ONE) });
 
-const listAssets = (views: ViewStore) =>
+const listAssets = ({ views, now }: ReadDependencies) =>
   reading(views, {
     view: assetList.view,
     ask: (query) => ({
       ...readPage(query),
+      at: timeKey(now().toISOString()),
       where: readListFilter(query, assetList),
     }),
-    answer: (asked, call) => answerList(views, call, assetList, { ...asked, entry: assetEntry }),
+    answer: ({ at, ...asked }, call) =>
+      answerList(views, call, assetList, { ...asked, entry: (row) => assetEntry(row, at) }),
   });
 
-const oneAsset = (views: ViewStore) =>
+const oneAsset = ({ views, now }: ReadDependencies) =>
   reading(views, {
     view: assetList.view,
-    ask: () => undefined,
-    answer: async (_, call) => {
+    ask: () => timeKey(now().toISOString()),
+    answer: async (at, call) => {
       const { tenant } = call.principal;
       const assetId = call.params.asset_id;
       const row = assetId ? await findAsset(views, tenant, assetId) : undefined;
       if (!row || !assetId) return notFound(call, "asset");
-      const part = (list: List) => partOf(views, tenant, list, assetId);
+      const part = (list: List) => partOf(views, { tenant, list, assetId, at });
       return answerOne(call, {
-        ...assetEntry(row),
+        ...assetEntry(row, at),
         models: await part(modelList),
         risk_changes: await part(riskChangeList),
         coverage: await part(coverageList),
@@ -58,10 +62,14 @@ const oneAsset = (views: ViewStore) =>
   });
 
 /** The newest entries about one asset; the list itself has the others. */
-const partOf = async (views: ViewStore, tenant: string, list: List, assetId: string) => {
+const partOf = async (
+  views: ViewStore,
+  about: { readonly tenant: string; readonly list: List; readonly assetId: string; readonly at: string },
+) => {
+  const { tenant, list, assetId, at } = about;
   const where = equalTo("asset_id", assetId);
   const found = await readList(views, tenant, list, { where, order: "desc", limit: PAGE_ROWS_MAX });
-  return found.kind === "page" ? found.rows.map((each) => entryOf(list, each)) : [];
+  return found.kind === "page" ? found.rows.map((each) => entryOf(list, each, at)) : [];
 };
 
 const EXAMPLE = {

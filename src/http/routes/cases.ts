@@ -63,7 +63,7 @@ const readCase = ({ views, now, rules }: Dependencies) =>
 const entriesOf = (found: CaseView, register: Register, entry: (row: Row) => unknown) =>
   register.rowsOf(found).map(entry);
 
-const listed = (list: List) => (row: Row) => entryOf(list, row);
+const listed = (list: List, now: string) => (row: Row) => entryOf(list, row, now);
 
 const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
   const { is, obligations } = found;
@@ -86,10 +86,10 @@ const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
     objection_received: objections.some(({ received }) => received !== undefined),
     objection_resolved: objections.length > 0 && objections.every(({ resolved }) => resolved !== undefined),
     decision_reversed: decisions.some(({ reversals }) => reversals.length > 0),
-    decisions: entriesOf(found, decisionsRegister, listed(decisionList)),
-    objections: entriesOf(found, objectionsRegister, listed(objectionList)),
-    human_reviews: entriesOf(found, humanReviewsRegister, listed(humanReviewList)),
-    incidents: entriesOf(found, incidentsRegister, listed(incidentList)),
+    decisions: entriesOf(found, decisionsRegister, listed(decisionList, at)),
+    objections: entriesOf(found, objectionsRegister, listed(objectionList, at)),
+    human_reviews: entriesOf(found, humanReviewsRegister, listed(humanReviewList, at)),
+    incidents: entriesOf(found, incidentsRegister, listed(incidentList, at)),
     obligations: entriesOf(found, obligationsRegister, (row) => obligationEntry(row, rules, at)),
   };
 };
@@ -129,14 +129,14 @@ const decisionEntry = (parts: {
   const own = (register: Register) => register.rowsOf(found).filter(isOfDecision);
   const [row] = own(decisionsRegister);
   if (!row) throw new Error("a decision has a row");
-  const { missing, ...entry } = entryOf(decisionList, row);
+  const { missing, ...entry } = entryOf(decisionList, row, at);
   const lacking = Array.isArray(missing) ? missing : [];
   return {
     ...entry,
     missing: noticeToPerson === null ? lacking : lacking.filter((step) => step !== "notice"),
     notice_to_person: noticeToPerson,
-    objections: own(objectionsRegister).map(listed(objectionList)),
-    human_reviews: own(humanReviewsRegister).map(listed(humanReviewList)),
+    objections: own(objectionsRegister).map(listed(objectionList, at)),
+    human_reviews: own(humanReviewsRegister).map(listed(humanReviewList, at)),
     obligations: own(obligationsRegister).map((each) => obligationEntry(each, rules, at)),
   };
 };

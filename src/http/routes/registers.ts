@@ -1,19 +1,19 @@
 /** Lists that read a table as it is: the registers, and what else is a list of rows. */
 import { Elysia } from "elysia";
+import { timeKey } from "../../event/formats.ts";
 import { assessmentList, riskChangeList } from "../../projections/assessments/queries.ts";
 import { coverageList } from "../../projections/cases/registers/coverage.ts";
 import { decisionList } from "../../projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../../projections/cases/registers/incidents.ts";
 import { objectionList } from "../../projections/cases/registers/objections.ts";
-import { entrySchema, type List } from "../../projections/list.ts";
+import { entryOf, entrySchema, type List } from "../../projections/list.ts";
 import { modelList } from "../../projections/models/queries.ts";
 import { sourceGapList, sourceList } from "../../projections/sources/queries.ts";
-import type { ViewStore } from "../../views/view-store.ts";
 import type { Guard } from "../guard.ts";
 import { listFilterParameters, readListFilter } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
-import { answerList, PAGE_PARAMETERS, reading, readPage } from "../reading.ts";
+import { answerList, PAGE_PARAMETERS, type ReadDependencies, reading, readPage } from "../reading.ts";
 import { listOf } from "../schemas.ts";
 
 interface ListRoute {
@@ -103,7 +103,7 @@ const LISTS: readonly ListRoute[] = [
   },
 ];
 
-export const registerRoutes = ({ guard, views }: { readonly guard: Guard; readonly views: ViewStore }) => {
+export const registerRoutes = ({ guard, views, now }: ReadDependencies & { readonly guard: Guard }) => {
   const app = new Elysia({ prefix: "/v1" });
   for (const route of LISTS) {
     const { list } = route;
@@ -111,9 +111,11 @@ export const registerRoutes = ({ guard, views }: { readonly guard: Guard; readon
       view: list.view,
       ask: (query) => ({
         ...readPage(query),
+        at: timeKey(now().toISOString()),
         where: readListFilter(query, list),
       }),
-      answer: (asked, call) => answerList(views, call, list, asked),
+      answer: ({ at, ...asked }, call) =>
+        answerList(views, call, list, { ...asked, entry: (row) => entryOf(list, row, at) }),
     });
     app.get(route.path, guard("events:read", read), { detail: describe(operation(route)) });
   }

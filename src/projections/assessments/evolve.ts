@@ -1,10 +1,12 @@
 import { metadataText } from "../../event/facts.ts";
+import { CLAUSE_NAMES, metadataChecklist, metadataJson, metadataTexts } from "../../event/metadata-lists.ts";
+import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { type Row, type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { earlierOf, type Latest, latestText, type Said, withSaid } from "../latest.ts";
 import type { States } from "../projection.ts";
-import { ASSESSMENTS, type AssessmentState, RISK_CHANGES } from "./tables.ts";
+import { ASSESSMENTS, type AssessmentState, CHECKLIST_ITEM, RISK_CHANGES } from "./tables.ts";
 
 const STARTED = "assessment.impact_assessment_started";
 const UPDATED = "assessment.impact_assessment_updated";
@@ -54,7 +56,9 @@ const grown = (
   let said: Latest = before ? JSON.parse(rowText(before, "said")) : {};
   for (const [name, keys] of Object.entries(DESCRIBED))
     said = say(said, name, metadataText(metadata, ...keys));
-  said = say(say(said, eventType, occurred), "asset_id", assetId);
+  for (const { item, state } of metadataChecklist(metadata, "checklist", "items", "content_items"))
+    said = say(said, CHECKLIST_ITEM + item, JSON.stringify(state));
+  said = withinChecklist(say(say(said, eventType, occurred), "asset_id", assetId));
   const at = before ? rowText(before, "at") : occurred;
   const of = (name: string): string | null => said[name]?.[0] ?? null;
   const completedAt = of(COMPLETED);
@@ -78,6 +82,14 @@ const grown = (
   };
 };
 
+/** The first items by name stay, so that the limit does not depend on the order of arrival. */
+const withinChecklist = (said: Latest): Latest => {
+  const items = Object.keys(said).filter((name) => name.startsWith(CHECKLIST_ITEM));
+  if (items.length <= METADATA_LIST_ITEMS_MAX) return said;
+  const surplus = new Set(items.sort().slice(METADATA_LIST_ITEMS_MAX));
+  return Object.fromEntries(Object.entries(said).filter(([name]) => !surplus.has(name)));
+};
+
 /** The 29th of February has its year on the 28th. */
 const aYearAfter = (time: string | null): string | null => {
   if (time === null) return null;
@@ -98,12 +110,14 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
     reason: said("reason"),
     ruleset_version: said("ruleset_version"),
     actor: said("actor", "changed_by"),
+    input: metadataJson(metadata, "input", "normalized_input", "inputs") ?? null,
+    clauses: JSON.stringify(metadataTexts(metadata, ...CLAUSE_NAMES)),
   };
 };
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 1,
+  version: 2,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

@@ -1,5 +1,29 @@
+import { Type } from "@sinclair/typebox";
+import { type Row, rowText } from "../../views/tables.ts";
+import type { Latest } from "../latest.ts";
 import type { List } from "../list.ts";
-import { ASSESSMENT_STATES, ASSESSMENTS, RISK_CHANGES } from "./tables.ts";
+import { ASSESSMENT_STATES, ASSESSMENTS, CHECKLIST_ITEM, RISK_CHANGES } from "./tables.ts";
+
+/** DOMAIN 3.5 asks for the seven items of Decree 28(1) and does not name them: so they are called what the events call them. */
+const CHECKLIST = Type.Array(
+  Type.Object({
+    item: Type.String({ description: "As the event names it." }),
+    state: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
+      description: "What was said of it last; null where it was only named.",
+    }),
+  }),
+  {
+    description:
+      "The content items of the assessment (for Korea the seven of Decree 28(1) of the AI Basic Act), by name, from `metadata.checklist`, `items` or `content_items` of its events: an object by item, or an array. Prooftrail adds none: what nobody named is not here.",
+  },
+);
+
+const checklistOf = (row: Row): readonly unknown[] => {
+  const said: Latest = JSON.parse(rowText(row, "said"));
+  return Object.entries(said)
+    .filter(([name]) => name.startsWith(CHECKLIST_ITEM))
+    .map(([name, [state]]) => ({ item: name.slice(CHECKLIST_ITEM.length), state: JSON.parse(state) }));
+};
 
 export const assessmentList: List = {
   view: "assessments",
@@ -7,7 +31,12 @@ export const assessmentList: List = {
   orderBy: ["at", "assessment_id"],
   filters: ["asset_id", "state"],
   values: { state: ASSESSMENT_STATES },
-  hidden: ["said"],
+  hidden: ["at", "said"],
+  about: {
+    valid_until:
+      "As the events say it; for a bias audit that does not say, a year after it was completed (NYC Administrative Code § 20-871(a)).",
+  },
+  derived: { checklist: { schema: CHECKLIST, of: checklistOf } },
 };
 
 export const riskChangeList: List = {
@@ -15,4 +44,16 @@ export const riskChangeList: List = {
   table: RISK_CHANGES,
   orderBy: ["at", "event_id"],
   filters: ["asset_id"],
+  times: ["at"],
+  about: { at: "The time of the event that says so." },
+  json: {
+    input: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.String()], {
+      description:
+        "What was classified: `metadata.input` (or `normalized_input`, as the classification answers) of the event. Null where it says nothing, or too much to be shown here.",
+    }),
+    clauses: Type.Array(Type.String(), {
+      description:
+        "Articles that the event names: `metadata.clauses` (or the `ref` of each of `cited_clauses`).",
+    }),
+  },
 };

@@ -19,7 +19,7 @@ export const ASSESSMENTS = {
     completed_at: NULLABLE_TEXT,
     /** As it was said; for a bias audit without one, a year after it was completed (NYC Administrative Code § 20-871(a)). */
     valid_until: NULLABLE_TEXT,
-    /** JSON object: what was said last (latest.ts). */
+    /** JSON object: what was said last (latest.ts), items of the checklist under their own names and the prefix. */
     said: TEXT,
   },
   primaryKey: ["tenant", "assessment_id"],
@@ -29,6 +29,9 @@ export const ASSESSMENTS = {
     ["tenant", "asset_id", "at", "assessment_id"],
   ],
 } as const satisfies Table;
+
+/** Before an item of the checklist where it stands among what was said. No event type and no other name begins so. */
+export const CHECKLIST_ITEM = "item:";
 
 /** Every change of a risk classification, with its reason. */
 export const RISK_CHANGES = {
@@ -43,6 +46,10 @@ export const RISK_CHANGES = {
     reason: NULLABLE_TEXT,
     ruleset_version: NULLABLE_TEXT,
     actor: NULLABLE_TEXT,
+    /** JSON: what was classified, as the event says it. */
+    input: NULLABLE_TEXT,
+    /** JSON array of the articles that the event names. */
+    clauses: TEXT,
   },
   primaryKey: ["tenant", "event_id"],
   indexes: [

@@ -1,5 +1,6 @@
 /** The view `assets`: what is known of each AI system, from all of its events. */
-import { type EventFacts, metadataText } from "../../event/facts.ts";
+import { type EventFacts, isObject, type JsonObject, metadataText } from "../../event/facts.ts";
+import { CLAUSE_NAMES, metadataTexts } from "../../event/metadata-lists.ts";
 import { ASSET_LEGAL_BASES_MAX } from "../../limits.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
@@ -18,7 +19,6 @@ const DESCRIBED: Readonly<Record<string, readonly string[]>> = {
   domain: ["domain"],
   decision_autonomy: ["decision_autonomy"],
   user_impact: ["user_impact"],
-  oversight_person: ["oversight_person"],
   retention: ["retention"],
 };
 
@@ -28,6 +28,8 @@ const STATUS: Readonly<Record<string, AssetStatus>> = {
   "model.model_deployed": "active",
   "model.model_retired": "retired",
 };
+
+const RISK_CHANGED = "assessment.risk_classification_changed";
 
 const TIMES: Readonly<Record<string, string>> = {
   "asset.created": "created_at",
@@ -108,20 +110,39 @@ const described = (facts: EventFacts): readonly (readonly [string, string | unde
     ["status", STATUS[eventType]],
     ...(time === undefined ? [] : [[time, occurred] as const]),
   ];
+  if (eventType === RISK_CHANGED) return [...done, ["clauses", clausesIn(metadata)]];
   if (eventType.startsWith("assessment.")) return done;
   const personal = metadata.processes_personal_data;
   const version = metadataText(metadata, "asset_version", "version", "model_version");
   return [
     ...done,
     ["version", assetVersion === null ? version : undefined],
+    ["clauses", clausesIn(metadata)],
+    ...oversightPerson(metadata),
     ["processes_personal_data", typeof personal === "boolean" ? String(personal) : undefined],
     ...Object.entries(DESCRIBED).map(([name, keys]) => [name, metadataText(metadata, ...keys)] as const),
   ];
 };
 
+/** As JSON. */
+const clausesIn = (metadata: JsonObject): string | undefined => {
+  const clauses = metadataTexts(metadata, ...CLAUSE_NAMES);
+  return clauses.length === 0 ? undefined : JSON.stringify(clauses);
+};
+
+/** Name and contact of who oversees it must be published (AI Basic Act Decree 27(1)4): two texts, or an object of both. */
+const oversightPerson = (metadata: JsonObject) => {
+  const { oversight_person: person } = metadata;
+  const both = isObject(person) ? person : {};
+  return [
+    ["oversight_person", metadataText(metadata, "oversight_person") ?? metadataText(both, "name")],
+    ["oversight_contact", metadataText(metadata, "oversight_contact") ?? metadataText(both, "contact")],
+  ] as const;
+};
+
 /** An event that changes the classification says it in its metadata; any other was sent under the tier of its time. */
 const tierOf = ({ eventType, metadata, riskTier }: EventFacts): string | null => {
-  if (eventType !== "assessment.risk_classification_changed") return riskTier;
+  if (eventType !== RISK_CHANGED) return riskTier;
   return metadataText(metadata, "to", "to_tier", "new_tier", "risk_tier") ?? riskTier;
 };
 
@@ -140,7 +161,7 @@ const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSE
 
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 1,
+  version: 2,
   tables: [ASSETS],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),

@@ -26,8 +26,12 @@ const SAID: Readonly<Record<string, TSchema>> = {
   decision_autonomy: Type.String(),
   user_impact: Type.String(),
   processes_personal_data: Type.Boolean(),
-  oversight_person: Type.String(),
+  oversight_person: Type.String({ description: "Who oversees it (AI Basic Act Decree 27(1)4)." }),
+  oversight_contact: Type.String({ description: "How to reach that person." }),
   retention: Type.String(),
+  clauses: Type.Array(Type.String(), {
+    description: "Articles that the last event named that says why it is at its tier, or describes it.",
+  }),
   created_at: Type.String({ format: "date-time" }),
   deployed_at: Type.String({ format: "date-time" }),
   retired_at: Type.String({ format: "date-time" }),
@@ -40,16 +44,17 @@ export const assetMembers: Readonly<Record<string, TSchema>> = {
   ...Object.fromEntries(Object.entries(SAID).map(([name, schema]) => [name, Type.Optional(schema)])),
 };
 
-export const assetEntry = (row: Row): Readonly<Record<string, unknown>> => {
+export const assetEntry = (row: Row, now: string): Readonly<Record<string, unknown>> => {
   const said: Readonly<Record<string, readonly [string, string, string]>> = JSON.parse(rowText(row, "said"));
   const shown = Object.keys(SAID).flatMap((name) => {
     const value = said[name]?.[0];
     return value === undefined ? [] : [[name, saidValue(name, value)]];
   });
-  return { ...entryOf(assetList, row), ...Object.fromEntries(shown) };
+  return { ...entryOf(assetList, row, now), ...Object.fromEntries(shown) };
 };
 
-const saidValue = (name: string, value: string): string | boolean => {
+const saidValue = (name: string, value: string): unknown => {
+  if (name === "clauses") return JSON.parse(value);
   if (name === "processes_personal_data") return value === "true";
   return name.endsWith("_at") ? `${value}Z` : value;
 };

@@ -7,5 +7,5 @@ export const modelList: List = {
   orderBy: ["at", "asset_id", "version"],
   filters: ["asset_id", "state"],
   values: { state: MODEL_STATES },
-  hidden: ["said"],
+  hidden: ["at", "said"],
 };

@@ -110,5 +110,6 @@ export const decisionList: List = {
   table: DECISIONS,
   orderBy: ["at", "decision_id"],
   filters: ["asset_id", "subject_hash", "outcome"],
+  hidden: ["at"],
   json: { missing: Type.Array(Type.String(), { description: "Steps that the log does not hold." }) },
 };

@@ -1,5 +1,6 @@
 import type { Review } from "../../../cases/case.ts";
 import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
 import { type Register, rowsOfEach } from "./register.ts";
@@ -74,5 +75,7 @@ export const humanReviewList: List = {
   orderBy: ["at", "review_id"],
   filters: ["asset_id", "decision_id", "state"],
   values: { state: STATES },
+  hidden: ["at"],
   flags: ["changed"],
+  derived: { hours: elapsed("hours", { from: "triggered_at", to: "completed_at" }) },
 };

@@ -89,4 +89,5 @@ export const incidentList: List = {
   orderBy: ["at", "incident_id"],
   filters: ["asset_id", "state"],
   values: { state: STATES },
+  hidden: ["at"],
 };

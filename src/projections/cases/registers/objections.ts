@@ -1,5 +1,10 @@
+import { Type } from "@sinclair/typebox";
 import type { Objection } from "../../../cases/case.ts";
-import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { Fact } from "../../../cases/fact.ts";
+import type { Obligation } from "../../../obligations/clocks.ts";
+import { stateAt } from "../../../obligations/state.ts";
+import { INTEGER, NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
 import { type Register, rowsOfEach } from "./register.ts";
@@ -10,6 +15,8 @@ export const OBJECTIONS = {
     tenant: TEXT,
     objection_id: TEXT,
     decision_id: NULLABLE_TEXT,
+    /** Its own, or else that of its decision. */
+    correlation_id: NULLABLE_TEXT,
     asset_id: TEXT,
     subject_hash: NULLABLE_TEXT,
     objection_type: NULLABLE_TEXT,
@@ -26,6 +33,12 @@ export const OBJECTIONS = {
     /** The earliest limit that the law sets for the answer. */
     due_at: NULLABLE_TEXT,
     extensions: INTEGER,
+    /** JSON array: the reason that was told with each of them. */
+    extension_reasons: TEXT,
+    /** 1 where the answer came after a limit. */
+    answered_late: INTEGER,
+    /** The earliest limit that waits for the answer. A limit may be met before the objection is resolved: by an explanation. */
+    open_due_at: NULLABLE_TEXT,
   },
   primaryKey: ["tenant", "objection_id"],
   indexes: [
@@ -49,8 +62,22 @@ const stateOf = ({ received, acknowledged, escalated, resolved }: Objection): (t
 /** Not limits for the answer: the acknowledgement, and the reason that follows the answer. */
 const OTHER_LIMITS: readonly string[] = ["OBJ-ACK", "PIPA-DENY"];
 
+const firstDue = (limits: readonly Obligation[]): string | null =>
+  limits.map(({ dueAt }) => dueAt).sort()[0] ?? null;
+
+/** Of several limits the one that was made longer most often says why. */
+const mostExtended = (limits: readonly Obligation[]): readonly string[] => {
+  let most: readonly string[] = [];
+  for (const { extensionReasons } of limits)
+    if (extensionReasons.length > most.length) most = extensionReasons;
+  return most;
+};
+
+const correlationIn = (facts: readonly Fact[]): string | undefined =>
+  facts.find(({ links }) => links.correlation !== undefined)?.links.correlation;
+
 const rowOf = (
-  { tenant, obligations }: CaseView,
+  { tenant, is, obligations }: CaseView,
   objection: Objection,
 ): RowOf<typeof OBJECTIONS> | undefined => {
   const { id, received, acknowledged, escalated, resolved, facts } = objection;
@@ -59,10 +86,13 @@ const rowOf = (
   const limits = obligations.filter(
     ({ objectionId, deadline }) => objectionId === id && !OTHER_LIMITS.includes(deadline),
   );
+  const extended = mostExtended(limits);
+  const decision = is.decisions.find((each) => each.id === objection.decisionId);
   return {
     tenant,
     objection_id: id,
     decision_id: objection.decisionId ?? null,
+    correlation_id: correlationIn(facts) ?? correlationIn(decision?.facts ?? []) ?? null,
     asset_id: (received ?? first).asset,
     subject_hash: facts.find(({ subject }) => subject !== undefined)?.subject ?? null,
     objection_type: received?.says.objection_type ?? null,
@@ -74,8 +104,11 @@ const rowOf = (
     resolved_at: resolved?.at ?? null,
     resolution: resolved?.says.resolution ?? null,
     reason: resolved?.says.reason ?? null,
-    due_at: limits.map(({ dueAt }) => dueAt).sort()[0] ?? null,
-    extensions: Math.max(0, ...limits.map(({ extensions }) => extensions)),
+    due_at: firstDue(limits),
+    extensions: extended.length,
+    extension_reasons: JSON.stringify(extended),
+    answered_late: limits.some(({ status }) => status === "met_late") ? 1 : 0,
+    open_due_at: firstDue(limits.filter(({ status }) => status === "open")),
   };
 };
 
@@ -85,10 +118,38 @@ export const objectionsRegister: Register = {
   rowsOf: (view) => rowsOfEach(view.is.objections, (objection) => rowOf(view, objection)),
 };
 
+const LATE = Type.Union([
+  Type.Boolean({
+    description:
+      "Whether a limit for the answer was missed; where it is still open, at the time of reading. An explanation in time meets the limit of a request for one, whenever the objection is resolved. Null where no law sets a limit.",
+  }),
+  Type.Null(),
+]);
+
+const isLate = (row: Row, now: string): boolean | null => {
+  if (row.due_at === null) return null;
+  if (row.answered_late === 1) return true;
+  const { open_due_at: dueAt } = row;
+  return typeof dueAt === "string" && stateAt({ status: "open", dueAt, extensions: 0 }, now) === "overdue";
+};
+
 export const objectionList: List = {
   view: "cases",
   table: OBJECTIONS,
   orderBy: ["at", "objection_id"],
   filters: ["asset_id", "subject_hash", "decision_id", "state"],
   values: { state: STATES },
+  hidden: ["at", "answered_late", "open_due_at"],
+  about: {
+    correlation_id: "Of the objection, or else of its decision.",
+    due_at: "The earliest limit that the law sets for the answer, extensions included.",
+    extensions: "How often that limit was made longer; what was told without a reason does not count.",
+  },
+  json: {
+    extension_reasons: Type.Array(Type.String(), { description: "The reason told with each extension." }),
+  },
+  derived: {
+    days: elapsed("days", { from: "received_at", to: "resolved_at" }),
+    late: { schema: LATE, of: isLate },
+  },
 };

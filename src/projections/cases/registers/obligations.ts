@@ -103,7 +103,7 @@ export const stateOfRow = (row: Row, now: string): ObligationState => {
 export const obligationEntry = (row: Row, { deadlines }: Rules, now: string) => {
   const deadline = deadlineOf(deadlines, rowText(row, "deadline"));
   return {
-    ...entryOf(obligationList, row),
+    ...entryOf(obligationList, row, now),
     duty: deadline?.duty ?? null,
     law: deadline?.law ?? null,
     clause: deadline?.clause ?? null,
