@@ -1,5 +1,5 @@
 /**
- * From the facts of a case to what happened in it: decisions, objections, human reviews, incidents, and which fact belongs to which. Pure, and
+ * From the facts of a case to what happened in it: decisions, notices, objections, human reviews, incidents, and which fact belongs to which. Pure, and
  * a function of the set of facts: the order in which they arrived does not show.
  */
 import { DECISION_MADE, type Fact, INCIDENT_DETECTED, inOrder, OBJECTION_RECEIVED } from "./fact.ts";
@@ -45,10 +45,20 @@ export interface Incident {
   readonly facts: readonly Fact[];
 }
 
+/** What a person was told beforehand, and what the person did with it. */
+export interface Notice {
+  /** The event that showed it; of an orphan the one that dismissed or acknowledged it. */
+  readonly id: string;
+  readonly shown: Fact | undefined;
+  readonly dismissed: Fact | undefined;
+  readonly acknowledged: Fact | undefined;
+}
+
 export interface Case {
   /** In order. */
   readonly facts: readonly Fact[];
   readonly decisions: readonly Decision[];
+  readonly notices: readonly Notice[];
   readonly objections: readonly Objection[];
   readonly reviews: readonly Review[];
   readonly incidents: readonly Incident[];
@@ -69,6 +79,7 @@ export const caseOf = (given: readonly Fact[]): Case => {
   return {
     facts,
     decisions: decisionsOf({ facts, belongsTo, objections, reviews }),
+    notices: noticesOf(facts),
     objections,
     reviews,
     incidents: incidentsOf(facts),
@@ -94,6 +105,11 @@ const isReviewCompleted = ({ type }: Fact): boolean =>
   type === "decision.human_review_completed" || type === "human_review";
 const isNoticeShown = ({ type }: Fact): boolean =>
   type === "transparency.notice_shown" || type === "disclosure_shown";
+const isNoticeDismissed = ({ type }: Fact): boolean => type === "transparency.notice_dismissed";
+const isNoticeAnswer = (fact: Fact): boolean =>
+  isNoticeDismissed(fact) || fact.type === "disclosure_acknowledged";
+/** Also of one that names nothing else, which is a case of its own (projections/cases/nodes.ts). */
+export const isOfNotice = (fact: Fact): boolean => isNoticeShown(fact) || isNoticeAnswer(fact);
 
 /** What belongs to a decision even where it only shares the correlation with it. */
 const ABOUT_DECISIONS =
@@ -178,6 +194,32 @@ const meantBy = (fact: Fact, opened: ReadonlyMap<string, Fact>): string | undefi
     candidates,
   ].find(({ length }) => length > 0);
   return (near?.findLast(([, each]) => each.at <= fact.at) ?? near?.[0])?.[0];
+};
+
+/** Each event shows one notice; what dismisses or acknowledges one means the last that was shown until then. Of several the first counts. */
+const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
+  const notices: { -readonly [Name in keyof Notice]: Notice[Name] }[] = [];
+  let hasAnswers = false;
+  for (const fact of facts) {
+    if (isNoticeShown(fact))
+      notices.push({ id: fact.id, shown: fact, dismissed: undefined, acknowledged: undefined });
+    else hasAnswers ||= isNoticeAnswer(fact);
+  }
+  // Most cases have a notice, and few of these are answered.
+  if (!hasAnswers) return notices.length === 0 ? NONE : notices;
+  const shown = openedBy(facts, isNoticeShown, ({ id }) => id);
+  for (const fact of facts) {
+    if (!isNoticeAnswer(fact)) continue;
+    const id = meantBy(fact, shown) ?? fact.id;
+    let notice = notices.find((each) => each.id === id);
+    if (!notice) {
+      notice = { id, shown: undefined, dismissed: undefined, acknowledged: undefined };
+      notices.push(notice);
+    }
+    if (isNoticeDismissed(fact)) notice.dismissed ??= fact;
+    else notice.acknowledged ??= fact;
+  }
+  return notices;
 };
 
 const objectionsOf = (facts: readonly Fact[], decisionOf: DecisionFinder): readonly Objection[] => {

@@ -92,6 +92,7 @@ describe("the OpenAPI document", () => {
       "get /v1/registers/models",
       "get /v1/registers/objections",
       "get /v1/registers/risk-changes",
+      "get /v1/registers/transparency",
       "get /v1/retention",
       "get /v1/sandbox/assets",
       "get /v1/sandbox/events",

@@ -32,6 +32,9 @@ const anyMetadata = fc.record({
   queue_depth: sometimes(fc.nat(9)),
   to: sometimes(fc.constantFrom("low", "high")),
   owner: sometimes(few("owner")),
+  locale: sometimes(fc.constantFrom("ko", "en")),
+  clauses: sometimes(fc.subarray(["art. 2(4)", "art. 31"])),
+  checklist: sometimes(fc.dictionary(few("item "), fc.oneof(fc.boolean(), few("state ")), { maxKeys: 3 })),
 });
 
 const anyEvent = fc.record(

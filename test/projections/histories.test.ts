@@ -1,12 +1,17 @@
 /** Registers, clocks and figures against the answers that the generator of the histories knows. */
 import { describe, expect, test } from "bun:test";
 import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "../../src/projections/activity/tables.ts";
+import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
+import { assetEntry } from "../../src/projections/assets/queries.ts";
 import { ASSETS } from "../../src/projections/assets/tables.ts";
 import { COVERAGE } from "../../src/projections/cases/registers/coverage.ts";
-import { DECISIONS } from "../../src/projections/cases/registers/decisions.ts";
-import { INCIDENTS } from "../../src/projections/cases/registers/incidents.ts";
-import { OBJECTIONS } from "../../src/projections/cases/registers/objections.ts";
+import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
+import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
+import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
+import { noticeList } from "../../src/projections/cases/registers/notices.ts";
+import { objectionList } from "../../src/projections/cases/registers/objections.ts";
 import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
+import { entryOf, type List } from "../../src/projections/list.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { SOURCE_GAPS, SOURCES } from "../../src/projections/sources/tables.ts";
 import type { Row, Table } from "../../src/views/tables.ts";
@@ -22,6 +27,10 @@ const projected = async (history: History, seed: number) => {
   return view;
 };
 
+/** When the registers are read. */
+const NOW = new Date("2026-12-15T12:00:00Z");
+const AT = "2026-12-15T12:00:00";
+
 /** Time columns hold text without the zone. */
 const withZone = (row: Row): Row =>
   Object.fromEntries(
@@ -32,12 +41,17 @@ const withZone = (row: Row): Row =>
   );
 
 describe.each([1, 2, 3])("history %i", async (seed) => {
-  const history = makeHistory({ seed, assets: 8, cases: 40 });
+  const history = makeHistory({ seed, assets: 8, cases: 40, now: NOW });
   const view = await projected(history, seed + 100);
   const rows = (table: Table) => view.rows(table).map(withZone);
+  const entriesOf = (list: List) => view.rows(list.table).map((row) => entryOf(list, row, AT));
 
-  const expectRegister = (table: Table, key: string, known: readonly object[]): void => {
-    const byKey = new Map(rows(table).map((row) => [row[key], row]));
+  const expectSame = (
+    found: readonly Readonly<Record<string, unknown>>[],
+    key: string,
+    known: readonly object[],
+  ): void => {
+    const byKey = new Map(found.map((row) => [row[key], row]));
     expect(byKey.size).toBe(known.length);
     for (const entry of known) {
       const name: unknown = Object.entries(entry).find(([member]) => member === key)?.[1];
@@ -53,11 +67,32 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
       new Set(history.duties.map(({ obligation_id }) => obligation_id.split(":")[0])).size,
     ).toBeGreaterThan(6);
   });
-  test("decisions", () => expectRegister(DECISIONS, "decision_id", history.decisions));
-  test("objections", () => expectRegister(OBJECTIONS, "objection_id", history.objections));
-  test("duties and their clocks", () => expectRegister(OBLIGATIONS, "obligation_id", history.duties));
-  test("incidents", () => expectRegister(INCIDENTS, "incident_id", history.incidents));
-  test("assets", () => expectRegister(ASSETS, "asset_id", history.assets));
+  test("decisions", () => expectSame(entriesOf(decisionList), "decision_id", history.decisions));
+  test("objections", () => {
+    expectSame(entriesOf(objectionList), "objection_id", history.objections);
+    for (const late of [true, false])
+      for (const isResolved of [true, false])
+        expect(history.objections).toContainEqual(
+          expect.objectContaining({ late, days: isResolved ? expect.any(Number) : null }),
+        );
+  });
+  test("notices", () => {
+    expectSame(entriesOf(noticeList), "notice_id", history.notices);
+    expect(new Set(history.notices.map(({ state }) => state)).size).toBe(4);
+    const shownIn = Map.groupBy(history.notices, ({ correlation_id }) => correlation_id);
+    expect([...shownIn.keys()].filter((name) => shownIn.get(name)?.length === 2).length).toBeGreaterThan(5);
+  });
+  test("human reviews", () => expectSame(entriesOf(humanReviewList), "review_id", history.reviews));
+  test("duties and their clocks", () => expectSame(rows(OBLIGATIONS), "obligation_id", history.duties));
+  test("incidents", () => expectSame(entriesOf(incidentList), "incident_id", history.incidents));
+  test("risk changes", () => expectSame(entriesOf(riskChangeList), "event_id", history.riskChanges));
+  test("assessments", () => expectSame(entriesOf(assessmentList), "assessment_id", history.assessments));
+  test("assets", () => {
+    const entries = view.rows(ASSETS).map((row) => assetEntry(row, AT));
+    expectSame(entries, "asset_id", history.assets);
+    for (const { asset_id, assessed_at } of history.assets)
+      expect(entries.find((entry) => entry.asset_id === asset_id)?.assessed_at).toBe(assessed_at);
+  });
   test("coverage", () => {
     const found = rows(COVERAGE).filter(({ required }) => required !== 0);
     const figures = found.map(

@@ -11,6 +11,7 @@ import { coverageList } from "../../src/projections/cases/registers/coverage.ts"
 import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
+import { noticeList } from "../../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../../src/projections/cases/registers/objections.ts";
 import { obligationList } from "../../src/projections/cases/registers/obligations.ts";
 import { type List, listQuery } from "../../src/projections/list.ts";
@@ -52,6 +53,7 @@ const subsets = <Item>(items: readonly Item[]): readonly (readonly Item[])[] => 
 const LISTS: readonly (readonly [string, List, readonly Condition[]])[] = [
   ["assets", assetList, []],
   ["decisions", decisionList, []],
+  ["notices", noticeList, []],
   ["objections", objectionList, []],
   ["human reviews", humanReviewList, []],
   ["incidents", incidentList, []],

@@ -61,7 +61,7 @@ const coverageOf = async (views: ViewStore): Promise<readonly Row[]> => {
   return register ? rowsOf(views, register.table) : [];
 };
 
-const EMPTY = { decisions: 0, objections: 0, human_reviews: 0, incidents: 0, obligations: 0 };
+const EMPTY = { decisions: 0, notices: 0, objections: 0, human_reviews: 0, incidents: 0, obligations: 0 };
 
 const decision = (views: ViewStore, value = "d1") =>
   findCase(views, "acme", { kind: "decision", value, rules: STANDARD_RULES });

@@ -30,6 +30,7 @@ export interface KnownDecision {
 export interface KnownObjection {
   readonly objection_id: string;
   readonly decision_id: string;
+  readonly correlation_id: string;
   readonly objection_type: string;
   readonly state: string;
   readonly received_at: string;
@@ -38,6 +39,57 @@ export interface KnownObjection {
   readonly resolution: string | null;
   readonly due_at: string;
   readonly extensions: number;
+  readonly extension_reasons: readonly string[];
+  readonly days: number | null;
+  readonly late: boolean;
+}
+
+export interface KnownNotice {
+  readonly notice_id: string;
+  readonly asset_id: string;
+  readonly correlation_id: string | null;
+  readonly decision_id: null;
+  readonly channel: string | null;
+  readonly locale: string | null;
+  readonly policy_version: string | null;
+  readonly shown_at: string | null;
+  readonly dismissed_at: string | null;
+  readonly acknowledged_at: string | null;
+  readonly state: string;
+}
+
+export interface KnownReview {
+  readonly review_id: string;
+  readonly decision_id: string;
+  readonly state: string;
+  readonly triggered_at: string;
+  readonly completed_at: string | null;
+  readonly hours: number | null;
+  readonly changed: boolean | null;
+}
+
+export interface KnownRiskChange {
+  readonly event_id: string;
+  readonly asset_id: string;
+  readonly at: string;
+  readonly from_tier: string;
+  readonly to_tier: string;
+  readonly reason: string;
+  readonly ruleset_version: string;
+  readonly actor: string;
+  readonly input: object;
+  readonly clauses: readonly string[];
+}
+
+export interface KnownAssessment {
+  readonly assessment_id: string;
+  readonly asset_id: string;
+  readonly assessment_type: string;
+  readonly state: string;
+  readonly started_at: string;
+  readonly completed_at: string | null;
+  readonly valid_until: string | null;
+  readonly checklist: readonly { readonly item: string; readonly state: unknown }[];
 }
 
 export interface KnownDuty {
@@ -62,6 +114,10 @@ export interface KnownAsset {
   readonly risk_tier: string;
   readonly version: string;
   readonly status: string;
+  readonly oversight_person: string;
+  readonly oversight_contact: string;
+  readonly clauses: readonly string[];
+  readonly assessed_at?: string;
 }
 
 export interface KnownCoverage {
@@ -82,6 +138,10 @@ export interface History {
   readonly events: readonly HistoryEvent[];
   readonly decisions: readonly KnownDecision[];
   readonly objections: readonly KnownObjection[];
+  readonly notices: readonly KnownNotice[];
+  readonly reviews: readonly KnownReview[];
+  readonly riskChanges: readonly KnownRiskChange[];
+  readonly assessments: readonly KnownAssessment[];
   readonly duties: readonly KnownDuty[];
   readonly incidents: readonly KnownIncident[];
   readonly assets: readonly KnownAsset[];
@@ -99,12 +159,14 @@ export interface Shares {
   readonly explanation: number;
   readonly review: number;
   readonly objection: number;
+  /** Of the notices, those that are dismissed, acknowledged or shown again. */
+  readonly answer: number;
 }
 
 /** Much goes on: every rule is met often. */
-const EVENTFUL: Shares = { notice: 0.8, explanation: 0.6, review: 0.3, objection: 0.4 };
+const EVENTFUL: Shares = { notice: 0.8, explanation: 0.6, review: 0.3, objection: 0.4, answer: 0.7 };
 /** As in a product at work: nearly all decisions stand without a word. */
-export const CALM: Shares = { notice: 0.8, explanation: 0.1, review: 0.03, objection: 0.01 };
+export const CALM: Shares = { notice: 0.8, explanation: 0.1, review: 0.03, objection: 0.01, answer: 0 };
 
 export interface HistoryOptions {
   readonly seed: number;
@@ -114,6 +176,8 @@ export interface HistoryOptions {
   readonly cases: number;
   /** First day, UTC. */
   readonly start?: string;
+  /** When it is read: what is late then depends on it. */
+  readonly now?: Date;
 }
 
 /** mulberry32: 32 bits of state are enough for a history. */
@@ -185,11 +249,18 @@ const isLate = (instant: number, due: string): boolean => Math.floor(instant / 1
 
 interface World {
   readonly chance: Chance;
+  /** For what nothing else follows from, so that it does not change the rest of a history. */
+  readonly aside: Chance;
+  readonly now: number;
   readonly shares: Shares;
   readonly prefix: string;
   readonly events: { readonly at: number; readonly event: HistoryEvent }[];
   readonly decisions: KnownDecision[];
   readonly objections: KnownObjection[];
+  readonly notices: KnownNotice[];
+  readonly reviews: KnownReview[];
+  readonly riskChanges: KnownRiskChange[];
+  readonly assessments: KnownAssessment[];
   readonly duties: KnownDuty[];
   readonly incidents: KnownIncident[];
   readonly coverage: Map<string, KnownCoverage>;
@@ -202,6 +273,8 @@ interface Asset {
   tier: string;
   version: string;
   status: string;
+  clauses: readonly string[];
+  assessedAt: string | undefined;
   events: number;
 }
 
@@ -211,14 +284,21 @@ export const makeHistory = ({
   cases,
   start = "2026-08-10T00:00:00Z",
   shares = EVENTFUL,
+  now = new Date(),
 }: HistoryOptions): History => {
   const world: World = {
     chance: createChance(seed),
+    aside: createChance(seed + 1_000_000),
+    now: now.getTime(),
     shares,
     prefix: `${seed}`,
     events: [],
     decisions: [],
     objections: [],
+    notices: [],
+    reviews: [],
+    riskChanges: [],
+    assessments: [],
     duties: [],
     incidents: [],
     coverage: new Map(),
@@ -232,9 +312,13 @@ export const makeHistory = ({
       tier: "limited",
       version: "1.0",
       status: "active",
+      clauses: ["AI Basic Act art. 31"],
+      assessedAt: undefined,
       events: 0,
     };
     liveAsset(world, asset, begin);
+    liveAssessment(world, asset, begin);
+    liveLooseNotices(world, asset, begin);
     for (let number = 0; number < cases; number++) liveCase(world, asset, number, begin);
     if (index % 3 === 0) liveIncident(world, asset, begin);
     liveSource(world, asset, begin);
@@ -250,12 +334,16 @@ export const makeHistory = ({
     ...world,
     events: ordered,
     activity,
-    assets: assets.map(({ id, events, tier, version, status }) => ({
+    assets: assets.map(({ id, events, tier, version, status, clauses, assessedAt }) => ({
       asset_id: id,
       events,
       risk_tier: tier,
       version,
       status,
+      oversight_person: "Kim",
+      oversight_contact: "oversight@example.com",
+      clauses,
+      ...(assessedAt !== undefined && { assessed_at: assessedAt }),
     })),
   };
 };
@@ -280,7 +368,13 @@ const liveAsset = (world: World, asset: Asset, begin: number): void => {
   say(world, asset, "asset.created", begin, {
     risk_tier: "limited",
     asset_version: "1.0",
-    metadata: { name: `System ${asset.id}`, owner: "Risk team", domain: "finance_credit_evaluation" },
+    metadata: {
+      name: `System ${asset.id}`,
+      owner: "Risk team",
+      domain: "finance_credit_evaluation",
+      oversight_person: { name: "Kim", contact: "oversight@example.com" },
+      clauses: "AI Basic Act art. 31",
+    },
   });
   say(world, asset, "model.model_deployed", begin + HOUR_MS, {
     asset_version: "1.0",
@@ -288,10 +382,25 @@ const liveAsset = (world: World, asset: Asset, begin: number): void => {
   });
   if (world.chance.is(0.5)) {
     const at = begin + 200 * DAY_MS;
-    say(world, asset, "assessment.risk_classification_changed", at, {
-      metadata: { from: "limited", to: "high", reason: "new use" },
+    const said = { reason: "new use", ruleset_version: "2026.2", actor: "committee" };
+    const clauses = ["AI Basic Act art. 2(4)", "EU AI Act Annex III 5(b)"];
+    const input = { domain: "finance_credit_evaluation", jurisdictions: ["kr", "eu"] };
+    const cited = world.aside.is(0.5) ? { clauses } : { cited_clauses: clauses.map((ref) => ({ ref })) };
+    const event_id = say(world, asset, "assessment.risk_classification_changed", at, {
+      metadata: { from: "limited", to: "high", ...said, input, ...cited },
+    });
+    const tiers = { from_tier: "limited", to_tier: "high" };
+    world.riskChanges.push({
+      event_id,
+      asset_id: asset.id,
+      at: text(at),
+      ...tiers,
+      ...said,
+      input,
+      clauses,
     });
     asset.tier = "high";
+    asset.clauses = clauses;
   }
   if (world.chance.is(0.4)) {
     say(world, asset, "model.model_deployed", begin + 210 * DAY_MS, { asset_version: "2.0" });
@@ -301,6 +410,117 @@ const liveAsset = (world: World, asset: Asset, begin: number): void => {
     say(world, asset, "asset.archived", begin + 400 * DAY_MS);
     asset.status = "archived";
   }
+};
+
+/** An impact assessment whose items are filled in one by one, now as an object and now as an array. */
+const liveAssessment = (world: World, asset: Asset, begin: number): void => {
+  const { aside } = world;
+  const assessment_id = `asm_${asset.id}`;
+  const type = aside.one(["fria", "bias_audit"]);
+  const startedAt = begin + 20 * DAY_MS;
+  const named = ["affected persons", "measures", "rights at stake"];
+  say(world, asset, "assessment.impact_assessment_started", startedAt, {
+    metadata: { assessment_id, assessment_type: type, checklist: named },
+  });
+  const states = new Map<string, unknown>(named.map((item) => [item, null]));
+  for (const [index, item] of named.entries()) {
+    if (!aside.is(0.6)) continue;
+    const state = aside.one<string | boolean | number>([true, "drafted", index]);
+    const filled = aside.is(0.5) ? { [item]: state } : [{ item, state }];
+    say(world, asset, "assessment.impact_assessment_updated", startedAt + (1 + index) * DAY_MS, {
+      metadata: { assessment_id, checklist: filled },
+    });
+    states.set(item, state);
+  }
+  const completedAt = startedAt + 30 * DAY_MS;
+  const isCompleted = aside.is(0.6);
+  if (isCompleted) {
+    say(world, asset, "assessment.impact_assessment_completed", completedAt, { metadata: { assessment_id } });
+    asset.assessedAt = text(completedAt);
+  }
+  world.assessments.push({
+    assessment_id,
+    asset_id: asset.id,
+    assessment_type: type,
+    state: isCompleted ? "completed" : "started",
+    started_at: text(startedAt),
+    completed_at: isCompleted ? text(completedAt) : null,
+    // No year of these histories has a 29 February between.
+    valid_until: isCompleted && type === "bias_audit" ? text(completedAt + 365 * DAY_MS) : null,
+    checklist: [...states].map(([item, state]) => ({ item, state })),
+  });
+};
+
+const NO_NOTICE = {
+  correlation_id: null,
+  decision_id: null,
+  channel: null,
+  locale: null,
+  policy_version: null,
+  shown_at: null,
+  dismissed_at: null,
+  acknowledged_at: null,
+};
+
+/** A notice for everybody, which names nothing, and an acknowledgement of a notice that nobody sent. */
+const liveLooseNotices = (world: World, asset: Asset, begin: number): void => {
+  const at = begin + DAY_MS;
+  const shown = say(world, asset, "disclosure_shown", at, {
+    metadata: { channel: "web", policy_version: "3" },
+  });
+  const about = { ...NO_NOTICE, asset_id: asset.id };
+  world.notices.push({
+    ...about,
+    notice_id: shown,
+    channel: "web",
+    policy_version: "3",
+    shown_at: text(at),
+    state: "shown",
+  });
+  const correlation_id = `visit_${asset.id}`;
+  const orphan = say(world, asset, "disclosure_acknowledged", at + 1000, { correlation_id });
+  world.notices.push({
+    ...about,
+    notice_id: orphan,
+    correlation_id,
+    acknowledged_at: text(at + 1000),
+    state: "orphan",
+  });
+};
+
+/** The notice before a decision; the person may answer it, may see another after the decision, and may answer that. */
+const liveNotice = (
+  world: World,
+  asset: Asset,
+  { at, decidedAt, members }: { at: number; decidedAt: number; members: { correlation_id: string } },
+): void => {
+  const { aside, shares } = world;
+  const show = (shownAt: number) => {
+    const locale = aside.one(["ko", "en"]);
+    const metadata = { notice_channel: "in_app", locale, policy_version: "4" };
+    const notice_id = say(world, asset, "transparency.notice_shown", shownAt, { ...members, metadata });
+    const answer = aside.is(shares.answer) ? aside.one(["dismissed", "acknowledged"]) : undefined;
+    // Before the decision, which comes a second later at least.
+    const answeredAt = shownAt + 500;
+    if (answer !== undefined) {
+      const type = answer === "dismissed" ? "transparency.notice_dismissed" : "disclosure_acknowledged";
+      say(world, asset, type, answeredAt, members);
+    }
+    world.notices.push({
+      ...NO_NOTICE,
+      notice_id,
+      asset_id: asset.id,
+      correlation_id: members.correlation_id,
+      channel: "in_app",
+      locale,
+      policy_version: "4",
+      shown_at: text(shownAt),
+      ...(answer !== undefined && { [`${answer}_at`]: text(answeredAt) }),
+      state: answer ?? "shown",
+    });
+  };
+  show(at);
+  if (aside.is(shares.answer / 2)) show(decidedAt + HOUR_MS / 2);
 };
 
 const count = (
@@ -354,10 +574,7 @@ const liveCase = (world: World, asset: Asset, number: number, begin: number): vo
   const at = begin + 2 * DAY_MS + chance.below(180 * 24) * HOUR_MS + chance.below(HOUR_MS);
   const noticeAt = chance.is(world.shares.notice) ? at - 1000 - chance.below(HOUR_MS) : undefined;
   if (noticeAt !== undefined)
-    say(world, asset, "transparency.notice_shown", noticeAt, {
-      ...byCorrelation,
-      metadata: { notice_channel: "in_app" },
-    });
+    liveNotice(world, asset, { at: noticeAt, decidedAt: at, members: byCorrelation });
   const outcome = chance.one(["approved", "denied"]);
   const made = say(world, asset, "decision.automated_decision_made", at, {
     ...byCorrelation,
@@ -368,9 +585,16 @@ const liveCase = (world: World, asset: Asset, number: number, begin: number): vo
   for (const law of ["any", ...asset.bases])
     count(world, asset, law, "notice", noticeAt === undefined ? "open" : "met");
   const explanation = liveExplanation(world, asset, { at, outcome, made, byDecision });
-  const review = liveReview(world, asset, { at, correlation: byCorrelation, decisionId });
+  const review = liveReview(world, asset, { at, outcome, correlation: byCorrelation, decisionId });
   const objected = chance.is(world.shares.objection)
-    ? liveObjection(world, asset, { at, decisionId, number, explanation, review: review.completed })
+    ? liveObjection(world, asset, {
+        at,
+        decisionId,
+        correlation,
+        number,
+        explanation,
+        review: review.completed,
+      })
     : undefined;
   world.decisions.push({
     decision_id: decisionId,
@@ -422,9 +646,10 @@ const liveExplanation = (
 const liveReview = (
   world: World,
   asset: Asset,
-  { at, correlation, decisionId }: { at: number; correlation: object; decisionId: string },
+  parts: { at: number; outcome: string; correlation: object; decisionId: string },
 ): { triggered: Happened | undefined; completed: Happened | undefined } => {
   const { chance } = world;
+  const { at, outcome, correlation, decisionId } = parts;
   if (!chance.is(world.shares.review)) return { triggered: undefined, completed: undefined };
   const triggeredAt = at + 2 * HOUR_MS;
   const triggered = {
@@ -452,6 +677,16 @@ const liveReview = (
     due,
     stop: completed,
   });
+  world.reviews.push({
+    review_id: triggered.id,
+    decision_id: decisionId,
+    state: completed ? "completed" : "open",
+    triggered_at: text(triggeredAt),
+    completed_at: completed ? text(completedAt) : null,
+    // Whole hours, as they were drawn.
+    hours: completed ? (completedAt - triggeredAt) / HOUR_MS : null,
+    changed: completed ? outcome !== "approved" : null,
+  });
   return { triggered, completed };
 };
 
@@ -464,6 +699,7 @@ const liveObjection = (
   parts: {
     at: number;
     decisionId: string;
+    correlation: string;
     number: number;
     explanation: Happened | undefined;
     review: Happened | undefined;
@@ -530,7 +766,8 @@ const liveObjection = (
     appeal: { deadline: "PIPA-REVIEW", duty: "objection", stop: resolved },
   };
   const law = "pipa_37_2_kr";
-  duty(world, asset, { ...answers[type as keyof typeof answers], law, startedBy: received, due });
+  const answer = answers[type as keyof typeof answers];
+  duty(world, asset, { ...answer, law, startedBy: received, due });
   duty(world, asset, {
     deadline: "OBJ-ACK",
     law: "policy",
@@ -551,6 +788,7 @@ const liveObjection = (
   world.objections.push({
     objection_id: objectionId,
     decision_id: decisionId,
+    correlation_id: parts.correlation,
     objection_type: type,
     state: resolved ? "resolved" : acknowledged ? "acknowledged" : "received",
     received_at: text(receivedAt),
@@ -559,6 +797,9 @@ const liveObjection = (
     resolution: resolved ? resolution : null,
     due_at: due,
     extensions,
+    extension_reasons: extensions === 1 ? ["many at once"] : [],
+    days: resolved ? Math.round((100 * (resolved.at - receivedAt)) / DAY_MS) / 100 : null,
+    late: isLate(answer.stop?.at ?? world.now, due),
   });
   return { reversedAt: reversed ? text(reversed.at) : null };
 };

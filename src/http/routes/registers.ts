@@ -6,6 +6,7 @@ import { coverageList } from "../../projections/cases/registers/coverage.ts";
 import { decisionList } from "../../projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../../projections/cases/registers/incidents.ts";
+import { noticeList } from "../../projections/cases/registers/notices.ts";
 import { objectionList } from "../../projections/cases/registers/objections.ts";
 import { entryOf, entrySchema, type List } from "../../projections/list.ts";
 import { modelList } from "../../projections/models/queries.ts";
@@ -32,6 +33,14 @@ const LISTS: readonly ListRoute[] = [
     summary: "The register of decisions",
     description:
       "Each automated decision with its notice, explanation, review, reversal and objections, and what the log does not hold. A decision that others refer to and nobody sent has no `made_at`.",
+  },
+  {
+    path: "/registers/transparency",
+    id: "listNotices",
+    list: noticeList,
+    summary: "The transparency register",
+    description:
+      "Each notice that was shown: where, in which language, by which version of the policy, and whether it was dismissed or acknowledged. What dismisses or acknowledges means the last notice until then of the same decision, else of the same correlation, else of the case; where there is none, it is an `orphan`.",
   },
   {
     path: "/registers/objections",

@@ -2,6 +2,7 @@
  * A row of CASE_NODES as the rules see it, and how it grows. All of it depends on the set of events only, also where a limit is reached; and on
  * which of them have expired with their case.
  */
+import { isOfNotice } from "../../cases/case.ts";
 import { type Fact, inOrder, type LinkKind } from "../../cases/fact.ts";
 import { factFrom, type StoredFact, storedFact } from "../../cases/stored-fact.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
@@ -29,13 +30,18 @@ export const nodeName = (kind: LinkKind, value: string): string => `${kind}:${va
 /** From what says most about the place of an event to what says least. */
 const KINDS: readonly LinkKind[] = ["decision", "objection", "incident", "correlation"];
 
-/** The names an event refers to, the most specific first; that one keeps its fact. */
-export const nodesOf = ({ links }: Fact): readonly string[] => {
+/**
+ * The names an event refers to, the most specific first; that one keeps its fact. A notice may be for everybody and name nothing: it is a case of
+ * its own, so that the register has it.
+ */
+export const nodesOf = (fact: Fact): readonly string[] => {
+  const { links } = fact;
   const names: string[] = [];
   for (const kind of KINDS) {
     const value = links[kind];
     if (value !== undefined) names.push(nodeName(kind, value));
   }
+  if (names.length === 0 && isOfNotice(fact)) names.push(`notice:${fact.id}`);
   return names;
 };
 

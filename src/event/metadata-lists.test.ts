@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import { METADATA_JSON_CHARACTERS_MAX, METADATA_LIST_ITEMS_MAX } from "../limits.ts";
+import { type ChecklistItem, metadataChecklist, metadataJson, metadataTexts } from "./metadata-lists.ts";
+
+describe("texts", () => {
+  test.each<[string, unknown, readonly string[]]>([
+    ["one", "art. 6", ["art. 6"]],
+    ["an array, each once and in its order", ["b", "a", "b"], ["b", "a"]],
+    ["what an answer of the classification cites", [{ legal_basis: "x", ref: "art. 2(4)" }], ["art. 2(4)"]],
+    ["of anything else nothing", [null, 7, "", {}, { title: "x" }, ["art. 6"]], []],
+    ["an object is no list", { a: 1 }, []],
+  ])("%s", (_, clauses, expected) => expect(metadataTexts({ clauses }, "clauses")).toEqual(expected));
+
+  test("the first name that has any counts", () => {
+    expect(
+      metadataTexts({ clauses: [], clause: "art. 6", other: "x" }, "clauses", "clause", "other"),
+    ).toEqual(["art. 6"]);
+  });
+
+  test("no more and none longer than a register keeps", () => {
+    const clauses = Array.from({ length: 1000 }, (_, index) => `${index} ${"x".repeat(1000)}`);
+    const found = metadataTexts({ clauses }, "clauses");
+    expect(found).toHaveLength(METADATA_LIST_ITEMS_MAX);
+    expect(found[1]).toBe(`1 ${"x".repeat(498)}…`);
+  });
+});
+
+describe("JSON", () => {
+  test("an object or a text as it is, nothing else", () => {
+    expect(metadataJson({ input: { b: 1, a: ["kr"] } }, "input")).toBe('{"b":1,"a":["kr"]}');
+    expect(metadataJson({ input: 7, inputs: "x" }, "input", "inputs")).toBe('"x"');
+    for (const input of [null, true, [1], undefined])
+      expect(metadataJson({ input }, "input")).toBeUndefined();
+  });
+
+  test("all of it, or none where it is too long: a part would be another input", () => {
+    const fits = "x".repeat(METADATA_JSON_CHARACTERS_MAX - 2);
+    expect(metadataJson({ input: fits }, "input")).toHaveLength(METADATA_JSON_CHARACTERS_MAX);
+    expect(metadataJson({ input: `${fits}x` }, "input")).toBeUndefined();
+  });
+});
+
+describe("a checklist", () => {
+  test.each<[string, unknown, readonly ChecklistItem[]]>([
+    [
+      "an object by item",
+      { scope: true, risks: "drafted" },
+      [
+        { item: "scope", state: true },
+        { item: "risks", state: "drafted" },
+      ],
+    ],
+    ["names alone", ["scope", ""], [{ item: "scope", state: null }]],
+    [
+      "objects that name item and state",
+      [
+        { name: "scope", done: false },
+        { item: "risks", status: 2 },
+      ],
+      [
+        { item: "scope", state: false },
+        { item: "risks", state: 2 },
+      ],
+    ],
+    ["an object of objects", { scope: { done: true, by: "Kim" } }, [{ item: "scope", state: true }]],
+    [
+      "a state that is none is not told",
+      { scope: null, risks: ["a"], "": true },
+      [
+        { item: "scope", state: null },
+        { item: "risks", state: null },
+      ],
+    ],
+    ["a name of Object's own", JSON.parse('{"__proto__": true}'), [{ item: "__proto__", state: true }]],
+    ["of anything else nothing", 7, []],
+    ["items without a name", [{ done: true }, null, 3], []],
+  ])("%s", (_, checklist, expected) =>
+    expect(metadataChecklist({ checklist }, "items", "checklist")).toEqual(expected),
+  );
+
+  test("names and states are no longer than a register keeps", () => {
+    const [item] = metadataChecklist({ checklist: { ["n".repeat(600)]: "s".repeat(600) } }, "checklist");
+    expect(item).toEqual({ item: `${"n".repeat(500)}…`, state: `${"s".repeat(500)}…` });
+  });
+});

@@ -1,0 +1,96 @@
+import { Type } from "@sinclair/typebox";
+import type { Notice } from "../../../cases/case.ts";
+import { NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { List } from "../../list.ts";
+import { type Register, rowsOfEach } from "./register.ts";
+
+/**
+ * The transparency register (DOMAIN 3.5). Nearly every decision has a notice, so a row has only what its own events say: nothing that changes when the
+ * decision comes, and no state, which follows from the times.
+ */
+export const NOTICES = {
+  name: "notices",
+  columns: {
+    tenant: TEXT,
+    /** The event that showed it; of one that was never shown, the event that dismissed or acknowledged it. */
+    notice_id: TEXT,
+    asset_id: TEXT,
+    subject_hash: NULLABLE_TEXT,
+    correlation_id: NULLABLE_TEXT,
+    decision_id: NULLABLE_TEXT,
+    channel: NULLABLE_TEXT,
+    locale: NULLABLE_TEXT,
+    policy_version: NULLABLE_TEXT,
+    at: TEXT,
+    shown_at: NULLABLE_TEXT,
+    dismissed_at: NULLABLE_TEXT,
+    acknowledged_at: NULLABLE_TEXT,
+  },
+  primaryKey: ["tenant", "notice_id"],
+  indexes: [
+    ["tenant", "at", "notice_id"],
+    ["tenant", "asset_id", "at", "notice_id"],
+  ],
+} as const satisfies Table;
+
+const rowOf = (tenant: string, notice: Notice): RowOf<typeof NOTICES> | undefined => {
+  const { id, shown, dismissed, acknowledged } = notice;
+  const first = shown ?? dismissed ?? acknowledged;
+  if (!first) return undefined;
+  const { links, says } = first;
+  return {
+    tenant,
+    notice_id: id,
+    asset_id: first.asset,
+    subject_hash: first.subject ?? null,
+    correlation_id: links.correlation ?? null,
+    decision_id: links.decision ?? null,
+    channel: says.channel ?? null,
+    locale: says.locale ?? null,
+    policy_version: says.policy_version ?? null,
+    at: first.at,
+    shown_at: shown?.at ?? null,
+    dismissed_at: dismissed?.at ?? null,
+    acknowledged_at: acknowledged?.at ?? null,
+  };
+};
+
+export const noticesRegister: Register = {
+  table: NOTICES,
+  kind: "rows",
+  rowsOf: ({ tenant, is }) => rowsOfEach(is.notices, (notice) => rowOf(tenant, notice)),
+};
+
+const STATES = ["shown", "dismissed", "acknowledged", "orphan"] as const;
+
+const stateOf = ({ shown_at, dismissed_at, acknowledged_at }: Row): (typeof STATES)[number] => {
+  if (shown_at === null) return "orphan";
+  if (acknowledged_at !== null) return "acknowledged";
+  return dismissed_at === null ? "shown" : "dismissed";
+};
+
+export const noticeList: List = {
+  view: "cases",
+  table: NOTICES,
+  orderBy: ["at", "notice_id"],
+  filters: ["asset_id"],
+  hidden: ["at"],
+  about: {
+    notice_id: "The event that showed it; of an `orphan` the event that dismissed or acknowledged it.",
+    decision_id:
+      "Where the notice itself names one; `notice_at` in the register of decisions also finds others.",
+    channel: "`metadata.channel`, `notice_channel` or `delivery_method`.",
+    shown_at: "`transparency.notice_shown` or `disclosure_shown`.",
+    dismissed_at: "The first `transparency.notice_dismissed`.",
+    acknowledged_at: "The first `disclosure_acknowledged`.",
+  },
+  derived: {
+    state: {
+      schema: Type.Union(
+        STATES.map((state) => Type.Literal(state)),
+        { description: "`orphan` where nothing in the log shows it." },
+      ),
+      of: stateOf,
+    },
+  },
+};

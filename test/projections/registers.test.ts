@@ -1,0 +1,203 @@
+/** What registers say where histories do not reach: several laws at once, notices between several decisions, lists without end. */
+import { describe, expect, test } from "bun:test";
+import { METADATA_LIST_ITEMS_MAX } from "../../src/limits.ts";
+import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
+import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
+import { noticeList } from "../../src/projections/cases/registers/notices.ts";
+import { objectionList } from "../../src/projections/cases/registers/objections.ts";
+import { entryOf, type List } from "../../src/projections/list.ts";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { createInMemoryView } from "./in-memory-view.ts";
+import { messageOf, simpleEvent } from "./records.ts";
+
+type Sent = readonly [type: string, time: string, metadata?: object, members?: object];
+
+const DATE_CHARACTERS = "2027-01-01".length;
+
+/** The entries of a register after some events, which are named `evt_0`, `evt_1`… */
+const entriesAfter = async (list: List, events: readonly Sent[], now = "2027-06-01T00:00:00") => {
+  const messages = events.map(([event_type, time, metadata = {}, members = {}], index) => {
+    // A date, or a date and an hour, is its beginning.
+    const timestamp = `${time}${"T00:00:00".slice(time.length - DATE_CHARACTERS)}Z`;
+    return messageOf(index + 1, {
+      event: simpleEvent(`evt_${index}`, { event_type, timestamp, metadata, ...members }),
+    });
+  });
+  const entriesOf = async (arriving: typeof messages) => {
+    const view = createInMemoryView(...PROJECTIONS);
+    for (const message of arriving) expect(await view.take([message])).toEqual([]);
+    return view.rows(list.table).map((row) => entryOf(list, row, now));
+  };
+  const entries = await entriesOf(messages);
+  expect(await entriesOf(messages.toReversed())).toEqual(entries);
+  return entries;
+};
+
+describe("objections", () => {
+  const about = { objection_id: "o1", decision_id: "d1" };
+  const request = (...legal_bases: readonly string[]): Sent => [
+    "objection.received",
+    "2027-01-01",
+    { ...about, objection_type: "explanation_request" },
+    { legal_bases },
+  ];
+  const explained: Sent = ["decision.explanation_provided", "2027-01-20", { decision_id: "d1" }];
+  const resolved: Sent = ["objection.resolved", "2027-03-02", { ...about, resolution: "upheld" }];
+
+  test("an explanation in time is an answer in time, also where the objection is resolved long after", async () => {
+    const [entry] = await entriesAfter(objectionList, [request("pipa_37_2_kr"), explained, resolved]);
+    expect(entry).toMatchObject({ due_at: "2027-01-31T14:59:59Z", days: 60, late: false });
+    expect(entry).not.toContainAnyKeys(["answered_late", "open_due_at", "at"]);
+  });
+
+  test("of several laws each limit counts, also one that ends after the first is met", async () => {
+    const both = request("pipa_37_2_kr", "gdpr_art_22");
+    const late = async (events: readonly Sent[], now: string) =>
+      (await entriesAfter(objectionList, events, now)).map((entry) => entry.late);
+    expect(await late([both, explained], "2027-01-25T00:00:00")).toEqual([false]);
+    expect(await late([both, explained], "2027-02-02T00:00:00")).toEqual([true]);
+    expect(await late([both, explained, resolved], "2027-06-01T00:00:00")).toEqual([true]);
+    const inTime: Sent = ["objection.resolved", "2027-01-21", { ...about, resolution: "upheld" }];
+    expect(await late([both, explained, inTime], "2027-06-01T00:00:00")).toEqual([false]);
+  });
+
+  test("where no law sets a limit nobody is late, and what was never received took no time", async () => {
+    const [entry] = await entriesAfter(objectionList, [resolved]);
+    expect(entry).toMatchObject({ state: "orphan", due_at: null, days: null, late: null });
+  });
+
+  test("an answer before the question has no duration", async () => {
+    const early: Sent = ["objection.resolved", "2026-12-31", { ...about, resolution: "upheld" }];
+    const [entry] = await entriesAfter(objectionList, [request("pipa_37_2_kr"), early]);
+    expect(entry).toMatchObject({ resolved_at: "2026-12-31T00:00:00Z", days: null, late: true });
+  });
+
+  test("each extension has its reason; what was told without one, or too late, is none", async () => {
+    const extend = (time: string, metadata: object): Sent => [
+      "objection.acknowledged",
+      time,
+      { ...about, extension_days: 10, ...metadata },
+    ];
+    const [entry] = await entriesAfter(objectionList, [
+      request("pipa_37_2_kr"),
+      extend("2027-01-05", { reason: "many at once" }),
+      extend("2027-01-06", {}),
+      extend("2027-02-05", { reason: "an expert is ill" }),
+      extend("2027-06-05", { reason: "too late" }),
+    ]);
+    expect(entry).toMatchObject({
+      extensions: 2,
+      extension_reasons: ["many at once", "an expert is ill"],
+      due_at: "2027-02-20T14:59:59Z",
+    });
+  });
+});
+
+test("a human review has its hours to the hundredth, with any precision of its times", async () => {
+  const times = async (triggered: string, completed: string) => {
+    const [entry] = await entriesAfter(humanReviewList, [
+      ["decision.human_review_triggered", triggered, { decision_id: "d1" }],
+      ["decision.human_review_completed", completed, { decision_id: "d1" }],
+    ]);
+    return entry?.hours;
+  };
+  expect(await times("2027-01-01T00:00:00", "2027-01-01T01:45:00.123456789")).toBe(1.75);
+  expect(await times("2026-12-31T23:59:60", "2027-01-01T00:59:59")).toBe(1);
+});
+
+describe("notices", () => {
+  const shown = (time: string, links: object, members: object = {}): Sent => [
+    "transparency.notice_shown",
+    time,
+    links,
+    members,
+  ];
+  const told = async (...events: readonly Sent[]) =>
+    Object.fromEntries(
+      (await entriesAfter(noticeList, events)).map(({ notice_id, state, dismissed_at, acknowledged_at }) => [
+        notice_id,
+        [state, dismissed_at, acknowledged_at],
+      ]),
+    );
+  const c1 = { correlation_id: "c1" };
+
+  test("an answer means the last notice until then of the same decision, before those of the correlation", async () => {
+    expect(
+      await told(
+        shown("2027-01-01T10", { decision_id: "d1" }, c1),
+        shown("2027-01-01T11", { decision_id: "d1" }, c1),
+        shown("2027-01-01T12", { decision_id: "d2" }, c1),
+        shown("2027-01-01T14", { decision_id: "d1" }, c1),
+        ["transparency.notice_dismissed", "2027-01-01T13", { decision_id: "d1" }, c1],
+        ["disclosure_acknowledged", "2027-01-01T13", {}, c1],
+      ),
+    ).toEqual({
+      evt_0: ["shown", null, null],
+      evt_1: ["dismissed", "2027-01-01T13:00:00Z", null],
+      evt_2: ["acknowledged", null, "2027-01-01T13:00:00Z"],
+      evt_3: ["shown", null, null],
+    });
+  });
+
+  test("of several answers the first counts, and one to a later notice is none to an earlier one", async () => {
+    const at = (hour: number, type: string): Sent => [type, `2027-01-01T${hour}`, {}, c1];
+    expect(
+      await told(
+        at(10, "disclosure_shown"),
+        at(11, "transparency.notice_dismissed"),
+        at(12, "transparency.notice_dismissed"),
+        at(13, "disclosure_acknowledged"),
+        at(14, "disclosure_acknowledged"),
+        at(15, "disclosure_shown"),
+      ),
+    ).toEqual({
+      evt_0: ["acknowledged", "2027-01-01T11:00:00Z", "2027-01-01T13:00:00Z"],
+      evt_5: ["shown", null, null],
+    });
+  });
+
+  test("one that names nothing is in the register, and an answer that names nothing means none", async () => {
+    expect(
+      await told(shown("2027-01-01T10", {}), ["transparency.notice_dismissed", "2027-01-01T11"]),
+    ).toEqual({
+      evt_0: ["shown", null, null],
+      evt_1: ["orphan", "2027-01-01T11:00:00Z", null],
+    });
+  });
+});
+
+test("a checklist is what its events said last of each item, and of too many items the first by name", async () => {
+  const all = Array.from({ length: METADATA_LIST_ITEMS_MAX + 8 }, (_, index) => `item ${10 + index}`);
+  const say = (type: string, day: number, checklist: unknown): Sent => [
+    `assessment.impact_assessment_${type}`,
+    `2027-01-0${day}`,
+    { checklist },
+  ];
+  const [entry] = await entriesAfter(assessmentList, [
+    say("started", 1, all.slice(20)),
+    say("updated", 2, Object.fromEntries(all.slice(0, 24).map((item) => [item, "drafted"]))),
+    say("updated", 3, [{ item: "item 12", state: true }]),
+    say("completed", 4, undefined),
+  ]);
+  expect(entry?.checklist).toEqual(
+    all.slice(0, METADATA_LIST_ITEMS_MAX).map((item, index) => ({
+      item,
+      state: item === "item 12" ? true : index < 24 ? "drafted" : null,
+    })),
+  );
+});
+
+test("a change of the risk tier that says nothing more is there with what it says", async () => {
+  const changes = await entriesAfter(riskChangeList, [
+    ["assessment.risk_classification_changed", "2027-01-01"],
+    [
+      "assessment.risk_classification_changed",
+      "2027-01-02",
+      { to: "high", input: "x".repeat(5000), clauses: 7 },
+    ],
+  ]);
+  expect(changes).toMatchObject([
+    { at: "2027-01-01T00:00:00Z", to_tier: null, input: null, clauses: [] },
+    { at: "2027-01-02T00:00:00Z", to_tier: "high", input: null, clauses: [] },
+  ]);
+});
