@@ -12,6 +12,7 @@ import { coverageList } from "../src/projections/cases/registers/coverage.ts";
 import { decisionList } from "../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../src/projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../src/projections/cases/registers/incidents.ts";
+import { noticeList } from "../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../src/projections/cases/registers/objections.ts";
 import { obligationList } from "../src/projections/cases/registers/obligations.ts";
 import {
@@ -165,6 +166,7 @@ const bothTexts = (one: Text, other: Text): Text => ({
 const LISTS: Readonly<Record<string, List>> = {
   assets: assetList,
   decisions: decisionList,
+  notices: noticeList,
   objections: objectionList,
   "human reviews": humanReviewList,
   incidents: incidentList,

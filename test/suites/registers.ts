@@ -1,5 +1,11 @@
 /** The questions of an auditor, asked over HTTP of a history whose answers are known. Each database runs it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { obligationSchema } from "../../src/http/routes/obligations.ts";
+import { OBLIGATION_EXAMPLE } from "../../src/http/routes/register-examples.ts";
+import { LISTS } from "../../src/http/routes/registers.ts";
+import { entryMembers } from "../../src/projections/list.ts";
 import { asTheyArrive, HEARTBEAT, makeHistory } from "../support/histories.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
@@ -119,6 +125,17 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
     });
   });
 
+  test.each([...LISTS])(
+    "$path answers what its schema says, and its example is of that kind",
+    async (route) => {
+      const { path, list, example } = route;
+      const schema = TypeCompiler.Compile(Type.Object(entryMembers(list), { additionalProperties: false }));
+      const rows = await all(`/v1${path}`, 100);
+      expect(rows.length).toBeGreaterThan(0);
+      for (const row of [example, ...rows]) expect([...schema.Errors(row)]).toEqual([]);
+    },
+  );
+
   describe("duties", () => {
     test("all of them, in the order in which they fall due, with law and clause", async () => {
       const rows = await all("/v1/obligations?order=asc");
@@ -129,6 +146,9 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       );
       const dues = rows.map(({ due_at }) => String(due_at));
       expect(dues).toEqual([...dues].sort());
+      const schema = TypeCompiler.Compile({ ...obligationSchema, additionalProperties: false });
+      for (const row of [OBLIGATION_EXAMPLE, ...rows]) expect([...schema.Errors(row)]).toEqual([]);
+      // Bun's toMatchObject writes its matchers into what it is given.
       for (const row of rows)
         expect(row).toMatchObject({ duty: expect.any(String), clause: expect.any(String) });
     });

@@ -24,6 +24,7 @@ import {
   readPage,
 } from "../reading.ts";
 import { dataOf, listOf } from "../schemas.ts";
+import { COVERAGE_EXAMPLE, MODEL_EXAMPLE, RISK_CHANGE_EXAMPLE } from "./register-examples.ts";
 
 export const assetRoutes = ({ guard, ...dependencies }: ReadDependencies & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1" })
@@ -82,6 +83,9 @@ const EXAMPLE = {
   version: "7.1",
   legal_bases: ["pipa_37_2_kr"],
   owner: "Credit risk team",
+  oversight_person: "Kim Ji-woo",
+  oversight_contact: "oversight@example.com",
+  clauses: RISK_CHANGE_EXAMPLE.clauses,
 };
 
 const LIST: Operation = {
@@ -120,7 +124,12 @@ const ONE: Operation = {
       }),
     ),
     example: {
-      data: { ...EXAMPLE, models: [], risk_changes: [], coverage: [] },
+      data: {
+        ...EXAMPLE,
+        models: [MODEL_EXAMPLE],
+        risk_changes: [RISK_CHANGE_EXAMPLE],
+        coverage: [COVERAGE_EXAMPLE],
+      },
       request_id: EXAMPLE_REQUEST_ID,
     },
   },

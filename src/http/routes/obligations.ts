@@ -19,6 +19,7 @@ import {
 } from "../reading.ts";
 import { listOf } from "../schemas.ts";
 import { readTimeRange } from "../time-range.ts";
+import { OBLIGATION_EXAMPLE } from "./register-examples.ts";
 
 export const obligationRoutes = ({
   guard,
@@ -111,7 +112,7 @@ const LIST: Operation = {
     status: 200,
     description: "One page, in the order in which they fall due.",
     schema: listOf(obligationSchema),
-    example: { data: [], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+    example: { data: [OBLIGATION_EXAMPLE], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
   },
   problems: ["invalid_request", "view_behind"],
 };

@@ -16,20 +16,37 @@ import { listFilterParameters, readListFilter } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { answerList, PAGE_PARAMETERS, type ReadDependencies, reading, readPage } from "../reading.ts";
 import { listOf } from "../schemas.ts";
+import {
+  ASSESSMENT_EXAMPLE,
+  COVERAGE_EXAMPLE,
+  DECISION_EXAMPLE,
+  HUMAN_REVIEW_EXAMPLE,
+  INCIDENT_EXAMPLE,
+  MODEL_EXAMPLE,
+  NOTICE_EXAMPLE,
+  OBJECTION_EXAMPLE,
+  RISK_CHANGE_EXAMPLE,
+  SOURCE_EXAMPLE,
+  SOURCE_GAP_EXAMPLE,
+} from "./register-examples.ts";
 
-interface ListRoute {
+export interface ListRoute {
   readonly path: string;
   readonly id: string;
   readonly list: List;
+  /** One row. */
+  readonly example: object;
   readonly summary: string;
   readonly description: string;
 }
 
-const LISTS: readonly ListRoute[] = [
+/** Exported so that a test can hold examples and answers against the schemas. */
+export const LISTS: readonly ListRoute[] = [
   {
     path: "/decisions",
     id: "listDecisions",
     list: decisionList,
+    example: DECISION_EXAMPLE,
     summary: "The register of decisions",
     description:
       "Each automated decision with its notice, explanation, review, reversal and objections, and what the log does not hold. A decision that others refer to and nobody sent has no `made_at`.",
@@ -38,6 +55,7 @@ const LISTS: readonly ListRoute[] = [
     path: "/registers/transparency",
     id: "listNotices",
     list: noticeList,
+    example: NOTICE_EXAMPLE,
     summary: "The transparency register",
     description:
       "Each notice that was shown: where, in which language, by which version of the policy, and whether it was dismissed or acknowledged. What dismisses or acknowledges means the last notice until then of the same decision, else of the same correlation, else of the case; where there is none, it is an `orphan`.",
@@ -46,22 +64,25 @@ const LISTS: readonly ListRoute[] = [
     path: "/registers/objections",
     id: "listObjections",
     list: objectionList,
+    example: OBJECTION_EXAMPLE,
     summary: "The register of objections",
     description:
-      "Received, acknowledged, escalated, resolved, and when the answer is due. An objection that was never received, but is spoken of, is an `orphan`.",
+      "Received, acknowledged, escalated, resolved, when the answer is due, how often and why that was put off, and whether it is late. An objection that was never received, but is spoken of, is an `orphan`.",
   },
   {
     path: "/registers/human-reviews",
     id: "listHumanReviews",
     list: humanReviewList,
+    example: HUMAN_REVIEW_EXAMPLE,
     summary: "The register of human oversight",
     description:
-      "Who looked at which decision, and whether the outcome was changed. A review that nothing triggered is an `orphan`.",
+      "Who looked at which decision, how long it took, and whether the outcome was changed. A review that nothing triggered is an `orphan`.",
   },
   {
     path: "/registers/incidents",
     id: "listIncidents",
     list: incidentList,
+    example: INCIDENT_EXAMPLE,
     summary: "The register of incidents",
     description:
       "From detection over the initial and the complete report to mitigation. `complete_report_at` is null as long as only an initial report is in the log.",
@@ -70,20 +91,24 @@ const LISTS: readonly ListRoute[] = [
     path: "/registers/assessments",
     id: "listAssessments",
     list: assessmentList,
+    example: ASSESSMENT_EXAMPLE,
     summary: "The register of impact assessments",
-    description: "Impact assessments and bias audits, and until when they are valid.",
+    description: "Impact assessments and bias audits, which items they cover, and until when they are valid.",
   },
   {
     path: "/registers/risk-changes",
     id: "listRiskChanges",
     list: riskChangeList,
+    example: RISK_CHANGE_EXAMPLE,
     summary: "The history of risk classifications",
-    description: "Every change of the risk tier of an asset, with its reason.",
+    description:
+      "Every change of the risk tier of an asset: when, why, by whom, by which rules, from which input, under which articles.",
   },
   {
     path: "/registers/models",
     id: "listModels",
     list: modelList,
+    example: MODEL_EXAMPLE,
     summary: "The register of models",
     description: "Versions of the models behind each asset: deployed, degraded, retired.",
   },
@@ -91,6 +116,7 @@ const LISTS: readonly ListRoute[] = [
     path: "/coverage",
     id: "listCoverage",
     list: coverageList,
+    example: COVERAGE_EXAMPLE,
     summary: "Which duties have evidence",
     description:
       "Per asset, law and duty: how often it fell due (`required`) and how often the log holds evidence that it was met in time, late, or not so far (`unmet`). What is not sent to the log cannot be shown by it.",
@@ -99,6 +125,7 @@ const LISTS: readonly ListRoute[] = [
     path: "/sources",
     id: "listSources",
     list: sourceList,
+    example: SOURCE_EXAMPLE,
     summary: "Senders that number their events",
     description:
       "A sender that puts `source_id` and a `source_sequence` from 1 into `metadata` shows what has not come: `missing` counts it. With `last_source_sequence`, the highest number it has given out, its `sdk.heartbeat` shows it of the last ones too.",
@@ -107,6 +134,7 @@ const LISTS: readonly ListRoute[] = [
     path: "/sources/gaps",
     id: "listSourceGaps",
     list: sourceGapList,
+    example: SOURCE_GAP_EXAMPLE,
     summary: "Numbers that have not come",
     description: "Each gap stands here until the events with its numbers arrive.",
   },
@@ -131,7 +159,7 @@ export const registerRoutes = ({ guard, views, now }: ReadDependencies & { reado
   return app;
 };
 
-const operation = ({ id, list, summary, description }: ListRoute): Operation => ({
+const operation = ({ id, list, example, summary, description }: ListRoute): Operation => ({
   id,
   tag: "Registers",
   summary,
@@ -142,7 +170,7 @@ const operation = ({ id, list, summary, description }: ListRoute): Operation => 
     status: 200,
     description: "One page.",
     schema: listOf(entrySchema(list)),
-    example: { data: [], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+    example: { data: [example], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
   },
   problems: ["invalid_request", "view_behind"],
 });
