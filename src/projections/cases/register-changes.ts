@@ -46,7 +46,22 @@ interface Difference {
   now: Row | undefined;
 }
 
+const NONE: readonly Write[] = [];
+
 const differences = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
+  // Of most registers a case has no row, or one: then there is nothing to look up.
+  if (before.length === 0)
+    return now.length === 0 ? NONE : now.map((row) => ({ kind: "upsert", table, row }));
+  const [old] = before;
+  const [row] = now;
+  if (before.length === 1 && now.length === 1 && old && row && !differs(row, old, table.primaryKey)) {
+    const change = changeOf(table, old, row);
+    return change ? [change] : NONE;
+  }
+  return differencesOfMany(table, before, now);
+};
+
+const differencesOfMany = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
   const found = createByKey<Difference>(table);
   for (const row of before) found.set(row, { before: row, now: undefined });
   const writes: Write[] = [];
@@ -59,12 +74,18 @@ const differences = (table: Table, before: readonly Row[], now: readonly Row[]):
     if (!row) {
       const names = table.primaryKey.map((name) => [name, old[name] ?? null] as const);
       writes.push({ kind: "delete", table, key: Object.fromEntries(names) });
-    } else if (differs(row, old, Object.keys(row))) {
-      const isReordered = differs(row, old, indexedBesideKey(table));
-      writes.push({ kind: "upsert", table, row, ...(!isReordered && { indexed: "same" }) });
+      continue;
     }
+    const change = changeOf(table, old, row);
+    if (change) writes.push(change);
   }
   return writes;
+};
+
+const changeOf = (table: Table, old: Row, row: Row): Write | undefined => {
+  if (!differs(row, old, Object.keys(row))) return undefined;
+  const isReordered = differs(row, old, indexedBesideKey(table));
+  return { kind: "upsert", table, row, ...(!isReordered && { indexed: "same" }) };
 };
 
 const differs = (row: Row, other: Row, names: readonly string[]): boolean =>
@@ -74,7 +95,7 @@ const differs = (row: Row, other: Row, names: readonly string[]): boolean =>
 const countChanges = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
   const counts = Object.keys(table.columns).filter((name) => !table.primaryKey.includes(name));
   const changes = createByKey<Record<string, Value>>(table);
-  const changeOf = (row: Row): Record<string, Value> => {
+  const countOf = (row: Row): Record<string, Value> => {
     const known = changes.get(row);
     if (known) return known;
     const change = { ...row };
@@ -84,7 +105,7 @@ const countChanges = (table: Table, before: readonly Row[], now: readonly Row[])
   };
   const count = (rows: readonly Row[], sign: 1 | -1): void => {
     for (const row of rows) {
-      const change = changeOf(row);
+      const change = countOf(row);
       for (const name of counts) {
         const counted = rowInteger(row, name);
         if (counted !== 0) change[name] = rowInteger(change, name) + sign * counted;
