@@ -46,8 +46,8 @@ describe("a checklist", () => {
       "an object by item",
       { scope: true, risks: "drafted" },
       [
-        { item: "scope", state: true },
         { item: "risks", state: "drafted" },
+        { item: "scope", state: true },
       ],
     ],
     ["names alone", ["scope", ""], [{ item: "scope", state: null }]],
@@ -58,8 +58,8 @@ describe("a checklist", () => {
         { item: "risks", status: 2 },
       ],
       [
-        { item: "scope", state: false },
         { item: "risks", state: 2 },
+        { item: "scope", state: false },
       ],
     ],
     ["an object of objects", { scope: { done: true, by: "Kim" } }, [{ item: "scope", state: true }]],
@@ -67,8 +67,8 @@ describe("a checklist", () => {
       "a state that is none is not told",
       { scope: null, risks: ["a"], "": true },
       [
-        { item: "scope", state: null },
         { item: "risks", state: null },
+        { item: "scope", state: null },
       ],
     ],
     ["a name of Object's own", JSON.parse('{"__proto__": true}'), [{ item: "__proto__", state: true }]],
@@ -77,6 +77,14 @@ describe("a checklist", () => {
   ])("%s", (_, checklist, expected) =>
     expect(metadataChecklist({ checklist }, "items", "checklist")).toEqual(expected),
   );
+
+  test("no more items than a register keeps, the first ones by name, each once", () => {
+    const items = Array.from({ length: METADATA_LIST_ITEMS_MAX + 9 }, (_, index) => `item ${10 + index}`);
+    const checklist = [...items.toReversed(), ...items].map((item, index) => ({ item, state: index }));
+    expect(metadataChecklist({ checklist }, "checklist")).toEqual(
+      items.slice(0, METADATA_LIST_ITEMS_MAX).map((item, index) => ({ item, state: items.length + index })),
+    );
+  });
 
   test("names and states are no longer than a register keeps", () => {
     const [item] = metadataChecklist({ checklist: { ["n".repeat(600)]: "s".repeat(600) } }, "checklist");

@@ -37,14 +37,20 @@ export interface ChecklistItem {
 const ITEM_NAMES = ["item", "name", "id"] as const;
 const STATE_NAMES = ["state", "status", "done", "checked", "completed", "value"] as const;
 
-/** A checklist under the first of these names that has one: an object by item, an array of items, or of objects that name item and state. */
+/**
+ * A checklist under the first of these names that has one: an object by item, an array of items, or of objects that name item and state. Each
+ * item once, the first ones by name, so that who puts several together gets the same in any order.
+ */
 export const metadataChecklist = (
   metadata: JsonObject,
   ...names: readonly string[]
 ): readonly ChecklistItem[] => {
   for (const name of names) {
-    const items = checklistIn(metadata[name]);
-    if (items.length > 0) return items;
+    const byName = new Map(checklistIn(metadata[name]).map((each) => [each.item, each]));
+    if (byName.size > 0)
+      return [...byName.values()]
+        .sort((one, other) => (one.item < other.item ? -1 : 1))
+        .slice(0, METADATA_LIST_ITEMS_MAX);
   }
   return [];
 };

@@ -143,7 +143,8 @@ export const objectionList: List = {
   about: {
     correlation_id: "Of the objection, or else of its decision.",
     due_at: "The earliest limit that the law sets for the answer, extensions included.",
-    extensions: "How often that limit was made longer; what was told without a reason does not count.",
+    extensions:
+      "How often the limit was made longer; of several limits the most. What is told without a reason, or after the limit, does not count.",
   },
   json: {
     extension_reasons: Type.Array(Type.String(), { description: "The reason told with each extension." }),
