@@ -12,6 +12,7 @@ import { noticeList } from "../../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../../src/projections/cases/registers/objections.ts";
 import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
 import { entryOf, type List } from "../../src/projections/list.ts";
+import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { SOURCE_GAPS, SOURCES } from "../../src/projections/sources/tables.ts";
 import type { Row, Table } from "../../src/views/tables.ts";
@@ -87,11 +88,25 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
   test("incidents", () => expectSame(entriesOf(incidentList), "incident_id", history.incidents));
   test("risk changes", () => expectSame(entriesOf(riskChangeList), "event_id", history.riskChanges));
   test("assessments", () => expectSame(entriesOf(assessmentList), "assessment_id", history.assessments));
+  test("models", () => {
+    const named = (model: { readonly asset_id?: unknown; readonly version?: unknown }) => ({
+      ...model,
+      name: `${model.asset_id} ${model.version}`,
+    });
+    expectSame(entriesOf(modelList).map(named), "name", history.models.map(named));
+    expect(new Set(history.models.map(({ state }) => state)).size).toBe(2);
+  });
   test("assets", () => {
     const entries = view.rows(ASSETS).map((row) => assetEntry(row, AT));
     expectSame(entries, "asset_id", history.assets);
-    for (const { asset_id, assessed_at } of history.assets)
-      expect(entries.find((entry) => entry.asset_id === asset_id)?.assessed_at).toBe(assessed_at);
+    for (const { asset_id, assessed_at, retired_at, archived_at } of history.assets) {
+      const entry = entries.find((each) => each.asset_id === asset_id);
+      expect([entry?.assessed_at, entry?.retired_at, entry?.archived_at]).toEqual([
+        assessed_at,
+        retired_at,
+        archived_at,
+      ]);
+    }
   });
   test("coverage", () => {
     const found = rows(COVERAGE).filter(({ required }) => required !== 0);

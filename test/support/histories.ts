@@ -25,18 +25,28 @@ export interface KnownDecision {
   readonly review_completed_at: string | null;
   readonly reversed_at: string | null;
   readonly objections: number;
+  readonly asset_version: string;
+  readonly correlation_id: string;
+  readonly subject_hash: string;
+  readonly risk_tier: string;
+  readonly obligations_open: number;
+  readonly missing: readonly string[];
 }
 
 export interface KnownObjection {
   readonly objection_id: string;
   readonly decision_id: string;
   readonly correlation_id: string;
+  readonly asset_id: string;
+  readonly subject_hash: string;
   readonly objection_type: string;
   readonly state: string;
   readonly received_at: string;
   readonly acknowledged_at: string | null;
+  readonly escalated_at: string | null;
   readonly resolved_at: string | null;
   readonly resolution: string | null;
+  readonly reason: string | null;
   readonly due_at: string;
   readonly extensions: number;
   readonly extension_reasons: readonly string[];
@@ -64,6 +74,12 @@ export interface KnownReview {
   readonly state: string;
   readonly triggered_at: string;
   readonly completed_at: string | null;
+  readonly asset_id: string;
+  readonly subject_hash: string;
+  readonly triggered_by: string;
+  readonly reviewer_id: string | null;
+  readonly decision_outcome: string;
+  readonly final_outcome: string | null;
   readonly hours: number | null;
   readonly changed: boolean | null;
 }
@@ -106,6 +122,25 @@ export interface KnownIncident {
   readonly report_due_at: string;
   readonly initial_report_at: string | null;
   readonly complete_report_at: string | null;
+  readonly asset_id: string;
+  readonly incident_class: string;
+  readonly severity: string;
+  readonly detected_at: string;
+  readonly authority: string | null;
+  readonly mitigated_at: string | null;
+  readonly root_cause: string | null;
+  readonly affected_count: string | null;
+}
+
+export interface KnownModel {
+  readonly asset_id: string;
+  readonly version: string;
+  readonly model: string | null;
+  readonly state: string;
+  readonly deployed_at: string;
+  readonly retired_at: string | null;
+  readonly degradations: number;
+  readonly degraded_at: string | null;
 }
 
 export interface KnownAsset {
@@ -117,6 +152,16 @@ export interface KnownAsset {
   readonly oversight_person: string;
   readonly oversight_contact: string;
   readonly clauses: readonly string[];
+  readonly name: string;
+  readonly owner: string;
+  readonly domain: string;
+  readonly legal_bases: readonly string[];
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly created_at: string;
+  readonly deployed_at: string;
+  readonly retired_at?: string;
+  readonly archived_at?: string;
   readonly assessed_at?: string;
 }
 
@@ -142,6 +187,7 @@ export interface History {
   readonly reviews: readonly KnownReview[];
   readonly riskChanges: readonly KnownRiskChange[];
   readonly assessments: readonly KnownAssessment[];
+  readonly models: readonly KnownModel[];
   readonly duties: readonly KnownDuty[];
   readonly incidents: readonly KnownIncident[];
   readonly assets: readonly KnownAsset[];
@@ -261,6 +307,7 @@ interface World {
   readonly reviews: KnownReview[];
   readonly riskChanges: KnownRiskChange[];
   readonly assessments: KnownAssessment[];
+  readonly models: KnownModel[];
   readonly duties: KnownDuty[];
   readonly incidents: KnownIncident[];
   readonly coverage: Map<string, KnownCoverage>;
@@ -274,8 +321,17 @@ interface Asset {
   version: string;
   status: string;
   clauses: readonly string[];
-  assessedAt: string | undefined;
-  events: number;
+  /** Times of what was done with it last, under the names that the register has for them. */
+  readonly done: {
+    created_at: string;
+    deployed_at: string;
+    retired_at?: string;
+    archived_at?: string;
+    assessed_at?: string;
+  };
+  /** Of all its events. */
+  readonly times: number[];
+  readonly named: Set<string>;
 }
 
 export const makeHistory = ({
@@ -299,6 +355,7 @@ export const makeHistory = ({
     reviews: [],
     riskChanges: [],
     assessments: [],
+    models: [],
     duties: [],
     incidents: [],
     coverage: new Map(),
@@ -313,8 +370,9 @@ export const makeHistory = ({
       version: "1.0",
       status: "active",
       clauses: ["AI Basic Act art. 31"],
-      assessedAt: undefined,
-      events: 0,
+      done: { created_at: text(begin), deployed_at: text(begin + HOUR_MS) },
+      times: [],
+      named: new Set(),
     };
     liveAsset(world, asset, begin);
     liveAssessment(world, asset, begin);
@@ -334,29 +392,38 @@ export const makeHistory = ({
     ...world,
     events: ordered,
     activity,
-    assets: assets.map(({ id, events, tier, version, status, clauses, assessedAt }) => ({
-      asset_id: id,
-      events,
-      risk_tier: tier,
-      version,
-      status,
-      oversight_person: "Kim",
-      oversight_contact: "oversight@example.com",
-      clauses,
-      ...(assessedAt !== undefined && { assessed_at: assessedAt }),
-    })),
+    assets: assets.map(knownAsset),
   };
 };
+
+const knownAsset = ({ id, tier, version, status, clauses, done, times, named }: Asset): KnownAsset => ({
+  asset_id: id,
+  name: `System ${id}`,
+  owner: "Risk team",
+  domain: "finance_credit_evaluation",
+  oversight_person: "Kim",
+  oversight_contact: "oversight@example.com",
+  events: times.length,
+  first_at: text(Math.min(...times)),
+  last_at: text(Math.max(...times)),
+  legal_bases: [...named].sort(),
+  risk_tier: tier,
+  version,
+  status,
+  clauses,
+  ...done,
+});
 
 const say = (
   world: World,
   asset: Asset,
   type: string,
   at: number,
-  members: Readonly<Record<string, unknown>> = {},
+  members: Readonly<Record<string, unknown>> & { readonly legal_bases?: readonly string[] } = {},
 ): string => {
   const id = `evt_${world.prefix}_${world.events.length}`;
-  asset.events++;
+  asset.times.push(at);
+  for (const basis of members.legal_bases ?? []) asset.named.add(basis);
   world.events.push({
     at,
     event: { event_id: id, timestamp: text(at), asset_id: asset.id, event_type: type, ...members },
@@ -402,14 +469,44 @@ const liveAsset = (world: World, asset: Asset, begin: number): void => {
     asset.tier = "high";
     asset.clauses = clauses;
   }
-  if (world.chance.is(0.4)) {
-    say(world, asset, "model.model_deployed", begin + 210 * DAY_MS, { asset_version: "2.0" });
-    asset.version = "2.0";
-  }
+  liveModels(world, asset, begin);
   if (world.chance.is(0.2)) {
     say(world, asset, "asset.archived", begin + 400 * DAY_MS);
     asset.status = "archived";
+    asset.done.archived_at = text(begin + 400 * DAY_MS);
   }
+};
+
+/** The first model, which may get worse, and may be retired before a second one comes. */
+const liveModels = (world: World, asset: Asset, begin: number): void => {
+  const degradations = world.aside.below(3);
+  const degradedAt = (time: number): number => begin + (100 + time) * DAY_MS;
+  for (let time = 1; time <= degradations; time++)
+    say(world, asset, "model.performance_degraded", degradedAt(time), { asset_version: "1.0" });
+  const isReplaced = world.chance.is(0.4);
+  const retiredAt = begin + 205 * DAY_MS;
+  const isRetired = isReplaced && world.aside.is(0.5);
+  const known = { asset_id: asset.id, retired_at: null, degradations: 0, degraded_at: null };
+  world.models.push({
+    ...known,
+    version: "1.0",
+    model: "scorer",
+    state: isRetired ? "retired" : "deployed",
+    deployed_at: text(begin + HOUR_MS),
+    retired_at: isRetired ? text(retiredAt) : null,
+    degradations,
+    degraded_at: degradations > 0 ? text(degradedAt(degradations)) : null,
+  });
+  if (isRetired) {
+    say(world, asset, "model.model_retired", retiredAt, { asset_version: "1.0" });
+    asset.done.retired_at = text(retiredAt);
+  }
+  if (!isReplaced) return;
+  const deployed_at = text(begin + 210 * DAY_MS);
+  say(world, asset, "model.model_deployed", begin + 210 * DAY_MS, { asset_version: "2.0" });
+  world.models.push({ ...known, version: "2.0", model: null, state: "deployed", deployed_at });
+  asset.version = "2.0";
+  asset.done.deployed_at = deployed_at;
 };
 
 /** An impact assessment whose items are filled in one by one, now as an object and now as an array. */
@@ -436,7 +533,7 @@ const liveAssessment = (world: World, asset: Asset, begin: number): void => {
   const isCompleted = aside.is(0.6);
   if (isCompleted) {
     say(world, asset, "assessment.impact_assessment_completed", completedAt, { metadata: { assessment_id } });
-    asset.assessedAt = text(completedAt);
+    asset.done.assessed_at = text(completedAt);
   }
   world.assessments.push({
     assessment_id,
@@ -575,28 +672,45 @@ const liveCase = (world: World, asset: Asset, number: number, begin: number): vo
   const noticeAt = chance.is(world.shares.notice) ? at - 1000 - chance.below(HOUR_MS) : undefined;
   if (noticeAt !== undefined)
     liveNotice(world, asset, { at: noticeAt, decidedAt: at, members: byCorrelation });
+  const dutiesBefore = world.duties.length;
   const outcome = chance.one(["approved", "denied"]);
   const made = say(world, asset, "decision.automated_decision_made", at, {
     ...byCorrelation,
     legal_bases: asset.bases,
     risk_tier: "limited",
+    asset_version: "1.0",
     metadata: { decision_id: decisionId, outcome, model: "scorer" },
   });
   for (const law of ["any", ...asset.bases])
     count(world, asset, law, "notice", noticeAt === undefined ? "open" : "met");
   const explanation = liveExplanation(world, asset, { at, outcome, made, byDecision });
-  const review = liveReview(world, asset, { at, outcome, correlation: byCorrelation, decisionId });
+  const review = liveReview(world, asset, { at, outcome, subject, correlation: byCorrelation, decisionId });
   const objected = chance.is(world.shares.objection)
     ? liveObjection(world, asset, {
         at,
         decisionId,
         correlation,
+        subject,
         number,
         explanation,
         review: review.completed,
       })
     : undefined;
+  // All of them are about this decision.
+  const open = world.duties.slice(dutiesBefore).filter(({ status }) => status === "open");
+  const isUnexplained = open.some(({ obligation_id }) => /^(PIPA-EXPL|CO-ADVERSE):/.test(obligation_id));
   world.decisions.push({
+    asset_version: "1.0",
+    correlation_id: correlation,
+    subject_hash: subject,
+    risk_tier: "limited",
+    obligations_open: open.length,
+    missing: [
+      ...(noticeAt === undefined ? ["notice"] : []),
+      ...(isUnexplained ? ["explanation"] : []),
+      ...(objected && !objected.isResolved ? ["objection_resolution"] : []),
+      ...(review.triggered && !review.completed ? ["human_review"] : []),
+    ],
     decision_id: decisionId,
     asset_id: asset.id,
     made_at: text(at),
@@ -646,7 +760,7 @@ const liveExplanation = (
 const liveReview = (
   world: World,
   asset: Asset,
-  parts: { at: number; outcome: string; correlation: object; decisionId: string },
+  parts: { at: number; outcome: string; subject: string; correlation: object; decisionId: string },
 ): { triggered: Happened | undefined; completed: Happened | undefined } => {
   const { chance } = world;
   const { at, outcome, correlation, decisionId } = parts;
@@ -683,6 +797,12 @@ const liveReview = (
     state: completed ? "completed" : "open",
     triggered_at: text(triggeredAt),
     completed_at: completed ? text(completedAt) : null,
+    asset_id: asset.id,
+    subject_hash: parts.subject,
+    triggered_by: "user_refusal",
+    reviewer_id: completed ? "r1" : null,
+    decision_outcome: outcome,
+    final_outcome: completed ? "approved" : null,
     // Whole hours, as they were drawn.
     hours: completed ? (completedAt - triggeredAt) / HOUR_MS : null,
     changed: completed ? outcome !== "approved" : null,
@@ -700,11 +820,12 @@ const liveObjection = (
     at: number;
     decisionId: string;
     correlation: string;
+    subject: string;
     number: number;
     explanation: Happened | undefined;
     review: Happened | undefined;
   },
-): { reversedAt: string | null } => {
+): { reversedAt: string | null; isResolved: boolean } => {
   const { chance } = world;
   const { at, decisionId, number } = parts;
   const objectionId = `obj_${asset.id}_${number}`;
@@ -712,6 +833,7 @@ const liveObjection = (
   const receivedAt = at + DAY_MS + chance.below(5 * 24) * HOUR_MS;
   const named = { metadata: { objection_id: objectionId } };
   const received = say(world, asset, "objection.received", receivedAt, {
+    subject_hash: parts.subject,
     legal_bases: ["pipa_37_2_kr"],
     metadata: { objection_id: objectionId, decision_id: decisionId, objection_type: type },
   });
@@ -726,6 +848,8 @@ const liveObjection = (
       }
     : undefined;
   const extensions = acknowledged && isExtended ? 1 : 0;
+  const escalatedAt = world.aside.is(0.2) ? receivedAt + 7 * DAY_MS : undefined;
+  if (escalatedAt !== undefined) say(world, asset, "objection.escalated", escalatedAt, named);
   const isReversed = chance.is(0.3);
   const reversedAt = receivedAt + 8 * DAY_MS;
   const reversed = isReversed
@@ -785,14 +909,19 @@ const liveObjection = (
       due: dueAfter(resolved.at, 0, "seoul"),
       stop: hasReason ? resolved : undefined,
     });
+  const firstState = acknowledged ? "acknowledged" : "received";
   world.objections.push({
     objection_id: objectionId,
     decision_id: decisionId,
     correlation_id: parts.correlation,
     objection_type: type,
-    state: resolved ? "resolved" : acknowledged ? "acknowledged" : "received",
+    asset_id: asset.id,
+    subject_hash: parts.subject,
+    state: resolved ? "resolved" : escalatedAt !== undefined ? "escalated" : firstState,
     received_at: text(receivedAt),
     acknowledged_at: acknowledged ? text(acknowledged.at) : null,
+    escalated_at: escalatedAt === undefined ? null : text(escalatedAt),
+    reason: resolved && hasReason ? "checked by a person" : null,
     resolved_at: resolved ? text(resolved.at) : null,
     resolution: resolved ? resolution : null,
     due_at: due,
@@ -801,7 +930,7 @@ const liveObjection = (
     days: resolved ? Math.round((100 * (resolved.at - receivedAt)) / DAY_MS) / 100 : null,
     late: isLate(answer.stop?.at ?? world.now, due),
   });
-  return { reversedAt: reversed ? text(reversed.at) : null };
+  return { reversedAt: reversed ? text(reversed.at) : null, isResolved: resolved !== undefined };
 };
 
 const CLASSES = {
@@ -826,13 +955,20 @@ const liveIncident = (world: World, asset: Asset, begin: number): void => {
     ? {
         at: reportedAt,
         id: say(world, asset, "incident.reported_to_authority", reportedAt, {
-          metadata: { incident_id: incidentId, report_type: isInitial ? "initial" : "complete" },
+          metadata: {
+            incident_id: incidentId,
+            report_type: isInitial ? "initial" : "complete",
+            authority: "Authority of record",
+            severity: "grave",
+          },
         }),
       }
     : undefined;
   const isMitigated = report !== undefined && chance.is(0.5);
   if (isMitigated)
-    say(world, asset, "incident.mitigated", reportedAt + DAY_MS, { metadata: { incident_id: incidentId } });
+    say(world, asset, "incident.mitigated", reportedAt + DAY_MS, {
+      metadata: { incident_id: incidentId, root_cause: "A feature was missing", affected_count: 37 },
+    });
   const due = dueAfter(at, days, "brussels");
   duty(world, asset, {
     deadline,
@@ -848,6 +984,14 @@ const liveIncident = (world: World, asset: Asset, begin: number): void => {
     report_due_at: due,
     initial_report_at: report ? text(report.at) : null,
     complete_report_at: report && !isInitial ? text(report.at) : null,
+    asset_id: asset.id,
+    incident_class: kind,
+    severity: report ? "grave" : "serious",
+    detected_at: text(at),
+    authority: report ? "Authority of record" : null,
+    mitigated_at: isMitigated ? text(reportedAt + DAY_MS) : null,
+    root_cause: isMitigated ? "A feature was missing" : null,
+    affected_count: isMitigated ? "37" : null,
   });
 };
 
