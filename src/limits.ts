@@ -352,41 +352,15 @@ export const BODY_BYTES_HELD_MAX = 256 * MIB;
 /** A connection over which nothing goes for this long is closed, unless we are still looking for the next page of its answer. */
 export const CONNECTION_IDLE_MS_MAX = 30 * SECOND_MS;
 
-/** Events that `prooftrail send` puts into one batch, in characters: a quarter of what is taken, so that one that has to be sent again costs little. */
-export const SEND_BATCH_CHARACTERS_MAX = 4 * MIB;
-/** Input that comes slowly is sent after this long, though the batch is not full. */
-export const SEND_LINGER_MS = 250;
-/** A pretty-printed event may have so many bytes with its white space; a longer line of NDJSON is refused without being held. */
-export const SEND_LINE_BYTES_MAX = 1 * MIB;
-/** How long `prooftrail send` tries again unless told. */
-export const SEND_RETRY_MS_DEFAULT = 10 * 60 * SECOND_MS;
-/** Longest wait between two tries of the command line, beside what the service asks for: a person looks on. */
-export const CLI_RETRY_MS_MAX = 30 * SECOND_MS;
-/** An answer to a plain question that has not begun by then is given up; a batch and an evidence bundle may take longer. */
-export const CLI_ANSWER_MS_MAX = 30 * SECOND_MS;
-export const CLI_LONG_ANSWER_MS_MAX = 2 * 60 * SECOND_MS;
-/** A stream that is quiet for three keep-alives is taken for dead. */
-export const CLI_STREAM_QUIET_MS_MAX = 3 * STREAM_KEEP_ALIVE_MS;
-/** What the input of a resumed import is known by: its first bytes, hashed. */
-export const RESUME_FINGERPRINT_BYTES = 64 * KIB;
-/** How often progress is told where there is no terminal. */
-export const PROGRESS_LINE_MS = 5 * SECOND_MS;
 /** A machine's clock that is further off is told of: a duty's deadline may be missed by it. HTTP's Date has whole seconds. */
 export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
 /** Free space below which `prooftrail doctor` warns, and below which it says no. */
 export const DISK_FREE_BYTES_LOW = 1024 * MIB;
 export const DISK_FREE_BYTES_MIN = 64 * MIB;
-/** A key that ends so soon is told of. */
-export const KEY_ENDS_SOON_MS = 14 * 24 * 60 * 60 * SECOND_MS;
 /** A right that the broker neither denies nor answers for in this time is unknown. */
 export const PERMISSION_ANSWER_MS_MAX = 2 * SECOND_MS;
 
 assert(EVENT_BYTES_MAX < SINGLE_BODY_BYTES_MAX && SINGLE_BODY_BYTES_MAX < BATCH_BODY_BYTES_MAX);
-assert(SEND_LINE_BYTES_MAX >= EVENT_BYTES_MAX, "every event that is taken can be sent");
-assert(
-  3 * SEND_BATCH_CHARACTERS_MAX + SEND_LINE_BYTES_MAX < BATCH_BODY_BYTES_MAX,
-  "a batch of ours is taken",
-);
 assert(APPEND_BYTES_IN_FLIGHT_MAX >= BATCH_BODY_BYTES_MAX, "one full batch must fit");
 assert(COMMIT_BYTES_MAX >= EVENT_BYTES_MAX + RECORD_OVERHEAD_BYTES_MAX, "one record must fit");
 assert(APPEND_RECORDS_IN_FLIGHT_MAX >= BATCH_EVENTS_MAX, "one full batch must fit");

@@ -1,11 +1,11 @@
 /** Questions to the service over HTTP. What is not an answer of success becomes a Failure that says what to do. */
 
-import { CLI_ANSWER_MS_MAX } from "../limits.ts";
 import { version } from "../service/version.ts";
 import { ADVICE } from "./advice.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { Failure, type FailureDocument, type FieldError, failure, Interrupted } from "./failure.ts";
 import { asRecord, asText, parseJson } from "./json.ts";
+import { CLI_ANSWER_MS_MAX } from "./limits.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
 export interface Question {

@@ -1,7 +1,8 @@
 /** How far a long command is: a bar for a person at a terminal, a line every few seconds for a file, nothing with --quiet. On standard error. */
-import { PROGRESS_LINE_MS } from "../limits.ts";
+
 import { cutTo, padded } from "../verifier/text-width.ts";
 import type { Writer } from "./context.ts";
+import { PROGRESS_LINE_MS } from "./limits.ts";
 
 export interface Report {
   /** What was done, and of how many where that is known. */

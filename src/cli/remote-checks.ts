@@ -1,11 +1,11 @@
 /** What `prooftrail doctor` sees of a service over HTTP. */
 
-import { KEY_ENDS_SOON_MS } from "../limits.ts";
 import type { Check } from "../service/diagnosis.ts";
 import { type Api, createApi } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";
 import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
+import { KEY_ENDS_SOON_MS } from "./limits.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
 export interface RemoteParts {

@@ -1,7 +1,6 @@
 /** Follows the live stream, and goes on where it was cut off. */
 import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import { CLI_RETRY_MS_MAX, CLI_STREAM_QUIET_MS_MAX } from "../limits.ts";
 import { nextAttemptMs, retryAfterMs } from "../sdk/retry.ts";
 import { type Api, exitCodeOf, refusalOf } from "./api.ts";
 import type { Input } from "./command.ts";
@@ -11,6 +10,7 @@ import { createEventTable } from "./event-table.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interrupted } from "./failure.ts";
 import { asRecord, parseJson } from "./json.ts";
+import { CLI_RETRY_MS_MAX, CLI_STREAM_QUIET_MS_MAX } from "./limits.ts";
 
 /** Ends with Ctrl-C or when nobody reads any more. Throws a Failure where the service refuses, or was never reached. */
 export const tailEvents = async (parts: {

@@ -1,9 +1,10 @@
 /** `prooftrail evidence`: a bundle that proves itself. */
-import { CLI_LONG_ANSWER_MS_MAX, PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
+import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { CommandSpec } from "../command.ts";
 import { checkTarget, downloadFile, FORCE_OPTION } from "../download.ts";
 import { EXIT } from "../exit-codes.ts";
+import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
 import { createProgress, sizeText } from "../progress.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";

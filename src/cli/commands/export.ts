@@ -1,9 +1,10 @@
 /** `prooftrail export`: all events that match, as a file. */
-import { CLI_LONG_ANSWER_MS_MAX } from "../../limits.ts";
+
 import type { CommandSpec } from "../command.ts";
 import { checkTarget, downloadFile, downloadTo, FORCE_OPTION } from "../download.ts";
 import { EVENT_FILTER_OPTIONS, filterQuery, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
+import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
 import { createProgress, sizeText } from "../progress.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";

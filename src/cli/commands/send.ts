@@ -1,5 +1,5 @@
 /** `prooftrail send`: one event, or as many as a file or a pipe has. */
-import { SEND_RETRY_MS_DEFAULT } from "../../limits.ts";
+
 import { uuidV7 } from "../../runtime/uuid.ts";
 import type { Api } from "../api.ts";
 import { durationComplaint, durationSeconds } from "../argument-values.ts";
@@ -7,6 +7,7 @@ import type { CommandSpec, Input } from "../command.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
+import { SEND_RETRY_MS_DEFAULT } from "../limits.ts";
 import { createProgress, type Report } from "../progress.ts";
 import { createBatchSender } from "../sending/batch-sender.ts";
 import { fillEvent } from "../sending/fill.ts";

@@ -1,11 +1,11 @@
 /** Sends a batch until each of its events is stored or refused: the one place of the command line that decides what is tried again, and when. */
 import { setTimeout as delay } from "node:timers/promises";
-import { CLI_LONG_ANSWER_MS_MAX, CLI_RETRY_MS_MAX } from "../../limits.ts";
 import { nextAttemptMs, retryAfterMs } from "../../sdk/retry.ts";
 import { type Api, exitCodeOf, refusalOf } from "../api.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Failure, type FieldError, failure, Interrupted } from "../failure.ts";
 import { asNumber, asRecord, asRecords, asText, type JsonRecord, parseJson } from "../json.ts";
+import { CLI_LONG_ANSWER_MS_MAX, CLI_RETRY_MS_MAX } from "../limits.ts";
 
 export interface BatchSender {
   /** Texts of events. Throws a Failure where the service refuses the batch whole or does not take it in time, and Interrupted. */

@@ -1,11 +1,7 @@
 /** Gathers entries into batches: full ones while input comes fast, what is there while it comes slowly. */
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  BATCH_EVENTS_MAX,
-  SEND_BATCH_CHARACTERS_MAX,
-  SEND_LINE_BYTES_MAX,
-  SEND_LINGER_MS,
-} from "../../limits.ts";
+import { BATCH_EVENTS_MAX } from "../../limits.ts";
+import { SEND_BATCH_CHARACTERS_MAX, SEND_LINE_BYTES_MAX, SEND_LINGER_MS } from "../limits.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { createEntryReader, type Entry } from "./read-entries.ts";
 

@@ -2,9 +2,9 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { RESUME_FINGERPRINT_BYTES } from "../../limits.ts";
 import type { Context } from "../context.ts";
 import { failure, Interrupted, reasonOf } from "../failure.ts";
+import { RESUME_FINGERPRINT_BYTES } from "../limits.ts";
 
 export interface InputFile extends Disposable {
   /** Undefined of a stream. */

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { missingAs, syncFolder, writeDurably } from "../../access/durable-file.ts";
-import { RESUME_FINGERPRINT_BYTES } from "../../limits.ts";
 import { failure, reasonOf } from "../failure.ts";
 import { asNumber, asRecord, asText, parseJson } from "../json.ts";
+import { RESUME_FINGERPRINT_BYTES } from "../limits.ts";
 
 export interface ResumePoint {
   /** Bytes and lines of the input that are done with. */
