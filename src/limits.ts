@@ -51,7 +51,7 @@ export const DUPLICATE_WINDOW_MS = 10 * 60 * SECOND_MS;
 export const SANDBOX_AGE_MS_MAX = 60 * 60 * SECOND_MS;
 /** A counter of a rate limit is kept this long: a batch of 1000 at one event per second is paid for within it. */
 export const RATES_AGE_MS_MAX = 20 * 60 * SECOND_MS;
-/** Memory that all rate counters may take together; about 200 bytes each. */
+/** Memory that all rate counters may take together, about 200 bytes each; as much again what is kept of the sandbox's clients, a kilobyte each at most. */
 export const RATES_BYTES_MAX = 32 * MIB;
 /** A rate counter that does not answer in this time is done without. */
 export const RATE_COUNT_MS_MAX = 500;
@@ -74,6 +74,8 @@ export const RECONCILE_AFTER_MS = 2 * 60 * SECOND_MS;
 export const RECONCILE_LOOK_MS = 30 * SECOND_MS;
 /** Requests per minute of one client to all sandbox endpoints together (SPEC 8). */
 export const SANDBOX_REQUESTS_PER_MINUTE = 100;
+/** What is kept of a client is of no use after that minute; twice as long, because clocks differ. */
+export const SANDBOX_CLIENT_AGE_MS_MAX = 2 * 60 * SECOND_MS;
 /** Sandbox events handed to the broker and not yet acknowledged. */
 export const SANDBOX_IN_FLIGHT_MAX = 256;
 /** Memory that all sandbox events may take together, in bytes; the oldest go first. */

@@ -13,6 +13,7 @@ import {
   CHECKPOINT_SUBJECTS,
   OBLIGATION_SUBJECTS,
   RATES_SUBJECTS,
+  SANDBOX_CLIENTS_SUBJECTS,
   SANDBOX_SUBJECTS,
 } from "./subjects.ts";
 
@@ -51,6 +52,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
     publish: [
       AUDIT_SUBJECTS,
       SANDBOX_SUBJECTS,
+      SANDBOX_CLIENTS_SUBJECTS,
       RATES_SUBJECTS,
       ACCEPTED_SUBJECTS,
       OBLIGATION_SUBJECTS,
@@ -61,6 +63,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       ...EVERY_CLIENT,
       ...readStream("AUDIT"),
       ...readStream("SANDBOX"),
+      "$JS.API.STREAM.MSG.GET.SANDBOX_CLIENTS",
       ...readStream("CHECKPOINTS"),
       "$JS.API.STREAM.INFO.ACCEPTED",
       "$JS.API.STREAM.MSG.GET.ACCEPTED",

@@ -5,12 +5,12 @@ import { RATES_SUBJECTS } from "./subjects.ts";
 const COUNTER_BYTES_MAX = 1024;
 
 /**
- * What each key has used of its rate, second by second, and each client of the sandbox, minute by minute, as counters (NATS ADR-49): so that a
- * limit holds over all front ends. In memory, because a lost count costs nobody an event.
+ * What each key has used of its rate, second by second, as counters (NATS ADR-49): so that a limit holds over all front ends. In memory, because a
+ * lost count costs nobody an event.
  */
 export const ratesStream = (options: TopologyOptions): StreamDefinition => ({
   name: "RATES",
-  purpose: "Counters of the rate limits, one per key, unit and second, or per sandbox client and minute.",
+  purpose: "Counters of the rate limits, one per key, unit and second.",
   writtenBy: "the front ends (src/jetstream/rate-counter.ts)",
   readBy: "the front ends, in the acknowledgement",
   settings: {

@@ -6,6 +6,7 @@
 export const AUDIT_SUBJECTS = "audit.>";
 export const SANDBOX_SUBJECTS = "sandbox.>";
 export const RATES_SUBJECTS = "rates.>";
+export const SANDBOX_CLIENTS_SUBJECTS = "sandbox_client.*";
 
 export const ACCEPTED_SUBJECTS = "accepted.>";
 
@@ -37,7 +38,10 @@ export const acceptedSubject = (tenant: string, hour: string): string => `accept
 
 export const tenantOfAccepted = (subject: string): string | undefined => subject.split(".")[1];
 
-/** The counter of one key or client, unit, and second or minute since 1970. */
+/** When one client of the sandbox was let in. */
+export const sandboxClientSubject = (client: string): string => `sandbox_client.${client}`;
+
+/** The counter of one key, unit and second since 1970. */
 export const rateSubject = (holder: string, unit: string, window: number): string =>
   `rates.${holder}.${unit}.${window}`;
 

@@ -6,6 +6,7 @@ import { obligationsStream } from "./obligations.ts";
 import { ratesStream } from "./rates.ts";
 import { retentionStream } from "./retention.ts";
 import { sandboxStream } from "./sandbox.ts";
+import { sandboxClientsStream } from "./sandbox-clients.ts";
 import type { StreamDefinition, TopologyOptions } from "./stream.ts";
 
 /** Everything the broker holds for Prooftrail, in order of creation. */
@@ -18,4 +19,5 @@ export const topology = (options: TopologyOptions): readonly StreamDefinition[] 
   ratesStream(options),
   retentionStream(options),
   sandboxStream(options),
+  sandboxClientsStream(options),
 ];

@@ -68,14 +68,22 @@ test("README lists every event that Prooftrail writes itself, with what it says"
 test("streams/README.md lists every stream with its subjects, and every broker user", () => {
   const streams = rows(read("streams/README.md").split("\n## ")[0] ?? "");
   expect(streams.map(([name, , , subjects]) => [name, subjects])).toEqual(
-    ["AUDIT", "CHECKPOINTS", "OBLIGATIONS", "SANDBOX", "KV_KEYS", "RATES", "KV_RETENTION", "ACCEPTED"].map(
-      (name) => [
-        name,
-        topology({ replicas: 1 })
-          .find((stream) => stream.name === name)
-          ?.settings.subjects.join(" "),
-      ],
-    ),
+    [
+      "AUDIT",
+      "CHECKPOINTS",
+      "OBLIGATIONS",
+      "SANDBOX",
+      "SANDBOX_CLIENTS",
+      "KV_KEYS",
+      "RATES",
+      "KV_RETENTION",
+      "ACCEPTED",
+    ].map((name) => [
+      name,
+      topology({ replicas: 1 })
+        .find((stream) => stream.name === name)
+        ?.settings.subjects.join(" "),
+    ]),
   );
   expect(streams).toHaveLength(topology({ replicas: 1 }).length);
   const users = rows(section("streams/README.md", "Permissions")).map(([user]) => user);

@@ -1,52 +1,135 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createClientRateLimiter, holderOf } from "./client-rate-limit.ts";
-import type { RateCounter } from "./shared-rate-limit.ts";
+import { type ClientTimes, createClientRateLimiter, holderOf, type KeptTimes } from "./client-rate-limit.ts";
 
-const createCounter = (): RateCounter => {
-  const values = new Map<string, number>();
-  return {
-    add: async ({ holder, window }, count) => {
-      const name = `${holder} ${window}`;
-      const value = (values.get(name) ?? 0) + count;
-      values.set(name, value);
-      return value;
+/** One store that answers a little later, as a broker does. */
+const createStore = (): ClientTimes & { questions: number } => {
+  const kept = new Map<string, KeptTimes>();
+  let revisions = 0;
+  const store = {
+    questions: 0,
+    read: async (holder: string) => {
+      store.questions++;
+      await Promise.resolve();
+      return kept.get(holder) ?? { times: [], revision: 0 };
+    },
+    write: async (holder: string, { times, revision }: KeptTimes) => {
+      store.questions++;
+      await Promise.resolve();
+      if ((kept.get(holder)?.revision ?? 0) !== revision) return { kind: "conflict" as const };
+      kept.set(holder, { times, revision: ++revisions });
+      return { kind: "written" as const, revision: revisions };
     },
   };
+  return store;
 };
 
+const CLIENT = "192.0.2.1";
+
+const setUp = (frontEnds = 1) => {
+  const clock = { now: 1_000_000_000 };
+  const store = createStore();
+  const limiters = Array.from({ length: frontEnds }, () =>
+    createClientRateLimiter({ store, nowMs: () => clock.now, perMinute: 100 }),
+  );
+  /** All at once, in turn to each front end. */
+  const ask = async (count: number, client = CLIENT) => {
+    const asked = Array.from({ length: count }, (_, index) => limiters[index % frontEnds]?.take(client));
+    const decisions = await Promise.all(asked);
+    const passed = decisions.filter((decision) => decision?.kind === "allowed").length;
+    return { passed, decisions };
+  };
+  return { clock, store, ask };
+};
+
+/** A client's requests over several minutes: how many at once, and the silence after them. */
+const history = fc.array(
+  fc.record({
+    count: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 150 })),
+    pauseMs: fc.oneof(
+      fc.integer({ min: 0, max: 2_000 }),
+      fc.integer({ min: 0, max: 70_000 }),
+      fc.constantFrom(59_999, 60_000, 60_001),
+    ),
+  }),
+  { maxLength: 60 },
+);
+
 describe("the limit of a client", () => {
-  test("never lets more than its number pass in any 60 seconds when requests come evenly, and never shuts out for longer", async () => {
-    let now = 0;
-    const limiter = createClientRateLimiter({ counter: createCounter(), nowMs: () => now, perMinute: 100 });
-    const passed: number[] = [];
-    // Four a second for five minutes: more than twice what is allowed.
-    for (; now < 300_000; now += 250)
-      if ((await limiter.take("192.0.2.1")).kind === "allowed") passed.push(now);
-    for (const from of passed) {
-      const inWindow = passed.filter((at) => at >= from && at < from + 60_000).length;
-      expect(inWindow).toBeLessThanOrEqual(110);
+  test("is that of a list of all that passed, over any number of front ends", async () => {
+    await fc.assert(
+      fc.asyncProperty(history, fc.integer({ min: 1, max: 4 }), async (bursts, frontEnds) => {
+        const { clock, ask } = setUp(frontEnds);
+        const passed: number[] = [];
+        for (const { count, pauseMs } of bursts) {
+          const room = 100 - passed.filter((time) => time > clock.now - 60_000).length;
+          const expected = Math.min(room, count);
+          const { passed: allowed } = await ask(count);
+          expect(allowed).toBe(expected);
+          passed.push(...new Array<number>(allowed).fill(clock.now));
+          clock.now += pauseMs;
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("takes a hundred again as soon as a hundred have left the window, wherever the minute of the clock ends", async () => {
+    const { clock, ask } = setUp();
+    clock.now = 60_000_000;
+    expect((await ask(90)).passed).toBe(90);
+    clock.now += 61_000;
+    expect((await ask(100)).passed).toBe(100);
+    clock.now += 31_000;
+    expect((await ask(60)).passed).toBe(0);
+  });
+
+  test("says when the oldest leaves the window, and keeps its word to the second", async () => {
+    const { clock, ask } = setUp();
+    await ask(40);
+    clock.now += 20_500;
+    await ask(60);
+    clock.now += 9_500;
+    const [refused] = (await ask(1)).decisions;
+    expect(refused).toEqual({ kind: "limited", perMinute: 100, retryAfterSeconds: 30 });
+    clock.now += 29_999;
+    expect((await ask(1)).decisions[0]).toMatchObject({ kind: "limited", retryAfterSeconds: 1 });
+    clock.now += 1;
+    expect((await ask(41)).passed).toBe(40);
+    expect((await ask(1)).decisions[0]).toMatchObject({ kind: "limited", retryAfterSeconds: 21 });
+  });
+
+  test("asks nobody for who is over it, and once for all who come together", async () => {
+    const { store, ask } = setUp();
+    await ask(100);
+    const { questions } = store;
+    expect(questions).toBeLessThan(5);
+    await ask(1000);
+    expect(store.questions).toBe(questions);
+  });
+
+  test("is each client's own, also of more clients than are remembered", async () => {
+    const { store, ask } = setUp();
+    await ask(100);
+    for (let other = 0; other < 10_001; other++)
+      await ask(1, `10.${other >> 16}.${(other >> 8) & 255}.${other & 255}`);
+    const { questions } = store;
+    expect((await ask(1)).passed).toBe(0);
+    expect(store.questions).toBe(questions + 1);
+  });
+
+  test("without an answer of the store nobody knows, nor where it fails", async () => {
+    const silent: ClientTimes = {
+      read: async () => undefined,
+      write: async () => ({ kind: "unavailable" }),
+    };
+    const mute: ClientTimes = { ...silent, read: async () => ({ times: [], revision: 0 }) };
+    const contested: ClientTimes = { ...mute, write: async () => ({ kind: "conflict" }) };
+    for (const store of [silent, mute, contested]) {
+      const limiter = createClientRateLimiter({ store, nowMs: () => 0, perMinute: 100 });
+      const decisions = await Promise.all([limiter.take(CLIENT), limiter.take(CLIENT)]);
+      expect(decisions).toEqual([{ kind: "unknown" }, { kind: "unknown" }]);
     }
-    expect(passed.length).toBeGreaterThan(400);
-  });
-
-  test("says when to come back, and keeps its word", async () => {
-    let now = 1_000_000;
-    const limiter = createClientRateLimiter({ counter: createCounter(), nowMs: () => now, perMinute: 100 });
-    for (let asked = 0; asked < 100; asked++) expect((await limiter.take("192.0.2.1")).kind).toBe("allowed");
-    const refused = await limiter.take("192.0.2.1");
-    if (refused.kind !== "limited") throw new Error("the hundred and first is too many");
-    now += refused.retryAfterSeconds * 1000;
-    expect((await limiter.take("192.0.2.1")).kind).toBe("allowed");
-  });
-
-  test("without an answer of the counter nobody knows", async () => {
-    const limiter = createClientRateLimiter({
-      counter: { add: async () => undefined },
-      nowMs: () => 0,
-      perMinute: 100,
-    });
-    expect(await limiter.take("192.0.2.1")).toEqual({ kind: "unknown" });
   });
 });
 

@@ -1,56 +1,131 @@
 /**
- * The limit of clients without a key: so many requests in any 60 seconds per address, exact over all front ends, because each request is counted
- * by one shared counter. A sliding window of two minutes: of the last minute's requests as large a part counts as still lies within 60 seconds
- * when they came evenly.
+ * The limit of clients without a key: so many requests in any 60 seconds per address. The times of those that passed are kept where all front ends
+ * see them, and each request that passes is written there first, on condition that nobody else wrote meanwhile: so the limit is exact over all
+ * front ends, as far as their clocks agree. What is refused leaves no trace.
  */
 import { isIP } from "node:net";
-import type { RateCounter } from "./shared-rate-limit.ts";
 
 export type ClientDecision =
   | { readonly kind: "allowed" }
   | { readonly kind: "limited"; readonly perMinute: number; readonly retryAfterSeconds: number }
-  /** The counter did not answer: nobody knows. */
+  /** What is kept was not to be had: nobody knows. */
   | { readonly kind: "unknown" };
 
 export interface ClientRateLimiter {
   take(address: string): Promise<ClientDecision>;
 }
 
+/** When a client's requests passed, in milliseconds since 1970, at most as many as may pass in one window. */
+export interface KeptTimes {
+  readonly times: readonly number[];
+  /** 0 where nothing is kept. */
+  readonly revision: number;
+}
+
+export type TimesWrite =
+  | { readonly kind: "written"; readonly revision: number }
+  /** Somebody wrote since that revision. */
+  | { readonly kind: "conflict" }
+  /** It may or may not have been written. */
+  | { readonly kind: "unavailable" };
+
+export interface ClientTimes {
+  /** Undefined where no answer came. */
+  read(holder: string): Promise<KeptTimes | undefined>;
+  /** Takes the place of what was kept at that revision. */
+  write(holder: string, kept: KeptTimes): Promise<TimesWrite>;
+}
+
 const WINDOW_MS = 60_000;
 
+/** Clients whose times this front end remembers, 800 bytes each: 8 MB. Of another they are read again. */
+const CLIENTS_REMEMBERED_MAX = 10_000;
+
+/** Each time another front end let a request of the same client pass: more tries are needed only by who has that many front ends. */
+const TRIES_MAX = 100;
+
+interface Client {
+  readonly holder: string;
+  /** As it was seen last. Others only add to it, so who is at the limit by this is at the limit. */
+  kept: KeptTimes | undefined;
+  readonly waiting: ((decision: ClientDecision) => void)[];
+  isServing: boolean;
+}
+
 export const createClientRateLimiter = (dependencies: {
-  readonly counter: RateCounter;
+  readonly store: ClientTimes;
   readonly nowMs: () => number;
   readonly perMinute: number;
 }): ClientRateLimiter => {
-  const { counter, nowMs, perMinute } = dependencies;
+  const { store, nowMs, perMinute } = dependencies;
+  const clients = new Map<string, Client>();
+
+  /** All who wait are let in or refused together, with one write, until nobody waits. */
+  const serve = async (client: Client): Promise<void> => {
+    let tries = 0;
+    while (client.waiting.length > 0) {
+      client.kept ??= await store.read(client.holder);
+      if (!client.kept || tries++ >= TRIES_MAX) return answer(client, client.waiting.length, UNKNOWN);
+      const now = nowMs();
+      const { revision } = client.kept;
+      const times = timesWithin(client.kept.times, now);
+      const admitted = Math.min(perMinute - times.length, client.waiting.length);
+      if (admitted <= 0) return answer(client, client.waiting.length, limited(times, now, perMinute));
+      const next = [...times, ...new Array<number>(admitted).fill(now)];
+      const write = await store.write(client.holder, { times: next, revision });
+      client.kept = write.kind === "written" ? { times: next, revision: write.revision } : undefined;
+      if (write.kind === "conflict") continue;
+      answer(client, admitted, write.kind === "written" ? ALLOWED : UNKNOWN);
+      tries = 0;
+    }
+  };
+
+  const serveAll = async (client: Client): Promise<void> => {
+    client.isServing = true;
+    try {
+      await serve(client);
+    } finally {
+      client.isServing = false;
+      answer(client, client.waiting.length, UNKNOWN);
+    }
+  };
+
   return {
     take: async (address) => {
-      const now = nowMs();
-      const window = Math.floor(now / WINDOW_MS);
-      const holder = holderOf(address);
-      const [before, counted] = await Promise.all([
-        counter.add({ holder, unit: "sandbox", window: window - 1 }, 0),
-        counter.add({ holder, unit: "sandbox", window }, 1),
-      ]);
-      if (before === undefined || counted === undefined) return { kind: "unknown" };
-      const elapsed = (now - window * WINDOW_MS) / WINDOW_MS;
-      if (before * (1 - elapsed) + counted <= perMinute) return { kind: "allowed" };
-      // What was refused does not count, so that who asks too often is served again as soon as anybody.
-      await counter.add({ holder, unit: "sandbox", window }, -1);
-      const wait = waitFor({ before, counted: counted - 1, elapsed, perMinute });
-      return { kind: "limited", perMinute, retryAfterSeconds: Math.max(1, Math.ceil(wait * 60)) };
+      const client = clientOf(clients, holderOf(address));
+      const { promise, resolve } = Promise.withResolvers<ClientDecision>();
+      client.waiting.push(resolve);
+      if (!client.isServing) await serveAll(client);
+      return promise;
     },
   };
 };
 
-/** Parts of a window until one more is allowed, as far as is known now. */
-const waitFor = (state: { before: number; counted: number; elapsed: number; perMinute: number }): number => {
-  const { before, counted, elapsed, perMinute } = state;
-  const left = perMinute - counted - 1;
-  if (left >= 0 && before > 0) return Math.max(0, 1 - left / before - elapsed);
-  // This minute is used up: its requests count on in the next one, less and less.
-  return 1 - elapsed + Math.max(0, 1 - (perMinute - 1) / Math.max(1, counted));
+const ALLOWED: ClientDecision = { kind: "allowed" };
+const UNKNOWN: ClientDecision = { kind: "unknown" };
+
+const answer = ({ waiting }: Client, count: number, decision: ClientDecision): void => {
+  for (const resolve of waiting.splice(0, count)) resolve(decision);
+};
+
+/** The one that asked longest ago is forgotten first. */
+const clientOf = (clients: Map<string, Client>, holder: string): Client => {
+  const client = clients.get(holder) ?? { holder, kept: undefined, waiting: [], isServing: false };
+  clients.delete(holder);
+  clients.set(holder, client);
+  const [oldest] = clients.keys();
+  if (clients.size > CLIENTS_REMEMBERED_MAX && oldest !== undefined) clients.delete(oldest);
+  return client;
+};
+
+/** In order of time, whichever front end's clock wrote them. */
+const timesWithin = (times: readonly number[], now: number): readonly number[] =>
+  times.filter((time) => time > now - WINDOW_MS).sort((left, right) => left - right);
+
+/** One more is allowed when so many have left the window that there is room. */
+const limited = (times: readonly number[], now: number, perMinute: number): ClientDecision => {
+  const leaves = (times[times.length - perMinute] ?? now) + WINDOW_MS;
+  return { kind: "limited", perMinute, retryAfterSeconds: Math.max(1, Math.ceil((leaves - now) / 1000)) };
 };
 
 /**

@@ -6,12 +6,9 @@
 import type { RateDecision, RateLimiter, RateRequest, RateUnit } from "./rate-limit.ts";
 
 export interface RateCounter {
-  /**
-   * Adds to one counter, which may be 0 or less, and gives its value after that; undefined where no answer came. `holder` is the id of a key, or the
-   * name of a client.
-   */
+  /** Adds to one counter and gives its value after that; undefined where no answer came. `holder` is the id of a key. */
   add(
-    counter: { readonly holder: string; readonly unit: RateUnit | "sandbox"; readonly window: number },
+    counter: { readonly holder: string; readonly unit: RateUnit; readonly window: number },
     count: number,
   ): Promise<number | undefined>;
 }

@@ -7,6 +7,8 @@ export const API_ERROR = {
   messageNotFound: 10037,
   /** Somebody wrote since the revision that was named. */
   wrongLastSequence: 10071,
+  /** The same, where the broker does not say which it would be: it is still being replicated. */
+  wrongLastSequenceUnnamed: 10164,
   /** R3: a message with the same id is being replicated. Not an answer yet: ask again (measured on 2.15.1). */
   duplicateInProcess: 10158,
   /** A message id of an atomic batch is known; the whole batch was refused (NATS ADR-50). */
@@ -16,6 +18,9 @@ export const API_ERROR = {
 /** The batch was refused for one id in it, which the broker does not name. */
 export const isDuplicateInBatch = (code: number): boolean =>
   code === API_ERROR.duplicateInBatch || code === API_ERROR.duplicateInProcess;
+
+export const isWrongLastSequence = (code: number | undefined): boolean =>
+  code === API_ERROR.wrongLastSequence || code === API_ERROR.wrongLastSequenceUnnamed;
 
 export const apiErrorCode = (error: unknown): number | undefined =>
   error instanceof NatsError ? error.api_error?.err_code : undefined;

@@ -16,7 +16,7 @@ export const createRateCounter = ({
 }): RateCounter => ({
   add: async ({ holder, unit, window }, count) => {
     const increment = headers();
-    increment.set("Nats-Incr", count < 0 ? String(count) : `+${count}`);
+    increment.set("Nats-Incr", `+${count}`);
     const subject = rateSubject(holder, unit, window);
     try {
       const answer = await connection.untilLost(() =>

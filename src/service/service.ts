@@ -28,6 +28,7 @@ import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
 import { createCheckpointStream } from "../jetstream/checkpoint-stream.ts";
+import { createClientTimes } from "../jetstream/client-times.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createRateCounter } from "../jetstream/rate-counter.ts";
 import { createLogReader } from "../jetstream/reader.ts";
@@ -171,7 +172,7 @@ const createApi = async (parts: {
   return createHttpApp({
     ...surroundings,
     intake: createAuditIntake({ appender, reader, accepted, views, metrics, judging }),
-    sandbox: await openSandbox({ connection, rateCounter, judging }),
+    sandbox: await openSandbox({ connection, logger, judging }),
     views,
     reconciliation: { views, log: reader, accepted },
     log: reader,
@@ -303,11 +304,11 @@ export class ViewsRefusedError extends Error {
 
 const openSandbox = async ({
   connection,
-  rateCounter,
+  logger,
   judging,
 }: {
   connection: BrokerConnection;
-  rateCounter: RateCounter;
+  logger: Logger;
   judging: Judging;
 }) => {
   const reader = await createLogReader(connection, "SANDBOX");
@@ -321,7 +322,7 @@ const openSandbox = async ({
     ...judging,
   });
   const limiter = createClientRateLimiter({
-    counter: rateCounter,
+    store: createClientTimes({ connection, logger }),
     nowMs: () => Date.now(),
     perMinute: SANDBOX_REQUESTS_PER_MINUTE,
   });

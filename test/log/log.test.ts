@@ -216,6 +216,7 @@ describe("streams", () => {
         "RATES",
         "KV_RETENTION",
         "SANDBOX",
+        "SANDBOX_CLIENTS",
       ],
       updated: [],
     });

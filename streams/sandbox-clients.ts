@@ -1,0 +1,39 @@
+import { RATES_BYTES_MAX, SANDBOX_CLIENT_AGE_MS_MAX, SANDBOX_REQUESTS_PER_MINUTE } from "../src/limits.ts";
+import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { SANDBOX_CLIENTS_SUBJECTS } from "./subjects.ts";
+
+const TIME_BYTES = 8;
+/** A header that names the revision it builds on, and what the broker adds. */
+const HEADER_BYTES_MAX = 1024;
+
+/**
+ * When each client of the sandbox was let in during the last minute, at most so often as it may be: 8 bytes per request, so that a client takes a kilobyte
+ * and all of them together a fixed number. Past it those that asked longest ago are forgotten. In memory, because a lost one costs nobody an event.
+ */
+export const sandboxClientsStream = (options: TopologyOptions): StreamDefinition => ({
+  name: "SANDBOX_CLIENTS",
+  purpose: "When each client of the sandbox was let in during the last minute, one message per client.",
+  writtenBy: "the front ends (src/jetstream/client-times.ts)",
+  readBy: "the front ends",
+  settings: {
+    subjects: [SANDBOX_CLIENTS_SUBJECTS],
+    storage: "memory",
+    retention: "limits",
+    discard: "old",
+    num_replicas: options.replicas,
+    max_age: nanoseconds(SANDBOX_CLIENT_AGE_MS_MAX),
+    max_bytes: RATES_BYTES_MAX,
+    max_msgs: -1,
+    max_msgs_per_subject: 1,
+    max_msg_size: SANDBOX_REQUESTS_PER_MINUTE * TIME_BYTES + HEADER_BYTES_MAX,
+    duplicate_window: nanoseconds(SANDBOX_CLIENT_AGE_MS_MAX),
+    deny_delete: false,
+    deny_purge: false,
+    allow_direct: false,
+    allow_atomic: false,
+    allow_msg_counter: false,
+    allow_rollup_hdrs: false,
+    compression: "none",
+  },
+  updatable: ["num_replicas", "max_age", "max_bytes", "max_msg_size", "duplicate_window", "allow_direct"],
+});
