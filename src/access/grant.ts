@@ -1,6 +1,6 @@
 /** Nobody grants more than they have. The arithmetic of that rule, for keys.ts. */
 import type { Principal } from "./authenticate.ts";
-import type { ApiKeyRecord } from "./key-record.ts";
+import { type ApiKeyRecord, EXPIRY_EXPECTED } from "./key-record.ts";
 import type { KeyProblem } from "./key-request.ts";
 import type { Scope } from "./scopes.ts";
 
@@ -27,14 +27,29 @@ export const excessOver = (principal: Principal, grant: Grant): Excess | undefin
   if (scope !== undefined) return { kind: "insufficient_scope", scope };
   const problems: KeyProblem[] = [];
   if (grant.tenant !== principal.tenant) {
-    problems.push(beyond("/tenant", "A key can only be made for the tenant of the key that makes it."));
+    problems.push(
+      beyond(
+        "/tenant",
+        "A key can only be made for the tenant of the key that makes it: send that one, or none.",
+      ),
+    );
   }
   if (isAbove(timeOf(grant.expiresAt), timeOf(principal.expiresAt))) {
-    problems.push(beyond("/expires_at", "The key would outlive the key that makes it."));
+    problems.push(
+      beyond(
+        "/expires_at",
+        `The key would outlive the key that makes it: send a time up to ${principal.expiresAt}.`,
+      ),
+    );
   }
   for (const name of RATES) {
     if (isAbove(grant.rateLimit?.[name], principal.rateLimit?.[name])) {
-      problems.push(beyond(`/rate_limit/${name}`, "The limit is above that of the key that makes it."));
+      problems.push(
+        beyond(
+          `/rate_limit/${name}`,
+          `The limit is above that of the key that makes it: send at most ${principal.rateLimit?.[name]}.`,
+        ),
+      );
     }
   }
   return problems.length === 0 ? undefined : { kind: "invalid", problems };
@@ -57,18 +72,19 @@ export const expiryOf = (
   | { readonly kind: "ok"; readonly expiresAt: string | undefined }
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] } => {
   if (asked === undefined) return { kind: "ok", expiresAt: undefined };
-  const refuse = (message: string) => ({
-    kind: "invalid" as const,
-    problems: [{ path: "/expires_at", code: "invalid_value" as const, message }],
-  });
   const parts = UTC_TIME.exec(asked);
   const time = Date.parse(asked.toUpperCase());
   // A date that does not exist, 30 February, is read as 1 March by some engines: the day must come back as sent.
   if (!parts || Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== parts[1]) {
-    return refuse("Expected a time in UTC as in RFC 3339, for example 2027-01-01T00:00:00Z.");
+    return invalidExpiry();
   }
-  if (time <= now.getTime()) return refuse("Expected a time in the future.");
+  if (time <= now.getTime()) return invalidExpiry();
   return { kind: "ok", expiresAt: new Date(time).toISOString() };
+};
+
+const invalidExpiry = () => {
+  const message = `expires_at is not valid: send ${EXPIRY_EXPECTED}.`;
+  return { kind: "invalid", problems: [{ path: "/expires_at", code: "invalid_value", message }] } as const;
 };
 
 const RATES = ["requests_per_second", "events_per_second"] as const;

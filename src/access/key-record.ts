@@ -34,6 +34,7 @@ const Name = Type.String({
   // U+0000 to U+001F and U+007F: a name is printed in lists and terminals.
   pattern: "^[^\\u0000-\\u001F\\u007F]*$",
   description: "For people: what the key is used by.",
+  "x-expects": `a text of 1 to ${KEY_NAME_CHARACTERS_MAX} characters without control characters`,
 });
 const Scopes = Type.Array(ScopeSchema, {
   minItems: 1,
@@ -80,6 +81,8 @@ export const AdminKeyRecord = Type.Object({
 });
 export type AdminKeyRecord = Static<typeof AdminKeyRecord>;
 
+export const EXPIRY_EXPECTED = "a time in the future, as RFC 3339 in UTC, for example 2027-01-01T00:00:00Z";
+
 export const CreateKeyRequest = Type.Object(
   {
     tenant: Type.Optional(TenantSchema),
@@ -88,6 +91,7 @@ export const CreateKeyRequest = Type.Object(
     expires_at: Type.Optional(
       Type.String({
         description: "RFC 3339 in UTC. Left out: as long as the managing key, or without end.",
+        "x-expects": EXPIRY_EXPECTED,
         examples: ["2027-01-01T00:00:00Z"],
       }),
     ),

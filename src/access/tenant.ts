@@ -19,4 +19,5 @@ export const isTenant = (text: string): boolean => TENANT.test(text);
 export const TenantSchema = Type.String({
   pattern: TENANT_PATTERN,
   description: "Tenant: lower-case letters, digits and hyphens, 1 to 63 characters.",
+  "x-expects": "1 to 63 lower-case letters, digits and hyphens, of which the first is no hyphen",
 });

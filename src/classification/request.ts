@@ -9,10 +9,9 @@ const text = (description: string, example: string) =>
     minLength: 1,
     maxLength: CLASSIFICATION_TEXT_CHARACTERS_MAX,
     description,
-    "x-expects": `a text of 1 to ${CLASSIFICATION_TEXT_CHARACTERS_MAX} characters`,
     examples: [example],
   });
-const flag = (description: string) => Type.Boolean({ description, "x-expects": "true or false" });
+const flag = (description: string) => Type.Boolean({ description });
 const oneOf = <Word extends string>(words: readonly Word[], options: Record<string, unknown>) =>
   Type.Unsafe<Word>({ ...Type.Union(words.map((word) => Type.Literal(word))), ...options });
 
@@ -36,20 +35,18 @@ export const ClassificationRequest = Type.Object(
       Type.Number({
         minimum: 0,
         description: "Computing spent on training, in floating-point operations.",
-        "x-expects": "a number of at least 0",
         examples: [1e25],
       }),
     ),
     jurisdictions: Type.Optional(
-      Type.Array(oneOf(JURISDICTIONS, { "x-expects": `one of ${JURISDICTIONS.join(", ")}` }), {
+      Type.Array(oneOf(JURISDICTIONS, {}), {
         minItems: 1,
         maxItems: JURISDICTIONS.length,
         description: "Only the laws of these. Left out: all.",
-        "x-expects": `an array of 1 to ${JURISDICTIONS.length} of ${JURISDICTIONS.join(", ")}`,
       }),
     ),
   },
-  { additionalProperties: true, "x-expects": "an object that describes the system" },
+  { additionalProperties: true },
 );
 export type ClassificationRequest = Static<typeof ClassificationRequest>;
 

@@ -54,16 +54,23 @@ export const PolicyRecord = Type.Object({
 });
 export type PolicyRecord = Static<typeof PolicyRecord>;
 
-const AssetId = Type.String({ minLength: 1, description: "Everything of this asset." });
+export const IDENTIFIER_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters`;
+const AssetId = Type.String({
+  minLength: 1,
+  description: "Everything of this asset.",
+  "x-expects": IDENTIFIER_EXPECTED,
+});
 const CorrelationId = Type.String({
   minLength: 1,
   description: "Everything of this case: as `GET /v1/cases/{correlation_id}` puts it together.",
+  "x-expects": IDENTIFIER_EXPECTED,
 });
 const HoldReason = Type.String({
   minLength: 1,
   maxLength: HOLD_REASON_CHARACTERS_MAX,
   pattern: "^[^\\u0000]*$",
   description: "For people: why nothing may go.",
+  "x-expects": `a text of 1 to ${HOLD_REASON_CHARACTERS_MAX} characters, none of them U+0000`,
 });
 
 export const HoldRequest = Type.Object(

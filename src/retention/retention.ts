@@ -2,16 +2,17 @@
  * Who may say how long a tenant's events are kept, and what may not go. The admin key for every tenant, any other for its own; a hold of another
  * tenant is answered as one that does not exist. Each change is in the log before it is made.
  */
-import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ActionRecorder, Actor } from "../access/action.ts";
 import type { Principal } from "../access/authenticate.ts";
-import { checkRequest, type KeyProblem } from "../access/key-request.ts";
+import type { KeyProblem } from "../access/key-request.ts";
 import { isWithinCharacters } from "../event/formats.ts";
 import { HOLDS_PER_TENANT_MAX, IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
+import { createRequestCheck } from "../request/check.ts";
 import { GENERAL_FLOOR, RETENTION_TIERS } from "./floors.ts";
 import {
   type HoldRecord,
   HoldRequest,
+  IDENTIFIER_EXPECTED,
   type PolicyRecord,
   PolicyRequest,
   type RetentionPolicy,
@@ -98,7 +99,7 @@ const setPolicy = async (
   { by, request }: Parameters<Retention["setPolicy"]>[0],
 ): ReturnType<Retention["setPolicy"]> => {
   const { principal } = by;
-  const checked = checkRequest(policyRequests, request);
+  const checked = checkPolicyRequest(request);
   if (checked.kind === "invalid") return checked;
   const { tenant = principal.tenant, ...policySaid } = checked.request;
   if (!mayManage(principal, tenant)) return invalid([notOwn("/tenant")]);
@@ -123,7 +124,7 @@ const placeHold = async (
   { by, request }: Parameters<Retention["placeHold"]>[0],
 ): ReturnType<Retention["placeHold"]> => {
   const { principal } = by;
-  const checked = checkRequest(holdRequests, request);
+  const checked = checkHoldRequest(request);
   if (checked.kind === "invalid") return checked;
   const { tenant = principal.tenant, ...held } = checked.request;
   if (!mayManage(principal, tenant)) return invalid([notOwn("/tenant")]);
@@ -208,8 +209,8 @@ const detailsOf = ({ id, asset_id, correlation_id }: HoldRecord) => ({
 const mayManage = (principal: Principal, tenant: string): boolean =>
   principal.isAdmin || principal.tenant === tenant;
 
-const policyRequests = TypeCompiler.Compile(PolicyRequest);
-const holdRequests = TypeCompiler.Compile(HoldRequest);
+const checkPolicyRequest = createRequestCheck(PolicyRequest);
+const checkHoldRequest = createRequestCheck(HoldRequest);
 
 /** What a schema cannot say. */
 const policyProblems = (said: RetentionPolicy): readonly RetentionProblem[] => [
@@ -232,11 +233,12 @@ const boundProblems = (
   const { days, span, clause } = GENERAL_FLOOR;
   const at = `${path}/maximum_days`;
   if (maximum < days) {
-    const message = `Nothing may go before ${days} days (${span}). ${clause}.`;
+    const message = `Nothing may go before ${days} days (${span}): send at least ${days}. ${clause}.`;
     return [{ path: at, code: "below_floor", message }];
   }
   if (minimum === undefined || minimum <= maximum) return [];
-  return [{ path: at, code: "invalid_value", message: `Expected at least minimum_days, ${minimum}.` }];
+  const message = `${at.slice(1)} is below minimum_days: send at least ${minimum}, or a lower minimum_days.`;
+  return [{ path: at, code: "invalid_value", message }];
 };
 
 const holdProblems = ({ asset_id, correlation_id }: HoldRequest): readonly RetentionProblem[] => {
@@ -251,14 +253,14 @@ const holdProblems = ({ asset_id, correlation_id }: HoldRequest): readonly Reten
     .map(([name]) => ({
       path: `/${name}`,
       code: "invalid_value",
-      message: `Expected 1 to ${IDENTIFIER_CHARACTERS_MAX} characters.`,
+      message: `${name} is not valid: send ${IDENTIFIER_EXPECTED}.`,
     }));
 };
 
 const notOwn = (path: string): RetentionProblem => ({
   path,
   code: "exceeds_own",
-  message: "A key can only name its own tenant.",
+  message: "A key can only name its own tenant: send that one, or none.",
 });
 
 const invalid = (problems: readonly RetentionProblem[]): RetentionRefusal => ({ kind: "invalid", problems });

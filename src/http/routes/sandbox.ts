@@ -1,5 +1,4 @@
 /** The sandbox: without a key, limited per client, and never to be mistaken for the real thing (http/watermark.ts). */
-import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Elysia } from "elysia";
 import type { ClientRateLimiter } from "../../access/client-rate-limit.ts";
 import { classify } from "../../classification/classify.ts";
@@ -13,6 +12,7 @@ import {
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
 import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
+import { createRequestCheck } from "../../request/check.ts";
 import { SANDBOX_ASSETS } from "../../sandbox/assets.ts";
 import { expiryOf, type RecentEvent, recentEvents } from "../../sandbox/recent-events.ts";
 import { WATERMARK, WATERMARK_MEMBER } from "../../sandbox/watermark.ts";
@@ -22,7 +22,6 @@ import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { clientLimited, problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import { contextOf, type RequestContext } from "../request-context.ts";
-import { requestErrors } from "../schema-errors.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successList } from "../success.ts";
 import { acceptedEvent, refused } from "./ingestion.ts";
@@ -106,7 +105,7 @@ const CLASSIFIED_ASSETS = SANDBOX_ASSETS.map((asset) => {
   return { ...asset, risk_tier, legal_bases };
 });
 
-const requests = TypeCompiler.Compile(ClassificationRequest);
+const checkClassificationRequest = createRequestCheck(ClassificationRequest);
 
 const postClassify = async (
   bodies: BodyReader,
@@ -115,13 +114,9 @@ const postClassify = async (
 ): Promise<Response> => {
   const read = await readJson(bodies, request, context);
   if (read instanceof Response) return read;
-  const { value } = read;
-  if (!requests.Check(value)) {
-    return problem(context, "invalid_request", {
-      errors: requestErrors(requests.Errors(value), "the system"),
-    });
-  }
-  return success({ requestId: context.requestId, data: classify(value) });
+  const checked = checkClassificationRequest(read.value);
+  if (checked.kind === "invalid") return problem(context, "invalid_request", { errors: checked.problems });
+  return success({ requestId: context.requestId, data: classify(checked.request) });
 };
 
 const postEvent = async (

@@ -1,0 +1,66 @@
+/** What a schema wants, in words: the end of the sentence "send …". Derived from the schema, so that no body has errors of its own to keep. */
+import type { TSchema } from "@sinclair/typebox";
+
+/** Where it does not follow from the schema, as of a pattern, the schema says it in `x-expects`; without that this throws. */
+export const expectationOf = (schema: TSchema): string => {
+  const said: unknown = schema["x-expects"];
+  if (typeof said === "string") return said;
+  const choices = choicesOf(schema);
+  if (choices.length > 0) return `one of ${choices.join(", ")}`;
+  switch (schema.type) {
+    case "integer":
+      return `a whole number${range(schema.minimum, schema.maximum)}`;
+    case "number":
+      return `a number${range(schema.minimum, schema.maximum)}`;
+    case "boolean":
+      return "true or false";
+    case "string":
+      if (schema.pattern === undefined && schema.format === undefined) return text(schema);
+      break;
+    case "array":
+      return array(schema);
+    case "object":
+      return object(schema);
+  }
+  throw new Error(`a schema that nobody can put into words: ${JSON.stringify(schema)}`);
+};
+
+/** The values of a union of texts; none where it is something else. */
+export const choicesOf = ({ anyOf }: TSchema): readonly string[] => {
+  if (!Array.isArray(anyOf)) return [];
+  const values: unknown[] = anyOf.map((member: TSchema) => member.const);
+  return values.every((value) => typeof value === "string") ? values : [];
+};
+
+/** The members of an object that have a meaning. */
+export const membersOf = ({ properties = {} }: TSchema): readonly string[] => Object.keys(properties);
+
+type Bound = number | undefined;
+
+const range = (min: Bound, max: Bound): string => {
+  if (min === undefined) return max === undefined ? "" : ` of at most ${max}`;
+  return max === undefined ? ` of at least ${min}` : ` from ${min} to ${max}`;
+};
+
+const size = (min: Bound, max: Bound): string => {
+  if (max === undefined) return min === undefined ? "" : ` of at least ${min}`;
+  return min === undefined ? ` of at most ${max}` : ` of ${min} to ${max}`;
+};
+
+const text = ({ minLength, maxLength }: TSchema): string => {
+  const bounds = size(minLength, maxLength);
+  return bounds === "" ? "a text" : `a text${bounds} characters`;
+};
+
+const array = ({ minItems, maxItems, uniqueItems, items }: TSchema): string => {
+  const entries = uniqueItems ? "different entries" : "entries";
+  return `an array${size(minItems, maxItems) || " of"} ${entries}, each ${expectationOf(items)}`;
+};
+
+const object = (schema: TSchema): string => {
+  const required: readonly string[] = schema.required ?? [];
+  const optional = membersOf(schema).filter((name) => !required.includes(name));
+  if (required.length === 0) return `an object with any of ${optional.join(", ")}`;
+  const more = optional.length === 0 ? "" : ` and, where you want them, ${optional.join(", ")}`;
+  return `an object with ${required.join(", ")}${more}`;
+};

@@ -1,0 +1,166 @@
+/** Each error of an administrative body names the field, the reason and what to send instead, and never repeats what was sent. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const SCOPES = "events:write, events:read, keys:manage";
+const SCOPES_EXPECTED = `an array of 1 to 3 different entries, each one of ${SCOPES}`;
+const KEY_EXPECTED = "an object with scopes and, where you want them, tenant, name, expires_at, rate_limit";
+const TENANT_EXPECTED = "1 to 63 lower-case letters, digits and hyphens, of which the first is no hyphen";
+const EXPIRY_EXPECTED = "a time in the future, as RFC 3339 in UTC, for example 2027-01-01T00:00:00Z";
+const DAYS_EXPECTED = "a whole number from 1 to 36525";
+const scopes = ["events:read"];
+const asset_id = "a";
+const reason = "r";
+
+const errorsOf = async (method: string, path: string, body: unknown) => {
+  const answer = await service.call(path, { method, body: JSON.stringify(body) });
+  expect([answer.status, answer.json.code]).toEqual([400, "invalid_request"]);
+  return answer.json.errors.map(
+    ({ path: place, code, message }: Record<string, string>) => `${place} ${code} ${message}`,
+  );
+};
+
+describe.each([
+  [
+    "POST",
+    "/v1/keys",
+    [
+      [7, ` invalid_type The body is not valid: send ${KEY_EXPECTED}.`],
+      [{}, `/scopes required scopes is required: send ${SCOPES_EXPECTED}.`],
+      [{ scopes: ["hunter2"] }, `/scopes/0 invalid_value scopes/0 is not valid: send one of ${SCOPES}.`],
+      [
+        { scopes: ["event:read"] },
+        `/scopes/0 invalid_value scopes/0 is not valid: did you mean events:read? Send one of ${SCOPES}.`,
+      ],
+      [{ scopes: [] }, `/scopes invalid_value scopes is not valid: send ${SCOPES_EXPECTED}.`],
+      [{ scopes: "events:read" }, `/scopes invalid_type scopes is not valid: send ${SCOPES_EXPECTED}.`],
+      [{ scopes, tenant: "HUNTER2" }, `/tenant invalid_value tenant is not valid: send ${TENANT_EXPECTED}.`],
+      [{ scopes, tenant: 2 }, `/tenant invalid_type tenant is not valid: send ${TENANT_EXPECTED}.`],
+      [
+        { scopes, name: "" },
+        "/name invalid_value name is not valid: send a text of 1 to 128 characters without control characters.",
+      ],
+      [
+        { scopes, tennant: "hunter2" },
+        "/tennant unknown_field There is no such member: did you mean tenant?",
+      ],
+      [
+        { scopes, colour: "hunter2" },
+        "/colour unknown_field There is no such member. Known: tenant, scopes, name, expires_at, rate_limit.",
+      ],
+      [
+        { scopes, expires_at: "hunter2" },
+        `/expires_at invalid_value expires_at is not valid: send ${EXPIRY_EXPECTED}.`,
+      ],
+      [
+        { scopes, expires_at: "2020-01-01T00:00:00Z" },
+        `/expires_at invalid_value expires_at is not valid: send ${EXPIRY_EXPECTED}.`,
+      ],
+      [
+        { scopes, expires_at: 7 },
+        `/expires_at invalid_type expires_at is not valid: send ${EXPIRY_EXPECTED}.`,
+      ],
+      [
+        { scopes, rate_limit: { requests_per_second: 0 } },
+        "/rate_limit/requests_per_second invalid_value rate_limit/requests_per_second is not valid: send a whole number from 1 to 1000000.",
+      ],
+      [
+        { scopes, rate_limit: 7 },
+        "/rate_limit invalid_type rate_limit is not valid: send an object with any of requests_per_second, events_per_second.",
+      ],
+    ],
+  ],
+  [
+    "POST",
+    "/v1/keys/k3Yb0Qz81mNd/rotate",
+    [
+      [
+        { grace_seconds: "hunter2" },
+        "/grace_seconds invalid_type grace_seconds is not valid: send a whole number from 0 to 604800.",
+      ],
+      [{ grace: 5 }, "/grace unknown_field There is no such member. Known: grace_seconds."],
+    ],
+  ],
+  [
+    "PUT",
+    "/v1/retention",
+    [
+      [
+        { maximum_days: "400" },
+        `/maximum_days invalid_type maximum_days is not valid: send ${DAYS_EXPECTED}.`,
+      ],
+      [
+        { maximum_days: 400.5 },
+        `/maximum_days invalid_type maximum_days is not valid: send ${DAYS_EXPECTED}.`,
+      ],
+      [{ maximum_days: 0 }, `/maximum_days invalid_value maximum_days is not valid: send ${DAYS_EXPECTED}.`],
+      [
+        { maximum_day: 400 },
+        "/maximum_day unknown_field There is no such member: did you mean maximum_days?",
+      ],
+      [
+        { tiers: { lo: {} } },
+        "/tiers/lo unknown_field There is no such member. Known: low, limited, high, prohibited, unknown.",
+      ],
+      [
+        { tiers: { low: { maximum_days: null } } },
+        `/tiers/low/maximum_days invalid_type tiers/low/maximum_days is not valid: send ${DAYS_EXPECTED}.`,
+      ],
+      [
+        { maximum_days: 400, minimum_days: 500 },
+        "/maximum_days invalid_value maximum_days is below minimum_days: send at least 500, or a lower minimum_days.",
+      ],
+    ],
+  ],
+  [
+    "POST",
+    "/v1/holds",
+    [
+      [
+        { asset_id },
+        "/reason required reason is required: send a text of 1 to 1000 characters, none of them U+0000.",
+      ],
+      [{ reason }, " invalid_value Send either asset_id or correlation_id."],
+      [
+        { reason, asset_id: "" },
+        "/asset_id invalid_value asset_id is not valid: send a text of 1 to 256 characters.",
+      ],
+      [
+        { reason, asset_id: "x".repeat(257) },
+        "/asset_id invalid_value asset_id is not valid: send a text of 1 to 256 characters.",
+      ],
+      [{ reason, asset_id, ["/~".repeat(500)]: 1 }, /^\/(~1~0){32} unknown_field There is no such member\. /],
+    ],
+  ],
+  [
+    "POST",
+    "/v1/sandbox/classify",
+    [
+      [{}, "/domain required domain is required: send a text of 1 to 256 characters."],
+      [
+        { domain: "hiring", processes_personal_data: "yes" },
+        "/processes_personal_data invalid_type processes_personal_data is not valid: send true or false.",
+      ],
+      [
+        { domain: "hiring", jurisdictions: ["KR2"] },
+        /^\/jurisdictions\/0 invalid_value jurisdictions\/0 is not valid: .*one of /i,
+      ],
+      [
+        { domain: "hiring", training_compute_flops: -1 },
+        "/training_compute_flops invalid_value training_compute_flops is not valid: send a number of at least 0.",
+      ],
+    ],
+  ],
+] as const)("%s %s", (method, path, cases) => {
+  test.each(cases.map(([body, expected]) => ({ body, expected })))("%p", async ({ body, expected }) => {
+    const errors = await errorsOf(method, path, body);
+    expect(errors).toEqual([typeof expected === "string" ? expected : expect.stringMatching(expected)]);
+    expect(errors.join()).not.toContain("hunter2");
+  });
+});
