@@ -86,12 +86,7 @@ const IMPACT: Choice<Impact> = {
 
 const MEMBER_CHARACTERS_SHOWN = 64;
 
-/** Public clients also send a name and free text, which no rule looks at. */
-const MEMBERS: ReadonlySet<string> = new Set([
-  ...Object.keys(ClassificationRequest.properties),
-  "name",
-  "additional_context",
-]);
+const MEMBERS: ReadonlySet<string> = new Set(Object.keys(ClassificationRequest.properties));
 
 export const readFacts = (request: ClassificationRequest): ReadFacts => {
   const warnings: ClassificationWarning[] = [];

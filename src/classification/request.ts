@@ -15,8 +15,17 @@ const flag = (description: string) => Type.Boolean({ description });
 const oneOf = <Word extends string>(words: readonly Word[], options: Record<string, unknown>) =>
   Type.Unsafe<Word>({ ...Type.Union(words.map((word) => Type.Literal(word))), ...options });
 
+/** Public clients also send a name and free text, which no rule looks at. */
+const unread = (description: string) =>
+  Type.Optional(Type.String({ description: `${description} No rule looks at it.` }));
+export const UNREAD_MEMBERS = {
+  name: unread("What you call the system."),
+  additional_context: unread("What else a person should know about it."),
+};
+
 export const ClassificationRequest = Type.Object(
   {
+    ...UNREAD_MEMBERS,
     domain: text(
       "What it is used for. Unknown names are taken with caution and a warning.",
       "finance_credit_evaluation",

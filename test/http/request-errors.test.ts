@@ -1,5 +1,6 @@
 /** Each error of an administrative body names the field, the reason and what to send instead, and never repeats what was sent. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ClassificationRequest } from "../../src/classification/request.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -147,6 +148,11 @@ describe.each([
         { domain: "hiring", processes_personal_data: "yes" },
         "/processes_personal_data invalid_type processes_personal_data is not valid: send true or false.",
       ],
+      [{ domain: "hiring", name: 5 }, "/name invalid_type name is not valid: send a text."],
+      [
+        { domain: "hiring", additional_context: [] },
+        "/additional_context invalid_type additional_context is not valid: send a text.",
+      ],
       [
         { domain: "hiring", jurisdictions: ["KR2"] },
         /^\/jurisdictions\/0 invalid_value jurisdictions\/0 is not valid: .*one of /i,
@@ -163,4 +169,25 @@ describe.each([
     expect(errors).toEqual([typeof expected === "string" ? expected : expect.stringMatching(expected)]);
     expect(errors.join()).not.toContain("hunter2");
   });
+});
+
+test("every known member of a classification is refused with every JSON type that is not its own", async () => {
+  const values: Readonly<Record<string, unknown>> = {
+    string: "hunter2",
+    number: 5,
+    boolean: true,
+    array: [5],
+    object: {},
+    null: null,
+  };
+  for (const [member, { type }] of Object.entries(ClassificationRequest.properties)) {
+    for (const [kind, value] of Object.entries(values)) {
+      if (kind === type) continue;
+      const path = "/v1/sandbox/classify";
+      const { status } = await service.call(path, {
+        body: JSON.stringify({ domain: "hiring", [member]: value }),
+      });
+      expect([member, kind, status]).toEqual([member, kind, 400]);
+    }
+  }
 });
