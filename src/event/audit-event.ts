@@ -5,6 +5,7 @@
  */
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
 import {
+  EVENT_ID_SUFFIX_CHARACTERS_MAX,
   IDENTIFIER_CHARACTERS_MAX,
   LEGAL_BASES_MAX,
   LEGAL_BASIS_CHARACTERS_MAX,
@@ -12,7 +13,14 @@ import {
   TAGS_MAX,
 } from "../limits.ts";
 import { ACCEPTS } from "./acceptor.ts";
-import { isEventId, isLegalBasis, isSha256, isUtcTimestamp, isWithinCharacters } from "./formats.ts";
+import {
+  eventIdPattern,
+  isEventId,
+  isLegalBasis,
+  isSha256,
+  isUtcTimestamp,
+  isWithinCharacters,
+} from "./formats.ts";
 
 export const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
 
@@ -76,15 +84,22 @@ const TagValue = Type.Unsafe<string | number | boolean>({
 
 const anyObject = (options: Record<string, unknown>) => Type.Record(Type.String(), Type.Unknown(), options);
 
+const eventId = (prefixes: readonly string[]) => {
+  const quoted = prefixes.map((prefix) => `"${prefix}"`).join(" or ");
+  const expected = `a UUIDv7, or ${quoted} followed by 1 to ${EVENT_ID_SUFFIX_CHARACTERS_MAX} characters without control characters`;
+  return eventIdText({
+    "x-prefixes": prefixes,
+    pattern: eventIdPattern(prefixes),
+    description: `Your identifier of the event: ${expected}. The same event sent again is stored once.`,
+    "x-expects": expected,
+    examples: ["evt_sample_001"],
+  });
+};
+
 export const auditEventSchema = (vocabulary: EventVocabulary) =>
   Type.Object(
     {
-      event_id: eventIdText({
-        "x-prefixes": vocabulary.eventIdPrefixes,
-        description: "Your identifier of the event; the same event sent again is stored once.",
-        "x-expects": `a UUIDv7, or ${vocabulary.eventIdPrefixes.map((prefix) => `"${prefix}"`).join(" or ")} followed by 1 to 250 characters without control characters`,
-        examples: ["evt_sample_001"],
-      }),
+      event_id: eventId(vocabulary.eventIdPrefixes),
       timestamp: timestampText({
         format: "date-time",
         description: "When the event occurred: RFC 3339, UTC, any precision.",

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   canonicalEventId,
   characterCount,
+  eventIdPattern,
   isEventId,
   isLegalBasis,
   isSha256,
@@ -74,7 +75,7 @@ describe("timestamp", () => {
 
 describe("event_id", () => {
   const prefixes = ["evt_"];
-  test.each([
+  const ACCEPTED = [
     "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
     "0190A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B",
     "evt_1",
@@ -82,9 +83,8 @@ describe("event_id", () => {
     `evt_${"x".repeat(250)}`,
     `evt_${"😀".repeat(250)}`,
     "evt_ with space / slash",
-  ])("%s is accepted", (id) => expect(isEventId(id, prefixes)).toBe(true));
-
-  test.each([
+  ];
+  const REFUSED = [
     "",
     "evt_",
     "EVT_1",
@@ -98,7 +98,53 @@ describe("event_id", () => {
     "evt_a\u0000",
     "evt_a\u0085",
     "evt_\ud800",
-  ])("%j is refused", (id) => expect(isEventId(id, prefixes)).toBe(false));
+  ];
+
+  test.each(ACCEPTED)("%s is accepted", (id) => expect(isEventId(id, prefixes)).toBe(true));
+
+  test.each(REFUSED)("%j is refused", (id) => expect(isEventId(id, prefixes)).toBe(false));
+
+  test("is told to the world by a pattern that accepts just the same, whether an engine counts code points or not", () => {
+    const all = [...prefixes, "obj_"];
+    const patterns = ["u", ""].map((flags) => new RegExp(eventIdPattern(all), flags));
+    const unit = fc.constantFrom(
+      "0",
+      "7",
+      "9",
+      "a",
+      "F",
+      "-",
+      "\n",
+      "\u0000",
+      "\u007f",
+      "\u009f",
+      "\ud83d",
+      "\ude00",
+      "😀",
+      "é",
+      " ",
+    );
+    const suffix = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 5 }),
+      fc.array(unit, { maxLength: 260 }).map((units) => units.join("")),
+    );
+    const prefixed = fc
+      .tuple(fc.constantFrom("evt_", "obj_", "rev_", "evt", "EVT_", ""), suffix)
+      .map(([prefix, text]) => prefix + text);
+    const uuid = fc
+      .oneof(fc.uuid(), fc.uuid({ version: 7 }))
+      .chain((text) => fc.constantFrom(text, text.toUpperCase(), `${text}\n`, `evt_${text}`, text.slice(1)));
+    const long = fc
+      .integer({ min: 245, max: 255 })
+      .chain((length) => fc.constantFrom("x", "😀", "\ud83d").map((one) => `evt_${one.repeat(length)}`));
+    const cases = [...ACCEPTED, ...REFUSED];
+    fc.assert(
+      fc.property(fc.oneof(prefixed, uuid, long, fc.constantFrom(...cases)), (id) => {
+        for (const pattern of patterns) expect(pattern.test(id)).toBe(isEventId(id, all));
+      }),
+      { numRuns: 5000, examples: cases.map((id): [string] => [id]) },
+    );
+  });
 
   test("a prefix that the operator adds is accepted", () => {
     expect(isEventId("obj_01", [...prefixes, "obj_"])).toBe(true);

@@ -47,6 +47,17 @@ export const isEventId = (text: string, prefixes: readonly string[]): boolean =>
   );
 };
 
+/**
+ * The same as one regular expression, for documents: JSON Schema counts in code points, some of its engines in UTF-16 units, so that a pair of
+ * surrogates is spelled out. A test holds the two together.
+ */
+export const eventIdPattern = (prefixes: readonly string[]): string => {
+  const hex = "[0-9a-fA-F]";
+  const uuid = `${hex}{8}-${hex}{4}-7${hex}{3}-[89abAB]${hex}{3}-${hex}{12}`;
+  const character = "(?:[\\uD800-\\uDBFF][\\uDC00-\\uDFFF]|[^\\u0000-\\u001F\\u007F-\\u009F\\uD800-\\uDFFF])";
+  return `^(?:${uuid}|(?:${prefixes.join("|")})${character}{1,${EVENT_ID_SUFFIX_CHARACTERS_MAX}})$`;
+};
+
 /** The spelling under which an event_id is compared: UUIDs do not depend on the case of their letters (RFC 9562 §4). */
 export const canonicalEventId = (eventId: string): string =>
   UUID.test(eventId) ? eventId.toLowerCase() : eventId;

@@ -181,6 +181,27 @@ describe("the OpenAPI document", () => {
     });
   });
 
+  test("says which event_ids there are, those that the operator admits included", async () => {
+    await using admitting = await startTestService({ EXTRA_EVENT_ID_PREFIXES: "obj_,rev_" });
+    const patternOf = async (asked: TestService, path: string): Promise<RegExp> => {
+      const { json } = await asked.call("/docs/json", { key: null });
+      const { schema } = json.paths[path].post.requestBody.content["application/json"];
+      expect(schema.properties.event_id.description).toContain("a UUIDv7, or");
+      return new RegExp(schema.properties.event_id.pattern, "u");
+    };
+    for (const path of ["/v1/events", "/v1/sandbox/events"]) {
+      const [plain, extended] = [await patternOf(service, path), await patternOf(admitting, path)];
+      for (const [id, isPlain, isExtended] of [
+        ["019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10", true, true],
+        ["evt_1", true, true],
+        ["obj_1", false, true],
+        ["rev_1", false, true],
+        ["abc_1", false, false],
+      ] as const)
+        expect([id, plain.test(id), extended.test(id)]).toEqual([id, isPlain, isExtended]);
+    }
+  });
+
   test("shows requests that work: each example is accepted as it is printed", async () => {
     for (const path of ["/v1/events", "/v1/events/batch", "/v1/keys"]) {
       const example = paths[path]?.post?.requestBody?.content["application/json"]?.example;
