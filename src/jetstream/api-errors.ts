@@ -5,6 +5,8 @@ import { NatsError } from "nats";
 export const API_ERROR = {
   streamNotFound: 10059,
   messageNotFound: 10037,
+  /** More than one copy of a stream was asked for, and the server is no cluster. */
+  noCluster: 10074,
   /** Somebody wrote since the revision that was named. */
   wrongLastSequence: 10071,
   /** The same, where the broker does not say which it would be: it is still being replicated. */

@@ -18,6 +18,8 @@ export interface StreamDifference {
 export type Reconciliation =
   | { readonly kind: "agreed"; readonly made: readonly string[]; readonly updated: readonly string[] }
   | { readonly kind: "refused"; readonly differences: readonly StreamDifference[] }
+  /** More than one copy is asked for of a server that is no cluster, and never becomes one while it runs. */
+  | { readonly kind: "no_cluster"; readonly replicas: number }
   | { readonly kind: "unavailable"; readonly detail: string };
 
 /** `provisioner` may create and update streams; the running service may not. */
@@ -39,6 +41,11 @@ export const reconcileStreams = async (options: {
       if (result.kind === "different") differences.push(...result.differences);
     }
   } catch (error) {
+    if (apiErrorCode(error) === API_ERROR.noCluster)
+      return {
+        kind: "no_cluster",
+        replicas: Math.max(...definitions.map(({ settings }) => settings.num_replicas)),
+      };
     return { kind: "unavailable", detail: describeError(error) };
   }
   for (const stream of made) logger.info("made a stream", { stream });

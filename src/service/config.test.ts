@@ -62,6 +62,18 @@ test("every malformed value is named at once, with what to set instead, and no s
   expect(errors.join()).not.toContain("hunter2");
 });
 
+test("more copies than one need a cluster, which a broker of our own is not", () => {
+  const result = readConfig({ STREAM_REPLICAS: "3" });
+  expect(result).toEqual({
+    kind: "invalid",
+    errors: [
+      "STREAM_REPLICAS must be 1 without NATS_URL, not 3: a broker of our own is one server. Leave it out, or set NATS_URL to a cluster of at least 3 servers.",
+    ],
+  });
+  expect(readConfig({ STREAM_REPLICAS: "3", NATS_URL: "nats://a:4222" }).kind).toBe("valid");
+  expect(readConfig({ STREAM_REPLICAS: "1" }).kind).toBe("valid");
+});
+
 test("nobody adds event types of the group that Prooftrail keeps for itself", () => {
   for (const types of ["system.key_created", "sdk.heartbeat,system.x"]) {
     const result = readConfig({ EXTRA_EVENT_TYPES: types });

@@ -129,7 +129,8 @@ export const Environment = Type.Object({
   }),
   STREAM_REPLICAS: setting({
     pattern: "^[1-5]$",
-    description: "Copies of each stream: 1 on a single broker, 3 on a cluster of three.",
+    description:
+      "Copies of each stream: 1 on a single broker, as one of our own is, 3 on a cluster of three.",
     default: "1",
     expects: "a number from 1 to 5",
   }),
@@ -187,13 +188,25 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
     const value = variables[name];
     if (value !== undefined) given[name] = value;
   }
-  if (environment.Check(given)) return { kind: "valid", config: toConfig(given) };
+  if (environment.Check(given)) {
+    const config = toConfig(given);
+    const errors = contradictions(config);
+    return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config };
+  }
   const errors = [...environment.Errors(given)].map(({ path, schema, value }) => {
     const name = path.slice(1);
     return `${name} must be ${schema["x-expects"]}${shown(name, value)}.`;
   });
   return { kind: "invalid", errors };
 };
+
+/** Settings that are right by themselves and cannot be together. */
+const contradictions = ({ replicas, natsUrl }: Config): readonly string[] =>
+  replicas > 1 && natsUrl === undefined
+    ? [
+        `STREAM_REPLICAS must be 1 without NATS_URL, not ${replicas}: a broker of our own is one server. Leave it out, or set NATS_URL to a cluster of at least ${replicas} servers.`,
+      ]
+    : [];
 
 /** Values that may hold a secret are not repeated. */
 const shown = (name: string, value: unknown): string =>

@@ -19,11 +19,11 @@ interface Keeper {
   readonly logger: Logger;
 }
 
-/** Throws BrokerRefusedError where the broker does not answer, or holds a stream that must not be changed. */
+/** Throws BrokerRefusedError where the broker does not answer, holds a stream that must not be changed, or cannot keep as many copies. */
 export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> => {
   const first = await reconcileOnce(keeper);
   let problem = describe(first);
-  if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: first.kind === "refused" });
+  if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: first.kind !== "unavailable" });
 
   const watch = (connection: BrokerConnection): Disposable => {
     let isWatching = true;
@@ -66,6 +66,8 @@ const unavailable = (error: unknown): Reconciliation => ({
 const describe = (result: Reconciliation): string | undefined => {
   if (result.kind === "agreed") return undefined;
   if (result.kind === "unavailable") return `The streams could not be checked: ${result.detail}`;
+  if (result.kind === "no_cluster")
+    return `The NATS server is no cluster and cannot keep ${result.replicas} copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL to a cluster of at least ${result.replicas} servers.`;
   const lines = result.differences.map(
     ({ stream, setting, wanted, found }) => `  ${stream}.${setting}: must be ${wanted}, is ${found}`,
   );

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
+import { startTestBroker } from "../support/broker.ts";
 import {
   ADMIN_KEY,
   dataFolder,
@@ -232,6 +233,27 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(exitCode).toBe(1);
     expect(errors).toContain("The NATS server is version 2.9.10; Prooftrail needs 2.12.1 or newer");
   });
+
+  test("a NATS server that is no cluster and shall keep three copies, empty or with streams of one copy, at once", async () => {
+    await using broker = await startTestBroker();
+    const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+    for (const hasStreams of [false, true]) {
+      await using folder = await dataFolder();
+      if (hasStreams) {
+        await using before = await spawnService({ dataDir: folder.path, environment });
+        await before.untilReady();
+      }
+      await using service = await spawnService({
+        dataDir: folder.path,
+        environment: { ...environment, STREAM_REPLICAS: "3" },
+      });
+      expect(await service.ended()).toBe(1);
+      expect(service.errors).toContain(
+        "cannot keep 3 copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL",
+      );
+      expect(service.output).not.toContain("waiting for the broker");
+    }
+  }, 20_000);
 
   test("a NATS server that is not there is waited for, and a signal ends the waiting at once", async () => {
     await using folder = await dataFolder();
