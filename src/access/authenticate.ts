@@ -20,10 +20,13 @@ export type Authentication =
   | { readonly kind: "principal"; readonly principal: Principal }
   /** Nothing that could be a key was sent. */
   | { readonly kind: "missing" }
+  /** Something was sent, be it a key or not, without `Bearer` before it: told from the header's form alone. */
+  | { readonly kind: "not_bearer" }
   /** For every reason the same, so that nobody learns which keys exist. */
   | { readonly kind: "invalid" };
 
 /** RFC 6750 §2.1 and RFC 9110 §11.4: the scheme in any case, then the key in visible ASCII. */
+const IS_BEARER = /^bearer(?: |$)/i;
 const BEARER = /^bearer(?: +([!-~]{1,256}))? *$/i;
 
 /** Compared against where there is no key, so that this takes as long. No key is empty, so none has this hash. */
@@ -38,7 +41,7 @@ export const authenticate = (options: {
   const { authorization, keys, now } = options;
   if (authorization === null || authorization.trim() === "") return { kind: "missing" };
   const bearer = BEARER.exec(authorization);
-  if (!bearer) return { kind: "invalid" };
+  if (!bearer) return { kind: IS_BEARER.test(authorization) ? "invalid" : "not_bearer" };
   const text = bearer[1];
   if (text === undefined) return { kind: "missing" };
 

@@ -1,6 +1,11 @@
 /** The door of every route that needs a key: header → principal → scope → handler. */
 import type { Actor } from "../access/action.ts";
-import { authorize, createAuthenticator, type Principal } from "../access/authenticate.ts";
+import {
+  type Authentication,
+  authorize,
+  createAuthenticator,
+  type Principal,
+} from "../access/authenticate.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { RateDecision } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
@@ -47,11 +52,7 @@ export const createGuard = (dependencies: {
       const context = contextOf(request);
       const authorization = request.headers.get("authorization");
       const authentication = authenticate(authorization, now());
-      if (authentication.kind !== "principal") {
-        return problem(context, authentication.kind === "missing" ? "missing_api_key" : "invalid_api_key", {
-          headers: CHALLENGE,
-        });
-      }
+      if (authentication.kind !== "principal") return unauthenticated(context, authentication.kind);
       const { principal } = authentication;
       context.principal = principal;
       const permission = authorize(principal, scope);
@@ -72,6 +73,23 @@ export const createGuard = (dependencies: {
     };
   };
 };
+
+const unauthenticated = (
+  context: RequestContext,
+  kind: Exclude<Authentication["kind"], "principal">,
+): Response => {
+  switch (kind) {
+    case "missing":
+      return problem(context, "missing_api_key", { headers: CHALLENGE });
+    case "not_bearer":
+      return problem(context, "missing_api_key", { detail: NOT_BEARER, headers: CHALLENGE });
+    case "invalid":
+      return problem(context, "invalid_api_key", { headers: CHALLENGE });
+  }
+};
+
+const NOT_BEARER =
+  "The Authorization header does not begin with `Bearer` and a space: put them before the key, `Authorization: Bearer <key>`.";
 
 export const insufficientScope = (context: RequestContext, scope: Scope): Response =>
   problem(context, "insufficient_scope", {

@@ -142,6 +142,15 @@ describe("401 and 403", () => {
       expectProblem(await service.call("/v1/events", { key: text, body: event() }), "invalid_api_key");
   });
 
+  test("a key without Bearer before it, or another scheme, is told to put it there", async () => {
+    for (const authorization of ["Basic hunter2", service.adminKey, "hunter2", `Token ${service.adminKey}`]) {
+      const answer = await service.call("/v1/events", { key: null, headers: { authorization } });
+      expectProblem(answer, "missing_api_key");
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+      expect(answer.json.detail).toContain("put them before the key, `Authorization: Bearer <key>`");
+    }
+  });
+
   test("a revoked key", async () => {
     const key = await service.makeKey("revoked");
     const [, id] = key.split("_");
