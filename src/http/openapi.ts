@@ -3,6 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { SCOPE_OPENS, type Scope } from "../access/scopes.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
 import { PROBLEMS, type ProblemCode, problemType } from "./problem.ts";
+import { type DescribedHeader, describeHeaders, type ResponseHeader } from "./response-headers.ts";
 import { ProblemBody } from "./schemas.ts";
 
 const RECORDED = `Each change is an event of the tenant \`${SYSTEM_TENANT}\` before it is made.`;
@@ -46,7 +47,10 @@ export interface Operation {
     readonly mediaType?: string;
     /** Another form of the same, as text. */
     readonly other?: { readonly mediaType: string; readonly example: string };
-    readonly headers?: Readonly<Record<string, { readonly schema: object; readonly description: string }>>;
+    /** True where a repeat is answered with `Idempotency-Replayed`. */
+    readonly isReplayed?: boolean;
+    /** Headers that no other operation sends. */
+    readonly headers?: Readonly<Record<string, DescribedHeader>>;
   };
   readonly problems: readonly ProblemCode[];
 }
@@ -81,6 +85,7 @@ export const problemsOf = (operation: Operation): readonly ProblemCode[] => [
 /** The `detail` of an Elysia route. */
 export const describe = (operation: Operation) => {
   const { tag, summary, description, scope, parameters, body, answer } = operation;
+  const everywhere: readonly ResponseHeader[] = tag === "Sandbox" ? ["X-Sandbox-Watermark"] : [];
   return {
     operationId: operation.id,
     tags: [tag],
@@ -97,58 +102,59 @@ export const describe = (operation: Operation) => {
         content: { "application/json": { schema: toOpenApi(body.schema), example: body.example } },
       },
     }),
-    responses: { [answer.status]: describeAnswer(answer), ...describeProblems(problemsOf(operation)) },
+    responses: {
+      [answer.status]: describeAnswer(answer, everywhere),
+      ...describeProblems(problemsOf(operation), everywhere),
+    },
   };
 };
 
-const REQUEST_ID_HEADER = {
-  "X-Request-Id": {
-    schema: { type: "string", format: "uuid" },
-    description: "UUIDv7 of the request; yours if you sent one.",
-  },
+const describeAnswer = (answer: Operation["answer"], everywhere: readonly ResponseHeader[]) => {
+  const { status, description, schema, example, mediaType = "application/json", other } = answer;
+  const named: readonly ResponseHeader[] = answer.isReplayed
+    ? [...everywhere, "Idempotency-Replayed"]
+    : everywhere;
+  return {
+    description,
+    headers: { ...describeHeaders(status, named), ...answer.headers },
+    content: {
+      [mediaType]: { schema: toOpenApi(schema), example },
+      ...(other && { [other.mediaType]: { schema: { type: "string" }, example: other.example } }),
+    },
+  };
 };
-
-const describeAnswer = ({
-  description,
-  schema,
-  example,
-  mediaType = "application/json",
-  other,
-  headers,
-}: Operation["answer"]) => ({
-  description,
-  headers: { ...REQUEST_ID_HEADER, ...headers },
-  content: {
-    [mediaType]: { schema: toOpenApi(schema), example },
-    ...(other && { [other.mediaType]: { schema: { type: "string" }, example: other.example } }),
-  },
-});
 
 export const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
 
 /** One response per status, with an example per code. */
-const describeProblems = (codes: readonly ProblemCode[]) => {
+const describeProblems = (codes: readonly ProblemCode[], everywhere: readonly ResponseHeader[]) => {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {
     const { status } = PROBLEMS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [
-      status,
-      {
-        description: group.map((code) => `\`${code}\`: ${PROBLEMS[code].when}`).join("\n\n"),
-        headers: REQUEST_ID_HEADER,
-        content: {
-          "application/problem+json": {
-            schema: toOpenApi(ProblemBody),
-            examples: Object.fromEntries(group.map((code) => [code, { value: exampleProblem(code) }])),
-          },
-        },
-      },
-    ]),
+    [...byStatus].map(([status, group]) => [status, describeStatus(status, group, everywhere)]),
   );
 };
+
+/** For the answers that belong to no operation. */
+export const describeProblem = (code: ProblemCode) => describeStatus(PROBLEMS[code].status, [code], []);
+
+const describeStatus = (
+  status: number,
+  codes: readonly ProblemCode[],
+  everywhere: readonly ResponseHeader[],
+) => ({
+  description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].when}`).join("\n\n"),
+  headers: describeHeaders(status, everywhere),
+  content: {
+    "application/problem+json": {
+      schema: toOpenApi(ProblemBody),
+      examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code) }])),
+    },
+  },
+});
 
 export const exampleProblem = (code: ProblemCode) => {
   const { title, status, when } = PROBLEMS[code];

@@ -1,6 +1,6 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
-import { TAGS } from "../openapi.ts";
+import { describeProblem, TAGS } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { contextOf } from "../request-context.ts";
 
@@ -54,11 +54,13 @@ const documentation = (version: string) => ({
     title: "Prooftrail",
     version,
     description:
-      "The audit log for AI systems that can prove itself. Send events about what your AI systems do; ask for them years later. Every answer has an `X-Request-Id`. Errors are RFC 9457 problem details with a stable `code`.",
+      "The audit log for AI systems that can prove itself. Send events about what your AI systems do; ask for them years later. Every answer has an `X-Request-Id`. Errors are RFC 9457 problem details with a stable `code`. A path answers a method that it does not take with 405 and the methods that it takes in `Allow`.",
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
   },
   tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
   components: {
+    // Of no operation: it is the answer to those that are not here.
+    responses: { MethodNotAllowed: describeProblem("method_not_allowed") },
     securitySchemes: {
       apiKey: {
         type: "http" as const,

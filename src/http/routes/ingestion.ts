@@ -259,6 +259,7 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
   answer: {
     status: 202,
     description: "The event is in the log.",
+    isReplayed: true,
     schema: EventAccepted,
     example: {
       data: {

@@ -232,6 +232,7 @@ const sendOperation = (vocabulary: EventVocabulary): Operation => ({
   answer: {
     status: 202,
     description: "It is in the sandbox until `expires_at`.",
+    isReplayed: true,
     schema: SandboxAccepted,
     example: sandboxExample({
       event_id: "evt_sample_001",
