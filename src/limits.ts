@@ -349,6 +349,8 @@ export const STOP_MS_MAX = 10 * SECOND_MS;
 export const REQUEST_DRAIN_MS_MAX = 5 * SECOND_MS;
 /** Time for one request body to arrive: 16 MiB at half a megabyte per second, and the end of a client that only dribbles. */
 export const BODY_MS_MAX = 30 * SECOND_MS;
+/** Time for the head of a request to arrive: Bun's own limit, which it has no setting for (measured). */
+export const HEAD_MS_MAX = 10 * SECOND_MS;
 /** Unfinished bodies over all requests, in bytes; a body of unknown length counts with its limit. Past it the answer is 503 `overloaded`. */
 export const BODY_BYTES_HELD_MAX = 256 * MIB;
 /** A connection over which nothing goes for this long is closed, unless we are still looking for the next page of its answer. */

@@ -5,6 +5,8 @@
  */
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
 import {
+  EVENT_BYTES_MAX,
+  EVENT_DEPTH_MAX,
   EVENT_ID_SUFFIX_CHARACTERS_MAX,
   IDENTIFIER_CHARACTERS_MAX,
   LEGAL_BASES_MAX,
@@ -167,8 +169,7 @@ export const auditEventSchema = (vocabulary: EventVocabulary) =>
     },
     {
       additionalProperties: true,
-      description:
-        "One audit event. Members that are not listed are kept as sent and answered with a warning.",
+      description: `One audit event, of at most ${EVENT_BYTES_MAX} bytes and ${EVENT_DEPTH_MAX} levels of objects and arrays, itself the first. Members that are not listed are kept as sent and answered with a warning.`,
       "x-expects": "an object, the event",
     },
   );

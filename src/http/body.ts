@@ -157,12 +157,14 @@ const typeRefusal = (headers: Headers): Body | undefined => {
   return { kind: "refused", code: "unsupported_media_type", detail };
 };
 
+const ACCEPT_ENCODING = CODINGS_ACCEPTED.join(", ");
+
 const codingRefusal = (coding: string): Body | undefined => {
   if (coding === "identity" || isCoding(coding)) return undefined;
   return {
     kind: "refused",
     code: "unsupported_media_type",
-    detail: `Send the body plain, or in one of these codings: ${CODINGS_ACCEPTED}.`,
-    headers: { "accept-encoding": CODINGS_ACCEPTED },
+    detail: `Send the body plain, or in one of these codings: ${ACCEPT_ENCODING}.`,
+    headers: { "accept-encoding": ACCEPT_ENCODING },
   };
 };

@@ -20,7 +20,7 @@ type Coding = "gzip" | "x-gzip" | "zstd";
 const CODINGS: Readonly<Record<Coding, Inflate>> = { gzip: gunzip, "x-gzip": gunzip, zstd: zstdDecompress };
 
 /** For the header Accept-Encoding of a refusal (RFC 7694 §3). */
-export const CODINGS_ACCEPTED = "gzip, zstd";
+export const CODINGS_ACCEPTED = ["gzip", "zstd"] as const;
 
 export const isCoding = (name: string): name is Coding => Object.hasOwn(CODINGS, name);
 

@@ -2,6 +2,8 @@
 import type { TSchema } from "@sinclair/typebox";
 import { SCOPE_OPENS, type Scope } from "../access/scopes.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
+import { BODY_MS_MAX, SINGLE_BODY_BYTES_MAX } from "../limits.ts";
+import { CODINGS_ACCEPTED } from "./decompress.ts";
 import { PROBLEMS, type ProblemCode, problemType } from "./problem.ts";
 import { type DescribedHeader, describeHeaders, type ResponseHeader } from "./response-headers.ts";
 import { ProblemBody } from "./schemas.ts";
@@ -38,7 +40,13 @@ export interface Operation {
   /** Absent: no key is needed. */
   readonly scope?: Scope;
   readonly parameters?: readonly Parameter[];
-  readonly body?: { readonly schema: TSchema; readonly example: unknown; readonly required?: boolean };
+  readonly body?: {
+    readonly schema: TSchema;
+    readonly example: unknown;
+    readonly required?: boolean;
+    /** SINGLE_BODY_BYTES_MAX unless told. */
+    readonly bytesMax?: number;
+  };
   readonly answer: {
     readonly status: number;
     readonly description: string;
@@ -85,6 +93,7 @@ export const problemsOf = (operation: Operation): readonly ProblemCode[] => [
 /** The `detail` of an Elysia route. */
 export const describe = (operation: Operation) => {
   const { tag, summary, description, scope, parameters, body, answer } = operation;
+  const allParameters = [...(parameters ?? []), ...(body ? [CONTENT_ENCODING] : [])];
   const everywhere: readonly ResponseHeader[] = tag === "Sandbox" ? ["X-Sandbox-Watermark"] : [];
   return {
     operationId: operation.id,
@@ -95,10 +104,13 @@ export const describe = (operation: Operation) => {
         ? `${description} No key is needed.`
         : `${description}\n\nScope \`${scope}\`: ${SCOPE_OPENS[scope]}`,
     security: scope === undefined ? [] : [{ apiKey: [] }],
-    ...(parameters && { parameters: parameters.map((parameter) => ({ required: false, ...parameter })) }),
+    ...(allParameters.length > 0 && {
+      parameters: allParameters.map((parameter) => ({ required: false, ...parameter })),
+    }),
     ...(body && {
       requestBody: {
         required: body.required ?? true,
+        description: bodyLimits(body.bytesMax),
         content: { "application/json": { schema: toOpenApi(body.schema), example: body.example } },
       },
     }),
@@ -108,6 +120,16 @@ export const describe = (operation: Operation) => {
     },
   };
 };
+
+const CONTENT_ENCODING: Parameter = {
+  name: "Content-Encoding",
+  in: "header",
+  description: "How the body is compressed. Left out: it is not.",
+  schema: { type: "string", enum: CODINGS_ACCEPTED },
+};
+
+const bodyLimits = (bytesMax = SINGLE_BODY_BYTES_MAX): string =>
+  `JSON in UTF-8, plain or compressed with ${CODINGS_ACCEPTED.join(" or ")}. At most ${bytesMax} bytes, as it is sent and as it is after decompression, and whole within ${BODY_MS_MAX / 1000} s: past that 413 and 408.`;
 
 const describeAnswer = (answer: Operation["answer"], everywhere: readonly ResponseHeader[]) => {
   const { status, description, schema, example, mediaType = "application/json", other } = answer;

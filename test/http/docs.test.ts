@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
+import { BATCH_BODY_BYTES_MAX, SINGLE_BODY_BYTES_MAX } from "../../src/limits.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -17,6 +18,7 @@ interface Operation {
     readonly schema: object;
   }[];
   readonly requestBody?: {
+    readonly description: string;
     readonly content: Readonly<Record<string, { readonly schema: object; readonly example: unknown }>>;
   };
   readonly responses: Readonly<
@@ -179,6 +181,27 @@ describe("the OpenAPI document", () => {
       properties: { event_type: { enum: [...EVENT_TYPES] } },
       required: ["event_id", "timestamp", "asset_id", "event_type"],
     });
+  });
+
+  test("says every limit of a body and an event", () => {
+    for (const [method, path, { requestBody, parameters = [] }] of operations()) {
+      if (!requestBody) continue;
+      const bytes = path === "/v1/events/batch" ? BATCH_BODY_BYTES_MAX : SINGLE_BODY_BYTES_MAX;
+      for (const said of ["gzip or zstd", `${bytes} bytes`, "whole within 30 s"])
+        expect([method, path, requestBody.description]).toEqual([
+          method,
+          path,
+          expect.stringContaining(said),
+        ]);
+      expect(parameters).toContainEqual(
+        expect.objectContaining({
+          name: "Content-Encoding",
+          schema: { type: "string", enum: ["gzip", "zstd"] },
+        }),
+      );
+    }
+    expect(JSON.stringify(paths["/v1/events"]?.post?.requestBody)).toContain("262144 bytes and 64 levels");
+    expect(documentText).toContain("has not come within 10 s, or nothing for 30 s, is closed");
   });
 
   test("says which event_ids there are, those that the operator admits included", async () => {

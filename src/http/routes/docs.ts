@@ -1,5 +1,6 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
+import { CONNECTION_IDLE_MS_MAX, HEAD_MS_MAX } from "../../limits.ts";
 import { describeProblem, TAGS } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { contextOf } from "../request-context.ts";
@@ -53,8 +54,11 @@ const documentation = (version: string) => ({
   info: {
     title: "Prooftrail",
     version,
-    description:
-      "The audit log for AI systems that can prove itself. Send events about what your AI systems do; ask for them years later. Every answer has an `X-Request-Id`. Errors are RFC 9457 problem details with a stable `code`. A path answers a method that it does not take with 405 and the methods that it takes in `Allow`.",
+    description: [
+      "The audit log for AI systems that can prove itself. Send events about what your AI systems do; ask for them years later. Every answer has an `X-Request-Id`.",
+      "Errors are RFC 9457 problem details with a stable `code`. A path answers a method that it does not take with 405 and the methods that it takes in `Allow`.",
+      `A connection over which the head of a request has not come within ${HEAD_MS_MAX / 1000} s, or nothing for ${CONNECTION_IDLE_MS_MAX / 1000} s, is closed.`,
+    ].join(" "),
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
   },
   tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

@@ -296,6 +296,7 @@ const batchOperation = (vocabulary: EventVocabulary): Operation => ({
   body: {
     schema: Type.Object({ events: Type.Array(auditEventSchema(vocabulary), { maxItems: BATCH_EVENTS_MAX }) }),
     example: { events: [EXAMPLE_EVENT] },
+    bytesMax: BATCH_BODY_BYTES_MAX,
   },
   answer: {
     status: 202,
