@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
 import { BATCH_BODY_BYTES_MAX, SINGLE_BODY_BYTES_MAX } from "../../src/limits.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 interface Operation {
   readonly operationId: string;
@@ -86,6 +87,7 @@ describe("the OpenAPI document", () => {
       "get /v1/log/consistency",
       "get /v1/log/key",
       "get /v1/log/tile/{level}/{number}",
+      "get /v1/log/tile/{level}/{number}/{width}",
       "get /v1/obligations",
       "get /v1/reconciliation",
       "get /v1/registers/assessments",
@@ -181,6 +183,29 @@ describe("the OpenAPI document", () => {
       properties: { event_type: { enum: [...EVENT_TYPES] } },
       required: ["event_id", "timestamp", "asset_id", "event_type"],
     });
+  });
+
+  test("says 410 where an event can have expired, and not of lists, which are without it", () => {
+    const gone = operations()
+      .filter(([, , { responses }]) => responses["410"]?.description.includes("event_expired"))
+      .map(([, path]) => path);
+    expect(gone).toEqual(["/v1/events/{event_id}", "/v1/events/{event_id}/proof"]);
+  });
+
+  test("tells of tiles that are not full so that a client built from it reaches them", async () => {
+    const key = await service.makeKey("tiles");
+    await service.call("/v1/events", { key, body: event() });
+    const path = "/v1/log/tile/{level}/{number}/{width}";
+    const { parameters = [] } = paths[path]?.get ?? {};
+    const values: Readonly<Record<string, string>> = { level: "0", number: "000.p", width: "1" };
+    const number = parameters.find(({ name }) => name === "number")?.schema;
+    expect(number).toEqual({ type: "string", pattern: "^[0-9]{3}\\.p$" });
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
+    const answer = await until("the tile is there", async () => {
+      const read = await service.call(filled, { key });
+      return read.status === 200 && read;
+    });
+    expect(answer.headers.get("content-length")).toBe("32");
   });
 
   test("says every limit of a body and an event", () => {

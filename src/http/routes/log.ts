@@ -34,7 +34,10 @@ export const logRoutes = ({ guard, ...dependencies }: Dependencies & { readonly 
       detail: describe(CONSISTENCY),
     })
     .get("/tile/:level/:number", guard("events:read", getTile(dependencies)), { detail: describe(TILE) })
-    // Larger numbers and partial tiles have more segments.
+    .get("/tile/:level/:number/:width", guard("events:read", getTile(dependencies)), {
+      detail: describe(PARTIAL_TILE),
+    })
+    // Larger numbers have more segments.
     .get("/tile/*", guard("events:read", getTile(dependencies)), { detail: { hide: true } });
 
 /** Undefined where the query is as it must be. */
@@ -279,9 +282,10 @@ const TILE: Operation = {
   parameters: [
     { ...pathParameter("level", "0"), description: "0 for hashes of leaves." },
     {
-      ...pathParameter("number", "000"),
+      ...pathParameter("number", "067"),
       description:
-        "Place in the level: `067`, `x001/x234/067`, and `000.p/17` for the first 17 hashes of a tile.",
+        "Place in the level, three digits: `067`. From 1000 on each further group of three digits is a segment of the path, `x001/x234/067` for 1234067, which OpenAPI has no parameter for; it is answered all the same.",
+      schema: { type: "string", pattern: "^[0-9]{3}$" },
     },
     MIN_SEQUENCE,
   ],
@@ -293,4 +297,25 @@ const TILE: Operation = {
     mediaType: "application/octet-stream",
   },
   problems: ["invalid_request", "not_found", "view_behind"],
+};
+
+const PARTIAL_TILE: Operation = {
+  ...TILE,
+  id: "readPartialTile",
+  summary: "The first hashes of a tile that is not full",
+  description:
+    "As a full tile, cut to so many hashes: the last tile of a level, at the size that a tree head signed, has less than 256. From number 1000 on with more segments as well: `x001/234.p/17`.",
+  parameters: [
+    { ...pathParameter("level", "0"), description: "0 for hashes of leaves." },
+    {
+      ...pathParameter("number", "000.p"),
+      description: "Place in the level, three digits, and `.p`.",
+      schema: { type: "string", pattern: "^[0-9]{3}\\.p$" },
+    },
+    {
+      ...pathParameter("width", "17"),
+      description: "How many hashes.",
+      schema: { type: "integer", minimum: 1, maximum: TILE_WIDTH - 1 },
+    },
+  ],
 };

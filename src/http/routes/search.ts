@@ -123,7 +123,7 @@ const TIMELINE: Operation = {
   description:
     "All events of the asset in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
   parameters: [pathParameter("asset_id", "credit_model"), ...TIMELINE_FILTER_PARAMETERS, ...PAGE_PARAMETERS],
-  problems: ["invalid_request", "not_found", "event_expired", "view_behind"],
+  problems: ["invalid_request", "not_found", "view_behind"],
 };
 
 const ONE: Operation = {
@@ -139,5 +139,5 @@ const ONE: Operation = {
     schema: StoredEventAnswer,
     example: { data: STORED_EVENT_EXAMPLE, request_id: EXAMPLE_REQUEST_ID },
   },
-  problems: ["invalid_request", "not_found", "view_behind"],
+  problems: ["invalid_request", "not_found", "event_expired", "view_behind"],
 };
