@@ -1,5 +1,6 @@
 /** Bytes in: type, coding, size, time and completeness, before anybody looks at the content. */
 import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
+import { isJsonInUtf8 } from "./media-type.ts";
 import type { ProblemCode } from "./problem.ts";
 
 export type Body =
@@ -144,12 +145,9 @@ const readStream = async (request: Request, bytesMax: number): Promise<Body> => 
   return { kind: "bytes", bytes };
 };
 
-/** RFC 9110 §8.3.1: type and parameter names in any case; a charset may be quoted. */
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?$/i;
-
 const typeRefusal = (headers: Headers): Body | undefined => {
   const type = headers.get("content-type");
-  if (type === "application/json" || (type !== null && JSON_TYPE.test(type.trim()))) return undefined;
+  if (type === "application/json" || (type !== null && isJsonInUtf8(type))) return undefined;
   const detail =
     type === null
       ? "Send the header Content-Type: application/json."

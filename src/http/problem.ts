@@ -93,7 +93,7 @@ export const PROBLEMS = {
   },
   unsupported_media_type: {
     status: 415,
-    title: "Send application/json",
+    title: "Send application/json, plain or compressed with gzip or zstd",
     when: "The Content-Type is not application/json in UTF-8, or the Content-Encoding is neither gzip nor zstd.",
   },
   idempotency_key_reused: {
