@@ -72,7 +72,7 @@ export interface HttpDependencies {
   readonly bodies: BodyReader;
   readonly sandboxPage: SandboxPage;
   readonly sandbox: {
-    readonly intake: Pick<Intake, "acceptOne">;
+    readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
     readonly reader: Pick<LogReader, "read" | "lastSequence">;
     readonly limiter: ClientRateLimiter;
   };

@@ -5,11 +5,15 @@ import { hash } from "node:crypto";
  * all tenants of a stream, hence a hash that carries the tenant. The kind keeps an `Idempotency-Key` and an
  * `event_id` of the same text apart.
  */
-const identify = (kind: "key" | "event", tenant: string, id: string): string =>
+const identify = (kind: "key" | "event" | "client", tenant: string, id: string): string =>
   hash("sha256", `${kind}\0${tenant}\0${id}`, "base64url");
 
 export const messageIdOfKey = (tenant: string, idempotencyKey: string): string =>
   identify("key", tenant, idempotencyKey);
+
+/** Of the sandbox, which is one tenant for everybody: the same example, sent by two clients, is not the same event. */
+export const messageIdOfClient = (client: string, messageId: string): string =>
+  identify("client", client, messageId);
 
 /** `eventId` in its canonical form (event/formats.ts): a UUID in lower case. */
 export const messageIdOfEvent = (tenant: string, eventId: string): string =>

@@ -7,7 +7,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
 import type { AdminKeySetup } from "../access/admin-key.ts";
-import { createClientRateLimiter } from "../access/client-rate-limit.ts";
+import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
@@ -49,6 +49,7 @@ import {
 } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
+import { messageIdOfClient } from "../log/message-id.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
@@ -313,20 +314,28 @@ const openSandbox = async ({
 }) => {
   const reader = await createLogReader(connection, "SANDBOX");
   const appender = createSandboxAppender(connection, () => performance.now());
-  const intake = createIntake({
-    appender,
-    reader,
-    earlier: NO_EARLIER_EVENTS,
-    subjectOf: (_tenant, event) => sandboxSubject(event.asset_id, event.event_type),
-    onAccepted: () => {},
-    ...judging,
-  });
+  const intakeOf = (address: string): Intake => {
+    const client = holderOf(address);
+    return createIntake({
+      appender: {
+        append: (records) =>
+          appender.append(
+            records.map((record) => ({ ...record, messageId: messageIdOfClient(client, record.messageId) })),
+          ),
+      },
+      reader,
+      earlier: NO_EARLIER_EVENTS,
+      subjectOf: (_tenant, event) => sandboxSubject(event.asset_id, event.event_type),
+      onAccepted: () => {},
+      ...judging,
+    });
+  };
   const limiter = createClientRateLimiter({
     store: createClientTimes({ connection, logger }),
     nowMs: () => Date.now(),
     perMinute: SANDBOX_REQUESTS_PER_MINUTE,
   });
-  return { intake, reader, limiter };
+  return { intakeOf, reader, limiter };
 };
 
 const openLog = async (options: {

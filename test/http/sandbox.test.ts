@@ -77,7 +77,7 @@ describe("every answer under /v1/sandbox carries the watermark", () => {
   test.each([
     [200, "/ping", {}],
     [200, "/classify", { body: PROFILE }],
-    [202, "/events", { body: event({ event_id: "evt_marked" }) }],
+    [202, "/events", { body: event({ event_id: "evt_marked" }), from: "203.0.113.250" }],
     [200, "/events", {}],
     [200, "/assets", {}],
     [400, "/classify", { body: { ai_type: 7 } }],
@@ -89,7 +89,7 @@ describe("every answer under /v1/sandbox carries the watermark", () => {
     [405, "/classify", { method: "DELETE" }],
     [204, "/ping", { method: "OPTIONS" }],
     [200, "/ping", { method: "HEAD" }],
-    [409, "/events", { body: event({ event_id: "evt_marked", asset_id: "other" }) }],
+    [409, "/events", { body: event({ event_id: "evt_marked", asset_id: "other" }), from: "203.0.113.250" }],
     [413, "/events", { body: "x".repeat(2_000_000) }],
     [415, "/events", { body: "{}", headers: { "content-type": "text/plain" } }],
     [415, "/classify", { body: "{}", headers: { ...json, "content-encoding": "br" } }],
@@ -155,12 +155,24 @@ describe("a test event", () => {
 
   test("sent again is stored once, and is no event of the real log", async () => {
     const body = event({ event_id: "evt_sandbox_twice" });
-    const first = await ask(front, "/events", { body });
-    const again = await ask(other, "/events", { body });
+    const from = newClient();
+    const first = await ask(front, "/events", { body, from });
+    const again = await ask(other, "/events", { body, from });
     expect(again.json.data).toEqual({ ...first.json.data, duplicate: true });
     expect((await front.call("/v1/events/evt_sandbox_twice")).status).toBe(404);
     const real = await front.call("/v1/events", { body });
     expect(real.json.data.duplicate).toBe(false);
+  });
+
+  test("does not keep its event_id from others: the example is everybody's", async () => {
+    const body = event({ event_id: "evt_sample_001" });
+    const [one, another] = [newClient(), newClient()];
+    expect((await ask(front, "/events", { body, from: one })).status).toBe(202);
+    const changed = { ...body, asset_id: "changed" };
+    const theirs = await ask(other, "/events", { body: changed, from: another });
+    expect([theirs.status, theirs.json.data.duplicate]).toEqual([202, false]);
+    const own = await ask(other, "/events", { body: changed, from: one });
+    expect([own.status, own.json.code]).toEqual([409, "event_id_conflict"]);
   });
 
   test("that is not valid is refused with the same errors as a real one", async () => {

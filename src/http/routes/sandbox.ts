@@ -27,7 +27,8 @@ import { success, successList } from "../success.ts";
 import { acceptedEvent, refused } from "./ingestion.ts";
 
 interface SandboxDependencies {
-  readonly intake: Pick<Intake, "acceptOne">;
+  /** Each client has event_ids of its own: the example of the documentation is everybody's first event. */
+  readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
   readonly reader: Pick<LogReader, "read" | "lastSequence">;
   readonly limiter: ClientRateLimiter;
   readonly bodies: BodyReader;
@@ -120,13 +121,13 @@ const postClassify = async (
 };
 
 const postEvent = async (
-  { bodies, intake }: SandboxDependencies,
+  { bodies, intakeOf }: SandboxDependencies,
   request: Request,
   context: RequestContext,
 ): Promise<Response> => {
   const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
-  const answer = await intake.acceptOne({
+  const answer = await intakeOf(context.clientAddress()).acceptOne({
     tenant: SANDBOX_TENANT,
     requestId: context.requestId,
     body: body.bytes,
@@ -227,7 +228,7 @@ const sendOperation = (vocabulary: EventVocabulary): Operation => ({
   id: "sendSandboxEvent",
   tag: "Sandbox",
   summary: "Send a test event",
-  description: `Held to the same rules as a real one; kept in memory for one hour, then gone. ${LIMITED}`,
+  description: `Held to the same rules as a real one; kept in memory for one hour, then gone. The same event sent again by the same client within ten minutes is stored once; what event_ids others send does not matter. ${LIMITED}`,
   body: { schema: auditEventSchema(vocabulary), example: EXAMPLE_EVENT },
   answer: {
     status: 202,
