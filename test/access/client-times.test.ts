@@ -1,0 +1,62 @@
+/** The times of the sandbox's clients where they are kept: on one broker, and replicated on three. */
+import { expect, test } from "bun:test";
+import { createClientRateLimiter } from "../../src/access/client-rate-limit.ts";
+import { createClientTimes } from "../../src/jetstream/client-times.ts";
+import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
+import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { topology } from "../../streams/topology.ts";
+import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { startTestCluster } from "../support/cluster.ts";
+import { connectAs } from "../support/log.ts";
+
+const connectTo = (url: string): Promise<BrokerConnection> =>
+  connectToBroker({ url, name: "test", logger: silentLogger });
+
+/** At once, in turn to each connection, as to as many front ends: how many passed. */
+const askAll = async (connections: readonly BrokerConnection[], count: number, client: string) => {
+  const limiters = connections.map((connection) =>
+    createClientRateLimiter({
+      store: createClientTimes({ connection, logger: silentLogger }),
+      nowMs: () => Date.now(),
+      perMinute: 100,
+    }),
+  );
+  const asked = Array.from({ length: count }, (_, index) => limiters[index % limiters.length]?.take(client));
+  const kinds = (await Promise.all(asked)).map((decision) => decision?.kind);
+  return { allowed: kinds.filter((kind) => kind === "allowed").length, unknown: kinds.includes("unknown") };
+};
+
+test("what was written is read again, and whoever builds on an older revision is told", async () => {
+  await using broker = await startTestBroker();
+  await using provisioner = {
+    nats: await connectAs(broker, "provisioner"),
+    [Symbol.asyncDispose]: () => provisioner.nats.close(),
+  };
+  await reconcileStreams({
+    provisioner: provisioner.nats,
+    definitions: topology({ replicas: 1 }),
+    logger: silentLogger,
+  });
+  await using connection = await connectTo(broker.url("service"));
+  const store = createClientTimes({ connection, logger: silentLogger });
+  expect(await store.read("ip_1")).toEqual({ times: [], revision: 0 });
+  const times = Array.from({ length: 100 }, (_, index) => 1_763_800_000_000 + index * 0.25);
+  const written = await store.write("ip_1", { times, revision: 0 });
+  if (written.kind !== "written") throw new Error(written.kind);
+  expect(await store.read("ip_1")).toEqual({ times, revision: written.revision });
+  expect(await store.read("ip_2")).toEqual({ times: [], revision: 0 });
+  expect(await store.write("ip_1", { times: [], revision: 0 })).toEqual({ kind: "conflict" });
+  expect((await store.write("ip_1", { times: [1], revision: written.revision })).kind).toBe("written");
+});
+
+test("over three front ends on three brokers exactly as many pass as may, at once and in any order", async () => {
+  await using cluster = await startTestCluster();
+  const connections = await Promise.all([1, 2, 3].map(() => connectTo(cluster.url("service"))));
+  for (let round = 1; round <= 5; round++) {
+    const client = `192.0.2.${round}`;
+    expect(await askAll(connections, 60, client)).toEqual({ allowed: 60, unknown: false });
+    expect(await askAll(connections, 90, client)).toEqual({ allowed: 40, unknown: false });
+    expect(await askAll(connections, 30, client)).toEqual({ allowed: 0, unknown: false });
+  }
+  await Promise.all(connections.map((connection) => connection.close()));
+}, 60_000);
