@@ -74,8 +74,6 @@ export const RECONCILE_AFTER_MS = 2 * 60 * SECOND_MS;
 export const RECONCILE_LOOK_MS = 30 * SECOND_MS;
 /** Requests per minute of one client to all sandbox endpoints together (SPEC 8). */
 export const SANDBOX_REQUESTS_PER_MINUTE = 100;
-/** What is kept of a client is of no use after that minute; twice as long, because clocks differ. */
-export const SANDBOX_CLIENT_AGE_MS_MAX = 2 * 60 * SECOND_MS;
 /** Sandbox events handed to the broker and not yet acknowledged. */
 export const SANDBOX_IN_FLIGHT_MAX = 256;
 /** Memory that all sandbox events may take together, in bytes; the oldest go first. */

@@ -108,6 +108,22 @@ describe("the limit of a client", () => {
     expect(store.questions).toBe(questions);
   });
 
+  test("keeps nobody waiting for those who came later", async () => {
+    const { clock, store } = setUp();
+    let writes = 0;
+    const slow: ClientTimes = {
+      ...store,
+      write: (holder, kept) => {
+        if (++writes > 1) return new Promise(() => {});
+        void limiter.take(CLIENT);
+        return store.write(holder, kept);
+      },
+    };
+    const limiter = createClientRateLimiter({ store: slow, nowMs: () => clock.now, perMinute: 100 });
+    expect(await limiter.take(CLIENT)).toEqual({ kind: "allowed" });
+    expect(writes).toBe(2);
+  }, 2_000);
+
   test("is each client's own, also of more clients than are remembered", async () => {
     const { store, ask } = setUp();
     await ask(100);

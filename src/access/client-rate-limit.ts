@@ -91,12 +91,13 @@ export const createClientRateLimiter = (dependencies: {
   };
 
   return {
-    take: async (address) => {
+    take: (address) => {
       const client = clientOf(clients, holderOf(address));
       const { promise, resolve } = Promise.withResolvers<ClientDecision>();
       client.waiting.push(resolve);
-      if (!client.isServing) await serveAll(client);
-      return promise;
+      if (client.isServing) return promise;
+      // Whoever came first is answered when it is known, and not when all who came after are.
+      return Promise.race([promise, serveAll(client).then(() => promise)]);
     },
   };
 };

@@ -12,7 +12,7 @@ const text = (description: string, example: string) =>
     examples: [example],
   });
 const flag = (description: string) => Type.Boolean({ description });
-const oneOf = <Word extends string>(words: readonly Word[], options: Record<string, unknown>) =>
+const oneOf = <Word extends string>(words: readonly Word[], options: Record<string, unknown> = {}) =>
   Type.Unsafe<Word>({ ...Type.Union(words.map((word) => Type.Literal(word))), ...options });
 
 /** Public clients also send a name and free text, which no rule looks at. */
@@ -48,7 +48,7 @@ export const ClassificationRequest = Type.Object(
       }),
     ),
     jurisdictions: Type.Optional(
-      Type.Array(oneOf(JURISDICTIONS, {}), {
+      Type.Array(oneOf(JURISDICTIONS), {
         minItems: 1,
         maxItems: JURISDICTIONS.length,
         description: "Only the laws of these. Left out: all.",
