@@ -8,13 +8,13 @@ import { words } from "../src/event/words.ts";
 import { ACTIVITY_GROUPS, readActivity } from "../src/projections/activity/queries.ts";
 import { assessmentList, riskChangeList } from "../src/projections/assessments/queries.ts";
 import { assetList } from "../src/projections/assets/queries.ts";
-import { coverageList } from "../src/projections/cases/registers/coverage.ts";
 import { decisionList } from "../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../src/projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../src/projections/cases/registers/incidents.ts";
 import { noticeList } from "../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../src/projections/cases/registers/objections.ts";
 import { obligationList } from "../src/projections/cases/registers/obligations.ts";
+import { COVERAGE_LISTS } from "../src/projections/coverage/page.ts";
 import {
   type EventFilter,
   matchesNone,
@@ -171,7 +171,7 @@ const LISTS: Readonly<Record<string, List>> = {
   "human reviews": humanReviewList,
   incidents: incidentList,
   obligations: obligationList,
-  coverage: coverageList,
+  ...Object.fromEntries(COVERAGE_LISTS.map((list) => [`coverage in ${list.table.name}`, list])),
   models: modelList,
   assessments: assessmentList,
   "risk changes": riskChangeList,

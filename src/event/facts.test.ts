@@ -13,6 +13,7 @@ const nothingElse = {
   legalBases: [],
   correlationId: null,
   subjectHash: null,
+  outcomeHash: null,
   traceId: null,
   assetVersion: null,
   tags: [],

@@ -21,6 +21,8 @@ export interface EventFacts {
   readonly correlationId: string | null;
   /** In lower case. */
   readonly subjectHash: string | null;
+  /** The same. Clients in the field call it `output_hash`. */
+  readonly outcomeHash: string | null;
   /** In canonical form: one of W3C Trace Context in lower case. */
   readonly traceId: string | null;
   readonly assetVersion: string | null;
@@ -51,6 +53,12 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
     correlationId: textOrNull(event.correlation_id),
     subjectHash: firstHash(event.subject_hash, metadata.user_id_hash, metadata.recipient_hash),
+    outcomeHash: firstHash(
+      event.outcome_hash,
+      event.output_hash,
+      metadata.outcome_hash,
+      metadata.output_hash,
+    ),
     traceId: isText(event.trace_id) ? canonicalTraceId(event.trace_id) : null,
     assetVersion: textOrNull(event.asset_version),
     tags: tagsOf(event.tags),

@@ -26,6 +26,7 @@ import { contextOf, openRequest, type RequestContext } from "./request-context.t
 import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { caseRoutes } from "./routes/cases.ts";
+import { coverageRoutes } from "./routes/coverage.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
 import { exportRoutes } from "./routes/export.ts";
@@ -187,6 +188,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
     .use(logRoutes({ ...dependencies, guard }))
     .use(proofRoutes({ ...dependencies, guard }))
     .use(registerRoutes({ ...dependencies, guard }))
+    .use(coverageRoutes({ ...dependencies, guard }))
     .use(obligationRoutes({ ...dependencies, guard }))
     .use(reconciliationRoutes({ ...dependencies, guard }))
     .use(activityRoutes({ ...dependencies, guard }))

@@ -7,11 +7,13 @@ import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
 import { equalTo, parameter } from "./reading.ts";
 
+type ListFilters = Pick<List, "filters" | "values">;
+
 /** What no row can hold is refused: misspelt, it would read as "there is none". */
-export const readListFilter = (query: Query, list: List): readonly Condition[] =>
+export const readListFilter = (query: Query, list: ListFilters): readonly Condition[] =>
   list.filters.flatMap((name) => equalTo(name, valueAsked(query, list, name)));
 
-const valueAsked = (query: Query, { values }: List, name: string): string | undefined => {
+const valueAsked = (query: Query, { values }: ListFilters, name: string): string | undefined => {
   const known = values?.[name];
   if (known) return query.oneOf(name, known);
   if (name === "subject_hash") return query.checked(name, isSha256, HASH_EXPECTED)?.toLowerCase();
@@ -19,7 +21,7 @@ const valueAsked = (query: Query, { values }: List, name: string): string | unde
   return query.text(name);
 };
 
-export const listFilterParameters = ({ filters, values }: List): readonly Parameter[] =>
+export const listFilterParameters = ({ filters, values }: ListFilters): readonly Parameter[] =>
   filters.map((name) => {
     const known = values?.[name];
     return parameter(name, `Exactly this ${name}.`, {

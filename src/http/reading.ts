@@ -76,9 +76,9 @@ export interface ReadDependencies {
   readonly now: () => Date;
 }
 
-/** The projection to wait for, what the parameters say, and the answer. */
+/** The projections to wait for, what the parameters say, and the answer. */
 export interface Read<Asked> {
-  readonly view: string;
+  readonly view: string | readonly string[];
   ask(query: Query): Asked;
   answer(asked: Asked, call: Call): Promise<Response>;
 }
@@ -93,7 +93,9 @@ export const reading =
     const sequence = readMinSequence(query);
     const errors = query.errors();
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
-    return (await haveSeen(views, [view], sequence)) ? answer(asked, call) : problem(context, "view_behind");
+    return (await haveSeen(views, [view].flat(), sequence))
+      ? answer(asked, call)
+      : problem(context, "view_behind");
   };
 
 export const readMinSequence = (query: Query): number | undefined =>

@@ -50,9 +50,14 @@ export const successList = (options: {
   readonly requestId: string;
   readonly rowTexts: readonly string[];
   readonly nextCursor: string | null;
+  /** What stands beside the rows. */
+  readonly beside?: Readonly<Record<string, unknown>>;
 }): Response => {
-  const { requestId, rowTexts, nextCursor } = options;
-  const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)},"request_id":"${requestId}"}`;
+  const { requestId, rowTexts, nextCursor, beside = {} } = options;
+  const members = Object.entries(beside).map(
+    ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  );
+  const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)}${members.join("")},"request_id":"${requestId}"}`;
   return new Response(body, { headers: jsonHeaders(requestId) });
 };
 

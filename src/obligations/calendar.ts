@@ -30,6 +30,10 @@ export const limitEnd = (start: string, limit: Limit, calendar: Calendar): strin
   return endOfDay(lastDay(first, limit, calendar), calendar.zone);
 };
 
+/** The date in the zone on which the limit ends: `2026-11-20`. */
+export const limitDate = (start: string, limit: Limit, calendar: Calendar): string =>
+  dateText(lastDay(dayIn(calendar.zone, instantOf(start)), limit, calendar));
+
 /** Milliseconds since 1970 of a time in RFC 3339. */
 export const instantOf = (time: string): number =>
   Date.parse(time.replace(/:60(?=[.Z+-]|$)/, ":59").replace(/(\.\d{3})\d+/, "$1"));
@@ -53,6 +57,8 @@ const lastDay = (first: Day, { count, unit }: Limit, { holidays }: Calendar): Da
 
 const utc = ({ year, month, day }: Day): Date => new Date(Date.UTC(year, month - 1, day));
 
+const dateText = (day: Day): string => utc(day).toISOString().slice(0, 10);
+
 const fromUtc = (date: Date): Day => ({
   year: date.getUTCFullYear(),
   month: date.getUTCMonth() + 1,
@@ -71,7 +77,7 @@ const addMonths = ({ year, month, day }: Day, months: number): Day => {
 
 const isFree = (day: Day, holidays: ReadonlySet<string>): boolean => {
   const date = utc(day);
-  return date.getUTCDay() === 0 || date.getUTCDay() === 6 || holidays.has(date.toISOString().slice(0, 10));
+  return date.getUTCDay() === 0 || date.getUTCDay() === 6 || holidays.has(dateText(day));
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;

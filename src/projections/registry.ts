@@ -3,10 +3,12 @@ import { STANDARD_RULES } from "../obligations/overrides.ts";
 import { activityProjection } from "./activity/evolve.ts";
 import { assessmentsProjection } from "./assessments/evolve.ts";
 import { assetsProjection } from "./assets/evolve.ts";
+import { auditsProjection } from "./audits/evolve.ts";
 import { casesProjection } from "./cases/evolve.ts";
 import { eventsProjection } from "./events/evolve.ts";
 import { ledgerProjection } from "./ledger/evolve.ts";
 import { modelsProjection } from "./models/evolve.ts";
+import { outcomesProjection } from "./outcomes/evolve.ts";
 import type { Projection } from "./projection.ts";
 import { sourcesProjection } from "./sources/evolve.ts";
 import { treeProjection } from "./tree/evolve.ts";
@@ -22,6 +24,8 @@ export const projectionsWith = (
   casesProjection(rules, rulesVersion),
   modelsProjection,
   assessmentsProjection,
+  auditsProjection,
+  outcomesProjection,
   sourcesProjection,
   ledgerProjection,
   treeProjection,

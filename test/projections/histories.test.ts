@@ -4,7 +4,6 @@ import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "../../src/projections/activity
 import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
 import { assetEntry } from "../../src/projections/assets/queries.ts";
 import { ASSETS } from "../../src/projections/assets/tables.ts";
-import { COVERAGE } from "../../src/projections/cases/registers/coverage.ts";
 import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
@@ -17,12 +16,17 @@ import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { SOURCE_GAPS, SOURCES } from "../../src/projections/sources/tables.ts";
 import type { Row, Table } from "../../src/views/tables.ts";
 import { asTheyArrive, type History, makeHistory } from "../support/histories.ts";
+import { coverageAt, expectedBeside, figuresOf, project } from "./coverage-view.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf } from "./records.ts";
+import { createSqliteDatabase } from "./sqlite-database.ts";
+
+const messagesOf = (history: History, seed: number) =>
+  asTheyArrive(history.events, seed).map((event, index) => messageOf(index + 1, { event }));
 
 const projected = async (history: History, seed: number) => {
   const view = createInMemoryView(...PROJECTIONS);
-  const messages = asTheyArrive(history.events, seed).map((event, index) => messageOf(index + 1, { event }));
+  const messages = messagesOf(history, seed);
   for (let start = 0; start < messages.length; start += 500)
     expect(await view.take(messages.slice(start, start + 500))).toEqual([]);
   return view;
@@ -108,13 +112,18 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
       ]);
     }
   });
-  test("coverage", () => {
-    const found = rows(COVERAGE).filter(({ required }) => required !== 0);
-    const figures = found.map(
-      ({ asset_id, law, duty, required, in_time, late }) =>
-        [`${asset_id} ${law} ${duty}`, { required, in_time, late }] as const,
-    );
-    expect(Object.fromEntries(figures)).toEqual(Object.fromEntries(history.coverage));
+  test("coverage, whenever it is asked for", async () => {
+    await using database = createSqliteDatabase();
+    await using store = database.connect();
+    await project(store, messagesOf(history, seed + 100), 500);
+    for (const now of ["2026-12-31T12:00:00Z", "2027-03-31T12:00:00Z", "2028-06-01T12:00:00Z"]) {
+      const entries = await coverageAt(store, "acme", now);
+      expect(figuresOf(entries)).toEqual(Object.fromEntries(history.coverage));
+      for (const entry of entries) expect(entry).toMatchObject(expectedBeside(entry, history, now));
+    }
+    expect(history.audits.length).toBeGreaterThan(2);
+    const labeling = [...history.coverage].filter(([name]) => name.endsWith("labeling"));
+    expect(labeling.some(([, { required, in_time }]) => in_time > 0 && in_time < required)).toBe(true);
   });
   test("gaps of numbering senders", () => {
     const found = rows(SOURCE_GAPS).map(({ source_id, first_number, last_number, since }) => ({

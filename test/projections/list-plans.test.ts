@@ -6,14 +6,17 @@ import { boundariesQuery } from "../../src/projections/announcements/queries.ts"
 import { ANNOUNCEMENTS } from "../../src/projections/announcements/tables.ts";
 import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
 import { assetList } from "../../src/projections/assets/queries.ts";
+import { auditsQuery } from "../../src/projections/audits/queries.ts";
 import { dutyChangesQuery } from "../../src/projections/cases/duty-changes.ts";
-import { coverageList } from "../../src/projections/cases/registers/coverage.ts";
 import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
 import { noticeList } from "../../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../../src/projections/cases/registers/objections.ts";
 import { obligationList } from "../../src/projections/cases/registers/obligations.ts";
+import { usesQuery } from "../../src/projections/coverage/entries.ts";
+import { labelsQuery, newestQuery } from "../../src/projections/coverage/evidence.ts";
+import { COVERAGE_LISTS } from "../../src/projections/coverage/page.ts";
 import { type List, listQuery } from "../../src/projections/list.ts";
 import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
@@ -66,7 +69,7 @@ const LISTS: readonly (readonly [string, List, readonly Condition[]])[] = [
       { kind: "range", column: "due_at", from: "2026", to: "2027" },
     ],
   ],
-  ["coverage", coverageList, []],
+  ...COVERAGE_LISTS.map((list) => [`coverage in ${list.table.name}`, list, []] as const),
   ["models", modelList, []],
   ["assessments", assessmentList, []],
   ["risk changes", riskChangeList, []],
@@ -133,5 +136,21 @@ test("activity is summed from one range of an index, or that of an asset from a 
       expect(ofAsset).toContain(`SEARCH other USING PRIMARY KEY ${days}`);
       expect(ofAsset).not.toContain("SCAN");
     }
+  }
+});
+
+test("evidence of an asset is read from one place of an index, the newest first", () => {
+  const one = { assetId: "a", rowsMax: 10 };
+  const queries = [
+    auditsQuery("acme", one),
+    labelsQuery("acme", "a"),
+    usesQuery("acme", "a", { first: "2026-01-01", last: "2027-01-01" }),
+    newestQuery("acme", decisionList, one),
+    newestQuery("acme", obligationList, one),
+  ];
+  for (const query of queries) {
+    const plan = planOf(query);
+    expect(plan).toMatch(/^SEARCH main USING (INDEX|PRIMARY KEY) .*\(tenant=\? AND asset_id=\?/);
+    expect(plan).not.toContain("TEMP B-TREE");
   }
 });

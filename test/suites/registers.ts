@@ -332,6 +332,39 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       ]);
       expect(Object.fromEntries(figures)).toEqual(Object.fromEntries(history.coverage));
     });
+    test("coverage has a state, a clause and examples, and beside it stands what no log can show", async () => {
+      const hires = (asset: string): boolean => history.coverage.has(`${asset} nyc_ll144 bias_audit`);
+      const { asset_id } = history.audits.find((audit) => hires(audit.asset_id)) ?? {};
+      const { data, cannot_show } = await ask(`/v1/coverage?asset_id=${asset_id}&law=nyc_ll144&order=asc`);
+      expect(cannot_show).toEqual([
+        {
+          law: "nyc_ll144",
+          duty: "information_request",
+          clause: expect.stringContaining("20-871(b)"),
+          why: expect.stringContaining("written request"),
+        },
+      ]);
+      expect(data).toEqual([
+        expect.objectContaining({ duty: "bias_audit", clause: expect.stringContaining("20-871(a)") }),
+        expect.objectContaining({ duty: "notice", clause: expect.stringContaining("20-871(b)") }),
+      ]);
+      const audits = history.audits.filter((audit) => audit.asset_id === asset_id);
+      const newestFirst = audits.toSorted((one, other) => (one.first < other.first ? 1 : -1));
+      const ids = newestFirst.map(({ event_id }) => event_id);
+      expect(data[0].example_event_ids).toEqual(ids);
+      const sent = history.events.find(({ event_id }) => event_id === ids[0]);
+      expect(data[0].last_evidence_at).toBe(sent?.timestamp ?? "");
+      const one = await ask(`/v1/assets/${asset_id}`);
+      expect(one.data.coverage).toEqual(expect.arrayContaining(data));
+      const all = await ask("/v1/coverage");
+      expect(all.cannot_show.map(({ law }: Entry) => law)).toEqual(["nyc_ll144", "ai_basic_law_kr"]);
+    });
+    test("a cursor of another question about coverage, or with something else in it, is refused", async () => {
+      const { next_cursor } = await ask("/v1/coverage?limit=2");
+      const forged = Buffer.from('[2,"x",1,2]').toString("base64url");
+      for (const query of [`limit=2&law=any&cursor=${next_cursor}`, `cursor=${forged}`])
+        expect((await service.call(`/v1/coverage?${query}`)).status).toBe(400);
+    });
   });
 
   describe("activity", () => {

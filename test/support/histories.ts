@@ -25,10 +25,10 @@ export interface KnownDecision {
   readonly review_completed_at: string | null;
   readonly reversed_at: string | null;
   readonly objections: number;
-  readonly asset_version: string;
-  readonly correlation_id: string;
-  readonly subject_hash: string;
-  readonly risk_tier: string;
+  readonly asset_version: string | null;
+  readonly correlation_id: string | null;
+  readonly subject_hash: string | null;
+  readonly risk_tier: string | null;
   readonly obligations_open: number;
   readonly missing: readonly string[];
 }
@@ -58,7 +58,7 @@ export interface KnownNotice {
   readonly notice_id: string;
   readonly asset_id: string;
   readonly correlation_id: string | null;
-  readonly decision_id: null;
+  readonly decision_id: string | null;
   readonly channel: string | null;
   readonly locale: string | null;
   readonly policy_version: string | null;
@@ -102,7 +102,7 @@ export interface KnownAssessment {
   readonly asset_id: string;
   readonly assessment_type: string;
   readonly state: string;
-  readonly started_at: string;
+  readonly started_at: string | null;
   readonly completed_at: string | null;
   readonly valid_until: string | null;
   readonly checklist: readonly { readonly item: string; readonly state: unknown }[];
@@ -158,7 +158,7 @@ export interface KnownAsset {
   readonly legal_bases: readonly string[];
   readonly first_at: string;
   readonly last_at: string;
-  readonly created_at: string;
+  readonly created_at?: string;
   readonly deployed_at: string;
   readonly retired_at?: string;
   readonly archived_at?: string;
@@ -169,6 +169,14 @@ export interface KnownCoverage {
   readonly required: number;
   readonly in_time: number;
   readonly late: number;
+}
+
+/** First and last date, in New York, of a year that a bias audit covers. */
+export interface KnownAudit {
+  readonly asset_id: string;
+  readonly event_id: string;
+  readonly first: string;
+  readonly last: string;
 }
 
 export interface KnownGap {
@@ -193,6 +201,7 @@ export interface History {
   readonly assets: readonly KnownAsset[];
   /** `asset law duty` → counts. */
   readonly coverage: ReadonlyMap<string, KnownCoverage>;
+  readonly audits: readonly KnownAudit[];
   /** Numbers of a source that never came. */
   readonly gaps: readonly KnownGap[];
   /** `day asset type` → events. */
@@ -207,12 +216,28 @@ export interface Shares {
   readonly objection: number;
   /** Of the notices, those that are dismissed, acknowledged or shown again. */
   readonly answer: number;
+  /** Of assets that hire, which needs audits, and that name their outcomes by a hash. */
+  readonly audited: number;
 }
 
 /** Much goes on: every rule is met often. */
-const EVENTFUL: Shares = { notice: 0.8, explanation: 0.6, review: 0.3, objection: 0.4, answer: 0.7 };
+const EVENTFUL: Shares = {
+  notice: 0.8,
+  explanation: 0.6,
+  review: 0.3,
+  objection: 0.4,
+  answer: 0.7,
+  audited: 0.7,
+};
 /** As in a product at work: nearly all decisions stand without a word. */
-export const CALM: Shares = { notice: 0.8, explanation: 0.1, review: 0.03, objection: 0.01, answer: 0 };
+export const CALM: Shares = {
+  notice: 0.8,
+  explanation: 0.1,
+  review: 0.03,
+  objection: 0.01,
+  answer: 0,
+  audited: 0,
+};
 
 export interface HistoryOptions {
   readonly seed: number;
@@ -263,6 +288,11 @@ const SUMMER: Readonly<
     from: ["2026-03-08T09:00:00Z", "2027-03-14T09:00:00Z"],
     to: ["2026-11-01T08:00:00Z", "2027-11-07T08:00:00Z"],
   },
+  newYork: {
+    offsets: [-5, -4],
+    from: ["2026-03-08T07:00:00Z", "2027-03-14T07:00:00Z"],
+    to: ["2026-11-01T06:00:00Z", "2027-11-07T06:00:00Z"],
+  },
   seoul: { offsets: [9, 9], from: [], to: [] },
   utc: { offsets: [0, 0], from: [], to: [] },
 };
@@ -290,6 +320,9 @@ const dueAfter = (start: number, count: number, zone: string, unit: "days" | "bu
   return text(end - offsetHours(zone, guess) * HOUR_MS);
 };
 
+const dateIn = (zone: string, instant: number): string =>
+  new Date(instant + offsetHours(zone, instant) * HOUR_MS).toISOString().slice(0, 10);
+
 const text = (instant: number): string => new Date(instant).toISOString().replace(/\.?0*Z$/, "Z");
 const isLate = (instant: number, due: string): boolean => Math.floor(instant / 1000) > Date.parse(due) / 1000;
 
@@ -311,6 +344,7 @@ interface World {
   readonly duties: KnownDuty[];
   readonly incidents: KnownIncident[];
   readonly coverage: Map<string, KnownCoverage>;
+  readonly audits: KnownAudit[];
   readonly gaps: KnownGap[];
 }
 
@@ -323,7 +357,7 @@ interface Asset {
   clauses: readonly string[];
   /** Times of what was done with it last, under the names that the register has for them. */
   readonly done: {
-    created_at: string;
+    created_at?: string;
     deployed_at: string;
     retired_at?: string;
     archived_at?: string;
@@ -359,10 +393,12 @@ export const makeHistory = ({
     duties: [],
     incidents: [],
     coverage: new Map(),
+    audits: [],
     gaps: [],
   };
   const begin = Date.parse(start);
   const assets = Array.from({ length: assetCount }, (_, index) => {
+    const isCreated = index % 4 !== 3;
     const asset: Asset = {
       id: `asset_${seed}_${index}`,
       bases: index % 2 === 0 ? ["pipa_37_2_kr"] : ["colorado_sb26_189", "pipa_37_2_kr"],
@@ -370,11 +406,11 @@ export const makeHistory = ({
       version: "1.0",
       status: "active",
       clauses: ["AI Basic Act art. 31"],
-      done: { created_at: text(begin), deployed_at: text(begin + HOUR_MS) },
+      done: { ...(isCreated && { created_at: text(begin) }), deployed_at: text(begin + HOUR_MS) },
       times: [],
       named: new Set(),
     };
-    liveAsset(world, asset, begin);
+    liveAsset(world, asset, begin, isCreated);
     liveAssessment(world, asset, begin);
     liveLooseNotices(world, asset, begin);
     for (let number = 0; number < cases; number++) liveCase(world, asset, number, begin);
@@ -382,6 +418,11 @@ export const makeHistory = ({
     liveSource(world, asset, begin);
     return asset;
   });
+  // By a chance of their own, after all else: what is added here moves nothing of that.
+  const chance = createChance(seed + 2_000_000);
+  for (const asset of assets) if (chance.is(shares.audited)) liveHiring({ ...world, chance }, asset, begin);
+  const ofOutcomes = assets.filter(() => chance.is(shares.audited));
+  liveOutcomes({ ...world, chance }, ofOutcomes, begin);
   const ordered = [...world.events].sort((one, other) => one.at - other.at).map(({ event }) => event);
   const activity = new Map<string, number>();
   for (const { timestamp, asset_id, event_type } of ordered) {
@@ -414,13 +455,9 @@ const knownAsset = ({ id, tier, version, status, clauses, done, times, named }: 
   ...done,
 });
 
-const say = (
-  world: World,
-  asset: Asset,
-  type: string,
-  at: number,
-  members: Readonly<Record<string, unknown>> & { readonly legal_bases?: readonly string[] } = {},
-): string => {
+type Members = Readonly<Record<string, unknown>> & { readonly legal_bases?: readonly string[] };
+
+const say = (world: World, asset: Asset, type: string, at: number, members: Members = {}): string => {
   const id = `evt_${world.prefix}_${world.events.length}`;
   asset.times.push(at);
   for (const basis of members.legal_bases ?? []) asset.named.add(basis);
@@ -431,8 +468,11 @@ const say = (
   return id;
 };
 
-const liveAsset = (world: World, asset: Asset, begin: number): void => {
-  say(world, asset, "asset.created", begin, {
+const liveAsset = (world: World, asset: Asset, begin: number, isCreated: boolean): void => {
+  // One that nobody told of before it was there has a version all the same.
+  world.coverage.set(`${asset.id} any lifecycle`, { required: 2, in_time: isCreated ? 2 : 1, late: 0 });
+  world.coverage.set(`${asset.id} any labeling`, { required: 0, in_time: 0, late: 0 });
+  say(world, asset, isCreated ? "asset.created" : "asset.updated", begin, {
     risk_tier: "limited",
     asset_version: "1.0",
     metadata: {
@@ -532,8 +572,10 @@ const liveAssessment = (world: World, asset: Asset, begin: number): void => {
   const completedAt = startedAt + 30 * DAY_MS;
   const isCompleted = aside.is(0.6);
   if (isCompleted) {
-    say(world, asset, "assessment.impact_assessment_completed", completedAt, { metadata: { assessment_id } });
-    asset.done.assessed_at = text(completedAt);
+    const metadata = { assessment_id };
+    const event_id = say(world, asset, "assessment.impact_assessment_completed", completedAt, { metadata });
+    assessed(asset, completedAt);
+    if (type === "bias_audit") audited(world, asset, { at: completedAt, event_id });
   }
   world.assessments.push({
     assessment_id,
@@ -542,10 +584,29 @@ const liveAssessment = (world: World, asset: Asset, begin: number): void => {
     state: isCompleted ? "completed" : "started",
     started_at: text(startedAt),
     completed_at: isCompleted ? text(completedAt) : null,
-    // No year of these histories has a 29 February between.
-    valid_until: isCompleted && type === "bias_audit" ? text(completedAt + 365 * DAY_MS) : null,
+    valid_until: isCompleted && type === "bias_audit" ? aYearAfter(completedAt) : null,
     checklist: [...states].map(([item, state]) => ({ item, state })),
   });
+};
+
+/** The register says when this was done last. */
+const assessed = (asset: Asset, at: number): void => {
+  const { assessed_at: before } = asset.done;
+  if (before === undefined || Date.parse(before) < at) asset.done.assessed_at = text(at);
+};
+
+/** No year of these histories has a 29 February between. */
+const aYearAfter = (at: number): string => text(at + 365 * DAY_MS);
+
+/** A year that a bias audit covers, in dates of New York. */
+const audited = (
+  world: World,
+  asset: Asset,
+  done: { readonly at: number; readonly event_id: string },
+): void => {
+  const first = dateIn("newYork", done.at);
+  const last = `${Number(first.slice(0, 4)) + 1}${first.slice(4)}`;
+  world.audits.push({ asset_id: asset.id, event_id: done.event_id, first, last });
 };
 
 const NO_NOTICE = {
@@ -931,6 +992,148 @@ const liveObjection = (
     late: isLate(answer.stop?.at ?? world.now, due),
   });
   return { reversedAt: reversed ? text(reversed.at) : null, isResolved: resolved !== undefined };
+};
+
+/** Decisions that New York's law asks a notice and a bias audit for, and the audits: some too late, some that nobody repeated. */
+const liveHiring = (world: World, asset: Asset, begin: number): void => {
+  const { chance } = world;
+  const audits = [begin - (190 + chance.below(29)) * DAY_MS];
+  if (chance.is(0.5)) audits.push(begin + (140 + chance.below(60)) * DAY_MS);
+  for (const [index, at] of audits.entries()) liveAudit(world, asset, at + chance.below(24) * HOUR_MS, index);
+  completeAtOnce(world, asset, begin + DAY_MS);
+  const own = world.audits.filter(({ asset_id }) => asset_id === asset.id);
+  for (let number = 0; number < 12; number++) {
+    const at = begin + 2 * DAY_MS + chance.below(198 * 24) * HOUR_MS + chance.below(HOUR_MS);
+    const used = dateIn("newYork", at);
+    const isAudited = own.some(({ first, last }) => first <= used && used <= last);
+    liveHire(world, asset, { at, number });
+    count(world, asset, "nyc_ll144", "bias_audit", isAudited ? "met" : "open");
+  }
+};
+
+/** An assessment of which nobody said that it began. */
+const completeAtOnce = (world: World, asset: Asset, at: number): void => {
+  const kind = { assessment_id: `fria_${asset.id}`, assessment_type: "fria" };
+  say(world, asset, "assessment.impact_assessment_completed", at, { metadata: kind });
+  assessed(asset, at);
+  world.assessments.push({
+    ...kind,
+    asset_id: asset.id,
+    state: "completed",
+    started_at: null,
+    completed_at: text(at),
+    valid_until: null,
+    checklist: [],
+  });
+};
+
+const liveAudit = (world: World, asset: Asset, at: number, index: number): void => {
+  const assessment_id = `audit_${asset.id}_${index}`;
+  const kind = { assessment_type: "bias_audit" };
+  // What it is may be said when it begins, or when it is done.
+  const saysAtFirst = world.chance.is(0.5);
+  say(world, asset, "assessment.impact_assessment_started", at - DAY_MS, {
+    metadata: { assessment_id, ...(saysAtFirst && kind) },
+  });
+  const event_id = say(world, asset, "assessment.impact_assessment_completed", at, {
+    metadata: { assessment_id, ...(!saysAtFirst && kind) },
+  });
+  assessed(asset, at);
+  audited(world, asset, { at, event_id });
+  world.assessments.push({
+    ...kind,
+    assessment_id,
+    asset_id: asset.id,
+    state: "completed",
+    started_at: text(at - DAY_MS),
+    completed_at: text(at),
+    valid_until: aYearAfter(at),
+    checklist: [],
+  });
+};
+
+const liveHire = (world: World, asset: Asset, { at, number }: { at: number; number: number }): void => {
+  const { chance } = world;
+  const decisionId = `hire_${asset.id}_${number}`;
+  const noticeAt = chance.is(0.7) ? at - chance.below(25 * 24) * HOUR_MS : undefined;
+  const notice =
+    noticeAt === undefined
+      ? undefined
+      : say(world, asset, "transparency.notice_shown", noticeAt, { metadata: { decision_id: decisionId } });
+  if (notice !== undefined && noticeAt !== undefined)
+    world.notices.push({
+      ...NO_NOTICE,
+      notice_id: notice,
+      asset_id: asset.id,
+      decision_id: decisionId,
+      shown_at: text(noticeAt),
+      state: "shown",
+    });
+  const made = say(world, asset, "decision.automated_decision_made", at, {
+    legal_bases: ["nyc_ll144"],
+    metadata: { decision_id: decisionId, outcome: "approved" },
+  });
+  count(world, asset, "any", "notice", notice === undefined ? "open" : "met");
+  // The tool may be used from the beginning of the tenth business day after the notice.
+  const tenth = noticeAt === undefined ? undefined : dueAfter(noticeAt, 10, "newYork", "business");
+  const usableAt = tenth === undefined ? undefined : Date.parse(dayBefore(tenth)) + 1000;
+  const isInTime = usableAt !== undefined && at >= usableAt;
+  const status = isInTime ? "met" : "open";
+  world.duties.push({
+    obligation_id: `LL144-NOTICE:${made}`,
+    due_at: text(isInTime ? usableAt : at),
+    status,
+    started_by: notice ?? made,
+    stopped_by: isInTime ? made : null,
+  });
+  count(world, asset, "nyc_ll144", "notice", status);
+  world.decisions.push({
+    decision_id: decisionId,
+    asset_id: asset.id,
+    made_at: text(at),
+    outcome: "approved",
+    notice_at: noticeAt === undefined ? null : text(noticeAt),
+    explanation_at: null,
+    review_triggered_at: null,
+    review_completed_at: null,
+    reversed_at: null,
+    objections: 0,
+    asset_version: null,
+    correlation_id: null,
+    subject_hash: null,
+    risk_tier: null,
+    obligations_open: isInTime ? 0 : 1,
+    missing: notice === undefined ? ["notice"] : [],
+  });
+};
+
+/** The same second of the day before, in the same zone where its clocks do not change. */
+const dayBefore = (time: string): string => text(Date.parse(time) - DAY_MS);
+
+/** Outcomes that one or two assets give out, once or twice, and labels of some of them, before or after, by any asset; and labels of what nobody gave out. */
+const liveOutcomes = (world: World, assets: readonly Asset[], begin: number): void => {
+  const { chance } = world;
+  const [one, ...others] = assets;
+  if (one === undefined) return;
+  const any = (): Asset => chance.one([one, ...others]);
+  for (let number = 0; number < 10 * assets.length; number++) {
+    const hash = `sha256:${number.toString(16).padStart(64, "0")}`;
+    const named: readonly [Members, ...Members[]] = [
+      { outcome_hash: hash },
+      { output_hash: hash.toUpperCase().replace("SHA256", "sha256") },
+      { metadata: { outcome_hash: hash } },
+      { metadata: { output_hash: hash } },
+    ];
+    const at = begin + 5 * DAY_MS + chance.below(100 * 24) * HOUR_MS;
+    const by = chance.is(0.1) ? new Set<Asset>() : new Set([any(), any()]);
+    for (const asset of by)
+      for (let times = 1 + chance.below(2); times > 0; times--)
+        say(world, asset, "ai_inference", at + times * HOUR_MS, chance.one(named));
+    const isLabeled = chance.is(0.6);
+    const label = chance.one(["transparency.result_labeled", "watermark_applied"]);
+    if (isLabeled) say(world, any(), label, at + (chance.below(48) - 24) * HOUR_MS, chance.one(named));
+    for (const asset of by) count(world, asset, "any", "labeling", isLabeled ? "met" : "open");
+  }
 };
 
 const CLASSES = {

@@ -4,8 +4,9 @@ import { timeKey } from "../../event/formats.ts";
 import { PAGE_ROWS_MAX } from "../../limits.ts";
 import { riskChangeList } from "../../projections/assessments/queries.ts";
 import { assetEntry, assetList, assetMembers, findAsset } from "../../projections/assets/queries.ts";
-import { coverageList } from "../../projections/cases/registers/coverage.ts";
-import { entryOf, entrySchema, type List, readList } from "../../projections/list.ts";
+import { coverageEntries } from "../../projections/coverage/entries.ts";
+import { COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts";
+import { entryOf, entrySchema, type List, type Page, readList } from "../../projections/list.ts";
 import { modelList } from "../../projections/models/queries.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { Guard } from "../guard.ts";
@@ -24,9 +25,10 @@ import {
   readPage,
 } from "../reading.ts";
 import { dataOf, listOf } from "../schemas.ts";
+import { type CoverageDependencies, coverageSchema } from "./coverage.ts";
 import { COVERAGE_EXAMPLE, MODEL_EXAMPLE, RISK_CHANGE_EXAMPLE } from "./register-examples.ts";
 
-export const assetRoutes = ({ guard, ...dependencies }: ReadDependencies & { readonly guard: Guard }) =>
+export const assetRoutes = ({ guard, ...dependencies }: CoverageDependencies & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1" })
     .get("/assets", guard("events:read", listAssets(dependencies)), { detail: describe(LIST) })
     .get("/assets/:asset_id", guard("events:read", oneAsset(dependencies)), { detail: describe(ONE) });
@@ -43,9 +45,10 @@ const listAssets = ({ views, now }: ReadDependencies) =>
       answerList(views, call, assetList, { ...asked, entry: (row) => assetEntry(row, at) }),
   });
 
-const oneAsset = ({ views, now }: ReadDependencies) =>
-  reading(views, {
-    view: assetList.view,
+const oneAsset = (dependencies: CoverageDependencies) => {
+  const { views, now } = dependencies;
+  return reading(views, {
+    view: [...new Set([assetList.view, ...COVERAGE_VIEWS])],
     ask: () => timeKey(now().toISOString()),
     answer: async (at, call) => {
       const { tenant } = call.principal;
@@ -57,10 +60,11 @@ const oneAsset = ({ views, now }: ReadDependencies) =>
         ...assetEntry(row, at),
         models: await part(modelList),
         risk_changes: await part(riskChangeList),
-        coverage: await part(coverageList),
+        coverage: await coverageOf(dependencies, tenant, assetId),
       });
     },
   });
+};
 
 /** The newest entries about one asset; the list itself has the others. */
 const partOf = async (
@@ -71,6 +75,12 @@ const partOf = async (
   const where = equalTo("asset_id", assetId);
   const found = await readList(views, tenant, list, { where, order: "desc", limit: PAGE_ROWS_MAX });
   return found.kind === "page" ? found.rows.map((each) => entryOf(list, each, at)) : [];
+};
+
+const coverageOf = async ({ views, rules, now }: CoverageDependencies, tenant: string, assetId: string) => {
+  const page: Page = { order: "asc", limit: PAGE_ROWS_MAX };
+  const found = await readCoverage(views, tenant, { ...page, where: equalTo("asset_id", assetId) });
+  return found.kind === "page" ? coverageEntries(views, tenant, found.rows, { rules, now: now() }) : [];
 };
 
 const EXAMPLE = {
@@ -120,7 +130,7 @@ const ONE: Operation = {
         ...assetMembers,
         models: Type.Array(entrySchema(modelList)),
         risk_changes: Type.Array(entrySchema(riskChangeList)),
-        coverage: Type.Array(entrySchema(coverageList)),
+        coverage: Type.Array(coverageSchema),
       }),
     ),
     example: {

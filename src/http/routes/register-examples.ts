@@ -137,10 +137,15 @@ export const COVERAGE_EXAMPLE = {
   ...ASSET,
   law: "pipa_37_2_kr",
   duty: "explanation",
-  required: 12,
-  in_time: 10,
+  required: 4,
+  in_time: 3,
   late: 1,
-  unmet: 1,
+  unmet: 0,
+  ratio: 0.75,
+  state: "partial",
+  clause: "PIPA Enforcement Decree art. 44-3(2), (5)",
+  last_evidence_at: "2026-11-20T10:00:00Z",
+  example_event_ids: ["evt_explained_3", "evt_explained_2", "evt_explained_1"],
 };
 
 export const SOURCE_EXAMPLE = {

@@ -2,7 +2,6 @@
 import { Elysia } from "elysia";
 import { timeKey } from "../../event/formats.ts";
 import { assessmentList, riskChangeList } from "../../projections/assessments/queries.ts";
-import { coverageList } from "../../projections/cases/registers/coverage.ts";
 import { decisionList } from "../../projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../../projections/cases/registers/incidents.ts";
@@ -18,7 +17,6 @@ import { answerList, PAGE_PARAMETERS, type ReadDependencies, reading, readPage }
 import { listOf } from "../schemas.ts";
 import {
   ASSESSMENT_EXAMPLE,
-  COVERAGE_EXAMPLE,
   DECISION_EXAMPLE,
   HUMAN_REVIEW_EXAMPLE,
   INCIDENT_EXAMPLE,
@@ -111,15 +109,6 @@ export const LISTS: readonly ListRoute[] = [
     example: MODEL_EXAMPLE,
     summary: "The register of models",
     description: "Versions of the models behind each asset: deployed, degraded, retired.",
-  },
-  {
-    path: "/coverage",
-    id: "listCoverage",
-    list: coverageList,
-    example: COVERAGE_EXAMPLE,
-    summary: "Which duties have evidence",
-    description:
-      "Per asset, law and duty: how often it fell due (`required`) and how often the log holds evidence that it was met in time, late, or not so far (`unmet`). What is not sent to the log cannot be shown by it.",
   },
   {
     path: "/sources",

@@ -2,13 +2,15 @@
 import { type EventFacts, isObject, type JsonObject, metadataText } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataTexts } from "../../event/metadata-lists.ts";
 import { ASSET_LEGAL_BASES_MAX } from "../../limits.ts";
+import { ANY_LAW } from "../../obligations/duties.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
+import type { DutyCount } from "../coverage/duty-counts.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
-import { addSaid, earlierOf, type LatestInMaking, laterOf, latestText } from "../latest.ts";
+import { addSaid, earlierOf, type Latest, type LatestInMaking, laterOf, latestText } from "../latest.ts";
 import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
-import { ASSETS, type AssetStatus } from "./tables.ts";
+import { ASSET_DUTIES, ASSETS, type AssetStatus } from "./tables.ts";
 
 /** Columns of the asset register (DESIGN 6) and the keys of `metadata` that carry them. */
 const DESCRIBED: Readonly<Record<string, readonly string[]>> = {
@@ -45,6 +47,8 @@ interface Asset {
   firstAt: string;
   lastAt: string;
   legalBases: readonly string[];
+  /** Evidence of its life when it was read; undefined where it is new. */
+  readonly evidenceBefore: number | undefined;
   readonly said: LatestInMaking;
 }
 
@@ -62,19 +66,27 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
   }
   const writes: Write[] = [];
   for (const [tenant, assets] of tenants)
-    for (const [assetId, asset] of assets)
+    for (const [assetId, asset] of assets) {
       writes.push({ kind: "upsert", table: ASSETS, row: rowOf(tenant, assetId, asset) });
+      for (const row of dutiesOf(tenant, assetId, asset))
+        writes.push({ kind: "upsert", table: ASSET_DUTIES, row });
+    }
   return writes;
 };
 
 const assetOf = (row: Row | undefined, occurred: string): Asset => {
-  if (row === undefined) return { events: 0, firstAt: occurred, lastAt: occurred, legalBases: [], said: {} };
+  if (row === undefined) {
+    const none = { events: 0, legalBases: [], said: {}, evidenceBefore: undefined };
+    return { ...none, firstAt: occurred, lastAt: occurred };
+  }
+  const said: LatestInMaking = JSON.parse(rowText(row, "said"));
   return {
     events: rowInteger(row, "events"),
     firstAt: rowText(row, "first_at"),
     lastAt: rowText(row, "last_at"),
     legalBases: JSON.parse(rowText(row, "legal_bases")),
-    said: JSON.parse(rowText(row, "said")),
+    evidenceBefore: evidenceOfLife(said),
+    said,
   };
 };
 
@@ -159,10 +171,32 @@ const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSE
   said: latestText(asset.said),
 });
 
+/** Two things are asked (DOMAIN 3.4): that its making is in the log, and that its version is known. */
+const LIFE_EVIDENCE = ["created_at", "version"] as const;
+
+const evidenceOfLife = (said: Latest): number => {
+  let found = 0;
+  for (const name of LIFE_EVIDENCE) if (said[name] !== undefined) found++;
+  return found;
+};
+
+const NO_DUTIES: readonly DutyCount[] = [];
+
+/** Those that differ from what stands there. */
+const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyCount[] => {
+  const found = evidenceOfLife(asset.said);
+  if (found === asset.evidenceBefore) return NO_DUTIES;
+  const required = LIFE_EVIDENCE.length;
+  const none = { tenant, asset_id: assetId, law: ANY_LAW, required: 0, in_time: 0, late: 0, unmet: 0 };
+  const life = { ...none, duty: "lifecycle", required, in_time: found, unmet: required - found };
+  if (asset.evidenceBefore !== undefined) return [life];
+  return [life, { ...none, duty: "labeling" }, { ...none, duty: "notice" }];
+};
+
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 2,
-  tables: [ASSETS],
+  version: 3,
+  tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),
   evolve,

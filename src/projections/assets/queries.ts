@@ -60,7 +60,7 @@ const saidValue = (name: string, value: string): unknown => {
 };
 
 export const findAsset = async (
-  views: ViewStore,
+  views: Pick<ViewStore, "load">,
   tenant: string,
   assetId: string,
 ): Promise<Row | undefined> => {

@@ -1,4 +1,5 @@
 import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
+import { DUTY_COUNTS } from "../coverage/duty-counts.ts";
 
 /** The register of AI systems: one row per asset, whatever its events are about. */
 export const ASSETS = {
@@ -29,3 +30,9 @@ export const ASSETS = {
 
 export const ASSET_STATUSES = ["seen", "active", "retired", "archived"] as const;
 export type AssetStatus = (typeof ASSET_STATUSES)[number];
+
+/**
+ * What is asked of every asset, whatever its events are about: its life from the first version on, counted here; and what other views count, as 0, so that
+ * an asset without decisions or outcomes is seen to have nothing to show and is not left out.
+ */
+export const ASSET_DUTIES = { name: "asset_duties", ...DUTY_COUNTS } as const satisfies Table;

@@ -22,6 +22,10 @@ export const DECISIONS = {
     outcome: NULLABLE_TEXT,
     /** The first notice until the decision. */
     notice_at: NULLABLE_TEXT,
+    /** Its event_id; with the legal bases it is evidence of a duty (coverage/evidence.ts). */
+    notice_event_id: NULLABLE_TEXT,
+    /** JSON array, as the decision named them. */
+    legal_bases: TEXT,
     explanation_at: NULLABLE_TEXT,
     review_triggered_at: NULLABLE_TEXT,
     review_completed_at: NULLABLE_TEXT,
@@ -77,6 +81,7 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
   }
   const open = openOf(decision, view.obligations);
   const missing = missingSteps(decision, open);
+  const notice = notices.find(({ at }) => made === undefined || at <= made.at);
   return {
     tenant: view.tenant,
     decision_id: id,
@@ -88,7 +93,9 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
     at: first.at,
     made_at: made?.at ?? null,
     outcome: made?.says.outcome ?? null,
-    notice_at: notices.find(({ at }) => made === undefined || at <= made.at)?.at ?? null,
+    notice_at: notice?.at ?? null,
+    notice_event_id: notice?.id ?? null,
+    legal_bases: made?.bases === undefined ? "[]" : JSON.stringify(made.bases),
     explanation_at: explanations[0]?.at ?? null,
     review_triggered_at: reviews.find(({ triggered }) => triggered)?.triggered?.at ?? null,
     review_completed_at: reviews.findLast(({ completed }) => completed)?.completed?.at ?? null,
@@ -110,6 +117,6 @@ export const decisionList: List = {
   table: DECISIONS,
   orderBy: ["at", "decision_id"],
   filters: ["asset_id", "subject_hash", "outcome"],
-  hidden: ["at"],
+  hidden: ["at", "notice_event_id", "legal_bases"],
   json: { missing: Type.Array(Type.String(), { description: "Steps that the log does not hold." }) },
 };

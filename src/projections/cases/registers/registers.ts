@@ -2,6 +2,7 @@ import { coverageRegister } from "./coverage.ts";
 import { decisionsRegister } from "./decisions.ts";
 import { humanReviewsRegister } from "./human-reviews.ts";
 import { incidentsRegister } from "./incidents.ts";
+import { ll144UsesRegister } from "./ll144-uses.ts";
 import { noticesRegister } from "./notices.ts";
 import { objectionsRegister } from "./objections.ts";
 import { obligationsRegister } from "./obligations.ts";
@@ -15,4 +16,5 @@ export const REGISTERS: readonly Register[] = [
   incidentsRegister,
   obligationsRegister,
   coverageRegister,
+  ll144UsesRegister,
 ];

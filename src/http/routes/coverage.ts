@@ -1,0 +1,124 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Rules } from "../../obligations/clocks.ts";
+import { CANNOT_SHOW } from "../../obligations/duties.ts";
+import { COVERAGE_STATES, coverageEntries } from "../../projections/coverage/entries.ts";
+import { EXAMPLES_MAX } from "../../projections/coverage/evidence.ts";
+import { COVERAGE_FILTERS, COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts";
+import type { Condition } from "../../views/conditions.ts";
+import type { Guard } from "../guard.ts";
+import { listFilterParameters, readListFilter } from "../list-filter.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import { invalidCursor, PAGE_PARAMETERS, type ReadDependencies, reading, readPage } from "../reading.ts";
+import { listOf } from "../schemas.ts";
+import { successList } from "../success.ts";
+import { COVERAGE_EXAMPLE } from "./register-examples.ts";
+
+export interface CoverageDependencies extends ReadDependencies {
+  readonly rules: Rules;
+}
+
+export const coverageRoutes = ({
+  guard,
+  views,
+  now,
+  rules,
+}: CoverageDependencies & { readonly guard: Guard }) => {
+  const list = reading(views, {
+    view: COVERAGE_VIEWS,
+    ask: (query) => ({ ...readPage(query), where: readListFilter(query, COVERAGE_FILTERS) }),
+    answer: async (page, call) => {
+      const { tenant } = call.principal;
+      const found = await readCoverage(views, tenant, page);
+      if (found.kind === "invalid_cursor") return invalidCursor(call);
+      const entries = await coverageEntries(views, tenant, found.rows, { rules, now: now() });
+      return successList({
+        requestId: call.context.requestId,
+        rowTexts: entries.map((entry) => JSON.stringify(entry)),
+        nextCursor: found.nextCursor,
+        beside: { cannot_show: cannotShow(page.where) },
+      });
+    },
+  });
+  return new Elysia({ prefix: "/v1" }).get("/coverage", guard("events:read", list), {
+    detail: describe(LIST),
+  });
+};
+
+/** Those of the law and the duty that are asked for: they are nobody's, whatever asset is asked for. */
+const cannotShow = (where: readonly Condition[]) =>
+  CANNOT_SHOW.filter(({ law, duty }) => {
+    const own: Readonly<Record<string, string>> = { law, duty };
+    return where.every(
+      (asked) => asked.kind !== "equals" || (own[asked.column] ?? asked.value) === asked.value,
+    );
+  });
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const orNull = (description: string, options: object = {}) =>
+  Type.Union([Type.String({ ...options, description }), Type.Null()]);
+
+export const coverageSchema = Type.Object({
+  asset_id: Type.String(),
+  law: Type.String({
+    description: "A legal basis; `any` for what is asked of everybody, `policy` for rules of the operator.",
+  }),
+  duty: Type.String(),
+  required: count("How often it fell due. The `lifecycle` of an asset asks for two things."),
+  in_time: count("How often the log holds evidence that it was met in time."),
+  late: count("How often it was met late."),
+  unmet: count("Not met so far; `/v1/obligations` tells what of it is overdue."),
+  ratio: Type.Union([
+    Type.Number({ minimum: 0, maximum: 1, description: "`in_time` of `required`; null where nothing is." }),
+    Type.Null(),
+  ]),
+  state: Type.Union(
+    COVERAGE_STATES.map((state) => Type.Literal(state)),
+    {
+      description:
+        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: no evidence. `stale`: there was evidence, and it is no longer valid: the last bias audit is more than a year old. `not_applicable`: nothing was required.",
+    },
+  ),
+  clause: orNull("Where the law says so; null for a legal basis that has no known article for it."),
+  last_evidence_at: orNull(
+    "Time of the newest evidence that is found; null where there is none, or no more.",
+    {
+      format: "date-time",
+    },
+  ),
+  example_event_ids: Type.Array(Type.String(), {
+    maxItems: EXAMPLES_MAX,
+    description:
+      "Events that are evidence, the newest first, among the newest decisions and duties of the asset.",
+  }),
+});
+
+const CannotShow = Type.Array(
+  Type.Object({ law: Type.String(), duty: Type.String(), clause: Type.String(), why: Type.String() }),
+  {
+    description:
+      "Duties of which no event tells, so that no log can show whether they were met; those of the asked `law` and `duty`.",
+  },
+);
+
+const LIST: Operation = {
+  id: "listCoverage",
+  tag: "Registers",
+  summary: "Which duties have evidence",
+  description:
+    "Per asset, law and duty: how often it fell due and how often the log holds evidence that it was met. `labeling` counts outcomes by their hash: those that an event labels, of all that events give out. `bias_audit` counts decisions, in time where a bias audit was completed no more than a year before, in dates of New York. `lifecycle` asks for `asset.created` and a version. What is not sent to the log cannot be shown by it; duties that no event tells of stand in `cannot_show`. Not legal advice: `clause` is where to check.",
+  scope: "events:read",
+  parameters: [...listFilterParameters(COVERAGE_FILTERS), ...PAGE_PARAMETERS],
+  answer: {
+    status: 200,
+    description: "One page, in the order of asset, law and duty.",
+    schema: Type.Object({ ...listOf(coverageSchema).properties, cannot_show: CannotShow }),
+    example: {
+      data: [COVERAGE_EXAMPLE],
+      next_cursor: null,
+      cannot_show: CANNOT_SHOW,
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+  },
+  problems: ["invalid_request", "view_behind"],
+};

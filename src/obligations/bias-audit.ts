@@ -1,0 +1,50 @@
+/**
+ * The bias audit of Local Law 144: a tool may be used where it was audited no more than one year before (NYC Administrative Code § 20-871(a)). A year
+ * is counted in dates of New York, so the day of the audit counts whole, as does the same day of the next year. Pure.
+ */
+import type { Decision } from "../cases/case.ts";
+import { type Calendar, type Limit, limitDate } from "./calendar.ts";
+
+export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType: "bias_audit" } as const;
+
+/** Enforced since then, as is the notice (deadlines.ts). */
+const APPLIES_FROM = "2023-07-05";
+const YEAR: Limit = { count: 12, unit: "months" };
+const THAT_DAY: Limit = { count: 0, unit: "days" };
+const NEW_YORK: Calendar = { zone: "America/New_York", holidays: new Set() };
+
+/** Whether the law asks for an audit before this decision: it, or what belongs to it, names the legal basis. */
+export const needsBiasAudit = ({ made, facts }: Decision): boolean => {
+  if (made === undefined || made.at < APPLIES_FROM) return false;
+  for (const { bases } of facts) if (bases?.includes(BIAS_AUDIT.law)) return true;
+  return false;
+};
+
+/** The date in New York, of a time without its zone, which is UTC. */
+export const dateInNewYork = (at: string): string => limitDate(`${at}Z`, THAT_DAY, NEW_YORK);
+
+/** Dates from the first to the last, both inside. */
+export interface Dates {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** The dates on which the tool may be used. What was said of the end can only shorten the law's year. */
+export const auditedDates = (completedAt: string, validUntil: string | undefined): Dates => {
+  const last = limitDate(`${completedAt}Z`, YEAR, NEW_YORK);
+  const said = validUntil?.match(/^\d{4}-\d{2}-\d{2}/)?.[0];
+  return { first: dateInNewYork(completedAt), last: said !== undefined && said < last ? said : last };
+};
+
+/** The same dates, none of them twice, in order. */
+export const joinedDates = (given: readonly Dates[]): readonly Dates[] => {
+  const joined: Dates[] = [];
+  for (const dates of given
+    .filter(({ first, last }) => first <= last)
+    .toSorted((one, other) => (one.first < other.first ? -1 : 1))) {
+    const before = joined.at(-1);
+    if (before === undefined || dates.first > before.last) joined.push(dates);
+    else if (dates.last > before.last) joined[joined.length - 1] = { first: before.first, last: dates.last };
+  }
+  return joined;
+};

@@ -1,0 +1,103 @@
+/**
+ * What the duties are called where evidence is counted, and where the law asks for each. Not legal advice: an article must be checked before it
+ * is cited.
+ */
+import { type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
+
+/** The law of what is asked of everybody, under whatever legal basis. */
+export const ANY_LAW = "any";
+
+/** One word for several clocks: of an objection, say, one of them runs, as its type decides. */
+const DUTIES: Readonly<Record<DeadlineId, string>> = {
+  "PIPA-EXPL": "explanation",
+  "CIA-EXPL": "explanation",
+  "CO-ADVERSE": "explanation",
+  "PIPA-REFUSE": "objection",
+  "PIPA-REVIEW": "objection",
+  "GDPR-12-3": "objection",
+  "PIPA-DENY": "denial_reason",
+  "LL144-NOTICE": "notice",
+  "EU73-GEN": "incident_report",
+  "EU73-DEATH": "incident_report",
+  "EU73-CRIT": "incident_report",
+  "EU26-5": "provider_informed",
+  "HR-CLOSE": "human_review",
+  "OBJ-ACK": "objection_acknowledgement",
+};
+
+export const POLICY_LAW = "policy";
+
+/** The law and the duty that a clock is counted under; of one that is not in the table any more, the operator's own. */
+export const dutyOf = (deadlines: readonly Deadline[], id: DeadlineId): { law: string; duty: string } => ({
+  law: deadlineOf(deadlines, id)?.law ?? POLICY_LAW,
+  duty: DUTIES[id],
+});
+
+/** The clocks that are counted under a law and a duty. */
+export const clocksOf = (deadlines: readonly Deadline[], law: string, duty: string): readonly Deadline[] =>
+  deadlines.filter((deadline) => deadline.law === law && DUTIES[deadline.id] === duty);
+
+const withNoticeClock = new WeakMap<readonly Deadline[], ReadonlySet<string>>();
+
+/** Laws that say how long before the decision the notice comes: their clock decides, not that there was one at all. */
+export const lawsWithNoticeClock = (deadlines: readonly Deadline[]): ReadonlySet<string> => {
+  const known = withNoticeClock.get(deadlines);
+  if (known) return known;
+  const laws = deadlines.filter(({ id }) => DUTIES[id] === "notice").map(({ law }) => law);
+  const made: ReadonlySet<string> = new Set(laws);
+  withNoticeClock.set(deadlines, made);
+  return made;
+};
+
+/** What has no clock: DOMAIN 3.4, and the clauses of the table of obligations (CLASSIFICATION 1.4). */
+const CLAUSES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  notice: {
+    [ANY_LAW]: "AI Basic Act art. 31(1); EU AI Act art. 26(11), 50(1)",
+    ai_basic_law_kr: "AI Basic Act art. 31(1), Enforcement Decree art. 23(1)",
+    colorado_sb26_189: "Colorado SB 26-189",
+    eu_ai_act_art_26: "EU AI Act art. 26(11)",
+    eu_ai_act_art_50: "EU AI Act art. 50(1), (3), (5)",
+    nyc_ll144: "NYC Administrative Code § 20-871(b) (Local Law 144)",
+  },
+  labeling: { [ANY_LAW]: "AI Basic Act art. 31(2), (3); EU AI Act art. 50(2), (4)" },
+  lifecycle: { [ANY_LAW]: "EU AI Act art. 49" },
+  bias_audit: { nyc_ll144: "NYC Administrative Code § 20-871(a) (Local Law 144)" },
+};
+
+/** Null where this program knows of no article, as of a legal basis that it does not know. */
+export const clauseOf = (deadlines: readonly Deadline[], law: string, duty: string): string | null => {
+  const clauses = new Set(clocksOf(deadlines, law, duty).map(({ clause }) => clause));
+  if (clauses.size > 0) return [...clauses].join("; ");
+  const known = CLAUSES[duty];
+  // A legal basis may have any name, that of a member of every object too.
+  return known && Object.hasOwn(known, law) ? (known[law] ?? null) : null;
+};
+
+/** A duty that no event tells of, so that a log can have no evidence of it. */
+export interface DutyWithoutEvents {
+  readonly law: string;
+  readonly duty: string;
+  readonly clause: string;
+  readonly why: string;
+}
+
+/** Of the duties with a limit in DOMAIN 3.2; told, because a table that leaves them out would look complete. */
+export const CANNOT_SHOW: readonly DutyWithoutEvents[] = [
+  {
+    law: "nyc_ll144",
+    duty: "information_request",
+    clause: "NYC Administrative Code § 20-871(b)(3) (Local Law 144): within 30 days of a written request",
+    why: "No type of event tells of a written request for the data that is collected, its source and its retention, or of the answer.",
+  },
+  {
+    law: "ai_basic_law_kr",
+    duty: "high_impact_confirmation",
+    clause: "AI Basic Act Enforcement Decree art. 25(3), (4)",
+    why: "No type of event tells of a request to the Ministry of Science and ICT to confirm whether a system is high-impact, or of its reply.",
+  },
+];
+
+/** Every duty that an answer may name. */
+export const DUTY_NAMES: readonly string[] = [
+  ...new Set([...Object.values(DUTIES), ...Object.keys(CLAUSES), ...CANNOT_SHOW.map(({ duty }) => duty)]),
+];

@@ -1,0 +1,34 @@
+/** On which days a tool was used that Local Law 144 asks an audit of: so the years of audits can be held against them, whenever either comes. */
+import { dateInNewYork, needsBiasAudit } from "../../../obligations/bias-audit.ts";
+import { INTEGER, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import type { Register } from "./register.ts";
+
+export const LL144_USES = {
+  name: "ll144_uses",
+  columns: {
+    tenant: TEXT,
+    asset_id: TEXT,
+    /** The date in New York: `2026-11-20`. */
+    day: TEXT,
+    decisions: INTEGER,
+  },
+  primaryKey: ["tenant", "asset_id", "day"],
+  indexes: [],
+} as const satisfies Table;
+
+const NONE: readonly RowOf<typeof LL144_USES>[] = [];
+
+export const ll144UsesRegister: Register = {
+  table: LL144_USES,
+  kind: "counts",
+  rowsOf: ({ tenant, is: { decisions } }) => {
+    let rows: RowOf<typeof LL144_USES>[] | undefined;
+    for (const decision of decisions) {
+      const { made } = decision;
+      if (made === undefined || !needsBiasAudit(decision)) continue;
+      rows ??= [];
+      rows.push({ tenant, asset_id: made.asset, day: dateInNewYork(made.at), decisions: 1 });
+    }
+    return rows ?? NONE;
+  },
+};

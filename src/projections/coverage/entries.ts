@@ -1,0 +1,111 @@
+/** What is answered of a duty: its counts, what they amount to, and where to look. */
+import { strict as assert } from "node:assert";
+import { timeKey } from "../../event/formats.ts";
+import { auditedDates, BIAS_AUDIT, dateInNewYork, joinedDates } from "../../obligations/bias-audit.ts";
+import type { Rules } from "../../obligations/clocks.ts";
+import { clauseOf } from "../../obligations/duties.ts";
+import { rowInteger } from "../../views/tables.ts";
+import { type TenantQuery, tenantTotals } from "../../views/tenant-query.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import type { BiasAudit } from "../audits/queries.ts";
+import { LL144_USES } from "../cases/registers/ll144-uses.ts";
+import type { DutyCount } from "./duty-counts.ts";
+import { createEvidence } from "./evidence.ts";
+
+export const COVERAGE_STATES = ["covered", "partial", "missing", "stale", "not_applicable"] as const;
+export type CoverageState = (typeof COVERAGE_STATES)[number];
+
+export interface CoverageEntry extends Omit<DutyCount, "tenant"> {
+  /** In time of required; null where nothing is. */
+  readonly ratio: number | null;
+  readonly state: CoverageState;
+  readonly clause: string | null;
+  /** RFC 3339; null where none is found. */
+  readonly last_evidence_at: string | null;
+  readonly example_event_ids: readonly string[];
+}
+
+export const coverageEntries = async (
+  views: Pick<ViewStore, "load" | "select">,
+  tenant: string,
+  rows: readonly DutyCount[],
+  { rules, now }: { readonly rules: Rules; readonly now: Date },
+): Promise<readonly CoverageEntry[]> => {
+  const evidence = createEvidence(views, tenant, rules);
+  const today = dateInNewYork(timeKey(now.toISOString()));
+  const entries: CoverageEntry[] = [];
+  for (const row of rows) {
+    const audits = isOfBiasAudit(row) ? await evidence.audits(row.asset_id) : undefined;
+    const count = audits ? await withAudits(views, row, audits) : row;
+    const hasEvidence = count.in_time + count.late > 0 || (audits?.length ?? 0) > 0;
+    const examples = hasEvidence ? await evidence.of(row) : [];
+    const isStale = audits !== undefined && audits.length > 0 && !isValid(audits, today);
+    const { tenant: _, ...shown } = count;
+    const [last] = examples;
+    entries.push({
+      ...shown,
+      ratio: count.required === 0 ? null : count.in_time / count.required,
+      state: stateOf(count, isStale),
+      clause: clauseOf(rules.deadlines, count.law, count.duty),
+      last_evidence_at: last === undefined ? null : `${last.at}Z`,
+      example_event_ids: examples.map(({ eventId }) => eventId),
+    });
+  }
+  return entries;
+};
+
+/** Stale comes first: what was covered by evidence that is no longer valid needs new one, however much it covered. */
+export const stateOf = (
+  { required, in_time, late }: Pick<DutyCount, "required" | "in_time" | "late">,
+  isStale: boolean,
+): CoverageState => {
+  if (required === 0) return "not_applicable";
+  if (isStale) return "stale";
+  if (in_time === required) return "covered";
+  return in_time + late === 0 ? "missing" : "partial";
+};
+
+const isOfBiasAudit = ({ law, duty }: DutyCount): boolean =>
+  law === BIAS_AUDIT.law && duty === BIAS_AUDIT.duty;
+
+const isValid = (audits: readonly BiasAudit[], today: string): boolean =>
+  audits.some(({ at, validUntil }) => auditedDates(at, validUntil).last >= today);
+
+/** The decisions that were made inside a valid year count as in time. */
+const withAudits = async (
+  views: Pick<ViewStore, "select">,
+  count: DutyCount,
+  audits: readonly BiasAudit[],
+): Promise<DutyCount> => {
+  const { tenant, asset_id: assetId, required } = count;
+  let decisions = 0;
+  for (const dates of joinedDates(audits.map(({ at, validUntil }) => auditedDates(at, validUntil)))) {
+    const [found] = await views.select(usesQuery(tenant, assetId, dates));
+    decisions += found ? rowInteger(found, "decisions") : 0;
+  }
+  // A decision may come between two questions.
+  const inTime = Math.min(decisions, required);
+  return { ...count, in_time: inTime, unmet: required - inTime };
+};
+
+/** Apart so that a test can ask the database for its plan. */
+export const usesQuery = (
+  tenant: string,
+  assetId: string,
+  { first, last }: { readonly first: string; readonly last: string },
+): TenantQuery => {
+  assert(first <= last, "the first day is not behind the last");
+  return tenantTotals({
+    tenant,
+    table: LL144_USES,
+    // What follows the last day begins with it.
+    where: [
+      { kind: "equals", column: "asset_id", value: assetId },
+      { kind: "range", column: "day", from: first, to: `${last}~` },
+    ],
+    groupBy: ["asset_id"],
+    sums: ["decisions"],
+    counted: { column: "decisions", by: "day", except: [] },
+    rowsMax: 1,
+  });
+};

@@ -1,0 +1,98 @@
+/** The rows of all tables that count evidence of duties as one list, in one order, page by page. */
+import { DUTY_NAMES } from "../../obligations/duties.ts";
+import type { Condition } from "../../views/conditions.ts";
+import { type Place, readCursor, writeCursor } from "../../views/cursor.ts";
+import { type Row, rowInteger, rowText } from "../../views/tables.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { ASSET_DUTIES } from "../assets/tables.ts";
+import { COVERAGE } from "../cases/registers/coverage.ts";
+import { type List, listQuery, type Page } from "../list.ts";
+import { LABELING } from "../outcomes/tables.ts";
+import type { DutyCount } from "./duty-counts.ts";
+
+const ORDER = ["asset_id", "law", "duty"] as const;
+
+const LIST = { orderBy: ORDER, filters: ORDER } as const;
+/** A late event may take away what an earlier one gave: what counts nothing again is as if it had never been. */
+const COUNTED: Pick<List, "always"> = { always: [{ kind: "range", column: "required", from: 1 }] };
+
+/** What is counted by cases, the register of assets and the outcomes. A duty may stand in several: then they add up. */
+export const COVERAGE_LISTS: readonly List[] = [
+  { ...LIST, ...COUNTED, view: "cases", table: COVERAGE },
+  { ...LIST, ...COUNTED, view: "outcomes", table: LABELING },
+  { ...LIST, view: "assets", table: ASSET_DUTIES },
+];
+
+/** Projections whose rows an answer is made of; evidence of audits is in one of its own. */
+export const COVERAGE_VIEWS: readonly string[] = [...COVERAGE_LISTS.map(({ view }) => view), "audits"];
+
+export const COVERAGE_FILTERS: Pick<List, "filters" | "values"> = {
+  filters: ORDER,
+  values: { duty: DUTY_NAMES },
+};
+
+export type CoveragePage =
+  | { readonly kind: "page"; readonly rows: readonly DutyCount[]; readonly nextCursor: string | null }
+  | { readonly kind: "invalid_cursor" };
+
+export const readCoverage = async (
+  views: ViewStore,
+  tenant: string,
+  { where, order, limit, cursor }: Page & { readonly where: readonly Condition[] },
+): Promise<CoveragePage> => {
+  const scope = JSON.stringify([tenant, "coverage", where, order]);
+  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
+  if (start?.kind === "invalid_cursor" || !isPlace(start?.place)) return { kind: "invalid_cursor" };
+  // What one list leaves out comes after more than `limit` rows, of which none is missing.
+  const parts = { where, order, after: start?.place, rowsMax: limit + 1 };
+  const found = await Promise.all(COVERAGE_LISTS.map((list) => views.select(listQuery(tenant, list, parts))));
+  const all = together(found.flat(), tenant, order);
+  const rows = all.slice(0, limit);
+  const last = all.length > limit ? rows.at(-1) : undefined;
+  const place = last && ORDER.map((name) => last[name]);
+  return { kind: "page", rows, nextCursor: place ? writeCursor({ place, scope }) : null };
+};
+
+/** A cursor is not secret, so anybody may make one that has something else in it. */
+const isPlace = (place: Place | undefined): boolean =>
+  place === undefined || (place.length === ORDER.length && place.every((value) => typeof value === "string"));
+
+/** In the order of the keys, each key once. */
+const together = (found: readonly Row[], tenant: string, order: Page["order"]): readonly DutyCount[] => {
+  const sorted = found
+    .map((row): DutyCount => countIn(row, tenant))
+    .sort((one, other) => (order === "asc" ? compare(one, other) : compare(other, one)));
+  const rows: DutyCount[] = [];
+  for (const row of sorted) {
+    const before = rows.at(-1);
+    if (before === undefined || compare(before, row) !== 0) rows.push(row);
+    else rows[rows.length - 1] = sum(before, row);
+  }
+  return rows;
+};
+
+const countIn = (row: Row, tenant: string): DutyCount => ({
+  tenant,
+  asset_id: rowText(row, "asset_id"),
+  law: rowText(row, "law"),
+  duty: rowText(row, "duty"),
+  required: rowInteger(row, "required"),
+  in_time: rowInteger(row, "in_time"),
+  late: rowInteger(row, "late"),
+  unmet: rowInteger(row, "unmet"),
+});
+
+const sum = (one: DutyCount, other: DutyCount): DutyCount => ({
+  ...one,
+  required: one.required + other.required,
+  in_time: one.in_time + other.in_time,
+  late: one.late + other.late,
+  unmet: one.unmet + other.unmet,
+});
+
+/** By their bytes, as the databases order texts. */
+const compare = (one: DutyCount, other: DutyCount): number => {
+  for (const name of ORDER)
+    if (one[name] !== other[name]) return Buffer.compare(Buffer.from(one[name]), Buffer.from(other[name]));
+  return 0;
+};

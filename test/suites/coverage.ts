@@ -1,0 +1,250 @@
+/** What coverage says of single events. Each database runs it (test/projections/coverage.test.ts). */
+import { describe, expect, test } from "bun:test";
+import { KNOWN_LEGAL_BASES } from "../../src/event/audit-event.ts";
+import { OUTCOME_ASSETS_MAX } from "../../src/limits.ts";
+import { DEADLINES } from "../../src/obligations/deadlines.ts";
+import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
+import { coverageAt, figuresOf, project } from "../projections/coverage-view.ts";
+import { messageOf } from "../projections/records.ts";
+import type { ViewDatabase } from "./view-store.ts";
+
+type Event = Readonly<Record<string, unknown>>;
+
+const event = (id: string, event_type: string, timestamp: string, members: Event = {}): Event => ({
+  event_id: `evt_${id}`,
+  event_type,
+  timestamp,
+  asset_id: "hiring",
+  ...members,
+});
+
+const MADE = "decision.automated_decision_made";
+const NOTICE = "transparency.notice_shown";
+const LABEL = "transparency.result_labeled";
+const COMPLETED = "assessment.impact_assessment_completed";
+const NEW_YORK = { legal_bases: ["nyc_ll144"] };
+const AUDIT = { metadata: { assessment_type: "bias_audit" } };
+const NOW = "2026-11-20T12:00:00Z";
+const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+export const coverageSuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
+  /** Of all orders of a few events the answer is the same; here from the first to the last, and the other way round. */
+  const covered = async (events: readonly Event[], now = NOW, limit?: number) => {
+    await using database = await create();
+    await using views = database.connect();
+    const answers: (readonly CoverageEntry[])[] = [];
+    for (const order of [events, events.toReversed()]) {
+      await project(
+        views,
+        order.map((each, index) => messageOf(index + 1, { event: each })),
+        1,
+      );
+      answers.push(await coverageAt(views, "acme", now, limit));
+    }
+    const [answer, other] = answers;
+    if (!answer) throw new Error("there is an answer");
+    expect(other).toEqual(answer);
+    return answer;
+  };
+
+  const one = (entries: readonly CoverageEntry[], law: string, duty: string, asset = "hiring") => {
+    const found = entries.filter(
+      (entry) => entry.law === law && entry.duty === duty && entry.asset_id === asset,
+    );
+    expect(found).toHaveLength(1);
+    return found[0];
+  };
+
+  describe(`coverage in ${name}`, () => {
+    test("a decision counts once under each law, whatever laws it names", async () => {
+      const laws = new Set([...DEADLINES.map(({ law }) => law), ...KNOWN_LEGAL_BASES, "any", "unheard_of"]);
+      for (const legal_bases of [["nyc_ll144"], [...laws].slice(0, 10), [...laws].slice(10)]) {
+        const entries = await covered([
+          event("made", MADE, "2027-02-01T10:00:00Z", { legal_bases, metadata: { outcome: "denied" } }),
+        ]);
+        const counted = entries.filter(({ duty }) => duty !== "lifecycle");
+        expect(counted.filter(({ required }) => required > 1)).toEqual([]);
+        expect(one(counted, "any", "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1 });
+        for (const law of legal_bases)
+          expect(one(counted, law, "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1 });
+      }
+    });
+
+    test("in New York a notice is evidence ten business days before, and under other laws before", async () => {
+      const laws = { legal_bases: ["nyc_ll144", "eu_ai_act_art_50"] };
+      const entries = await covered([
+        event("n1", NOTICE, "2026-11-02T10:00:00Z", { metadata: { decision_id: "d1" } }),
+        event("m1", MADE, "2026-11-17T10:00:00Z", { ...laws, metadata: { decision_id: "d1" } }),
+        event("n2", NOTICE, "2026-11-16T10:00:00Z", { metadata: { decision_id: "d2" } }),
+        event("m2", MADE, "2026-11-18T10:00:00Z", { ...laws, metadata: { decision_id: "d2" } }),
+      ]);
+      const both = { last_evidence_at: "2026-11-16T10:00:00Z", example_event_ids: ["evt_n2", "evt_n1"] };
+      const all = { required: 2, in_time: 2, ratio: 1, state: "covered", ...both };
+      expect(one(entries, "any", "notice")).toMatchObject(all);
+      expect(one(entries, "eu_ai_act_art_50", "notice")).toMatchObject({
+        ...all,
+        clause: "EU AI Act art. 50(1), (3), (5)",
+      });
+      expect(one(entries, "nyc_ll144", "notice")).toMatchObject({
+        required: 2,
+        in_time: 1,
+        unmet: 1,
+        ratio: 0.5,
+        state: "partial",
+        last_evidence_at: "2026-11-02T10:00:00Z",
+        example_event_ids: ["evt_n1"],
+      });
+    });
+
+    test("what was met late is partial, what was not met is missing, and a law without a known article has no clause", async () => {
+      const about = { legal_bases: ["pipa_37_2_kr"], metadata: { objection_id: "o1" } };
+      const entries = await covered([
+        event("made", MADE, "2026-01-01T10:00:00Z", { legal_bases: ["unheard_of"] }),
+        event("received", "objection.received", "2026-01-02T10:00:00Z", about),
+        event("resolved", "objection.resolved", "2026-05-02T10:00:00Z", about),
+      ]);
+      expect(one(entries, "pipa_37_2_kr", "objection")).toMatchObject({
+        required: 1,
+        late: 1,
+        ratio: 0,
+        state: "partial",
+        clause: "PIPA Enforcement Decree art. 44-3(1), (5); PIPA Enforcement Decree art. 44-3(3), (5)",
+        last_evidence_at: "2026-05-02T10:00:00Z",
+        example_event_ids: ["evt_resolved"],
+      });
+      expect(one(entries, "unheard_of", "notice")).toMatchObject({
+        ratio: 0,
+        state: "missing",
+        clause: null,
+        last_evidence_at: null,
+        example_event_ids: [],
+      });
+      expect(one(entries, "any", "labeling")).toMatchObject({
+        required: 0,
+        ratio: null,
+        state: "not_applicable",
+      });
+    });
+
+    test("an asset has a life from its making on, and a version", async () => {
+      const entries = await covered([
+        event("used", "ai_inference", "2026-11-01T10:00:00Z", { asset_id: "unknown" }),
+        event("created", "asset.created", "2026-11-01T10:00:00Z", { asset_id: "made" }),
+        event("deployed", "model.model_deployed", "2026-11-02T10:00:00Z", {
+          asset_id: "whole",
+          asset_version: "2",
+        }),
+        event("whole", "asset.created", "2026-11-01T10:00:00Z", { asset_id: "whole" }),
+      ]);
+      expect(one(entries, "any", "lifecycle", "unknown")).toMatchObject({
+        required: 2,
+        in_time: 0,
+        unmet: 2,
+        state: "missing",
+      });
+      expect(one(entries, "any", "lifecycle", "made")).toMatchObject({ in_time: 1, state: "partial" });
+      expect(one(entries, "any", "lifecycle", "whole")).toMatchObject({
+        in_time: 2,
+        unmet: 0,
+        state: "covered",
+        last_evidence_at: "2026-11-02T10:00:00Z",
+        example_event_ids: ["evt_deployed", "evt_whole"],
+      });
+    });
+
+    test("a bias audit is valid for a year of New York, and stale after it", async () => {
+      // In New York these are the 1st of March 2026, its first minute and its last.
+      const events = [
+        event("audit", COMPLETED, "2025-03-02T04:59:00Z", AUDIT),
+        event("last", MADE, "2026-03-02T04:59:59Z", NEW_YORK),
+        event("early", MADE, "2025-03-01T05:00:00Z", NEW_YORK),
+        event("too_early", MADE, "2025-03-01T04:59:59Z", NEW_YORK),
+        event("too_late", MADE, "2026-03-02T05:00:00Z", NEW_YORK),
+        event("before_the_law", MADE, "2023-07-04T12:00:00Z", NEW_YORK),
+        event("elsewhere", MADE, "2026-03-01T12:00:00Z", { legal_bases: ["gdpr_art_22"] }),
+        event("other", COMPLETED, "2026-02-01T12:00:00Z", { metadata: { type: "fria" } }),
+      ];
+      const evidence = { last_evidence_at: "2025-03-02T04:59:00Z", example_event_ids: ["evt_audit"] };
+      const counts = { required: 4, in_time: 2, late: 0, unmet: 2, ratio: 0.5, ...evidence };
+      const at = async (now: string) => one(await covered(events, now), "nyc_ll144", "bias_audit");
+      expect(await at("2026-03-02T04:59:59Z")).toMatchObject({ ...counts, state: "partial" });
+      expect(await at("2026-03-02T05:00:00Z")).toMatchObject({ ...counts, state: "stale" });
+    });
+
+    test("audits of several years count each decision once, one whose kind was said when it began counts, and an early end is an end", async () => {
+      const named = { assessment_id: "a1" };
+      const audits = [
+        event("begun", "assessment.impact_assessment_started", "2025-01-01T12:00:00Z", {
+          metadata: { ...named, type: "bias_audit" },
+        }),
+        event("first", COMPLETED, "2025-02-01T12:00:00Z", { metadata: named }),
+        event("second", COMPLETED, "2025-10-01T12:00:00Z", AUDIT),
+        event("short", COMPLETED, "2026-12-01T12:00:00Z", {
+          metadata: { assessment_type: "bias_audit", valid_until: "2026-12-31" },
+        }),
+      ];
+      const decisions = ["2025-11-01", "2026-09-01", "2026-12-31", "2027-01-02"].map((day, index) =>
+        event(`made_${index}`, MADE, `${day}T12:00:00Z`, NEW_YORK),
+      );
+      const entry = one(await covered([...audits, ...decisions], NOW), "nyc_ll144", "bias_audit");
+      expect(entry).toMatchObject({ required: 4, in_time: 3 });
+      expect(entry?.example_event_ids).toEqual(["evt_short", "evt_second", "evt_first"]);
+    });
+
+    test("an outcome is labeled by its hash, wherever the hash stands, whatever asset labels it, and counts once", async () => {
+      const upper = hash("a").toUpperCase().replace("SHA256", "sha256");
+      const entries = await covered([
+        event("a1", MADE, "2026-11-01T10:00:00Z", { outcome_hash: hash("a") }),
+        event("a2", "ai_inference", "2026-11-01T11:00:00Z", { output_hash: upper }),
+        event("a3", "ai_inference", "2026-11-01T11:00:00Z", {
+          asset_id: "b",
+          metadata: { output_hash: hash("a") },
+        }),
+        event("b1", "ai_inference", "2026-11-01T11:00:00Z", { metadata: { outcome_hash: hash("b") } }),
+        event("c1", "ai_inference", "2026-11-01T12:00:00Z", { outcome_hash: hash("c") }),
+        event("label_a", LABEL, "2026-11-01T12:00:00Z", { asset_id: "b", outcome_hash: hash("a") }),
+        event("label_b", "watermark_applied", "2026-10-01T12:00:00Z", { output_hash: hash("b") }),
+        event("label_d", LABEL, "2026-11-02T12:00:00Z", { outcome_hash: hash("d") }),
+        event("none", LABEL, "2026-11-02T12:00:00Z"),
+      ]);
+      expect(one(entries, "any", "labeling")).toMatchObject({
+        required: 3,
+        in_time: 2,
+        unmet: 1,
+        state: "partial",
+        last_evidence_at: "2026-11-02T12:00:00Z",
+        example_event_ids: ["evt_label_d", "evt_label_b"],
+      });
+      expect(one(entries, "any", "labeling", "b")).toMatchObject({
+        required: 1,
+        in_time: 1,
+        state: "covered",
+      });
+    });
+
+    test("the hash of what very many assets say counts for the first of them by name, in any order", async () => {
+      const events = Array.from({ length: OUTCOME_ASSETS_MAX + 3 }, (_, index) =>
+        event(`same_${index}`, "ai_inference", "2026-11-01T10:00:00Z", {
+          asset_id: `a${String(index).padStart(3, "0")}`,
+          outcome_hash: hash("e"),
+        }),
+      );
+      const entries = (await covered(events)).filter(({ duty }) => duty === "labeling");
+      expect(entries.filter(({ required }) => required === 1)).toHaveLength(OUTCOME_ASSETS_MAX);
+      expect(entries.findLast(({ required }) => required === 1)?.asset_id).toBe("a063");
+    });
+
+    test("pages of any size are one list, in the order of the databases, each row once", async () => {
+      // By UTF-16 units the last two would come the other way round.
+      const events = ["a", "ä", "\uff5e", "😀"].flatMap((asset_id, index) => [
+        event(`m${index}`, MADE, "2026-11-01T10:00:00Z", { asset_id, ...NEW_YORK, outcome_hash: hash("f") }),
+        event(`c${index}`, "asset.created", "2026-11-01T10:00:00Z", { asset_id }),
+      ]);
+      const whole = await covered(events);
+      expect([...new Set(whole.map(({ asset_id }) => asset_id))]).toEqual(["a", "ä", "\uff5e", "😀"]);
+      expect(whole).toHaveLength(4 * 5);
+      expect(Object.keys(figuresOf(whole))).toHaveLength(whole.length);
+      for (const limit of [1, 2, 3, 7]) expect(await covered(events, NOW, limit)).toEqual(whole);
+    });
+  });
+};
