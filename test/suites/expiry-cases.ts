@@ -5,10 +5,12 @@ import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { findCase } from "../../src/projections/cases/queries.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
+import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { createRunner } from "../../src/projections/runner.ts";
 import type { Row, Table } from "../../src/views/tables.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
+import { coverageAt } from "../projections/coverage-view.ts";
 import { messageOf, type RecordParts } from "../projections/records.ts";
 import { silentLogger } from "../support/broker.ts";
 import { until } from "../support/until.ts";
@@ -92,6 +94,31 @@ export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase
       for (const text of ["sha256", "credit_model", "a mistake", "r7", "denied", "appeal"])
         expect(left).not.toContain(text);
       expect(await decision(views)).toMatchObject({ hasExpired: true, events: 0, is: { facts: [] } });
+      expect(await scene.differences()).toEqual([]);
+    });
+
+    test("what was covered stays covered, also when nothing of the evidence is left to be shown", async () => {
+      const outcome_hash = `sha256:${"b".repeat(64)}`;
+      const ends = { metadata: { assessment_type: "bias_audit" } };
+      await using scene = await sceneOf([
+        ...WHOLE_CASE,
+        event("output", { event_type: "ai_inference", outcome_hash }),
+        event("label", { event_type: "transparency.result_labeled", outcome_hash }),
+        event("audit", { event_type: "assessment.impact_assessment_completed", ...ends }),
+      ]);
+      const now = "2026-12-01T00:00:00Z";
+      const before = await coverageAt(scene.views, "acme", now);
+      const applicable = before.filter(({ required }) => required > 0);
+      expect(applicable.filter(({ in_time }) => in_time > 0).map(({ duty }) => duty)).toEqual(
+        expect.arrayContaining(["labeling", "notice", "bias_audit"]),
+      );
+      await scene.expire();
+      expect(await scene.shown()).toEqual([]);
+      const after = await coverageAt(scene.views, "acme", now);
+      const known = ({ last_evidence_at: _, example_event_ids: __, ...entry }: CoverageEntry) => entry;
+      expect(after.map(known)).toEqual(before.map(known));
+      const [notice] = after.filter(({ law, duty }) => law === "any" && duty === "notice");
+      expect(notice).toMatchObject({ state: "covered", last_evidence_at: null, example_event_ids: [] });
       expect(await scene.differences()).toEqual([]);
     });
 

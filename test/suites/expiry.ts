@@ -9,8 +9,10 @@ import {
 } from "../../src/limits.ts";
 import type { LogReader } from "../../src/log/event-log.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { assessmentsProjection } from "../../src/projections/assessments/evolve.ts";
 import { assetsProjection } from "../../src/projections/assets/evolve.ts";
 import { ASSETS } from "../../src/projections/assets/tables.ts";
+import { auditsProjection } from "../../src/projections/audits/evolve.ts";
 import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { findEvent, searchEvents } from "../../src/projections/events/queries.ts";
@@ -20,6 +22,7 @@ import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
 import { ledgerProjection } from "../../src/projections/ledger/evolve.ts";
 import { reconcile } from "../../src/projections/ledger/reconcile.ts";
+import { outcomesProjection } from "../../src/projections/outcomes/evolve.ts";
 import type { Projection } from "../../src/projections/projection.ts";
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { verifyView } from "../../src/projections/verify.ts";
@@ -37,6 +40,9 @@ export const VIEWS: readonly [Projection, ...Projection[]] = [
   eventsProjection,
   assetsProjection,
   CASES,
+  assessmentsProjection,
+  auditsProjection,
+  outcomesProjection,
   ledgerProjection,
 ];
 export const YEAR_MS = 366 * 24 * 60 * 60 * 1000;
@@ -419,9 +425,11 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
     });
 
     test("a view that is made anew beside expired events counts them as before", async () => {
+      const members = { correlation_id: "c1", outcome_hash: `sha256:${"a".repeat(64)}` };
       await using scene = await sceneOf([
-        ...many(3, { correlation_id: "c1" }),
-        event("0", { correlation_id: "c1" }),
+        ...many(3, members),
+        event("audit", { ...members, event_type: "assessment.impact_assessment_completed" }),
+        event("0", members),
       ]);
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
@@ -438,14 +446,14 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
       await scene.expire();
       const again = others.map((projection) => ({ ...projection, version: projection.version + 1 }));
       for (const projection of again) await scene.views.open(projection);
-      const messages = await Promise.all([1, 2, 3, 4].map((sequence) => scene.log.read(sequence)));
+      const messages = await Promise.all([1, 2, 3, 4, 5].map((sequence) => scene.log.read(sequence)));
       const outcome = await evolveGroup({
         projections: again,
         messages: messages.filter((message) => message !== undefined),
         load: scene.views.load,
         now: "",
       });
-      await scene.views.commit({ views: again, from: 0, to: 4, ...outcome });
+      await scene.views.commit({ views: again, from: 0, to: 5, ...outcome });
       expect(await Promise.all(again.map(rowsOf))).toEqual(before);
       expect(before.every((rows) => rows.length > 0)).toBe(true);
     });
