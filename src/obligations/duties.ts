@@ -25,7 +25,7 @@ const DUTIES: Readonly<Record<DeadlineId, string>> = {
   "OBJ-ACK": "objection_acknowledgement",
 };
 
-export const POLICY_LAW = "policy";
+const POLICY_LAW = "policy";
 
 /** The law and the duty that a clock is counted under; of one that is not in the table any more, the operator's own. */
 export const dutyOf = (deadlines: readonly Deadline[], id: DeadlineId): { law: string; duty: string } => ({

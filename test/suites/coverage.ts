@@ -4,6 +4,8 @@ import { KNOWN_LEGAL_BASES } from "../../src/event/audit-event.ts";
 import { OUTCOME_ASSETS_MAX } from "../../src/limits.ts";
 import { DEADLINES } from "../../src/obligations/deadlines.ts";
 import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
+import { readCoverage } from "../../src/projections/coverage/page.ts";
+import { writeCursor } from "../../src/views/cursor.ts";
 import { coverageAt, figuresOf, project } from "../projections/coverage-view.ts";
 import { messageOf } from "../projections/records.ts";
 import type { ViewDatabase } from "./view-store.ts";
@@ -256,6 +258,19 @@ export const coverageSuite = (name: string, create: () => Promise<ViewDatabase> 
       expect(whole).toHaveLength(4 * 5);
       expect(Object.keys(figuresOf(whole))).toHaveLength(whole.length);
       for (const limit of [1, 2, 3, 7]) expect(await covered(events, NOW, limit)).toEqual(whole);
+    });
+
+    test("a cursor that somebody made is refused, unless it has the three texts of a place", async () => {
+      await using database = await create();
+      await using views = database.connect();
+      await project(views, [], 1);
+      const asked = { where: [], order: "asc", limit: 1 } as const;
+      const scope = JSON.stringify(["acme", "coverage", asked.where, asked.order]);
+      const kindOf = async (...place: readonly (string | number)[]) =>
+        (await readCoverage(views, "acme", { ...asked, cursor: writeCursor({ place, scope }) })).kind;
+      expect(await kindOf("a", "any", "notice")).toBe("page");
+      expect(await kindOf("a", "any", 1)).toBe("invalid_cursor");
+      expect(await kindOf("a", "any")).toBe("invalid_cursor");
     });
   });
 };

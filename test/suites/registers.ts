@@ -359,11 +359,9 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       const all = await ask("/v1/coverage");
       expect(all.cannot_show.map(({ law }: Entry) => law)).toEqual(["nyc_ll144", "ai_basic_law_kr"]);
     });
-    test("a cursor of another question about coverage, or with something else in it, is refused", async () => {
+    test("a cursor of another question about coverage is refused", async () => {
       const { next_cursor } = await ask("/v1/coverage?limit=2");
-      const forged = Buffer.from('[2,"x",1,2]').toString("base64url");
-      for (const query of [`limit=2&law=any&cursor=${next_cursor}`, `cursor=${forged}`])
-        expect((await service.call(`/v1/coverage?${query}`)).status).toBe(400);
+      expect((await service.call(`/v1/coverage?limit=2&law=any&cursor=${next_cursor}`)).status).toBe(400);
     });
   });
 

@@ -76,7 +76,7 @@ export const coverageSchema = Type.Object({
     COVERAGE_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: no evidence. `stale`: there was evidence, and it is no longer valid: the last bias audit is more than a year old. `not_applicable`: nothing was required.",
+        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: no evidence so far. `stale`: there was evidence, and it is no longer valid: the last bias audit is more than a year old. `not_applicable`: nothing was required.",
     },
   ),
   clause: orNull("Where the law says so; null for a legal basis that has no known article for it."),
