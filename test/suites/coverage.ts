@@ -72,6 +72,31 @@ export const coverageSuite = (name: string, create: () => Promise<ViewDatabase> 
       }
     });
 
+    test.each(["explanation_request", "automated_decision_refusal", "appeal", "something else"])(
+      "an objection (%s), a review and an incident count once under each law and duty",
+      async (objection_type) => {
+        const laws = { legal_bases: [...new Set(DEADLINES.map(({ law }) => law))] };
+        const about = { objection_id: "o1", decision_id: "d1" };
+        const entries = await covered([
+          event("received", "objection.received", "2027-02-02T10:00:00Z", {
+            ...laws,
+            metadata: { ...about, objection_type },
+          }),
+          event("resolved", "objection.resolved", "2027-02-03T10:00:00Z", {
+            metadata: { ...about, resolution: "denied" },
+          }),
+          event("review", "decision.human_review_triggered", "2027-02-03T10:00:00Z", { metadata: about }),
+          event("incident", "incident.detected", "2027-02-03T10:00:00Z", {
+            ...laws,
+            metadata: { incident_id: "i1", incident_class: "death", role: "deployer" },
+          }),
+        ]);
+        const counted = entries.filter(({ duty, required }) => duty !== "lifecycle" && required > 0);
+        expect(counted.filter(({ required }) => required > 1)).toEqual([]);
+        expect(counted).toHaveLength(8);
+      },
+    );
+
     test("in New York a notice is evidence ten business days before, and under other laws before", async () => {
       const laws = { legal_bases: ["nyc_ll144", "eu_ai_act_art_50"] };
       const entries = await covered([

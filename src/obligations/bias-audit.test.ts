@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { auditedDates, dateInNewYork, joinedDates } from "./bias-audit.ts";
+
+test("a year ends on the same date, or on the last of February where there is none", () => {
+  expect(auditedDates("2025-03-01T12:00:00", undefined)).toEqual({ first: "2025-03-01", last: "2026-03-01" });
+  expect(auditedDates("2024-02-29T12:00:00", undefined)).toEqual({ first: "2024-02-29", last: "2025-02-28" });
+});
+
+test("dates are those of New York, in winter and in summer", () => {
+  expect(dateInNewYork("2026-01-02T04:59:59.999999999")).toBe("2026-01-01");
+  expect(dateInNewYork("2026-01-02T05:00:00")).toBe("2026-01-02");
+  expect(dateInNewYork("2026-07-02T03:59:59")).toBe("2026-07-01");
+  expect(dateInNewYork("2026-07-02T04:00:00")).toBe("2026-07-02");
+});
+
+test("what was said of the end shortens the year and never makes it longer; what is no date says nothing", () => {
+  const lastOf = (validUntil: string) => auditedDates("2025-03-01T12:00:00", validUntil).last;
+  expect(lastOf("2025-12-31")).toBe("2025-12-31");
+  expect(lastOf("2025-12-31T10:00:00Z")).toBe("2025-12-31");
+  expect(lastOf("2030-01-01")).toBe("2026-03-01");
+  expect(lastOf("next summer")).toBe("2026-03-01");
+});
+
+test("no date stands in two of the joined ranges, and one that ends before it begins in none", () => {
+  const joined = joinedDates([
+    { first: "2026-01-01", last: "2027-01-01" },
+    { first: "2024-01-01", last: "2025-01-01" },
+    { first: "2025-01-01", last: "2025-06-01" },
+    { first: "2024-02-01", last: "2024-03-01" },
+    { first: "2028-01-01", last: "2027-12-31" },
+  ]);
+  expect(joined).toEqual([
+    { first: "2024-01-01", last: "2025-06-01" },
+    { first: "2026-01-01", last: "2027-01-01" },
+  ]);
+});
