@@ -26,7 +26,7 @@ const CLOSED = [
   [
     "/v1/coverage",
     "duty",
-    "notice, explanation, objection, denial_reason, incident_report, provider_informed, human_review, objection_acknowledgement",
+    "explanation, objection, denial_reason, notice, incident_report, provider_informed, human_review, objection_acknowledgement, labeling, lifecycle, bias_audit, information_request, high_impact_confirmation",
   ],
 ] as const;
 

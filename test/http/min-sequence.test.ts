@@ -18,7 +18,9 @@ const MEMBERS: Readonly<Record<string, string>> = {
 
 /** A real question for each GET of the document. */
 const filledIn = (path: string): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => MEMBERS[name] ?? "unknown") +
+  path
+    .replace("{number}/{width}", "{number}")
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => MEMBERS[name] ?? "unknown") +
   (path === "/v1/log/consistency" ? "?from=0" : "");
 
 const asking = (path: string, sequence: number | string): string =>

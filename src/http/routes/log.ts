@@ -317,5 +317,6 @@ const PARTIAL_TILE: Operation = {
       description: "How many hashes.",
       schema: { type: "integer", minimum: 1, maximum: TILE_WIDTH - 1 },
     },
+    MIN_SEQUENCE,
   ],
 };
