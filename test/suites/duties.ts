@@ -157,6 +157,21 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(new Set(second).size).toBe(second.length);
     });
 
+    test("what was published and not recorded has opened once, also where it is met before it is told again", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
+      at.failNext();
+      const signal = new AbortController().signal;
+      await expect(announce(at.dependencies(), signal)).rejects.toThrow("no answer");
+      const [opened] = at.sent.splice(0);
+      await at.happens("decision.human_review_completed", "2026-04-18T09:45:00Z", { decision_id: "d1" });
+      await announce(at.dependencies(), signal);
+      expect(at.sent.map(({ transition }) => transition)).toEqual(["open", "met"]);
+      expect(at.sent[0]?.messageId).toBe(opened?.messageId ?? "");
+      expect(at.sent[1]?.messageId).not.toBe(opened?.messageId ?? "");
+    });
+
     test("of two announcers one records, and the other tells the same with the same ids", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");

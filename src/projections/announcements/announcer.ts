@@ -211,7 +211,12 @@ const announcementOf = (parts: {
   const { tenant, obligationId } = id;
   const [assetId, deadline] = [rowText(row, "asset_id"), rowText(row, "deadline")];
   const rule = deadlineOf(rules.deadlines, deadline);
-  const identified = JSON.stringify([tenant, obligationId, transition, told.state, told.dueAt]);
+  // A duty that opens has one id, whatever has become of it when that is told: an earlier telling may have been stored and not recorded.
+  const identified = JSON.stringify(
+    transition === "open"
+      ? [tenant, obligationId, transition, told.dueAt]
+      : [tenant, obligationId, transition, told.state, told.dueAt],
+  );
   return {
     tenant,
     assetId,
