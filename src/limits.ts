@@ -91,6 +91,8 @@ export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
  * which all of them fail.
  */
 export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
+/** The same of streams that nobody waits for: starting the broker again for them cuts off those who wait for the log. */
+export const OTHER_STALL_MS_MAX = 2 * LOG_STALL_MS_MAX;
 /**
  * A stall that nobody has met for this long is tried again: the instance is ready, and the next request tells. Twice APPEND_ACK_MS_MAX, because one
  * sender meets it that often.

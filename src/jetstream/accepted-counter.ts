@@ -7,6 +7,7 @@ import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
+import { createStallClock, type StallClock } from "./stall-clock.ts";
 
 /** What is on its way: with an id of its own, so that the broker takes a second try once. */
 interface Increment {
@@ -22,13 +23,20 @@ interface Gathered {
   events: number;
 }
 
+export interface AcceptedCounter extends AcceptedCounts {
+  /** Undefined for a stream that stores, as far as it was tried. */
+  readonly stall: StallClock["stall"];
+}
+
 export const createAcceptedCounter = async ({
   connection,
   logger,
 }: {
   readonly connection: BrokerConnection;
   readonly logger: Logger;
-}): Promise<AcceptedCounts> => {
+}): Promise<AcceptedCounter> => {
+  const clock = createStallClock(() => performance.now());
+  connection.onChange(() => clock.cleared());
   const manager = await connection.nats.jetstreamManager({ checkAPI: false });
   const gathered = new Map<string, Gathered>();
   let latest: Gathered | undefined;
@@ -42,8 +50,12 @@ export const createAcceptedCounter = async ({
     gathered.clear();
     latest = undefined;
     const left: Increment[] = [];
-    for (const increment of sending)
-      if (!(await isAdded(connection, increment, logger))) left.push(increment);
+    for (const increment of sending) {
+      const isStored = await isAdded(connection, increment, logger);
+      if (isStored) clock.cleared();
+      else if (connection.isConnected()) clock.failed();
+      if (!isStored) left.push(increment);
+    }
     sending = left;
   };
   const flush = (): Promise<void> => {
@@ -57,6 +69,7 @@ export const createAcceptedCounter = async ({
   }, ACCEPTED_FLUSH_MS);
 
   return {
+    stall: clock.stall,
     add: ({ tenant, receivedAt, events }) => {
       // Mostly it is the tenant and the hour of the one before: looking a new text up costs more than all the rest (measured).
       if (latest?.tenant !== tenant || !receivedAt.startsWith(latest.hour)) {

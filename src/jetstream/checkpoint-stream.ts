@@ -14,20 +14,38 @@ import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
 import { createLogReader } from "./reader.ts";
+import { createStallClock, type StallClock } from "./stall-clock.ts";
 
 const STREAM = "CHECKPOINTS";
 
-export const createCheckpointStream = async (connection: BrokerConnection): Promise<CheckpointStore> => {
+export interface CheckpointStream extends CheckpointStore {
+  /** Undefined for a stream that stores, as far as it was tried. */
+  readonly stall: StallClock["stall"];
+}
+
+export const createCheckpointStream = async (connection: BrokerConnection): Promise<CheckpointStream> => {
   const options = { timeout: CHECKPOINT_REQUEST_MS_MAX };
   const jetstream = connection.nats.jetstream(options);
   const manager = await connection.nats.jetstreamManager({ ...options, checkAPI: false });
   const reader = await createLogReader(connection, STREAM);
   const asked = <Result>(ask: () => Promise<Result>): Promise<Result> =>
     answered(connection, "The signed tree heads could not be asked for", ask);
-  const publish = (subject: string, data: string | Uint8Array, after: number) =>
-    jetstream.publish(subject, data, { expect: { lastSubjectSequence: after } });
+  const clock = createStallClock(() => performance.now());
+  connection.onChange(() => clock.cleared());
+  const publish = async (subject: string, data: string | Uint8Array, after: number) => {
+    try {
+      const stored = await jetstream.publish(subject, data, { expect: { lastSubjectSequence: after } });
+      clock.cleared();
+      return stored;
+    } catch (error) {
+      // A stream that refuses a revision may store another.
+      if (connection.isConnected() && apiErrorCode(error) !== API_ERROR.wrongLastSequence) clock.failed();
+      throw error;
+    }
+  };
 
   return {
+    stall: clock.stall,
     last: (tenant) =>
       asked(async () => {
         const message = await read(connection, { last_by_subj: checkpointSubject(tenant) });

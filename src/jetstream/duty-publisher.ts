@@ -5,6 +5,7 @@ import { RECORD_END } from "../log/record.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createAppender } from "./appender.ts";
 import type { BrokerConnection } from "./connection.ts";
+import type { StallClock } from "./stall-clock.ts";
 
 export interface DutyMessage {
   readonly tenant: string;
@@ -15,14 +16,20 @@ export interface DutyMessage {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** What it gives stores messages in their order. It rejects where the broker did not say that all of them are stored, now or before. */
+export interface DutyPublisher {
+  /** Stores messages in their order. Rejects where the broker did not say that all of them are stored, now or before. */
+  publish(messages: readonly DutyMessage[]): Promise<void>;
+  /** Undefined for a stream that stores, as far as it was tried. */
+  readonly stall: StallClock["stall"];
+}
+
 export const createDutyPublisher = ({
   connection,
   logger,
 }: {
   readonly connection: BrokerConnection;
   readonly logger: Logger;
-}) => {
+}): DutyPublisher => {
   const appender = createAppender({
     connection,
     logger,
@@ -30,11 +37,12 @@ export const createDutyPublisher = ({
     onOutcomes: () => {},
     onCommit: () => {},
   });
-  return async (messages: readonly DutyMessage[]): Promise<void> => {
+  const publish: DutyPublisher["publish"] = async (messages) => {
     const outcomes = await appender.append(messages.map(recordOf));
     for (const outcome of outcomes)
       if (outcome.kind === "refused" || outcome.kind === "unknown") throw new Error(outcome.detail);
   };
+  return { publish, stall: appender.stall };
 };
 
 const encoder = new TextEncoder();

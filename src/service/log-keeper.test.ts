@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { LOG_STALL_AGE_MS_MAX, LOG_STALL_MS_MAX } from "../limits.ts";
-import { keepLogStoring } from "./log-keeper.ts";
+import { keepStoring } from "./log-keeper.ts";
 
 const logger = {
   isEnabled: () => false,
@@ -13,7 +13,13 @@ const logger = {
 
 test("a stall makes the instance not ready only while it is fresh: without requests nothing else could ever end it", () => {
   let stall: { lastedMs: number; agoMs: number } | undefined;
-  using keeper = keepLogStoring({ stall: () => stall, reviveBroker: undefined, logger });
+  using keeper = keepStoring({
+    stream: "The event log",
+    stall: () => stall,
+    msMax: LOG_STALL_MS_MAX,
+    reviveBroker: undefined,
+    logger,
+  });
   expect(keeper.problem()).toBeUndefined();
   stall = { lastedMs: LOG_STALL_MS_MAX - 1, agoMs: 0 };
   expect(keeper.problem()).toBeUndefined();

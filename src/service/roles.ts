@@ -2,6 +2,7 @@
 
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
+import type { StallClock } from "../jetstream/stall-clock.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -15,6 +16,9 @@ import { startProjecting } from "./projecting.ts";
 import { startReconciling } from "./reconciling.ts";
 import { startSealing } from "./sealing.ts";
 
+/** Looks after a stream that is written until the service stops (log-keeper.ts). */
+export type KeepStream = (stream: string, stall: StallClock["stall"]) => void;
+
 /** One process does it for all: it moves the views on, tells of duties, lets events expire, and looks whether anything is missing. */
 export const startProjector = (
   stack: AsyncDisposableStack,
@@ -24,9 +28,9 @@ export const startProjector = (
       readonly accepted: AcceptedCounts;
     },
 ): void => {
-  const { projections, rules, connection, retentionStore: retention, accepted, ...shared } = parts;
+  const { projections, rules, connection, keep, retentionStore: retention, accepted, ...shared } = parts;
   stack.use(startProjecting({ ...shared, projections }));
-  stack.use(startTelling({ ...shared, rules, connection }));
+  stack.use(startTelling({ ...shared, rules, connection, keep }));
   stack.use(startExpiring({ ...shared, retention, projections, rules }));
   stack.use(startReconciling({ ...shared, accepted }));
 };
@@ -45,14 +49,18 @@ export const startSealer = async (
 const startTelling = ({
   connection,
   metrics,
+  keep,
   ...shared
 }: Omit<AnnouncerDependencies, "publish" | "onAnnounced" | "onPosition"> & {
   readonly connection: BrokerConnection;
   readonly metrics: Metrics;
+  readonly keep: KeepStream;
 }): AsyncDisposable => {
+  const { publish, stall } = createDutyPublisher({ connection, logger: shared.logger });
+  keep("The stream of duties", stall);
   const dependencies: AnnouncerDependencies = {
     ...shared,
-    publish: createDutyPublisher({ connection, logger: shared.logger }),
+    publish,
     onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
     onPosition: (sequence) => metrics.dutiesPosition.set(sequence),
   };

@@ -41,7 +41,9 @@ import {
   CONNECTION_IDLE_MS_MAX,
   EXPORTS_MAX,
   EXPORTS_PER_KEY_MAX,
+  LOG_STALL_MS_MAX,
   METRICS_LOG_MS_MAX,
+  OTHER_STALL_MS_MAX,
   REQUEST_DRAIN_MS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
   STREAMS_MAX,
@@ -70,8 +72,8 @@ import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
-import { keepLogStoring } from "./log-keeper.ts";
-import { startProjector, startSealer } from "./roles.ts";
+import { keepStoring } from "./log-keeper.ts";
+import { type KeepStream, startProjector, startSealer } from "./roles.ts";
 
 export interface Service extends AsyncDisposable {
   /** Where it listens; absent where it does not. */
@@ -100,7 +102,7 @@ export const startService = async (dependencies: {
 
   const metrics = createMetrics();
   const { views, projections, rules } = await openViews(config, stack);
-  const { reader, appender, logKeeper, accepted } = await openLog({
+  const { reader, appender, logKeeper, keep, accepted } = await openLog({
     connection,
     broker,
     metrics,
@@ -110,9 +112,10 @@ export const startService = async (dependencies: {
   metrics.watchLog(() => seenWithin(METRICS_LOG_MS_MAX, reader.lastSequence()));
   if (config.roles.includes("projector")) {
     const shared = { log: reader, views, logger, metrics, now };
-    startProjector(stack, { ...shared, projections, rules, connection, retentionStore, accepted });
+    startProjector(stack, { ...shared, projections, rules, connection, keep, retentionStore, accepted });
   }
   const checkpoints = await createCheckpointStream(connection);
+  keep("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
   const surroundings = {
@@ -354,11 +357,17 @@ const openLog = async (options: {
     onOutcomes: metrics.countOutcomes,
     onCommit: (records) => metrics.commitRecords.observe(records),
   });
+  const shared = { reviveBroker: broker.revive, logger };
   const { stall } = appender;
-  const logKeeper = stack.use(keepLogStoring({ stall, reviveBroker: broker.revive, logger }));
+  const logKeeper = stack.use(
+    keepStoring({ ...shared, stream: "The event log", stall, msMax: LOG_STALL_MS_MAX }),
+  );
+  const keep: KeepStream = (stream, stalled) =>
+    void stack.use(keepStoring({ ...shared, stream, stall: stalled, msMax: OTHER_STALL_MS_MAX }));
   const accepted = await createAcceptedCounter({ connection, logger });
+  keep("The stream of counts", accepted.stall);
   stack.defer(() => accepted.close());
-  return { reader, appender, logKeeper, accepted };
+  return { reader, appender, logKeeper, keep, accepted };
 };
 
 /** Undefined where it does not listen. */

@@ -28,12 +28,12 @@ const stored = async ({ broker }: TestLog) => {
 
 test("they are stored in their order and as they are, each once, also where some were stored before", async () => {
   await using log = await startTestLog();
-  const publish = createDutyPublisher({ connection: log.connection, logger: silentLogger });
+  const { publish } = createDutyPublisher({ connection: log.connection, logger: silentLogger });
   const messages = Array.from({ length: 1203 }, (_, number) => message(number));
   await publish(messages.slice(0, 1));
   await publish(messages);
   // As a publisher does that was begun after the other one ended.
-  await createDutyPublisher({ connection: log.connection, logger: silentLogger })(messages);
+  await createDutyPublisher({ connection: log.connection, logger: silentLogger }).publish(messages);
   expect(await stored(log)).toEqual(
     messages.map(({ payload, transition }) => ({
       subject: `obligation.acme.Pr%C3%BCfung%2E1.OBJ-ACK.${transition}`,
@@ -44,7 +44,7 @@ test("they are stored in their order and as they are, each once, also where some
 
 test("it rejects where one of them may not be stored", async () => {
   await using log = await startTestLog();
-  const publish = createDutyPublisher({ connection: log.connection, logger: silentLogger });
+  const { publish } = createDutyPublisher({ connection: log.connection, logger: silentLogger });
   process.kill(log.broker.pid ?? 0, "SIGKILL");
   await until("the connection is known to be lost", () => !log.connection.isConnected());
   await expect(publish([message(0), message(1)])).rejects.toThrow();
