@@ -312,6 +312,8 @@ export const REBUILD_STEP_MS = 250;
 export const REPLACE_LAG_MAX = 1000;
 /** How often that is tried, each time after catching up. */
 export const REPLACE_TRIES_MAX = 50;
+/** A view that was replaced is waited for this long, until it stands where the others do. */
+export const REPLACE_SETTLE_MS_MAX = 10 * SECOND_MS;
 /** Differences that are named when a view is held against the log. */
 export const VERIFY_DIFFERENCES_MAX = 20;
 /** Rows of one page when a whole table is read. */

@@ -2,13 +2,14 @@
  * Makes a view again from the log, beside the live one, and puts it in its place in one transaction. The live view goes on meanwhile, in this process or
  * another; whoever moves it notices that it stands elsewhere and goes on from there.
  */
-import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_TRIES_MAX } from "../limits.ts";
+import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { DeadLetter, ViewStore } from "../views/view-store.ts";
 import { createLaneReading, type Stopped } from "./lane.ts";
 import type { Projection } from "./projection.ts";
 import { isShadowOf, shadowDefinition, shadowOf } from "./shadow.ts";
+import { waitForPosition } from "./wait-for-position.ts";
 
 export interface RebuildDependencies {
   readonly log: LogReader;
@@ -54,13 +55,28 @@ export const rebuildView = async (
         onProgress({ position, end });
       }
       const replaced = await views.replace({ view: projection, by: definition, lagMax: REPLACE_LAG_MAX });
-      if (replaced === "replaced") return { kind: "replaced", position, deadLetters };
+      if (replaced === "replaced") {
+        await settled(dependencies, projection);
+        return { kind: "replaced", position, deadLetters };
+      }
       tries++;
     }
     return { kind: "given_up", reason: "the live view moves faster than it can be caught up with" };
   } finally {
     await views.drop(definition.name);
   }
+};
+
+/**
+ * The view may stand further back than before. Whoever moves it may be at work on rows that he read from both tables, and finds out when he commits, by the
+ * position. Were the view replaced once more until then, by one that stands where he believes it to, he would not. So nobody begins anew before he has caught up.
+ */
+const settled = async (
+  { views, leader }: Pick<RebuildDependencies, "views" | "leader">,
+  { name }: Projection,
+): Promise<void> => {
+  const sequence = await views.position(leader);
+  await waitForPosition({ views, projection: name, sequence, timeoutMs: REPLACE_SETTLE_MS_MAX });
 };
 
 /** Letters and digits: it becomes a part of names in the database. */
