@@ -29,13 +29,19 @@ const AUDIT = { metadata: { assessment_type: "bias_audit" } };
 const NOW = "2026-11-20T12:00:00Z";
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
-export const coverageSuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
-  /** Of all orders of a few events the answer is the same; here from the first to the last, and the other way round. */
+export const coverageSuite = (
+  name: "SQLite" | "PostgreSQL",
+  create: () => Promise<ViewDatabase> | ViewDatabase,
+): void => {
+  /**
+   * Of all orders of a few events the answer is the same; here from the first to the last, and the other way round. That is so by the rules, which know no
+   * database, and making all views anew takes PostgreSQL a fifth of a second: so there each is made once.
+   */
   const covered = async (events: readonly Event[], now = NOW, limit?: number) => {
     await using database = await create();
     await using views = database.connect();
     const answers: (readonly CoverageEntry[])[] = [];
-    for (const order of [events, events.toReversed()]) {
+    for (const order of name === "SQLite" ? [events, events.toReversed()] : [events]) {
       await project(
         views,
         order.map((each, index) => messageOf(index + 1, { event: each })),
@@ -43,9 +49,9 @@ export const coverageSuite = (name: string, create: () => Promise<ViewDatabase> 
       );
       answers.push(await coverageAt(views, "acme", now, limit));
     }
-    const [answer, other] = answers;
+    const [answer, ...others] = answers;
     if (!answer) throw new Error("there is an answer");
-    expect(other).toEqual(answer);
+    for (const other of others) expect(other).toEqual(answer);
     return answer;
   };
 
