@@ -8,6 +8,7 @@ import { rebuildView } from "../../src/projections/rebuild.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { replayLetter } from "../../src/projections/replay.ts";
 import { createRunner } from "../../src/projections/runner.ts";
+import { SOURCES } from "../../src/projections/sources/tables.ts";
 import { verifyView } from "../../src/projections/verify.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { type ArrayLog, createArrayLog } from "../projections/array-log.ts";
@@ -175,6 +176,53 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
         for (const store of [views, others]) await expectWordsFound(store);
       },
     );
+
+    test("a view that stands further back after it was replaced is not replaced again while somebody works on its rows", async () => {
+      await using made = await create();
+      await using stored = made.connect();
+      await using others = made.connect();
+      const log = createArrayLog(messages.slice(0, 100));
+      const [working, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let isHeld = false;
+      // What the runner has loaded after the first replacement it works on until it is released.
+      const views: ViewStore = {
+        ...stored,
+        load: async (table, keys) => {
+          const rows = await stored.load(table, keys);
+          if (!isHeld || table !== SOURCES) return rows;
+          working.resolve();
+          await released.promise;
+          return rows;
+        },
+      };
+      await using runner = run(log, views);
+      await allStandAt(stored, 100);
+      let asked = 0;
+      const behind: ViewStore = {
+        ...others,
+        position: (name) => {
+          asked += Number(isHeld && name === "sources");
+          return others.position(name);
+        },
+        replace: async (replacement) => {
+          log.append(...messages.slice(100, 400));
+          await allStandAt(stored, 400);
+          const replaced = await others.replace(replacement);
+          isHeld = true;
+          log.append(...messages.slice(400));
+          return replaced;
+        },
+      };
+      const first = rebuild(log, behind, named("sources"));
+      await working.promise;
+      const second = first.then(() => rebuild(log, others, named("sources")));
+      await Promise.race([second, until("the first one waits for the runner", () => asked > 3)]);
+      released.resolve();
+      expect(await second).toMatchObject({ kind: "replaced" });
+      await allStandAt(stored, messages.length);
+      await runner.end();
+      await expectAllEqual(log, stored);
+    });
 
     test("a rebuild mends a view that was tampered with", async () => {
       await using made = await create();
