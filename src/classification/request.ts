@@ -15,12 +15,15 @@ const flag = (description: string) => Type.Boolean({ description });
 const oneOf = <Word extends string>(words: readonly Word[], options: Record<string, unknown> = {}) =>
   Type.Unsafe<Word>({ ...Type.Union(words.map((word) => Type.Literal(word))), ...options });
 
-/** Public clients also send a name and free text, which no rule looks at. */
-const unread = (description: string) =>
-  Type.Optional(Type.String({ description: `${description} No rule looks at it.` }));
+/** Public clients also send a name and more context, which no rule looks at. Nobody says whether that context is a text or an object (DOMAIN 2, F2): both are. */
 export const UNREAD_MEMBERS = {
-  name: unread("What you call the system."),
-  additional_context: unread("What else a person should know about it."),
+  name: Type.Optional(Type.String({ description: "What you call the system. No rule looks at it." })),
+  additional_context: Type.Optional(
+    Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
+      description: "What else a person should know about it. No rule looks at it.",
+      "x-expects": "a text or an object",
+    }),
+  ),
 };
 
 export const ClassificationRequest = Type.Object(
