@@ -1,6 +1,7 @@
 /** Reads while the broker does not answer, and after its connection was lost: what needs it says 503, the views go on, and nobody is called for a fault. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { filledIn } from "../support/documented-path.ts";
 import { standStill } from "../support/process.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -25,22 +26,6 @@ const ASKING: readonly string[] = [
   "/v1/sandbox/events",
   "/v1/sandbox/ping",
 ];
-
-const MEMBERS: Readonly<Record<string, string>> = {
-  event_id: "evt_1",
-  asset_id: "credit_model",
-  correlation_id: "case-1",
-  decision_id: "dec_1",
-  level: "0",
-  number: "000.p/1",
-};
-
-/** A real path for each GET of the document. */
-const filledIn = (path: string): string =>
-  path
-    .replace("{number}/{width}", "{number}")
-    .replaceAll(/\{(\w+)\}/g, (_, name: string) => MEMBERS[name] ?? "unknown") +
-  (path === "/v1/log/consistency" ? "?from=0" : "");
 
 beforeAll(async () => {
   broker = await startTestBroker();

@@ -2,26 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseVerifierKey } from "../../src/proof/signed-note.ts";
 import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+import { filledIn } from "../support/documented-path.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 let gets: readonly { readonly path: string; readonly takesIt: boolean; readonly text: string }[] = [];
-
-const MEMBERS: Readonly<Record<string, string>> = {
-  event_id: "evt_1",
-  asset_id: "credit_model",
-  correlation_id: "case-1",
-  decision_id: "dec_1",
-  level: "0",
-  number: "000.p/1",
-};
-
-/** A real question for each GET of the document. */
-const filledIn = (path: string): string =>
-  path
-    .replace("{number}/{width}", "{number}")
-    .replaceAll(/\{(\w+)\}/g, (_, name: string) => MEMBERS[name] ?? "unknown") +
-  (path === "/v1/log/consistency" ? "?from=0" : "");
 
 const asking = (path: string, sequence: number | string): string =>
   `${path}${path.includes("?") ? "&" : "?"}min_sequence=${sequence}`;
