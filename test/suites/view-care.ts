@@ -58,8 +58,15 @@ const verified = async (log: ArrayLog, live: ViewStore, projection: Projection) 
   return await verifyView(dependencies, projection, new AbortController().signal);
 };
 
-const expectAllEqual = async (log: ArrayLog, views: ViewStore): Promise<void> => {
-  for (const projection of PROJECTIONS) {
+const expectAllEqual = (log: ArrayLog, views: ViewStore): Promise<void> =>
+  expectEqual(log, views, PROJECTIONS);
+
+const expectEqual = async (
+  log: ArrayLog,
+  views: ViewStore,
+  projections: readonly Projection[],
+): Promise<void> => {
+  for (const projection of projections) {
     const { differences } = await verified(log, views, projection);
     expect([projection.name, differences]).toEqual([projection.name, []]);
   }
@@ -172,7 +179,8 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
         expect(await rebuild(log, others, named(name))).toMatchObject({ kind: "replaced" });
         await allStandAt(views, messages.length);
         await runner.end();
-        await expectAllEqual(log, views);
+        // Beside the one that was replaced all others moved as ever: that is looked at once.
+        await expectEqual(log, views, name === "cases" ? PROJECTIONS : [named(name)]);
         for (const store of [views, others]) await expectWordsFound(store);
       },
     );
@@ -221,7 +229,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       expect(await second).toMatchObject({ kind: "replaced" });
       await allStandAt(stored, messages.length);
       await runner.end();
-      await expectAllEqual(log, stored);
+      await expectEqual(log, stored, [named("sources")]);
     });
 
     test("a rebuild mends a view that was tampered with", async () => {
