@@ -65,7 +65,23 @@ describe("min_sequence", () => {
     expect(answers).toEqual(answers.map(({ path }) => ({ path, status: 200 })));
   });
 
-  test("that is not reached is told with view_behind, as the document says, and a wrong one refused", async () => {
+  // Both wait for five seconds.
+  test.concurrent("of a tree head that nobody signs is told with not_sealed", async () => {
+    await using unsigned = await startTestService({ ROLES: "api,projector" });
+    const { json } = await unsigned.call("/v1/events", { body: event() });
+    const { status, json: problem } = await unsigned.call(
+      `/v1/log/checkpoint?min_sequence=${json.data.sequence}`,
+    );
+    expect([status, problem.code, problem.detail]).toEqual([
+      503,
+      "not_sealed",
+      expect.stringContaining("`min_sequence`"),
+    ]);
+    expect((await unsigned.call("/v1/log/checkpoint")).json.code).toBe("not_found");
+    expect((await unsigned.call("/v1/log/checkpoint?min_sequence=0")).json.code).toBe("not_found");
+  }, 20_000);
+
+  test.concurrent("that is not reached is told with view_behind, as the document says, and a wrong one refused", async () => {
     const taking = gets.filter(({ takesIt }) => takesIt);
     await Promise.all(
       taking.map(async ({ path, text }) => {
@@ -112,19 +128,4 @@ describe("a tree head that is asked for with min_sequence", () => {
     const { json } = await service.call(`/v1/log/consistency?from=${before}&min_sequence=${sequence}`);
     expect(json.data).toMatchObject({ from: before, to: before + 1 });
   });
-
-  test("is told not to be there where nobody signs", async () => {
-    await using unsigned = await startTestService({ ROLES: "api,projector" });
-    const { json } = await unsigned.call("/v1/events", { body: event() });
-    const { status, json: problem } = await unsigned.call(
-      `/v1/log/checkpoint?min_sequence=${json.data.sequence}`,
-    );
-    expect([status, problem.code, problem.detail]).toEqual([
-      503,
-      "not_sealed",
-      expect.stringContaining("`min_sequence`"),
-    ]);
-    expect((await unsigned.call("/v1/log/checkpoint")).json.code).toBe("not_found");
-    expect((await unsigned.call("/v1/log/checkpoint?min_sequence=0")).json.code).toBe("not_found");
-  }, 20_000);
 });
