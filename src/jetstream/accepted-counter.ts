@@ -7,7 +7,7 @@ import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
-import { createStallClock, type StallClock } from "./stall-clock.ts";
+import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
 
 /** What is on its way: with an id of its own, so that the broker takes a second try once. */
 interface Increment {
@@ -23,10 +23,7 @@ interface Gathered {
   events: number;
 }
 
-export interface AcceptedCounter extends AcceptedCounts {
-  /** Undefined for a stream that stores, as far as it was tried. */
-  readonly stall: StallClock["stall"];
-}
+export type AcceptedCounter = AcceptedCounts & StallReport;
 
 export const createAcceptedCounter = async ({
   connection,
@@ -35,8 +32,7 @@ export const createAcceptedCounter = async ({
   readonly connection: BrokerConnection;
   readonly logger: Logger;
 }): Promise<AcceptedCounter> => {
-  const clock = createStallClock(() => performance.now());
-  connection.onChange(() => clock.cleared());
+  const clock = createConnectedStallClock(connection);
   const manager = await connection.nats.jetstreamManager({ checkAPI: false });
   const gathered = new Map<string, Gathered>();
   let latest: Gathered | undefined;
@@ -53,8 +49,10 @@ export const createAcceptedCounter = async ({
     for (const increment of sending) {
       const isStored = await isAdded(connection, increment, logger);
       if (isStored) clock.cleared();
-      else if (connection.isConnected()) clock.failed();
-      if (!isStored) left.push(increment);
+      else {
+        clock.failed();
+        left.push(increment);
+      }
     }
     sending = left;
   };

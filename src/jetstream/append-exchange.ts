@@ -6,14 +6,13 @@ import { type Acknowledgement, openAckInbox } from "./ack-inbox.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
 import { createByteSender, encodeBatch, encodeSingle } from "./append-wire.ts";
 import type { BrokerConnection } from "./connection.ts";
-import { createStallClock, type StallClock } from "./stall-clock.ts";
+import { createStallClock, type StallReport } from "./stall-clock.ts";
 
 /** Answers come in at most APPEND_ACK_MS_MAX, or are `none` at once where the connection is lost. Never rejects. */
-export interface AppendExchange {
+export interface AppendExchange extends StallReport {
   single(record: OutgoingRecord): Promise<Acknowledgement>;
   /** An atomic batch: `stored` with the sequence of its last record. */
   batch(entries: readonly { readonly record: OutgoingRecord }[]): Promise<Acknowledgement>;
-  stall: StallClock["stall"];
 }
 
 export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () => number): AppendExchange => {

@@ -19,7 +19,7 @@ import { openAppendExchange } from "./append-exchange.ts";
 import { appendSingle, NOT_CONNECTED, outcomeOf } from "./append-single.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createRecentIds } from "./recent-ids.ts";
-import type { StallClock } from "./stall-clock.ts";
+import type { StallReport } from "./stall-clock.ts";
 
 export interface AppenderDependencies {
   readonly connection: BrokerConnection;
@@ -48,10 +48,7 @@ interface Entry {
 
 type Settle = (entry: Entry, outcome: Outcome) => void;
 
-export interface LogAppender extends RecordAppender {
-  /** Undefined for a log that stores, as far as it was tried. */
-  stall: StallClock["stall"];
-}
+export type LogAppender = RecordAppender & StallReport;
 
 export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
   const { connection, onOutcomes, onCommit } = dependencies;

@@ -14,14 +14,11 @@ import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
 import { createLogReader } from "./reader.ts";
-import { createStallClock, type StallClock } from "./stall-clock.ts";
+import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
 
 const STREAM = "CHECKPOINTS";
 
-export interface CheckpointStream extends CheckpointStore {
-  /** Undefined for a stream that stores, as far as it was tried. */
-  readonly stall: StallClock["stall"];
-}
+export type CheckpointStream = CheckpointStore & StallReport;
 
 export const createCheckpointStream = async (connection: BrokerConnection): Promise<CheckpointStream> => {
   const options = { timeout: CHECKPOINT_REQUEST_MS_MAX };
@@ -30,8 +27,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
   const reader = await createLogReader(connection, STREAM);
   const asked = <Result>(ask: () => Promise<Result>): Promise<Result> =>
     answered(connection, "The signed tree heads could not be asked for", ask);
-  const clock = createStallClock(() => performance.now());
-  connection.onChange(() => clock.cleared());
+  const clock = createConnectedStallClock(connection);
   const publish = async (subject: string, data: string | Uint8Array, after: number) => {
     try {
       const stored = await jetstream.publish(subject, data, { expect: { lastSubjectSequence: after } });
@@ -39,7 +35,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
       return stored;
     } catch (error) {
       // A stream that refuses a revision may store another.
-      if (connection.isConnected() && apiErrorCode(error) !== API_ERROR.wrongLastSequence) clock.failed();
+      if (apiErrorCode(error) !== API_ERROR.wrongLastSequence) clock.failed();
       throw error;
     }
   };

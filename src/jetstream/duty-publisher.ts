@@ -5,7 +5,7 @@ import { RECORD_END } from "../log/record.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createAppender } from "./appender.ts";
 import type { BrokerConnection } from "./connection.ts";
-import type { StallClock } from "./stall-clock.ts";
+import type { StallReport } from "./stall-clock.ts";
 
 export interface DutyMessage {
   readonly tenant: string;
@@ -16,11 +16,9 @@ export interface DutyMessage {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-export interface DutyPublisher {
+export interface DutyPublisher extends StallReport {
   /** Stores messages in their order. Rejects where the broker did not say that all of them are stored, now or before. */
   publish(messages: readonly DutyMessage[]): Promise<void>;
-  /** Undefined for a stream that stores, as far as it was tried. */
-  readonly stall: StallClock["stall"];
 }
 
 export const createDutyPublisher = ({

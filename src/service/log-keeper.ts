@@ -3,7 +3,7 @@
  * however much space there is by then (measured), each for itself: a broker of our own is, as soon as its disk takes bytes; of any other readiness tells,
  * where it is the log.
  */
-import type { StallClock } from "../jetstream/stall-clock.ts";
+import type { StallReport } from "../jetstream/stall-clock.ts";
 import { LOG_KEEPER_MS, LOG_STALL_AGE_MS_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -16,7 +16,7 @@ export const keepStoring = (dependencies: {
   /** What the stream is called to a person: `The event log`. */
   readonly stream: string;
   /** The failures in a row of all that was tried. */
-  readonly stall: StallClock["stall"];
+  readonly stall: StallReport["stall"];
   /** A row of failures that lasts longer is a stall. */
   readonly msMax: number;
   /** Starts our own broker again where that can help. */

@@ -2,7 +2,7 @@
 
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
-import type { StallClock } from "../jetstream/stall-clock.ts";
+import type { StallReport } from "../jetstream/stall-clock.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -17,7 +17,7 @@ import { startReconciling } from "./reconciling.ts";
 import { startSealing } from "./sealing.ts";
 
 /** Looks after a stream that is written until the service stops (log-keeper.ts). */
-export type KeepStream = (stream: string, stall: StallClock["stall"]) => void;
+export type KeepStream = (stream: string, stall: StallReport["stall"]) => void;
 
 /** One process does it for all: it moves the views on, tells of duties, lets events expire, and looks whether anything is missing. */
 export const startProjector = (
