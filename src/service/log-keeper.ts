@@ -30,7 +30,7 @@ export const keepStoring = (dependencies: {
     // Who is not ready gets no requests, and only a request can show that it works again: so it is ready to be tried after a while.
     const isFresh = (stall()?.agoMs ?? 0) < LOG_STALL_AGE_MS_MAX;
     if (ms < msMax || !isFresh) return undefined;
-    return `${stream} is connected but has stored nothing for ${Math.round(ms / 1000)} s. If its disk was full, free space and restart the broker.`;
+    return `${stream} is connected but has stored nothing for ${Math.round(ms / 1000)} s. If its disk was full, free space, end the broker with SIGKILL and start it: ended in order it can leave a hole in the log.`;
   };
   let isSaid = false;
   let isReviving = false;

@@ -22,7 +22,7 @@ export const isInPeriods = (time: string): boolean => time >= FIRST && time < EN
 
 const minuteOf = (time: string): string => time.slice(0, MINUTE);
 
-/** The largest periods that together hold the range: at most 164, from the first to the last, and the one of all other years. */
+/** The largest periods that together hold the range: at most 165, from the first to the last, and the one of all other years. */
 export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {
   const start = Math.max(FIRST_MS, from === undefined ? FIRST_MS : minuteMs(from));
   const end = Math.min(END_MS, to === undefined ? END_MS : minuteMs(to) + (isWholeMinute(to) ? 0 : 1));

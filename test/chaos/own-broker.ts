@@ -31,12 +31,19 @@ export const disk: Scenario<Fault> = {
   faults: [...ON_SMALL_DISK],
   // What fits on the disk in one round.
   load: { senders: 2, restMs: 20 },
-  open: async () => openScene(DISK_MIB),
+  open: () => openOnSmallDisk(),
 };
+
+export interface OwnBrokerScene extends Scene<Fault> {
+  /** Fills the disk, lets `work` go on, and frees it. */
+  whileFull(work: () => Promise<void>): Promise<void>;
+}
+
+export const openOnSmallDisk = (): Promise<OwnBrokerScene> => openScene(DISK_MIB);
 
 const DISK_MIB = 512;
 
-const openScene = async (diskMib: number | undefined): Promise<Scene<Fault>> => {
+const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> => {
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(await dataFolder());
   const mount = diskMib === undefined ? undefined : stack.use(await mountDisk(path, diskMib));
@@ -65,6 +72,12 @@ const openScene = async (diskMib: number | undefined): Promise<Scene<Fault>> => 
   const signalBroker = (signal: NodeJS.Signals): void =>
     void process.kill(Number(readFileSync(join(inside, "broker/run/nats-server.pid"), "utf8")), signal);
 
+  const whileFull: OwnBrokerScene["whileFull"] = async (work) => {
+    const filler = join(inside, "filler");
+    await fill(filler);
+    await work();
+    await rm(filler);
+  };
   const strike = async ({ kind, lastsMs }: ScheduledFault<Fault>): Promise<void> => {
     if (kind === "pause_broker") {
       signalBroker("SIGSTOP");
@@ -72,16 +85,17 @@ const openScene = async (diskMib: number | undefined): Promise<Scene<Fault>> => 
       signalBroker("SIGCONT");
       return;
     }
-    const filler = join(inside, "filler");
-    const isFilled = kind.startsWith("fill_disk");
-    if (isFilled) {
-      await fill(filler);
-      await pause(lastsMs);
-    }
-    if (kind.endsWith("kill_broker") || kind.endsWith("kill_both")) signalBroker("SIGKILL");
     const isGone = kind === "kill_service" || kind.endsWith("kill_both");
-    if (isGone) await killService();
-    if (isFilled) await rm(filler);
+    const kill = async (): Promise<void> => {
+      if (kind.endsWith("kill_broker") || kind.endsWith("kill_both")) signalBroker("SIGKILL");
+      if (isGone) await killService();
+    };
+    if (kind.startsWith("fill_disk"))
+      await whileFull(async () => {
+        await pause(lastsMs);
+        await kill();
+      });
+    else await kill();
     if (isGone) service = await start();
   };
   const kept = stack.move();
@@ -90,6 +104,7 @@ const openScene = async (diskMib: number | undefined): Promise<Scene<Fault>> => 
     call: (url, options) => service.call(url, options),
     consumerUrl: () => readFileSync(join(inside, "broker/consumer.url"), "utf8").trim(),
     strike,
+    whileFull,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 };

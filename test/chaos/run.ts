@@ -18,6 +18,8 @@ const LOADER_END_MS_MAX = 5_000;
 
 export interface ChaosOptions extends ScheduleOptions {
   readonly say: (text: string) => void;
+  /** Acknowledged in all. Faults that follow upon each other leave little time between them, so load goes on for as long as that takes. */
+  readonly acknowledgedMin: number;
   /** A round that takes longer is broken, and says where it stands. */
   readonly msMax: number;
 }
@@ -67,6 +69,10 @@ const playRound = async <Kind extends string>(parts: {
     });
     recoveryMs.push({ fault: fault.kind, ms: Math.round(performance.now() - since) });
   }
+  round.doing = "sending until enough was tried";
+  await until("enough is acknowledged", () => loader.acknowledged() >= options.acknowledgedMin, {
+    timeoutMs: RECOVERY_MS_MAX,
+  });
   let stageBegan = performance.now();
   const stage = (): number => {
     const before = stageBegan;

@@ -16,17 +16,17 @@ test.concurrent("after the window the same id is stored again, and the views sti
     NATS_URL: broker.url("service"),
     NATS_PROVISION_URL: broker.url("provisioner"),
   });
-  // Ten minutes are the stream's setting; here it has a shorter one.
-  const provisioner = await connectAs(broker, "provisioner");
-  const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
-  await streams.update("AUDIT", { duplicate_window: nanos(200) });
-  await provisioner.close();
   const body = event({ event_id: "evt_window", metadata: { n: 1 } });
   const headers = { "idempotency-key": "k-window" };
   const send = (content: object) => service.call("/v1/events", { body: content, headers });
 
   expect((await send(body)).json.data).toMatchObject({ sequence: 1, duplicate: false });
   expect((await send(body)).json.data).toMatchObject({ sequence: 1, duplicate: true });
+  // Ten minutes are the stream's setting; from here on it has a shorter one.
+  const provisioner = await connectAs(broker, "provisioner");
+  const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
+  await streams.update("AUDIT", { duplicate_window: nanos(200) });
+  await provisioner.close();
   const later = await until("the broker has forgotten the id", async () => {
     const answer = await send(body);
     return answer.json.data.duplicate ? undefined : answer;

@@ -16,8 +16,8 @@ import { SHIM } from "./shim.ts";
 export const READY_MS_MAX = 120_000;
 const STILL_STARTING_MS = 5000;
 const POLL_MS = 20;
-/** From the request to stop to SIGKILL. DESIGN 2 gives the whole service 10 s. */
-const STOP_MS_MAX = 5000;
+/** For the shim to end the server and itself, before both are killed. DESIGN 2 gives the whole service 10 s. */
+const STOP_MS_MAX = 2000;
 const LOG_TAIL_CHARACTERS = 2000;
 
 export interface LaunchOptions {
@@ -37,7 +37,7 @@ export interface RunningServer {
   readonly version: string;
   /** Resolves with what happened, in words, once the shim has ended. */
   readonly ended: Promise<string>;
-  /** Asks it to end, and kills it when it does not. Resolves when it has ended. */
+  /** Kills it, which loses nothing (shim.ts). Resolves when it has ended. */
   end(): Promise<void>;
 }
 
