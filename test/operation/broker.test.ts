@@ -70,16 +70,6 @@ const processesOf = (directory: string): readonly string[] =>
       (line) => line.includes(directory) && !line.startsWith("Z") && !line.includes("broker-parent.ts"),
     );
 
-/** The shell around a server, and what watches beside it whether its owner lives (shim.ts). */
-const shellOf = (pid: number): number => pidsOf("-p", pid, "ppid=")[0] ?? 0;
-const watcherOf = (pid: number): number =>
-  pidsOf("--ppid", shellOf(pid), "pid=").find((child) => child !== pid) ?? 0;
-const pidsOf = (by: "-p" | "--ppid", pid: number, column: string): readonly number[] =>
-  execFileSync("ps", ["-o", column, by, String(pid)], { encoding: "utf8" })
-    .trim()
-    .split(/\s+/)
-    .map(Number);
-
 const program = async (path: string, text: string): Promise<string> => {
   await writeFile(path, `#!/bin/sh\n${text}\n`);
   await chmod(path, 0o755);
@@ -169,7 +159,8 @@ describe("the embedded broker", () => {
   test("after kill -9 of the shell around it there is one server again, not two", async () => {
     await using broker = await startTestBroker();
     const { pid } = broker;
-    process.kill(shellOf(pid), "SIGKILL");
+    const shell = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }));
+    process.kill(shell, "SIGKILL");
     await until("another server runs", () => broker.pid !== pid);
     await until("the shell's watcher has ended", () => processesOf(broker.directory).length === 3);
     const servers = processesOf(broker.directory).filter((line) => !line.includes("/bin/sh"));
@@ -256,21 +247,20 @@ describe.each(RUNTIMES)("a broker owned by a process on %s", (_name, command) =>
     await until("no process is left", () => processesOf(directory.path).length === 0);
   });
 
-  // 1. The watcher is stopped (SIGSTOP), so that the server outlives its owner. 2. The owner is killed, the next one starts.
-  // 3. While it waits there is one server. 4. The watcher goes on, and the first server ends because its owner is gone.
+  // 1. The server is stopped (SIGSTOP), so that it outlives its owner. 2. The owner is killed, the next one starts.
+  // 3. While it waits there is one server. 4. The first goes on, and ends because its owner is gone.
   test("and still running when the next owner starts, is waited for: never two servers on one store", async () => {
     await using directory = await temporaryDirectory();
     await using parent = await startParent(command, directory.path);
     const pid = Number(await readFile(join(directory.path, "run/nats-server.pid"), "utf8"));
-    const watcher = watcherOf(pid);
-    process.kill(watcher, "SIGSTOP");
+    process.kill(pid, "SIGSTOP");
     await parent.kill("SIGKILL");
     const warnings: string[] = [];
     const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) };
     const next = startBroker({ binary: await testBrokerBinary(), directory: directory.path, logger });
     await until("the next owner waits", () => warnings.length > 0);
     expect(processesOf(directory.path).filter((line) => !line.includes("/bin/sh"))).toHaveLength(1);
-    process.kill(watcher, "SIGCONT");
+    process.kill(pid, "SIGCONT");
     await using broker = await next;
     expect(broker.pid).not.toBe(pid);
   });

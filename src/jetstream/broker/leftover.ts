@@ -5,8 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { BrokerFiles } from "./broker-files.ts";
 
-/** The shim's watcher kills the broker of a dead parent at once (shim.ts); this is for the machine. */
-const OWN_END_MS_MAX = 2000;
+/** The shim's watcher ends the broker of a dead parent within 5 s (shim.ts); one more for the machine. */
+const OWN_END_MS_MAX = 6000;
 const KILLED_END_MS_MAX = 5000;
 const POLL_MS = 20;
 
