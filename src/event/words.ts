@@ -60,11 +60,15 @@ const addFoldedWords = (folded: string, found: string[], countMax: number): void
 
 /** Adds a word and its pair with the one before; gives the word. */
 const add = (run: string, before: string, found: string[]): string => {
-  const word = run.length <= WORD_CHARACTERS_MAX ? run : [...run].slice(0, WORD_CHARACTERS_MAX).join("");
+  const word = run.length <= WORD_CHARACTERS_MAX ? run : beginOf(run);
   found.push(word);
   if (before !== "") found.push(before + PAIR_JOINT + word);
   return word;
 };
+
+/** A character takes two places in a text at most: what is behind them all, up to a whole text without spaces, need not be looked at. */
+const beginOf = (run: string): string =>
+  [...run.slice(0, 2 * WORD_CHARACTERS_MAX)].slice(0, WORD_CHARACTERS_MAX).join("");
 
 const cutAt = (found: string[], countMax: number): void => {
   if (found.length > countMax) found.length = countMax;
