@@ -16,8 +16,12 @@ export const SYSTEM_TENANT = "prooftrail-system";
 
 export const isTenant = (text: string): boolean => TENANT.test(text);
 
+/** What a name must be, to a person. */
+export const TENANT_EXPECTED =
+  "1 to 63 lower-case letters, digits and hyphens, of which the first is no hyphen";
+
 export const TenantSchema = Type.String({
   pattern: TENANT_PATTERN,
-  description: "Tenant: lower-case letters, digits and hyphens, 1 to 63 characters.",
-  "x-expects": "1 to 63 lower-case letters, digits and hyphens, of which the first is no hyphen",
+  description: `Tenant: ${TENANT_EXPECTED}.`,
+  "x-expects": TENANT_EXPECTED,
 });

@@ -53,12 +53,7 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
     correlationId: textOrNull(event.correlation_id),
     subjectHash: firstHash(event.subject_hash, metadata.user_id_hash, metadata.recipient_hash),
-    outcomeHash: firstHash(
-      event.outcome_hash,
-      event.output_hash,
-      metadata.outcome_hash,
-      metadata.output_hash,
-    ),
+    outcomeHash: hashUnder(OUTCOME_HASH_NAMES, event) ?? hashUnder(OUTCOME_HASH_NAMES, metadata),
     traceId: isText(event.trace_id) ? canonicalTraceId(event.trace_id) : null,
     assetVersion: textOrNull(event.asset_version),
     tags: tagsOf(event.tags),
@@ -71,6 +66,19 @@ export const MEMBER_ALIASES: ReadonlyMap<string, "context_hash" | "outcome_hash"
   ["input_hash", "context_hash"],
   ["output_hash", "outcome_hash"],
 ]);
+
+const OUTCOME_HASH_NAMES = [
+  "outcome_hash",
+  ...[...MEMBER_ALIASES].flatMap(([alias, meant]) => (meant === "outcome_hash" ? [alias] : [])),
+];
+
+const hashUnder = (names: readonly string[], object: JsonObject): string | null => {
+  for (const name of names) {
+    const hash = firstHash(object[name]);
+    if (hash !== null) return hash;
+  }
+  return null;
+};
 
 /** As it was sent; undefined where there is none. */
 export const hashMember = (

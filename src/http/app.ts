@@ -100,17 +100,9 @@ export type OperationDependencies = Pick<
 /** Of a process without the role api: only how it is doing. */
 export const createOperationApp = (dependencies: OperationDependencies): HttpHandler => {
   const { metrics, logger, reasonsNotReady } = dependencies;
-  const app = new Elysia()
-    .onError(({ code, error, request }) => {
-      const context = contextOf(request);
-      return code === "NOT_FOUND"
-        ? problem(context, "not_found", { detail: NO_API })
-        : failed(error, context, logger);
-    })
-    .onBeforeHandle(({ request, route }) => {
-      contextOf(request).route = route;
-    })
-    .use(operationRoutes({ reasonsNotReady, registry: metrics.registry }));
+  const app = withRoutes({ logger, nothingHere: NO_API }, (bare) =>
+    bare.use(operationRoutes({ reasonsNotReady, registry: metrics.registry })),
+  );
   return handlerOf(dependencies, app);
 };
 
@@ -162,54 +154,68 @@ const withRoutableUrl = (request: Request): Request => {
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
   const { docsAssets, version, reasonsNotReady, metrics, logger, bodies, vocabulary } = dependencies;
   const guard = createGuard(dependencies);
+  const nothingHere = "There is nothing at this path. The API is described at /docs.";
+  return withRoutes({ logger, nothingHere }, (bare) =>
+    bare
+      .use(docsRoutes({ assets: docsAssets, version }))
+      .use(ingestionRoutes({ ...dependencies, guard }))
+      .use(streamRoutes({ ...dependencies, guard }))
+      .use(exportRoutes({ ...dependencies, guard }))
+      .use(evidenceRoutes({ ...dependencies, guard }))
+      .use(searchRoutes({ ...dependencies, guard }))
+      .use(assetRoutes({ ...dependencies, guard }))
+      .use(caseRoutes({ ...dependencies, guard }))
+      .use(logRoutes({ ...dependencies, guard }))
+      .use(proofRoutes({ ...dependencies, guard }))
+      .use(registerRoutes({ ...dependencies, guard }))
+      .use(coverageRoutes({ ...dependencies, guard }))
+      .use(obligationRoutes({ ...dependencies, guard }))
+      .use(reconciliationRoutes({ ...dependencies, guard }))
+      .use(activityRoutes({ ...dependencies, guard }))
+      .use(keyRoutes({ ...dependencies, guard }))
+      .use(retentionRoutes({ ...dependencies, guard }))
+      .use(sandboxPageRoutes(dependencies.sandboxPage))
+      .use(sandboxRoutes({ ...dependencies.sandbox, bodies, vocabulary }))
+      .use(operationRoutes({ reasonsNotReady, registry: metrics.registry })),
+  );
+};
+
+/** The routes that `add` gives, with an answer where none of them takes the request. */
+const withRoutes = (
+  { logger, nothingHere }: { readonly logger: Logger; readonly nothingHere: string },
+  add: (bare: AnyElysia) => AnyElysia,
+): AnyElysia => {
   let methods: MethodTable = { allowed: () => [], isWrittenOut: () => false };
-  const app = new Elysia()
-    // First, so that it covers every route after it; a later one would not (measured with Elysia 1.4).
+  const refuse = (request: Request, context: RequestContext): Response =>
+    unmatched(request, context, { methods, nothingHere });
+  // First, so that both cover every route after them; later ones would not (measured with Elysia 1.4).
+  const bare = new Elysia()
     .onError(({ code, error, request }) => {
       const context = contextOf(request);
-      return code === "NOT_FOUND" ? unmatched(request, context, methods) : failed(error, context, logger);
+      return code === "NOT_FOUND" ? refuse(request, context) : failed(error, context, logger);
     })
     .onBeforeHandle(({ request, route }) => {
       const context = contextOf(request);
       // To the router GET /v1/events/batch is a question for the event `batch`.
       if (hasParameter(route) && methods.isWrittenOut(new URL(request.url).pathname))
-        return unmatched(request, context, methods);
+        return refuse(request, context);
       context.route = route;
       return undefined;
-    })
-    .use(docsRoutes({ assets: docsAssets, version }))
-    .use(ingestionRoutes({ ...dependencies, guard }))
-    .use(streamRoutes({ ...dependencies, guard }))
-    .use(exportRoutes({ ...dependencies, guard }))
-    .use(evidenceRoutes({ ...dependencies, guard }))
-    .use(searchRoutes({ ...dependencies, guard }))
-    .use(assetRoutes({ ...dependencies, guard }))
-    .use(caseRoutes({ ...dependencies, guard }))
-    .use(logRoutes({ ...dependencies, guard }))
-    .use(proofRoutes({ ...dependencies, guard }))
-    .use(registerRoutes({ ...dependencies, guard }))
-    .use(coverageRoutes({ ...dependencies, guard }))
-    .use(obligationRoutes({ ...dependencies, guard }))
-    .use(reconciliationRoutes({ ...dependencies, guard }))
-    .use(activityRoutes({ ...dependencies, guard }))
-    .use(keyRoutes({ ...dependencies, guard }))
-    .use(retentionRoutes({ ...dependencies, guard }))
-    .use(sandboxPageRoutes(dependencies.sandboxPage))
-    .use(sandboxRoutes({ ...dependencies.sandbox, bodies, vocabulary }))
-    .use(operationRoutes({ reasonsNotReady, registry: metrics.registry }));
+    });
+  const app = add(bare);
   methods = createMethodTable(app.routes);
   return app;
 };
 
 /** The framework answers 404 for a known path with another method; the client is told which methods there are (RFC 9110 §15.5.6). */
-const unmatched = (request: Request, context: RequestContext, methods: MethodTable): Response => {
+const unmatched = (
+  request: Request,
+  context: RequestContext,
+  { methods, nothingHere }: { readonly methods: MethodTable; readonly nothingHere: string },
+): Response => {
   const { pathname } = new URL(request.url);
   const allowed = methods.allowed(pathname);
-  if (allowed.length === 0) {
-    return problem(context, "not_found", {
-      detail: "There is nothing at this path. The API is described at /docs.",
-    });
-  }
+  if (allowed.length === 0) return problem(context, "not_found", { detail: nothingHere });
   const headers = { allow: allowed.join(", ") };
   if (request.method === "OPTIONS") {
     return new Response(null, { status: 204, headers: { ...headers, "x-request-id": context.requestId } });

@@ -1,6 +1,6 @@
 /** What every read of a view shares: waiting for a sequence, pages, and what the document says about both. */
 
-import { isTenant, TENANT_PATTERN } from "../access/tenant.ts";
+import { isTenant, TENANT_EXPECTED, TENANT_PATTERN } from "../access/tenant.ts";
 import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import type { List } from "../projections/list.ts";
 import { type Page, readList } from "../projections/list.ts";
@@ -35,11 +35,9 @@ export const MIN_SEQUENCE = parameter(
   { type: "integer", minimum: 0 },
 );
 
-const TENANT_EXPECTED = "a tenant: lower-case letters, digits and hyphens, 1 to 63 characters";
-
 /** A name that no tenant can have would read as a tenant that has nothing. */
 export const readTenant = (query: Query): string | undefined =>
-  query.checked("tenant", isTenant, TENANT_EXPECTED);
+  query.checked("tenant", isTenant, `a tenant: ${TENANT_EXPECTED}`);
 
 export const tenantParameter = (description: string): Parameter =>
   parameter("tenant", description, { type: "string", pattern: TENANT_PATTERN });

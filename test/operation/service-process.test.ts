@@ -111,6 +111,8 @@ test("a process that only projects says how it is doing, and nothing else", asyn
   const refused = await service.call("/v1/events");
   expect([refused.status, refused.json.code]).toEqual([404, "not_found"]);
   expect(refused.json.detail).toContain("role api");
+  const wrongMethod = await service.call("/metrics", { method: "POST" });
+  expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   expect(service.errors).toContain("/metrics");
   expect(service.errors).not.toContain("/docs");
 });
