@@ -146,7 +146,6 @@ const watchService = (
   };
 };
 
-/** Processes whose command line or working folder names a path (Linux; elsewhere none are found). */
 /**
  * SIGSTOP, and the wait for it: each thread stops when it next enters the kernel, so a process may still answer after the signal was sent. Where there
  * is no /proc nobody can tell, and nobody waits.
@@ -161,6 +160,7 @@ export const standStill = async (pid: number): Promise<void> => {
   await until("every thread has stopped", () => readdirSync(threads).every(isStopped));
 };
 
+/** Processes whose command line names a path (Linux; elsewhere none are found). */
 export const processesNaming = (path: string): number[] => {
   try {
     return readdirSync("/proc")

@@ -1,0 +1,53 @@
+/** What README says of a copy: taken in one moment of a service at work, and without its views. */
+import { expect, test } from "bun:test";
+import { cpSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { dataFolder, type ServiceProcess, spawnService, standStill } from "../support/process.ts";
+import { event } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const COUNT = 20;
+
+/** Size and root of the newest tree head (C2SP tlog-checkpoint), once it speaks of all events. */
+const sealed = (service: ServiceProcess): Promise<readonly string[]> =>
+  until("all events are sealed", async () => {
+    const { text } = await service.call("/v1/log/checkpoint");
+    const [, size, root] = text.split("\n");
+    return size === String(COUNT) && root !== undefined && [size, root];
+  });
+
+const shown = async ({ call }: ServiceProcess) => {
+  const page = await call(`/v1/events?order=asc&limit=${COUNT}&min_sequence=${COUNT}`);
+  expect([page.status, page.json.data?.length]).toEqual([200, COUNT]);
+  const proof = await call("/v1/events/evt_7/proof");
+  expect(proof.status).toBe(200);
+  const { leaf_index, leaf_hash } = proof.json.data;
+  return { events: page.json.data, proven: { leaf_index, leaf_hash } };
+};
+
+test("a copy of the folder, taken in one moment of a service at work, is the same service, and makes its views again", async () => {
+  await using folder = await dataFolder();
+  await using elsewhere = await dataFolder();
+  await using service = await spawnService({ dataDir: folder.path });
+  await service.untilReady();
+  for (let index = 0; index < COUNT; index++) {
+    const answer = await service.call("/v1/events", { body: event({ event_id: `evt_${index}` }) });
+    expect(answer.status).toBe(202);
+  }
+  const head = await sealed(service);
+  const before = await shown(service);
+
+  const broker = Number(readFileSync(join(folder.path, "broker/run/nats-server.pid"), "utf8"));
+  for (const pid of [service.pid, broker]) await standStill(pid);
+  const isView = (path: string): boolean => basename(path).startsWith("views.sqlite");
+  cpSync(folder.path, elsewhere.path, { recursive: true, filter: (path) => !isView(path) });
+  service.kill("SIGKILL");
+  process.kill(broker, "SIGCONT");
+  await service.ended();
+
+  await using copy = await spawnService({ dataDir: elsewhere.path });
+  await copy.untilReady();
+  expect(await sealed(copy)).toEqual(head);
+  expect(await shown(copy)).toEqual(before);
+  expect(copy.output).not.toContain("do not agree");
+});
