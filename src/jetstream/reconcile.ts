@@ -1,6 +1,10 @@
 /**
  * Makes the broker agree with streams/: what is missing is made, what may be updated is updated, any other difference stops
  * with the difference shown. Run at the start and after every reconnect, because a memory stream goes with its broker.
+ *
+ * A stream on disk that was there before and is missing is not made again. nats-server 2.15.1 leaves out at its start what it cannot recover, for one on a full
+ * disk, and goes on; where making it then fails for the same reason it deletes the files of the old one (measured: a log with all its records). So the first stream,
+ * which is the log, keeps the names of those that were made.
  */
 import { type JetStreamManager, type NatsConnection, StorageType, type StreamConfig } from "nats";
 import type { StreamDefinition, StreamSettings } from "../../streams/stream.ts";
@@ -18,6 +22,8 @@ export interface StreamDifference {
 export type Reconciliation =
   | { readonly kind: "agreed"; readonly made: readonly string[]; readonly updated: readonly string[] }
   | { readonly kind: "refused"; readonly differences: readonly StreamDifference[] }
+  /** They were made once, and are missing. */
+  | { readonly kind: "lost"; readonly streams: readonly string[] }
   /** More than one copy is asked for of a server that is no cluster, and never becomes one while it runs. */
   | { readonly kind: "no_cluster"; readonly replicas: number }
   | { readonly kind: "unavailable"; readonly detail: string };
@@ -34,12 +40,18 @@ export const reconcileStreams = async (options: {
   const differences: StreamDifference[] = [];
   try {
     const manager = await provisioner.jetstreamManager({ checkAPI: false });
+    let found = await findStreams(manager, definitions);
+    // Another process may be making them, and have made one between two questions.
+    if (lostStreams(definitions, found).length > 0) found = await findStreams(manager, definitions);
+    const lost = lostStreams(definitions, found);
+    if (lost.length > 0) return { kind: "lost", streams: lost };
     for (const definition of definitions) {
-      const result = await reconcileStream(manager, definition);
+      const result = await reconcileStream(manager, definition, found.get(definition.name));
       if (result.kind === "made") made.push(definition.name);
       if (result.kind === "updated") updated.push(definition.name);
       if (result.kind === "different") differences.push(...result.differences);
     }
+    if (differences.length === 0) await rememberMade(manager, definitions);
   } catch (error) {
     if (apiErrorCode(error) === API_ERROR.noCluster)
       return {
@@ -80,11 +92,52 @@ type StreamResult =
   | { readonly kind: "made" | "updated" | "as_wanted" }
   | { readonly kind: "different"; readonly differences: readonly StreamDifference[] };
 
+type FoundStreams = ReadonlyMap<string, StreamConfig>;
+
+const findStreams = async (
+  manager: JetStreamManager,
+  definitions: readonly StreamDefinition[],
+): Promise<FoundStreams> => {
+  const found = new Map<string, StreamConfig>();
+  for (const { name } of definitions) {
+    const config = await findStream(manager, name);
+    if (config) found.set(name, config);
+  }
+  return found;
+};
+
+/** In the metadata of the first stream: the names of all on disk, separated by commas. */
+const MADE = "prooftrail.streams";
+
+const namesOnDisk = (definitions: readonly StreamDefinition[]): readonly string[] =>
+  definitions.filter(({ settings }) => settings.storage === "file").map(({ name }) => name);
+
+const lostStreams = (definitions: readonly StreamDefinition[], found: FoundStreams): readonly string[] => {
+  const [first = "", ...others] = namesOnDisk(definitions);
+  const made = found.get(first)?.metadata?.[MADE]?.split(",") ?? [];
+  // It is made before all others, so with one of them it was there.
+  if (!found.has(first) && others.some((name) => found.has(name))) return [first];
+  return others.filter((name) => made.includes(name) && !found.has(name));
+};
+
+const rememberMade = async (
+  manager: JetStreamManager,
+  definitions: readonly StreamDefinition[],
+): Promise<void> => {
+  const names = namesOnDisk(definitions);
+  const [first] = names;
+  if (first === undefined) return;
+  const { config } = await manager.streams.info(first);
+  const made = names.join(",");
+  if (config.metadata?.[MADE] === made) return;
+  await manager.streams.update(first, { ...config, metadata: { ...config.metadata, [MADE]: made } });
+};
+
 const reconcileStream = async (
   manager: JetStreamManager,
   definition: StreamDefinition,
+  found: StreamConfig | undefined,
 ): Promise<StreamResult> => {
-  const found = await findStream(manager, definition.name);
   if (!found) {
     const { config } = await manager.streams.add(toConfig(definition));
     // A server too old for a setting drops it in silence (measured on 2.9 and 2.10), so what came back is compared too.

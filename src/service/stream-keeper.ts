@@ -66,6 +66,8 @@ const unavailable = (error: unknown): Reconciliation => ({
 const describe = (result: Reconciliation): string | undefined => {
   if (result.kind === "agreed") return undefined;
   if (result.kind === "unavailable") return `The streams could not be checked: ${result.detail}`;
+  if (result.kind === "lost")
+    return `The broker has no longer: ${result.streams.join(", ")}. It was there, and none is made in its place, which could destroy what is left of it. A server leaves out what it cannot recover: its log says why, often that the disk is full. Free space and start the server again, or restore its store from a copy.`;
   if (result.kind === "no_cluster")
     return `The NATS server is no cluster and cannot keep ${result.replicas} copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL to a cluster of at least ${result.replicas} servers.`;
   const lines = result.differences.map(

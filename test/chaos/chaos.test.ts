@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { cluster } from "./cluster.ts";
@@ -6,6 +7,10 @@ import { canMountDisk, disk, openOnSmallDisk, single } from "./own-broker.ts";
 import { type ChaosOptions, runChaos } from "./run.ts";
 import type { Scenario } from "./scene.ts";
 import { schedule } from "./schedule.ts";
+
+const COUNT = 40;
+/** So much that the log's block of 8 MiB is full before all are sent, also compressed. */
+const noise = (): string => randomBytes(120_000).toString("hex");
 
 /** About one in thirty of them opens a duty. */
 const ACKNOWLEDGED_MIN = 1_000;
@@ -77,6 +82,29 @@ test.concurrent.skipIf(!(await canMountDisk()))(
     );
     expect(taken.json.data.sequence).toBe(1);
     expect((await scene.call("/v1/events?min_sequence=1")).status).toBe(200);
+  },
+  60_000,
+);
+
+test.concurrent.skipIf(!(await canMountDisk()))(
+  "a start on a full disk says so and destroys nothing: with space again all is there",
+  async () => {
+    await using scene = await openOnSmallDisk();
+    const send = (n: number) =>
+      scene.call("/v1/events", { body: event({ event_id: `evt_${n}`, metadata: { padding: noise() } }) });
+    const restart = () => scene.strike({ kind: "kill_service", afterMs: 0, lastsMs: 0 });
+    // More than one block of the log, and a broker that has ended in order before.
+    await send(1);
+    await restart();
+    for (let n = 2; n <= COUNT; n++) expect((await send(n)).status).toBe(202);
+    await scene.whileFull(async () => {
+      expect((await send(COUNT + 1)).status).toBe(503);
+      await expect(restart()).rejects.toThrow("takes no more bytes");
+    });
+    await restart();
+    expect((await send(COUNT + 2)).json.data.sequence).toBe(COUNT + 1);
+    const shown = await scene.call(`/v1/events?limit=200&min_sequence=${COUNT + 1}`);
+    expect(shown.json.data).toHaveLength(COUNT + 1);
   },
   60_000,
 );

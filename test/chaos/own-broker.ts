@@ -92,8 +92,9 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
     };
     if (kind.startsWith("fill_disk"))
       await whileFull(async () => {
-        await pause(lastsMs);
+        await pause(lastsMs / 2);
         await kill();
+        await pause(lastsMs / 2);
       });
     else await kill();
     if (isGone) service = await start();

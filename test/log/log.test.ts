@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import {
@@ -239,6 +241,32 @@ describe("streams", () => {
       differences: [{ stream: "AUDIT", setting: "max_age", wanted: "1000000000", found: "0" }],
     });
   });
+
+  test("a stream of a newer version is made beside those that are there", async () => {
+    await using broker = await startTestBroker();
+    const all = topology({ replicas: 1 });
+    await reconcile(
+      broker,
+      all.filter(({ name }) => name !== "OBLIGATIONS"),
+    );
+    expect(await reconcile(broker, all)).toEqual({ kind: "agreed", made: ["OBLIGATIONS"], updated: [] });
+  });
+
+  test.each(["AUDIT", "ACCEPTED"])(
+    "%s, which was there and is left out by the broker, is not made again, and its files stay",
+    async (name) => {
+      await using broker = await startTestBroker();
+      await reconcile(broker);
+      const files = join(broker.directory, "store/jetstream/$G/streams", name);
+      await writeFile(join(files, "meta.sum"), "not its sum");
+      const { pid } = broker;
+      process.kill(pid ?? 0, "SIGKILL");
+      await until("another server runs", () => broker.pid !== pid);
+      const found = await until("it answers", () => reconcile(broker).catch(() => undefined));
+      expect(found).toEqual({ kind: "lost", streams: [name] });
+      expect(await readdir(files)).toEqual(expect.arrayContaining(["meta.inf", "msgs"]));
+    },
+  );
 
   test("the running service can neither change nor empty the log", async () => {
     await using log = await startTestLog();

@@ -40,9 +40,12 @@ export interface Broker extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** Measured on 2.15.1; see reconcile.ts, too. */
+const WHY_SPACE = "On a full disk a server leaves out the streams that it cannot recover. Free some space.";
+
 /** Why there is no broker. The message is for the person who starts the service. */
 export class BrokerStartError extends Error {
-  readonly code: "directory_in_use" | "not_ready";
+  readonly code: "directory_in_use" | "disk_full" | "not_ready";
   constructor(code: BrokerStartError["code"], message: string) {
     super(message);
     this.code = code;
@@ -63,6 +66,11 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
   }
   try {
     const stopping = new AbortController();
+    if (!(await diskTakesBytes(files.directory)))
+      throw new BrokerStartError(
+        "disk_full",
+        `The disk of ${files.directory} takes no more bytes. ${WHY_SPACE}`,
+      );
     const credentials = await loadCredentials(files.credentials);
     const launchOptions = { binary, files, credentials, logger, signal: stopping.signal };
     await endLeftover(files, logger);
@@ -159,6 +167,10 @@ const restart = async (options: LaunchOptions, firstDelayMs: number) => {
     delayMs = Math.min(delayMs * 2, RESTART_DELAY_MS_MAX);
     try {
       await endLeftover(files, logger);
+      if (!(await diskTakesBytes(files.directory))) {
+        logger.error("the broker is not started again on a full disk", { detail: WHY_SPACE });
+        continue;
+      }
       const outcome = await launch(options);
       if (outcome.kind === "ready") return { server: outcome.server, delayMs };
       if (!signal.aborted) logger.error("the broker did not start again", { detail: outcome.reason });
