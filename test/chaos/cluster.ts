@@ -2,7 +2,7 @@
 
 import { brokerWarnings, NODES, startTestCluster } from "../support/cluster.ts";
 import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
-import { pause, type Scenario, type Scene } from "./scene.ts";
+import { alarmsIn, pause, type Scenario, type Scene } from "./scene.ts";
 import { createRandom, type ScheduledFault } from "./schedule.ts";
 
 const FAULTS = [
@@ -12,6 +12,8 @@ const FAULTS = [
   "kill_projector",
   "restart_each_node",
   "kill_all_nodes",
+  "pause_front_end",
+  "pause_projector",
 ] as const;
 type Fault = (typeof FAULTS)[number];
 
@@ -45,8 +47,10 @@ const openScene = async (): Promise<Scene<Fault>> => {
   };
   const frontEnds = [await startFrontEnd(), await startFrontEnd()];
   let projector = await start("projector");
+  /** Projectors whose place another has taken. */
+  const retired: ServiceProcess[] = [];
   stack.defer(async () => {
-    for (const process of [...frontEnds, projector]) {
+    for (const process of [...frontEnds, ...retired, projector]) {
       process.kill("SIGKILL");
       await process.ended();
     }
@@ -86,6 +90,26 @@ const openScene = async (): Promise<Scene<Fault>> => {
         frontEnds[index] = await startFrontEnd();
         return;
       }
+      case "pause_front_end": {
+        const paused = frontEnds[random() < 0.5 ? 0 : 1];
+        paused?.kill("SIGSTOP");
+        await pause(lastsMs);
+        paused?.kill("SIGCONT");
+        return;
+      }
+      case "pause_projector": {
+        // Another takes its place meanwhile; then both believe that they are the one.
+        const paused = projector;
+        paused.kill("SIGSTOP");
+        projector = await start("projector");
+        retired.push(paused);
+        await pause(lastsMs);
+        paused.kill("SIGCONT");
+        await pause(lastsMs);
+        paused.kill("SIGKILL");
+        await paused.ended();
+        return;
+      }
       case "kill_projector":
         projector.kill("SIGKILL");
         await projector.ended();
@@ -100,6 +124,7 @@ const openScene = async (): Promise<Scene<Fault>> => {
       const told = ended.map(({ exitCode, errors }) => `a process ended with ${exitCode}: ${errors}`);
       return [brokerWarnings(brokers.folder), ...told].join("\n");
     },
+    alarms: () => alarmsIn([...retired, projector]),
     call: async (url, options) => {
       const frontEnd = frontEnds[random() < 0.5 ? 0 : 1];
       if (!frontEnd) throw new Error("there are two front ends");

@@ -11,7 +11,7 @@ import {
   spawnService,
 } from "../support/process.ts";
 import { until } from "../support/until.ts";
-import { pause, type Scenario, type Scene } from "./scene.ts";
+import { alarmsIn, pause, type Scenario, type Scene } from "./scene.ts";
 import type { ScheduledFault } from "./schedule.ts";
 
 const ON_ONE_BROKER = ["kill_service", "kill_broker", "kill_both", "pause_broker"] as const;
@@ -101,6 +101,7 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
   };
   const kept = stack.move();
   return {
+    alarms: () => alarmsIn([service]),
     warnings: () => `${service.errors}${service.output}`.slice(-2_000),
     call: (url, options) => service.call(url, options),
     consumerUrl: () => readFileSync(join(inside, "broker/consumer.url"), "utf8").trim(),

@@ -91,6 +91,6 @@ const playRound = async <Kind extends string>(parts: {
   const ready = stage();
   round.doing = "reading log and view";
   const verdict = await check({ sent: loader.sent, consumerUrl: scene.consumerUrl(), call: scene.call });
-  const violations = [...loader.wrongAnswers, ...verdict.violations];
+  const violations = [...loader.wrongAnswers, ...scene.alarms(), ...verdict.violations];
   return { ...verdict, violations, recoveryMs, endingMs: { answers, ready } };
 };

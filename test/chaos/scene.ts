@@ -1,4 +1,5 @@
 /** What a chaos run plays on: something that takes events, and faults that can befall it. */
+import type { ServiceProcess } from "../support/process.ts";
 import type { TestService } from "../support/service.ts";
 import type { ScheduledFault } from "./schedule.ts";
 
@@ -9,6 +10,8 @@ export interface Scene<Kind extends string = string> extends AsyncDisposable {
   consumerUrl(): string;
   /** What its parts complain of, for a person who looks at a broken promise. */
   warnings(): string;
+  /** Where a part found that log, tree and what was signed do not agree. No fault may bring that about. */
+  alarms(): readonly string[];
   /** Lets it happen, and puts right what an operator or his supervisor would: starts again what was killed, frees what was filled. */
   strike(fault: ScheduledFault<Kind>): Promise<void>;
 }
@@ -20,6 +23,9 @@ export interface Scenario<Kind extends string = string> {
   readonly load: { readonly senders: number; readonly restMs: number };
   open(): Promise<Scene<Kind>>;
 }
+
+export const alarmsIn = (services: readonly ServiceProcess[]): readonly string[] =>
+  services.flatMap(({ output }) => output.split("\n").filter((line) => line.includes("do not agree")));
 
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
