@@ -119,9 +119,9 @@ const clientOf = (clients: Map<string, Client>, holder: string): Client => {
   return client;
 };
 
-/** In order of time, whichever front end's clock wrote them. */
+/** In order of time, whichever front end's clock wrote them. What is further ahead than a window was written before a clock was put back. */
 const timesWithin = (times: readonly number[], now: number): readonly number[] =>
-  times.filter((time) => time > now - WINDOW_MS).sort((left, right) => left - right);
+  times.filter((time) => Math.abs(time - now) < WINDOW_MS).sort((left, right) => left - right);
 
 /** One more is allowed when so many have left the window that there is room. */
 const limited = (times: readonly number[], now: number, perMinute: number): ClientDecision => {
