@@ -42,7 +42,6 @@ import {
   EXPORTS_MAX,
   EXPORTS_PER_KEY_MAX,
   LOG_STALL_MS_MAX,
-  METRICS_LOG_MS_MAX,
   OTHER_STALL_MS_MAX,
   REQUEST_DRAIN_MS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
@@ -73,6 +72,7 @@ import { loadRules } from "./deadlines-file.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
 import { keepStoring } from "./log-keeper.ts";
+import { measureLog } from "./log-metrics.ts";
 import { type KeepStream, startProjector, startSealer } from "./roles.ts";
 
 export interface Service extends AsyncDisposable {
@@ -109,7 +109,7 @@ export const startService = async (dependencies: {
     logger,
     stack,
   });
-  metrics.watchLog(() => seenWithin(METRICS_LOG_MS_MAX, reader.lastSequence()));
+  measureLog({ metrics, reader, connection });
   if (config.roles.includes("projector")) {
     const shared = { log: reader, views, logger, metrics, now };
     startProjector(stack, { ...shared, projections, rules, connection, keep, retentionStore, accepted });
@@ -193,18 +193,6 @@ const createApi = async (parts: {
     limiter: createLimiter(rateCounter),
     now,
   });
-};
-
-/** Undefined where it is not known in time: who asks for metrics while the broker is away must not wait for it. */
-const seenWithin = async <Seen>(msMax: number, asked: Promise<Seen>): Promise<Seen | undefined> => {
-  const isOver = new AbortController();
-  try {
-    return await Promise.race([asked, pause(msMax, isOver.signal).then(() => undefined)]);
-  } catch {
-    return undefined;
-  } finally {
-    isOver.abort();
-  }
 };
 
 type Judging = Pick<IntakeDependencies, "validate" | "now" | "onUnknownFields">;

@@ -87,19 +87,32 @@ export const createMetrics = () => {
   };
 };
 
-/** `lastSequence` is asked whenever metrics are read; undefined where it is not known then, and what was known before stays. */
+/** Asked whenever metrics are read; undefined where it is not known then, and what was known before stays. */
+type Asked = () => Promise<number | undefined>;
+
 const createLogWatch =
   (registers: Registry[]) =>
-  (lastSequence: () => Promise<number | undefined>): void => {
-    new Gauge({
-      name: "prooftrail_log_last_sequence",
-      help: "Sequence of the newest record in the log, when it was last seen.",
-      registers,
-      async collect() {
-        const sequence = await lastSequence();
-        if (sequence !== undefined) this.set(sequence);
-      },
-    });
+  (log: { readonly lastSequence: Asked; readonly copies: Asked }): void => {
+    const watch = (name: string, help: string, ask: Asked) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          const value = await ask();
+          if (value !== undefined) this.set(value);
+        },
+      });
+    watch(
+      "prooftrail_log_last_sequence",
+      "Sequence of the newest record in the log, when it was last seen.",
+      log.lastSequence,
+    );
+    watch(
+      "prooftrail_log_copies",
+      "Servers that hold the whole log, when it was last seen. Less than STREAM_REPLICAS for minutes is an alarm: one is away, or stays behind.",
+      log.copies,
+    );
   };
 
 const createProofMetrics = (registers: Registry[]) => ({

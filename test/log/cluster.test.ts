@@ -1,11 +1,13 @@
 /** The log on three replicated brokers: what differs from one broker is that an answer may not be known yet. */
 import { expect, test } from "bun:test";
 import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
+import { readLogCopies } from "../../src/jetstream/log-copies.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import type { Outcome } from "../../src/log/outcome.ts";
 import { silentLogger } from "../support/broker.ts";
-import { startTestCluster, type TestCluster } from "../support/cluster.ts";
+import { NODES, startTestCluster, type TestCluster } from "../support/cluster.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
+import { until } from "../support/until.ts";
 
 const connectTo = (cluster: TestCluster): Promise<BrokerConnection> =>
   connectToBroker({ url: cluster.url("service"), name: "test", logger: silentLogger });
@@ -32,5 +34,15 @@ test("twins at three front ends at once are stored once, and none is told a sequ
   expect(last).toBe(
     Array.from({ length: 30 }, (_, round) => 1 + (round % 5) * 10).reduce((sum, count) => sum + count, 0),
   );
+
+  await cluster.untilCaughtUp();
+  expect(await readLogCopies(connections[0])).toBe(3);
+  const leader = await cluster.leader();
+  const other = NODES.find((node) => node !== leader) ?? 0;
+  await cluster.kill(other, "SIGKILL");
+  await until("a copy is missing", async () => {
+    const copies = await readLogCopies(connections[0]).catch(() => undefined);
+    return copies === 2;
+  });
   await Promise.all(connections.map((connection) => connection.close()));
 }, 60_000);

@@ -107,7 +107,9 @@ test("a process that only projects says how it is doing, and nothing else", asyn
   await until("its views have a position", async () =>
     (await service.call("/metrics")).text.includes('prooftrail_projection_position{projection="events"}'),
   );
-  expect((await service.call("/metrics")).text).toContain("\nprooftrail_log_last_sequence 0\n");
+  const { text } = await service.call("/metrics");
+  for (const line of ["prooftrail_log_last_sequence 0", "prooftrail_log_copies 1"])
+    expect(text).toContain(`\n${line}\n`);
   const refused = await service.call("/v1/events");
   expect([refused.status, refused.json.code]).toEqual([404, "not_found"]);
   expect(refused.json.detail).toContain("role api");
