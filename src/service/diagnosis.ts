@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
 import { brokerFiles } from "../jetstream/broker/broker-files.ts";
-import { brokerUrl, loadCredentials } from "../jetstream/broker/credentials.ts";
+import { brokerUrl, CredentialsError, loadCredentials } from "../jetstream/broker/credentials.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { clockOffMs, rightsOf, storageOf } from "../jetstream/examine.ts";
 import { createLogReader } from "../jetstream/reader.ts";
@@ -155,7 +155,11 @@ const addressOf = async ({
   ]);
   if (!hasCredentials || port.trim() === "")
     return { kind: "unknown", detail: `no broker has run in ${files.directory} yet` };
-  const credentials = await loadCredentials(files.credentials);
+  const credentials = await loadCredentials(files.credentials).catch((error: unknown) => {
+    if (error instanceof CredentialsError) return error;
+    throw error;
+  });
+  if (credentials instanceof CredentialsError) return { kind: "unknown", detail: credentials.message };
   const url = (user: "service" | "provisioner"): string => brokerUrl(user, credentials, Number(port));
   return { kind: "known", serviceUrl: url("service"), provisionUrl: url("provisioner"), configuration };
 };

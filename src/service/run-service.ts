@@ -9,8 +9,9 @@ import { banner } from "./banner.ts";
 import { CheckpointKeyError } from "./checkpoint-key.ts";
 import { type Config, readConfig } from "./config.ts";
 import { DeadlinesRefusedError } from "./deadlines-file.ts";
-import { type Service, startService, ViewsRefusedError } from "./service.ts";
+import { type Service, startService } from "./service.ts";
 import { version } from "./version.ts";
+import { ViewsRefusedError } from "./view-place.ts";
 
 const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
 

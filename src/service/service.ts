@@ -4,7 +4,6 @@
  */
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
 import type { AdminKeySetup } from "../access/admin-key.ts";
 import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
@@ -60,8 +59,6 @@ import { listen } from "../runtime/listen.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
-import { createPostgresViews } from "../views/postgres.ts";
-import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
@@ -74,6 +71,7 @@ import { createReadiness } from "./health.ts";
 import { keepStoring } from "./log-keeper.ts";
 import { measureLog } from "./log-metrics.ts";
 import { type KeepStream, startProjector, startSealer } from "./roles.ts";
+import { connectViews, viewsRefused } from "./view-place.ts";
 
 export interface Service extends AsyncDisposable {
   /** Where it listens; absent where it does not. */
@@ -272,27 +270,17 @@ const createLimiter = (counter: RateCounter) =>
   });
 
 /** The tables are there before the first question is asked of them. */
-const openViews = async ({ databaseUrl, dataDir, deadlinesFile }: Config, stack: AsyncDisposableStack) => {
-  const { rules, version } = await loadRules(deadlinesFile);
+const openViews = async (config: Config, stack: AsyncDisposableStack) => {
+  const { rules, version } = await loadRules(config.deadlinesFile);
   const projections = projectionsWith(rules, version);
-  const views: ViewStore = stack.use(
-    databaseUrl === undefined
-      ? createSqliteViews({ path: join(dataDir, "views.sqlite") })
-      : createPostgresViews({ url: databaseUrl }),
-  );
+  const views = stack.use(connectViews(config));
   try {
     for (const projection of projections) await views.open(projection);
   } catch (error) {
-    const detail = error instanceof Error ? error.message : "no reason given";
-    throw new ViewsRefusedError(`The views cannot be opened: ${detail}.`);
+    throw viewsRefused(error, config);
   }
   return { views, projections, rules };
 };
-
-/** The start cannot go on without views. The message is for the operator. */
-export class ViewsRefusedError extends Error {
-  override readonly name = "ViewsRefusedError";
-}
 
 const openSandbox = async ({
   connection,

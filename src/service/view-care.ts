@@ -15,7 +15,6 @@ import { projectionsWith } from "../projections/registry.ts";
 import { replayLetter } from "../projections/replay.ts";
 import { type Verified, verifyView } from "../projections/verify.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { createPostgresViews } from "../views/postgres.ts";
 import { DatabaseError } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/tables.ts";
@@ -23,6 +22,7 @@ import type { ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
+import { connectViews, ViewsRefusedError } from "./view-place.ts";
 
 export interface ViewStatus {
   readonly name: string;
@@ -90,7 +90,8 @@ export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
   } catch (error) {
     if (error instanceof BrokerRefusedError || error instanceof BrokerStartError)
       return { kind: "no_broker", reason: error.message };
-    if (error instanceof DeadlinesRefusedError) return { kind: "refused", reason: error.message };
+    if (error instanceof DeadlinesRefusedError || error instanceof ViewsRefusedError)
+      return { kind: "refused", reason: error.message };
     if (error instanceof DatabaseError) return { kind: "no_database", reason: error.message };
     throw error;
   }
@@ -126,15 +127,11 @@ const openCare = async (config: Config): Promise<ViewCare> => {
 
 /** The same views as the service has, with the operator's own rules in their versions. */
 export const openViewStore = async (
-  { databaseUrl, dataDir, deadlinesFile }: Config,
+  config: Config,
   stack: AsyncDisposableStack,
 ): Promise<Pick<Tools, "views" | "projections">> => {
-  const { rules, version } = await loadRules(deadlinesFile);
-  const views = stack.use(
-    databaseUrl === undefined
-      ? createSqliteViews({ path: join(dataDir, "views.sqlite") })
-      : createPostgresViews({ url: databaseUrl }),
-  );
+  const { rules, version } = await loadRules(config.deadlinesFile);
+  const views = stack.use(connectViews(config));
   return { views, projections: projectionsWith(rules, version) };
 };
 

@@ -1,9 +1,9 @@
 /** The service as an operator meets it: started, stopped, killed, misconfigured. */
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { startTestBroker } from "../support/broker.ts";
 import {
   ADMIN_KEY,
@@ -212,6 +212,19 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(exitCode).toBe(1);
     expect(errors).toContain(`Port ${port} on 127.0.0.1 is in use by another program.`);
     await until("its broker has ended", () => processesNaming(folder.path).length === 0);
+  });
+
+  test.each([
+    ["views", "views.sqlite", "Views are made from the log"],
+    ["passwords", "broker/credentials.json", "Remove the file: new ones are made"],
+  ])("%s that are damaged", async (_, file, advice) => {
+    await using folder = await dataFolder();
+    const path = join(folder.path, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "neither a database nor JSON".repeat(1000));
+    const [exitCode, errors] = await refusal({}, folder.path);
+    expect([exitCode, errors.includes(path), errors.includes(advice)]).toEqual([1, true, true]);
+    expect(errors).not.toContain("at async");
   });
 
   test("a NATS server that is too old", async () => {

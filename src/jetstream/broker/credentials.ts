@@ -8,7 +8,7 @@ export type BrokerCredentials = Readonly<Record<BrokerUser, string>>;
 
 const PASSWORD_BYTES = 24;
 
-/** The passwords kept in `path`, or new ones, then kept there. Throws where the file is there but not what we wrote. */
+/** The passwords kept in `path`, or new ones, then kept there. Throws CredentialsError where the file is there but not what we wrote. */
 export const loadCredentials = async (path: string): Promise<BrokerCredentials> => {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
@@ -26,12 +26,25 @@ export const brokerUrl = (user: BrokerUser, credentials: BrokerCredentials, port
 // base64url has no character that a URL or the broker's configuration gives a meaning to.
 const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString("base64url");
 
+/** The file is not what we wrote. The message is for the operator. */
+export class CredentialsError extends Error {}
+
+const readJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
 const parseCredentials = (text: string, path: string): BrokerCredentials => {
-  const kept: unknown = JSON.parse(text);
+  const kept = readJson(text);
   const passwordOf = (user: BrokerUser): string => {
     const password: unknown = typeof kept === "object" && kept !== null ? Reflect.get(kept, user) : undefined;
     if (typeof password === "string" && password !== "") return password;
-    throw new Error(`${path} has no password for ${user}; delete the file to have new ones made`);
+    throw new CredentialsError(
+      `${path} has no password for ${user}. Remove the file: new ones are made, and consumer.url changes with them.`,
+    );
   };
   const credentials = {
     service: passwordOf("service"),

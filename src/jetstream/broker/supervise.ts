@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { BrokerUser } from "../../../streams/permissions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type BrokerFiles, brokerFiles, writePrivateFile } from "./broker-files.ts";
-import { type BrokerCredentials, brokerUrl, loadCredentials } from "./credentials.ts";
+import { type BrokerCredentials, brokerUrl, CredentialsError, loadCredentials } from "./credentials.ts";
 import { diskTakesBytes } from "./disk.ts";
 import { lockInstance } from "./instance-lock.ts";
 import { type LaunchOptions, launch, READY_MS_MAX, type RunningServer } from "./launch.ts";
@@ -99,7 +99,7 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
     };
   } catch (error) {
     locked.lock.release();
-    throw error;
+    throw error instanceof CredentialsError ? new BrokerStartError("not_ready", error.message) : error;
   }
 };
 

@@ -1,0 +1,38 @@
+/** Where the views are: the database of DATABASE_URL, or a file of SQLite in DATA_DIR. */
+import { join } from "node:path";
+import { createPostgresViews } from "../views/postgres.ts";
+import { createSqliteViews } from "../views/sqlite.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import type { Config } from "./config.ts";
+
+type Place = Pick<Config, "databaseUrl" | "dataDir">;
+
+/** The views cannot be used. The message is for the operator. */
+export class ViewsRefusedError extends Error {
+  override readonly name = "ViewsRefusedError";
+}
+
+export const connectViews = (place: Place): ViewStore => {
+  const { databaseUrl } = place;
+  if (databaseUrl !== undefined) return createPostgresViews({ url: databaseUrl });
+  try {
+    return createSqliteViews({ path: fileOf(place) });
+  } catch (error) {
+    throw viewsRefused(error, place);
+  }
+};
+
+export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError => {
+  const detail = error instanceof Error ? error.message : "no reason given";
+  if (place.databaseUrl !== undefined) return new ViewsRefusedError(`The views cannot be opened: ${detail}.`);
+  const file = fileOf(place);
+  const advice = DAMAGED.test(detail)
+    ? ` Views are made from the log: end what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`
+    : "";
+  return new ViewsRefusedError(`The views in ${file} cannot be opened: ${detail}.${advice}`);
+};
+
+/** Of SQLITE_NOTADB and SQLITE_CORRUPT (sqlite.org/rescode.html). Deno gives no code where a connection is opened. */
+const DAMAGED = /file is not a database|disk image is malformed/;
+
+const fileOf = ({ dataDir }: Place): string => join(dataDir, "views.sqlite");
