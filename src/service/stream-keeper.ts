@@ -23,7 +23,9 @@ interface Keeper {
 export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> => {
   const first = await reconcileOnce(keeper);
   let problem = describe(first);
-  if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: first.kind !== "unavailable" });
+  // A cluster that is still coming up may not know of a stream yet.
+  const mayPass = first.kind === "unavailable" || first.kind === "lost";
+  if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: !mayPass });
 
   const watch = (connection: BrokerConnection): Disposable => {
     let isWatching = true;
@@ -67,7 +69,7 @@ const describe = (result: Reconciliation): string | undefined => {
   if (result.kind === "agreed") return undefined;
   if (result.kind === "unavailable") return `The streams could not be checked: ${result.detail}`;
   if (result.kind === "lost")
-    return `The broker has no longer: ${result.streams.join(", ")}. It was there, and none is made in its place, which could destroy what is left of it. A server leaves out what it cannot recover: its log says why, often that the disk is full. Free space and start the server again, or restore its store from a copy.`;
+    return `The broker no longer has ${result.streams.join(", ")}, which it had before. Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.`;
   if (result.kind === "no_cluster")
     return `The NATS server is no cluster and cannot keep ${result.replicas} copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL to a cluster of at least ${result.replicas} servers.`;
   const lines = result.differences.map(
