@@ -2,10 +2,12 @@
 import { join } from "node:path";
 import process from "node:process";
 import { findBroker } from "../jetstream/broker/find.ts";
-import { startBroker } from "../jetstream/broker/supervise.ts";
+import { type Broker, startBroker } from "../jetstream/broker/supervise.ts";
 import { BrokerRefusedError } from "../jetstream/connection.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Config } from "./config.ts";
+
+export type OwnBroker = Pick<Broker, "revive" | "distrust">;
 
 export interface BrokerAddress extends AsyncDisposable {
   /** With the rights of the running service. */
@@ -14,8 +16,8 @@ export interface BrokerAddress extends AsyncDisposable {
   readonly provisionUrl: string;
   /** A file with the URL for internal consumers, where the broker is our own. */
   readonly consumerUrlFile: string | undefined;
-  /** Starts a broker of our own again, where that can help. */
-  readonly revive: ((reason: string) => Promise<void>) | undefined;
+  /** What can be done with it, where it is our own. */
+  readonly own: OwnBroker | undefined;
 }
 
 export const provideBroker = async ({
@@ -31,7 +33,7 @@ export const provideBroker = async ({
       serviceUrl: natsUrl,
       provisionUrl: natsProvisionUrl ?? natsUrl,
       consumerUrlFile: undefined,
-      revive: undefined,
+      own: undefined,
       [Symbol.asyncDispose]: async () => {},
     };
   }
@@ -43,7 +45,7 @@ export const provideBroker = async ({
     serviceUrl: broker.url("service"),
     provisionUrl: broker.url("provisioner"),
     consumerUrlFile: join(directory, "consumer.url"),
-    revive: broker.revive,
+    own: broker,
     [Symbol.asyncDispose]: () => broker.stop(),
   };
 };

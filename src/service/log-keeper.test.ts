@@ -17,7 +17,7 @@ test("a stall makes the instance not ready only while it is fresh: without reque
     stream: "The event log",
     stall: () => stall,
     msMax: LOG_STALL_MS_MAX,
-    reviveBroker: undefined,
+    ownBroker: undefined,
     logger,
   });
   expect(keeper.problem()).toBeUndefined();

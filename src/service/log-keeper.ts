@@ -6,6 +6,7 @@
 import type { StallReport } from "../jetstream/stall-clock.ts";
 import { LOG_KEEPER_MS, LOG_STALL_AGE_MS_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { OwnBroker } from "./broker-address.ts";
 
 export interface LogKeeper extends Disposable {
   /** Why the stream cannot be written; undefined when it can, as far as is known. */
@@ -19,11 +20,10 @@ export const keepStoring = (dependencies: {
   readonly stall: StallReport["stall"];
   /** A row of failures that lasts longer is a stall. */
   readonly msMax: number;
-  /** Starts our own broker again where that can help. */
-  readonly reviveBroker: ((reason: string) => Promise<void>) | undefined;
+  readonly ownBroker: OwnBroker | undefined;
   readonly logger: Logger;
 }): LogKeeper => {
-  const { stream, stall, msMax, reviveBroker, logger } = dependencies;
+  const { stream, stall, msMax, ownBroker, logger } = dependencies;
   const lastedMs = (): number => stall()?.lastedMs ?? 0;
   const problem = (): string | undefined => {
     const ms = lastedMs();
@@ -41,9 +41,16 @@ export const keepStoring = (dependencies: {
     if (!isSaid) logger.error("a stream stores nothing", { detail: stream, duration_ms: lastedMs() });
     isSaid = true;
     isReviving = true;
-    await reviveBroker?.(`${stream} stored nothing`);
+    await ownBroker?.revive(`${stream} stored nothing`);
     isReviving = false;
   };
   const timer = setInterval(() => void look(), LOG_KEEPER_MS);
-  return { problem, [Symbol.dispose]: () => clearInterval(timer) };
+  return {
+    problem,
+    [Symbol.dispose]: () => {
+      clearInterval(timer);
+      // Also one failure, which is no stall yet.
+      if (stall() !== undefined) ownBroker?.distrust();
+    },
+  };
 };

@@ -333,7 +333,7 @@ const openLog = async (options: {
     onOutcomes: metrics.countOutcomes,
     onCommit: (records) => metrics.commitRecords.observe(records),
   });
-  const shared = { reviveBroker: broker.revive, logger };
+  const shared = { ownBroker: broker.own, logger };
   const { stall } = appender;
   const logKeeper = stack.use(
     keepStoring({ ...shared, stream: "The event log", stall, msMax: LOG_STALL_MS_MAX }),

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { cluster } from "./cluster.ts";
-import { canMountDisk, disk, openOnSmallDisk, single } from "./own-broker.ts";
+import { canMountDisk, disk, type OwnBrokerScene, openOnSmallDisk, single } from "./own-broker.ts";
 import { type ChaosOptions, runChaos } from "./run.ts";
 import type { Scenario } from "./scene.ts";
 import { schedule } from "./schedule.ts";
@@ -63,15 +63,19 @@ test.concurrent.skipIf(!(await canMountDisk()))(
   60_000,
 );
 
-test.concurrent.skipIf(!(await canMountDisk()))(
-  "a disk that is full when the first event comes leaves no hole: the log begins at 1, and the views follow it",
-  async () => {
+test.concurrent.skipIf(!(await canMountDisk())).each([
+  ["when it is left to itself", async () => {}],
+  ["when it is stopped and started again", (scene: OwnBrokerScene) => scene.restart()],
+])(
+  "a disk that is full when the first event comes leaves no hole %s: the log begins at 1, and the views follow it",
+  async (_, mend) => {
     await using scene = await openOnSmallDisk();
     const send = () => scene.call("/v1/events", { body: event({ event_id: "evt_first" }) });
     await scene.whileFull(async () => {
       const refused = await send();
       expect([refused.status, refused.json.code]).toEqual([503, "log_unavailable"]);
     });
+    await mend(scene);
     const taken = await until(
       "events are taken again",
       async () => {
@@ -92,16 +96,15 @@ test.concurrent.skipIf(!(await canMountDisk()))(
     await using scene = await openOnSmallDisk();
     const send = (n: number) =>
       scene.call("/v1/events", { body: event({ event_id: `evt_${n}`, metadata: { padding: noise() } }) });
-    const restart = () => scene.strike({ kind: "kill_service", afterMs: 0, lastsMs: 0 });
     // More than one block of the log, and a broker that has ended in order before.
     await send(1);
-    await restart();
+    await scene.restart();
     for (let n = 2; n <= COUNT; n++) expect((await send(n)).status).toBe(202);
     await scene.whileFull(async () => {
       expect((await send(COUNT + 1)).status).toBe(503);
-      await expect(restart()).rejects.toThrow("takes no more bytes");
+      await expect(scene.restart()).rejects.toThrow("takes no more bytes");
     });
-    await restart();
+    await scene.restart();
     expect((await send(COUNT + 2)).json.data.sequence).toBe(COUNT + 1);
     const shown = await scene.call(`/v1/events?limit=200&min_sequence=${COUNT + 1}`);
     expect(shown.json.data).toHaveLength(COUNT + 1);

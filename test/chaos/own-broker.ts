@@ -37,6 +37,8 @@ export const disk: Scenario<Fault> = {
 export interface OwnBrokerScene extends Scene<Fault> {
   /** Fills the disk, lets `work` go on, and frees it. */
   whileFull(work: () => Promise<void>): Promise<void>;
+  /** Stops the service as an operator does, and starts it again. */
+  restart(): Promise<void>;
 }
 
 export const openOnSmallDisk = (): Promise<OwnBrokerScene> => openScene(DISK_MIB);
@@ -107,6 +109,11 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
     consumerUrl: () => readFileSync(join(inside, "broker/consumer.url"), "utf8").trim(),
     strike,
     whileFull,
+    restart: async () => {
+      service.kill("SIGTERM");
+      await service.ended();
+      service = await start();
+    },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 };

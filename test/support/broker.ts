@@ -51,6 +51,7 @@ export const startTestBroker = async (): Promise<TestBroker> => {
       return broker.pid;
     },
     revive: broker.revive,
+    distrust: broker.distrust,
     stop: broker.stop,
     directory,
     [Symbol.asyncDispose]: dispose,

@@ -36,6 +36,8 @@ export interface Broker extends AsyncDisposable {
   readonly pid: number;
   /** A stream of it could not write. Starts it again, unless its disk takes no bytes: then it would only be gone. Resolves when that is under way. */
   revive(reason: string): Promise<void>;
+  /** A stream of it could not write when that was last tried. From here on it is not ended in order. */
+  distrust(): void;
   /** Resolves when the server has ended and the directory is free for another process. */
   stop(): Promise<void>;
 }
@@ -94,6 +96,7 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
         return supervised.current().pid;
       },
       revive: supervised.revive,
+      distrust: supervised.distrust,
       stop,
       [Symbol.asyncDispose]: stop,
     };
@@ -149,13 +152,16 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   };
   // With the shim killed the server can be there still; a stop waits for it too.
   const stopped = run().finally(() => endLeftover(files, logger));
-  const revive = async (reason: string): Promise<void> => {
+  const distrust = (): void => {
     isWrong = true;
+  };
+  const revive = async (reason: string): Promise<void> => {
+    distrust();
     if (!(await diskTakesBytes(files.directory))) return;
     endedBecause = reason;
     await end();
   };
-  return { stopped, revive, current: () => server };
+  return { stopped, revive, distrust, current: () => server };
 };
 
 /** Tries until a server runs again. undefined: stopped meanwhile. */
