@@ -61,7 +61,7 @@ describe("a filter of a closed set", () => {
   );
 });
 
-const TENANT = "send a tenant: lower-case letters, digits and hyphens";
+const TENANT = "send a tenant: 1 to 63 lower-case letters, digits and hyphens";
 test("no filter that has states, tiers or the like is free text in the document", async () => {
   const { json } = await service.call("/docs/json");
   const free: string[] = [];
