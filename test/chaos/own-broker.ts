@@ -31,7 +31,7 @@ export const disk: Scenario<Fault> = {
   faults: [...ON_SMALL_DISK],
   // What fits on the disk in one round.
   load: { senders: 2, restMs: 20 },
-  open: () => openOnSmallDisk(),
+  open: async () => openScene(DISK_MIB),
 };
 
 export interface OwnBrokerScene extends Scene<Fault> {
@@ -41,9 +41,11 @@ export interface OwnBrokerScene extends Scene<Fault> {
   restart(): Promise<void>;
 }
 
-export const openOnSmallDisk = (): Promise<OwnBrokerScene> => openScene(DISK_MIB);
+/** For some blocks of the log, and quickly filled. */
+export const openOnSmallDisk = (): Promise<OwnBrokerScene> => openScene(SMALL_DISK_MIB);
 
 const DISK_MIB = 512;
+const SMALL_DISK_MIB = 96;
 
 const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> => {
   await using stack = new AsyncDisposableStack();
