@@ -52,8 +52,8 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     riskTier: textOrNull(event.risk_tier),
     legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
     correlationId: textOrNull(event.correlation_id),
-    subjectHash: firstHash(event.subject_hash, metadata.user_id_hash, metadata.recipient_hash),
-    outcomeHash: hashUnder(OUTCOME_HASH_NAMES, event) ?? hashUnder(OUTCOME_HASH_NAMES, metadata),
+    subjectHash: hashUnder(SUBJECT_HASH, event) ?? hashUnder(SUBJECT_HASH_IN_METADATA, metadata),
+    outcomeHash: hashUnder(OUTCOME_HASH, event) ?? hashUnder(OUTCOME_HASH, metadata),
     traceId: isText(event.trace_id) ? canonicalTraceId(event.trace_id) : null,
     assetVersion: textOrNull(event.asset_version),
     tags: tagsOf(event.tags),
@@ -67,15 +67,18 @@ export const MEMBER_ALIASES: ReadonlyMap<string, "context_hash" | "outcome_hash"
   ["output_hash", "outcome_hash"],
 ]);
 
-const OUTCOME_HASH_NAMES = [
+const SUBJECT_HASH = ["subject_hash"];
+const SUBJECT_HASH_IN_METADATA = ["user_id_hash", "recipient_hash"];
+const OUTCOME_HASH = [
   "outcome_hash",
   ...[...MEMBER_ALIASES].flatMap(([alias, meant]) => (meant === "outcome_hash" ? [alias] : [])),
 ];
 
+/** Under the first of these names that has one. */
 const hashUnder = (names: readonly string[], object: JsonObject): string | null => {
   for (const name of names) {
-    const hash = firstHash(object[name]);
-    if (hash !== null) return hash;
+    const value = object[name];
+    if (isText(value) && isSha256(value)) return value.toLowerCase();
   }
   return null;
 };
@@ -127,11 +130,6 @@ const legalBasesOf = (first: unknown, second: unknown): readonly string[] => {
 };
 
 const NONE: readonly unknown[] = [];
-
-const firstHash = (...candidates: readonly unknown[]): string | null => {
-  for (const text of candidates) if (isText(text) && isSha256(text)) return text.toLowerCase();
-  return null;
-};
 
 const tagsOf = (value: unknown): readonly Tag[] => {
   const tags: Tag[] = [];

@@ -7,13 +7,7 @@ import type { BrokerConnection } from "./connection.ts";
 export const readLogCopies = async ({ nats }: Pick<BrokerConnection, "nats">): Promise<number> => {
   const manager = await nats.jetstreamManager({ checkAPI: false });
   const { cluster } = await manager.streams.info("AUDIT");
-  const isWhole = ({
-    current,
-    offline,
-  }: {
-    readonly current: boolean;
-    readonly offline?: boolean;
-  }): boolean => current && offline !== true;
+  const whole = (cluster?.replicas ?? []).filter(({ current, offline }) => current && offline !== true);
   // The leader has all that there is.
-  return 1 + (cluster?.replicas ?? []).filter(isWhole).length;
+  return 1 + whole.length;
 };

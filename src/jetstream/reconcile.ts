@@ -51,7 +51,7 @@ export const reconcileStreams = async (options: {
       if (result.kind === "updated") updated.push(definition.name);
       if (result.kind === "different") differences.push(...result.differences);
     }
-    if (differences.length === 0) await rememberMade(manager, definitions);
+    if (differences.length === 0) await rememberMade(manager, definitions, found);
   } catch (error) {
     if (apiErrorCode(error) === API_ERROR.noCluster)
       return {
@@ -123,13 +123,14 @@ const lostStreams = (definitions: readonly StreamDefinition[], found: FoundStrea
 const rememberMade = async (
   manager: JetStreamManager,
   definitions: readonly StreamDefinition[],
+  found: FoundStreams,
 ): Promise<void> => {
   const names = namesOnDisk(definitions);
   const [first] = names;
-  if (first === undefined) return;
-  const { config } = await manager.streams.info(first);
   const made = names.join(",");
-  if (config.metadata?.[MADE] === made) return;
+  if (first === undefined || found.get(first)?.metadata?.[MADE] === made) return;
+  // As it is by now: it may have been made or updated since.
+  const { config } = await manager.streams.info(first);
   await manager.streams.update(first, { ...config, metadata: { ...config.metadata, [MADE]: made } });
 };
 

@@ -18,6 +18,7 @@ import {
 import { createLogger } from "../telemetry/logger.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
+import { viewsFile } from "./view-place.ts";
 
 export interface Check {
   readonly name: string;
@@ -313,7 +314,7 @@ export const clockCheck = (name: string, offMs: number): Check => {
 };
 
 async function* viewChecks(config: Config, connection: BrokerConnection): AsyncGenerator<Check> {
-  if (config.databaseUrl === undefined && !(await isThere(join(config.dataDir, "views.sqlite")))) {
+  if (config.databaseUrl === undefined && !(await isThere(viewsFile(config)))) {
     yield unchecked(
       "views",
       `there is no views.sqlite in ${config.dataDir}`,

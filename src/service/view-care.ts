@@ -22,7 +22,7 @@ import type { ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
-import { connectViews, ViewsRefusedError } from "./view-place.ts";
+import { connectViews, ViewsRefusedError, viewsFile } from "./view-place.ts";
 
 export interface ViewStatus {
   readonly name: string;
@@ -83,7 +83,7 @@ export type OpenedViewCare =
 export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
   const { databaseUrl, dataDir } = config;
   // Looking must not make: a folder that is not the service's would get views of its own, and a broker.
-  if (databaseUrl === undefined && !existsSync(join(dataDir, "views.sqlite")))
+  if (databaseUrl === undefined && !existsSync(viewsFile(config)))
     return { kind: "refused", reason: `There is no views.sqlite in ${dataDir}: no service has run there.` };
   try {
     return { kind: "opened", care: await openCare(config) };

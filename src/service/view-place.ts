@@ -16,7 +16,7 @@ export const connectViews = (place: Place): ViewStore => {
   const { databaseUrl } = place;
   if (databaseUrl !== undefined) return createPostgresViews({ url: databaseUrl });
   try {
-    return createSqliteViews({ path: fileOf(place) });
+    return createSqliteViews({ path: viewsFile(place) });
   } catch (error) {
     throw viewsRefused(error, place);
   }
@@ -25,7 +25,7 @@ export const connectViews = (place: Place): ViewStore => {
 export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError => {
   const detail = error instanceof Error ? error.message : "no reason given";
   if (place.databaseUrl !== undefined) return new ViewsRefusedError(`The views cannot be opened: ${detail}.`);
-  const file = fileOf(place);
+  const file = viewsFile(place);
   const advice = DAMAGED.test(detail)
     ? ` Views are made from the log: end what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`
     : "";
@@ -35,4 +35,4 @@ export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError =>
 /** Of SQLITE_NOTADB and SQLITE_CORRUPT (sqlite.org/rescode.html). Deno gives no code where a connection is opened. */
 const DAMAGED = /file is not a database|disk image is malformed/;
 
-const fileOf = ({ dataDir }: Place): string => join(dataDir, "views.sqlite");
+export const viewsFile = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "views.sqlite");

@@ -8,6 +8,9 @@ import { type ChaosOptions, runChaos } from "./run.ts";
 import type { Scenario } from "./scene.ts";
 import { schedule } from "./schedule.ts";
 
+/** Asked once: each time a disk is mounted. */
+const onDisk = test.concurrent.skipIf(!(await canMountDisk()));
+
 const COUNT = 40;
 /** So much that the log's block of 8 MiB is full before all are sent, also compressed. */
 const noise = (): string => randomBytes(120_000).toString("hex");
@@ -57,13 +60,13 @@ test.concurrent(
   120_000,
 );
 
-test.concurrent.skipIf(!(await canMountDisk()))(
+onDisk(
   "the same on a disk that is full for a while: it comes back by itself",
   () => plays(disk, { faults: 1, msMax: 50_000 }),
   60_000,
 );
 
-test.concurrent.skipIf(!(await canMountDisk())).each([
+onDisk.each([
   ["when it is left to itself", async () => {}],
   ["when it is stopped and started again", (scene: OwnBrokerScene) => scene.restart()],
 ])(
@@ -90,7 +93,7 @@ test.concurrent.skipIf(!(await canMountDisk())).each([
   60_000,
 );
 
-test.concurrent.skipIf(!(await canMountDisk()))(
+onDisk(
   "a start on a full disk says so and destroys nothing: with space again all is there",
   async () => {
     await using scene = await openOnSmallDisk();
