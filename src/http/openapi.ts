@@ -190,12 +190,18 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
  * null and no `examples`.
  */
 export const toOpenApi = (schema: TSchema): Record<string, Json> => {
+  const known = converted.get(schema);
+  if (known) return known;
   // Drops TypeBox's symbols.
   const plain: Record<string, Json> = JSON.parse(JSON.stringify(schema));
-  const converted = convert(plain);
-  if (!isObject(converted)) throw new Error("a schema is an object");
-  return converted;
+  const made = convert(plain);
+  if (!isObject(made)) throw new Error("a schema is an object");
+  converted.set(schema, made);
+  return made;
 };
+
+/** Most schemas stand in several operations, that of problems in all of them. */
+const converted = new WeakMap<TSchema, Record<string, Json>>();
 
 const isObject = (value: Json | undefined): value is { readonly [name: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,14 +1,14 @@
 /** Every metric, with its unit, in one table. Read at `GET /metrics` in the Prometheus text format. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { processMetrics } from "./process-metrics.ts";
 import { createRequestCount } from "./request-metrics.ts";
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** One registry per service, so that several services may live in one process. */
 export const createMetrics = () => {
-  const registry = new Registry();
+  const registry = Registry.merge([processMetrics()]);
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
   return {
     registry,
     countRequest: createRequestCount(registers),

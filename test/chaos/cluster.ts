@@ -20,7 +20,7 @@ type Fault = (typeof FAULTS)[number];
 export const cluster: Scenario<Fault> = {
   name: "cluster",
   faults: [...FAULTS],
-  load: { senders: 8, restMs: 0 },
+  load: { senders: 8, restMs: 0, batchEventsMax: 200 },
   open: async () => openScene(),
 };
 

@@ -34,8 +34,9 @@ export const startLoader = (options: {
   readonly senders: number;
   /** Rest of each sender between two requests. */
   readonly restMs: number;
+  readonly batchEventsMax: number;
 }): Loader => {
-  const { seed, senders, restMs } = options;
+  const { seed, senders, restMs, batchEventsMax } = options;
   const sent = new Map<string, SentEvent>();
   const wrongAnswers: string[] = [];
   let lastBegunMs = Number.NEGATIVE_INFINITY;
@@ -84,7 +85,7 @@ export const startLoader = (options: {
   const drive = async (random: () => number): Promise<void> => {
     const makeAny = createMaker(random, make);
     while (isRunning) {
-      const size = random() < 0.5 ? 1 : 1 + Math.floor(random() * 200);
+      const size = random() < 0.5 ? 1 : 1 + Math.floor(random() * batchEventsMax);
       const batch = Array.from({ length: size }, makeAny);
       const headers = random() < 0.3 ? { "idempotency-key": `key-${batch[0]?.eventId}` } : {};
       const [first] = batch;

@@ -21,7 +21,7 @@ type Fault = (typeof ON_ONE_BROKER)[number] | (typeof ON_SMALL_DISK)[number];
 export const single: Scenario<Fault> = {
   name: "single",
   faults: [...ON_ONE_BROKER],
-  load: { senders: 8, restMs: 0 },
+  load: { senders: 8, restMs: 0, batchEventsMax: 200 },
   open: async () => openScene(undefined),
 };
 
@@ -30,7 +30,7 @@ export const disk: Scenario<Fault> = {
   name: "disk",
   faults: [...ON_SMALL_DISK],
   // What fits on the disk in one round.
-  load: { senders: 2, restMs: 20 },
+  load: { senders: 2, restMs: 20, batchEventsMax: 200 },
   open: async () => openScene(DISK_MIB),
 };
 

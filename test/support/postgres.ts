@@ -4,8 +4,8 @@
  */
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
+import { sharedByFiles } from "./lasting-folder.ts";
 import { createServer, noPostgresReason, type PostgresServer } from "./postgres-server.ts";
-import { sharedByTests } from "./shared-by-tests.ts";
 
 export { noPostgresReason };
 
@@ -71,7 +71,7 @@ const EMPTY = `
   GRANT USAGE ON SCHEMA public TO PUBLIC;
 `;
 
-/** One server for the tests of this file, or of this run. */
-export const testPostgres = sharedByTests(startPostgres);
+/** One server for all tests of this process: making one takes a second of CPU (measured). */
+export const testPostgres = sharedByFiles(startPostgres);
 
 const USER = "prooftrail";

@@ -1,0 +1,45 @@
+/**
+ * A temporary folder that lasts as long as this process, for what tests of several files share because making it takes a second or more. It goes however
+ * the process ends, also by `kill -9`.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface LastingFolder {
+  readonly path: string;
+  /** Now, and not with the process. */
+  remove(): Promise<void>;
+}
+
+/** `ending` is a piece of a shell script, run before the folder `$1` goes. */
+export const lastingFolder = (name: string, ending = ""): LastingFolder => {
+  const path = mkdtempSync(join(tmpdir(), `prooftrail-${name}-`));
+  // A shell that waits for the end of a pipe which only we hold: the kernel closes it when we die.
+  const script = `read -r _\n${ending}\nrm -rf "$1"`;
+  const cleaner = spawn("/bin/sh", ["-c", script, `prooftrail-${name}`, path], {
+    // A process group of its own: Ctrl-C in the terminal must not end it before its work.
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  cleaner.unref();
+  const ended = once(cleaner, "exit");
+  return {
+    path,
+    remove: async () => {
+      cleaner.stdin.end();
+      await ended;
+    },
+  };
+};
+
+/** `make` is called once, whichever file's test asks first. */
+export const sharedByFiles = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
+  let made: Promise<Made> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};
