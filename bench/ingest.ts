@@ -1,12 +1,13 @@
 /** What ingestion costs, single and in batches, beside ceilings and peers; see README.md here. Linux, for the CPU times in /proc. */
-import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CeilingResult } from "./ceiling.ts";
 import type { LoadOrder, LoadResult } from "./load.ts";
 import { DURABILITIES, obtainPeers, startPeer } from "./peers.ts";
-import { cpuMicroseconds, root, type Subject, startSubject } from "./subject.ts";
+import { ceiling, load, startHttpCeiling } from "./programs.ts";
+import { cpuMicroseconds, type Subject, startSubject } from "./subject.ts";
+import { measureInTurns, type PairResult, TURNS } from "./turns.ts";
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 /** The front end alone is what its CPU time speaks of; ROLES=api,projector shows the default. */
@@ -56,9 +57,9 @@ const measureAll = async (target: Target): Promise<readonly Measured[]> => {
 const benchService = async (subject: Subject): Promise<readonly Measured[]> => {
   const { servicePid: serverPid, brokerPid: storePid } = subject;
   const ceilings = {
-    atomic: await ceiling(subject, "atomic"),
-    one: await ceiling(subject, "one"),
-    many: await ceiling(subject, "many"),
+    atomic: await ceiling(subject, "atomic", SECONDS),
+    one: await ceiling(subject, "one", SECONDS),
+    many: await ceiling(subject, "many", SECONDS),
   };
   const results = await measureAll({ ...subject, speaks: "prooftrail", serverPid, storePid });
   const http = await startHttpCeiling();
@@ -90,7 +91,45 @@ const benchService = async (subject: Subject): Promise<readonly Measured[]> => {
       result.cpuMicroseconds.toFixed(1),
     ]),
   );
+  print(
+    [
+      `in turns with raw JetStream, ${TURNS}`,
+      "connections",
+      "of",
+      "ours",
+      "raw",
+      "ratio",
+      "least",
+      "most",
+      "server µs/event",
+    ],
+    (await measureInTurns(subject)).map(turnsRow),
+  );
   return results;
+};
+
+const turnsRow = ({
+  name,
+  connections,
+  figure,
+  ours,
+  raws,
+  ratios,
+  serviceMicroseconds,
+}: PairResult): string[] => {
+  const { least, median, most } = ratios;
+  const text = (value: number): string => (figure === "p50" ? `${value.toFixed(2)} ms` : count(value));
+  return [
+    name,
+    String(connections),
+    figure,
+    text(ours),
+    text(raws),
+    ratio(median, 1),
+    ratio(least, 1),
+    ratio(most, 1),
+    serviceMicroseconds.toFixed(1),
+  ];
 };
 
 const benchPeers = async (folder: string, ours: readonly Measured[]): Promise<void> => {
@@ -148,36 +187,6 @@ const ratio = (value: number, other = Number.NaN): string => `${(value / other).
 const print = (headings: readonly string[], rows: readonly (readonly string[])[]): void => {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
   process.stdout.write(`${line(headings)}${line(headings.map(() => "---"))}${rows.map(line).join("")}\n`);
-};
-
-const ceiling = async ({ natsUrl }: Subject, kind: "atomic" | "one" | "many"): Promise<CeilingResult> =>
-  JSON.parse(await run(["bench/ceiling.ts", natsUrl, kind, String(SECONDS)]));
-
-const startHttpCeiling = async (): Promise<{ port: number; serverPid: number; stop: () => void }> => {
-  const child = spawn(process.execPath, [join(root, "bench/ceiling.ts"), "-", "http"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const { promise, resolve: done } = Promise.withResolvers<number>();
-  child.stdout.setEncoding("utf8").on("data", (text) => done(JSON.parse(text).port));
-  return { port: await promise, serverPid: child.pid ?? 0, stop: () => void child.kill() };
-};
-
-const load = async (order: LoadOrder): Promise<LoadResult> =>
-  JSON.parse(await run(["bench/load.ts", JSON.stringify(order)]));
-
-const run = ([script = "", ...args]: readonly string[]): Promise<string> => {
-  const { promise, resolve: done, reject } = Promise.withResolvers<string>();
-  const child = spawn(process.execPath, [join(root, script), ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text) => {
-    output += text;
-  });
-  child.on("close", (code) =>
-    code === 0 ? done(output) : reject(new Error(`${script} ended with ${code}`)),
-  );
-  return promise;
 };
 
 const folder = await mkdtemp(join(tmpdir(), "prooftrail-bench-"));

@@ -1,0 +1,40 @@
+/** The programs that a measurement starts, each in a process of its own. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import type { CeilingResult } from "./ceiling.ts";
+import type { LoadOrder, LoadResult } from "./load.ts";
+import { root, type Subject } from "./subject.ts";
+
+export const load = async (order: LoadOrder): Promise<LoadResult> =>
+  JSON.parse(await run(["bench/load.ts", JSON.stringify(order)]));
+
+export const ceiling = async (
+  { natsUrl }: Subject,
+  kind: "atomic" | "one" | "many",
+  seconds: number,
+): Promise<CeilingResult> => JSON.parse(await run(["bench/ceiling.ts", natsUrl, kind, String(seconds)]));
+
+/** Answers 202 and stores nothing. */
+export const startHttpCeiling = async (): Promise<{ port: number; serverPid: number; stop: () => void }> => {
+  const child = spawn(process.execPath, [join(root, "bench/ceiling.ts"), "-", "http"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const { promise, resolve: done } = Promise.withResolvers<number>();
+  child.stdout.setEncoding("utf8").on("data", (text) => done(JSON.parse(text).port));
+  return { port: await promise, serverPid: child.pid ?? 0, stop: () => void child.kill() };
+};
+
+const run = ([script = "", ...args]: readonly string[]): Promise<string> => {
+  const { promise, resolve: done, reject } = Promise.withResolvers<string>();
+  const child = spawn(process.execPath, [join(root, script), ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    output += text;
+  });
+  child.on("close", (code) =>
+    code === 0 ? done(output) : reject(new Error(`${script} ended with ${code}`)),
+  );
+  return promise;
+};

@@ -1,0 +1,70 @@
+/** Ingestion and its ceiling in turns: a machine that is slow for a minute is slow for both, so only their ratio of each round counts. */
+import { ceiling, load } from "./programs.ts";
+import { cpuMicroseconds, type Subject } from "./subject.ts";
+
+const ROUNDS = 8;
+const SECONDS = 2;
+
+interface Pair {
+  readonly name: string;
+  readonly connections: number;
+  readonly batchEvents: number;
+  readonly raw: "atomic" | "one" | "many";
+  /** What is held against each other. */
+  readonly figure: "events/s" | "p50";
+}
+
+const PAIRS: readonly Pair[] = [
+  { name: "batches of 1000", connections: 4, batchEvents: 1000, raw: "atomic", figure: "events/s" },
+  { name: "single events", connections: 256, batchEvents: 0, raw: "many", figure: "events/s" },
+  { name: "single events", connections: 1, batchEvents: 0, raw: "one", figure: "p50" },
+];
+
+export interface PairResult extends Pair {
+  readonly ours: number;
+  readonly raws: number;
+  readonly serviceMicroseconds: number;
+  /** Of the rounds. */
+  readonly ratios: { readonly least: number; readonly median: number; readonly most: number };
+}
+
+export const measureInTurns = async (subject: Subject): Promise<readonly PairResult[]> => {
+  const results: PairResult[] = [];
+  for (const pair of PAIRS) results.push(await measurePair(subject, pair));
+  return results;
+};
+
+export const TURNS = `${ROUNDS} rounds of ${SECONDS} s each`;
+
+const measurePair = async (subject: Subject, pair: Pair): Promise<PairResult> => {
+  const { raw, figure, connections, batchEvents } = pair;
+  const [ours, raws, cpu, ratios]: [number[], number[], number[], number[]] = [[], [], [], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = cpuMicroseconds(subject.servicePid);
+    const order = {
+      port: subject.port,
+      key: subject.key,
+      speaks: "prooftrail",
+      connections,
+      batchEvents,
+    } as const;
+    const sent = await load({ ...order, seconds: SECONDS, run: `t${pair.raw}${round}` });
+    cpu.push((cpuMicroseconds(subject.servicePid) - before) / sent.events);
+    const highest = await ceiling(subject, raw, SECONDS);
+    const [own, other] =
+      figure === "p50" ? [sent.p50, highest.p50] : [sent.events / sent.seconds, highest.eventsPerSecond];
+    ours.push(own);
+    raws.push(other);
+    ratios.push(own / other);
+  }
+  return {
+    ...pair,
+    ours: median(ours),
+    raws: median(raws),
+    serviceMicroseconds: median(cpu),
+    ratios: { least: Math.min(...ratios), median: median(ratios), most: Math.max(...ratios) },
+  };
+};
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
