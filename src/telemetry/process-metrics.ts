@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 
 /**
- * A delay is seen where it is longer than this. The library's own 10 ms wake the process a hundred times a second, which takes a hundredth of a core
+ * How often the library looks: a delay that is longer is surely seen. Its own 10 ms wake the process a hundred times a second, which takes a hundredth of a core
  * while nothing else goes on (measured).
  */
 const LOOP_DELAY_MS = 100;
