@@ -10,7 +10,9 @@ import { createStallClock, type StallReport } from "./stall-clock.ts";
 
 /** Answers come in at most APPEND_ACK_MS_MAX, or are `none` at once where the connection is lost. Never rejects. */
 export interface AppendExchange extends StallReport {
+  /** Goes out at the end of the turn, or with `flush`. */
   single(record: OutgoingRecord): Promise<Acknowledgement>;
+  flush(): void;
   /** An atomic batch: `stored` with the sequence of its last record. */
   batch(entries: readonly { readonly record: OutgoingRecord }[]): Promise<Acknowledgement>;
 }
@@ -36,6 +38,7 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   };
   return {
     stall: clock.stall,
+    flush: wire.flush,
     single: async (record) => {
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
       wire.send(encodeSingle(record, reply));

@@ -169,7 +169,9 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
   };
 
   const commitEach = async (entries: readonly Entry[]): Promise<void> => {
-    await Promise.all(entries.map(commitSingle));
+    const committed = entries.map(commitSingle);
+    exchange.flush();
+    await Promise.all(committed);
   };
 
   const commitBatch = async (
