@@ -37,7 +37,7 @@ export const runChaos = async <Kind extends string>(
   try {
     return await Promise.race([playRound({ scenario, scene, loader, options, round }), late.promise]);
   } catch (error) {
-    const broken = new Error(`${String(error)}; it was ${round.doing}\n${scene.warnings()}`);
+    const broken = new Error(`seed ${seed}: ${String(error)}; it was ${round.doing}\n${scene.warnings()}`);
     await Promise.race([loader.stop(), pause(LOADER_END_MS_MAX)]);
     throw broken;
   } finally {
