@@ -1,7 +1,10 @@
 /** Waiting for a condition instead of sleeping. The error names what never came. */
 import { setTimeout as delay } from "node:timers/promises";
 
-const POLL_MS = 15;
+/** Asked often at first and seldom later: asking takes time from other tests, and nobody sees a tenth more of a long wait. */
+const POLL_MS_MIN = 3;
+const POLL_MS_MAX = 50;
+const POLL_SHARE = 0.1;
 const TIMEOUT_MS_DEFAULT = 10_000;
 
 /** What `condition` gives, as soon as that is neither undefined nor false. What it throws is passed on at once. */
@@ -10,11 +13,12 @@ export const until = async <Value>(
   condition: () => Promise<Value | undefined | false> | Value | undefined | false,
   { timeoutMs = TIMEOUT_MS_DEFAULT }: { readonly timeoutMs?: number } = {},
 ): Promise<Value> => {
-  const deadline = performance.now() + timeoutMs;
+  const beganAt = performance.now();
   for (;;) {
     const value = await condition();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
-    await delay(POLL_MS);
+    const waitedMs = performance.now() - beganAt;
+    if (waitedMs > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
+    await delay(Math.min(Math.max(waitedMs * POLL_SHARE, POLL_MS_MIN), POLL_MS_MAX));
   }
 };
