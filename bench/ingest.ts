@@ -125,9 +125,9 @@ const turnsRow = ({
     figure,
     text(ours),
     text(raws),
-    ratio(median, 1),
-    ratio(least, 1),
-    ratio(most, 1),
+    times(median),
+    times(least),
+    times(most),
     serviceMicroseconds.toFixed(1),
   ];
 };
@@ -182,7 +182,8 @@ const ceilingRow = (
 ): string[] => [name, count(eventsPerSecond), p50.toFixed(2), cpu.toFixed(1)];
 
 const count = (value: number): string => Math.round(value).toLocaleString("en");
-const ratio = (value: number, other = Number.NaN): string => `${(value / other).toFixed(2)} ×`;
+const ratio = (value: number, other = Number.NaN): string => times(value / other);
+const times = (value: number): string => `${value.toFixed(2)} ×`;
 
 const print = (headings: readonly string[], rows: readonly (readonly string[])[]): void => {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;

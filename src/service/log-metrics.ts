@@ -1,20 +1,22 @@
 /** What the metrics say of the log, asked when they are read. */
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import { readLogCopies } from "../jetstream/log-copies.ts";
+import { type LogState, readLogState } from "../jetstream/log-state.ts";
 import { METRICS_LOG_MS_MAX } from "../limits.ts";
-import type { LogReader } from "../log/event-log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { pause } from "./background.ts";
 
-export const measureLog = (parts: {
-  readonly metrics: Pick<Metrics, "watchLog">;
-  readonly reader: Pick<LogReader, "lastSequence">;
-  readonly connection: BrokerConnection;
-}): void => {
-  const { metrics, reader, connection } = parts;
+export const measureLog = (metrics: Pick<Metrics, "watchLog">, connection: BrokerConnection): void => {
+  let asked: Promise<LogState | undefined> | undefined;
+  /** The library asks for each figure by itself, all in one turn: the broker is asked once. */
+  const state = (): Promise<LogState | undefined> => {
+    asked ??= seenInTime(readLogState(connection)).finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
   metrics.watchLog({
-    lastSequence: () => seenInTime(reader.lastSequence()),
-    copies: () => seenInTime(readLogCopies(connection)),
+    lastSequence: async () => (await state())?.lastSequence,
+    copies: async () => (await state())?.copies,
   });
 };
 

@@ -107,7 +107,7 @@ export const startService = async (dependencies: {
     logger,
     stack,
   });
-  measureLog({ metrics, reader, connection });
+  measureLog(metrics, connection);
   if (config.roles.includes("projector")) {
     const shared = { log: reader, views, logger, metrics, now };
     startProjector(stack, { ...shared, projections, rules, connection, keep, retentionStore, accepted });

@@ -262,19 +262,24 @@ describe("the OpenAPI document", () => {
 describe.skipIf(noBrowserReason !== undefined)(
   `the page at /docs, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
   () => {
-    test("shows every operation, asks nothing of anyone else, complains about nothing, and fits a narrow screen", async () => {
+    test("shows every operation, asks nothing of anyone else, and complains about nothing, on a wide and on a narrow screen", async () => {
       await using browser = await startBrowser({ origin: service.url, width: 1280 });
       const { page, complaints } = await openPage(browser, `${service.url}/docs`);
       await page.waitForSelector(".opblock");
-      const shown = await page.$$eval(".opblock-summary", (blocks) =>
-        blocks.map((block) => (block.textContent ?? "").replace(/[\u200b\s]/g, "")),
-      );
-      for (const [method, path, { summary }] of operations()) {
-        const text = `${method.toUpperCase()}${path}${summary.replace(/\s/g, "")}`;
-        expect(shown.some((block) => block.startsWith(text))).toBe(true);
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        const shown = await page.$$eval(".opblock-summary", (blocks) =>
+          blocks.map((block) => (block.textContent ?? "").replace(/[\u200b\s]/g, "")),
+        );
+        for (const [method, path, { summary }] of operations()) {
+          const text = `${method.toUpperCase()}${path}${summary.replace(/\s/g, "")}`;
+          expect(shown.some((block) => block.startsWith(text))).toBe(true);
+        }
+        expect(shown).toHaveLength(operations().length);
+        expect(await page.locator("button.authorize").isVisible()).toBe(true);
+        const top = await screenshotPath(`docs-${width}.png`);
+        if (top) await page.screenshot({ path: top, fullPage: true });
       }
-      expect(shown).toHaveLength(operations().length);
-      expect(await page.locator("button.authorize").isVisible()).toBe(true);
       await page.locator("#operations-Ingestion-sendEvent .opblock-summary-control").click();
       await page.waitForSelector("#operations-Ingestion-sendEvent .responses-table");
       const opened = await page.locator("#operations-Ingestion-sendEvent").textContent();
@@ -282,8 +287,8 @@ describe.skipIf(noBrowserReason !== undefined)(
         expect(opened).toContain(said);
       for (const width of [1280, 390]) {
         await page.setViewportSize({ width, height: 900 });
-        const screenshot = await screenshotPath(`docs-${width}.png`);
-        if (screenshot) await page.screenshot({ path: screenshot, fullPage: true });
+        const open = await screenshotPath(`docs-${width}-open.png`);
+        if (open) await page.screenshot({ path: open });
         expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
       }
       expect(browser.foreignRequests).toEqual([]);

@@ -1,7 +1,7 @@
 /** The log on three replicated brokers: what differs from one broker is that an answer may not be known yet. */
 import { expect, test } from "bun:test";
 import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
-import { readLogCopies } from "../../src/jetstream/log-copies.ts";
+import { readLogState } from "../../src/jetstream/log-state.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import type { Outcome } from "../../src/log/outcome.ts";
 import { silentLogger } from "../support/broker.ts";
@@ -36,13 +36,13 @@ test("twins at three front ends at once are stored once, and none is told a sequ
   );
 
   await cluster.untilCaughtUp();
-  expect(await readLogCopies(connections[0])).toBe(3);
+  expect((await readLogState(connections[0])).copies).toBe(3);
   const leader = await cluster.leader();
   const other = NODES.find((node) => node !== leader) ?? 0;
   await cluster.kill(other, "SIGKILL");
   await until("a copy is missing", async () => {
-    const copies = await readLogCopies(connections[0]).catch(() => undefined);
-    return copies === 2;
+    const state = await readLogState(connections[0]).catch(() => undefined);
+    return state?.copies === 2;
   });
   await Promise.all(connections.map((connection) => connection.close()));
 }, 60_000);

@@ -1,0 +1,19 @@
+import type { Sequence } from "../log/outcome.ts";
+import type { BrokerConnection } from "./connection.ts";
+
+export interface LogState {
+  readonly lastSequence: Sequence;
+  /**
+   * On how many servers the whole log is. A server whose disk was full stays behind when there is space again, and says nothing of it before it is started
+   * anew (measured on nats-server 2.15.1): until then each record is on one disk less.
+   */
+  readonly copies: number;
+}
+
+export const readLogState = async ({ nats }: Pick<BrokerConnection, "nats">): Promise<LogState> => {
+  const manager = await nats.jetstreamManager({ checkAPI: false });
+  const { state, cluster } = await manager.streams.info("AUDIT");
+  const whole = (cluster?.replicas ?? []).filter(({ current, offline }) => current && offline !== true);
+  // The leader has all that there is.
+  return { lastSequence: state.last_seq, copies: 1 + whole.length };
+};
