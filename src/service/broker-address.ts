@@ -7,7 +7,7 @@ import { BrokerRefusedError } from "../jetstream/connection.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Config } from "./config.ts";
 
-export type OwnBroker = Pick<Broker, "revive" | "distrust">;
+export type OwnBroker = Pick<Broker, "stageInMemory" | "revive" | "distrust">;
 
 export interface BrokerAddress extends AsyncDisposable {
   /** With the rights of the running service. */

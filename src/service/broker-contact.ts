@@ -48,6 +48,7 @@ export const contactBroker = async (contacting: Contacting): Promise<BrokerConta
 const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<BrokerContact> => {
   const definitions = topology({ replicas: config.replicas });
   const streams = await keepStreamsRight({ provisionUrl: broker.provisionUrl, definitions, logger });
+  await broker.own?.stageInMemory();
   await using stack = new AsyncDisposableStack();
   const connection = stack.use(await connectToBroker({ url: broker.serviceUrl, name: "prooftrail", logger }));
   stack.use(streams.watch(connection));

@@ -1,8 +1,9 @@
 /** One service with the broker it starts itself: on the machine's disk, or on a small one that can be filled. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { fill } from "../support/full-disk.ts";
 import {
   ADMIN_KEY,
   dataFolder,
@@ -165,17 +166,3 @@ const endOf = (child: ChildProcess): Promise<void> =>
     child.on("close", () => resolve());
     child.kill("SIGKILL");
   });
-
-/** Writes until the disk takes no more: the last bytes go to whoever is quickest. */
-const fill = async (path: string): Promise<void> => {
-  await using file = await open(path, "w");
-  for (let size = 1024 * 1024; size >= 512; size /= 2) {
-    const bytes = new Uint8Array(size).fill(1);
-    while (await file.write(bytes).then(({ bytesWritten }) => bytesWritten === size, isFull));
-  }
-};
-
-const isFull = (error: unknown): boolean => {
-  if (error instanceof Error && "code" in error && error.code === "ENOSPC") return false;
-  throw error;
-};

@@ -50,6 +50,7 @@ export const startTestBroker = async (): Promise<TestBroker> => {
     get pid() {
       return broker.pid;
     },
+    stageInMemory: broker.stageInMemory,
     revive: broker.revive,
     distrust: broker.distrust,
     stop: broker.stop,

@@ -1,7 +1,7 @@
 /** The service as a process of its own, on Bun or on Deno, with a folder of its own; ended and removed when disposed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { testBrokerBinary } from "./broker.ts";
@@ -50,16 +50,23 @@ export interface ServiceProcess extends AsyncDisposable {
 export const ADMIN_KEY = "admin-key-of-the-tests";
 
 /** A folder for a service, removed when disposed, with whatever still runs in it ended. */
-export const dataFolder = async (): Promise<{ readonly path: string } & AsyncDisposable> => {
-  const path = await mkdtemp(join(tmpdir(), "prooftrail-process-"));
+export const dataFolder = async (parent = tmpdir()): Promise<{ readonly path: string } & AsyncDisposable> => {
+  const path = await mkdtemp(join(parent, "prooftrail-process-"));
   return {
     path,
     [Symbol.asyncDispose]: async () => {
       for (const pid of processesNaming(path)) killIfThere(pid, "SIGKILL");
       await until("every process in the folder has ended", () => processesNaming(path).length === 0);
+      await removeStaged(path);
       await rm(path, { recursive: true, force: true });
     },
   };
+};
+
+/** What a service that was killed leaves in memory for its next start to remove (src/jetstream/broker/staging.ts). */
+const removeStaged = async (dataDir: string): Promise<void> => {
+  const folder = await readFile(join(dataDir, "broker/staging"), "utf8").catch(() => "");
+  if (folder.startsWith("/dev/shm/prooftrail-")) await rm(folder, { recursive: true, force: true });
 };
 
 /** Starts it, and does not wait: `await service.untilReady()`. */

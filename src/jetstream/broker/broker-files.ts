@@ -12,6 +12,8 @@ export interface BrokerFiles {
   readonly consumerUrl: string;
   /** The port of the last run, tried again at the next start. */
   readonly port: string;
+  /** The folder in memory of the last run, for the next one to remove. */
+  readonly staging: string;
   readonly log: string;
   /** What the server says before it has opened its log. */
   readonly startLog: string;
@@ -27,6 +29,7 @@ export const brokerFiles = (directory: string): BrokerFiles => ({
   credentials: join(directory, "credentials.json"),
   consumerUrl: join(directory, "consumer.url"),
   port: join(directory, "port"),
+  staging: join(directory, "staging"),
   log: join(directory, "nats-server.log"),
   startLog: join(directory, "nats-server.start.log"),
   run: join(directory, "run"),

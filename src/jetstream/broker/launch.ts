@@ -11,6 +11,7 @@ import type { BrokerCredentials } from "./credentials.ts";
 import { readBrokerPid } from "./leftover.ts";
 import { readServerInfo } from "./server-info.ts";
 import { SHIM } from "./shim.ts";
+import type { Staging } from "./staging.ts";
 
 /** How long a server may take to recover its streams at the first start: well past the seconds that a large store takes. */
 export const READY_MS_MAX = 120_000;
@@ -25,6 +26,7 @@ export interface LaunchOptions {
   readonly files: BrokerFiles;
   readonly credentials: BrokerCredentials;
   readonly port: number | undefined;
+  readonly staging: Staging;
   readonly logger: Logger;
   /** Gives up waiting and ends the server; undefined waits as long as it lives. */
   readonly readyMsMax: number | undefined;
@@ -95,7 +97,7 @@ const endOf = (child: ChildProcess): Promise<string> =>
 
 /** Where the server is, or why it is not. */
 const waitUntilReady = async (
-  { files, logger, readyMsMax, signal }: LaunchOptions,
+  { files, staging, logger, readyMsMax, signal }: LaunchOptions,
   ended: Promise<string>,
 ): Promise<{ pid: number; port: number; version: string } | string> => {
   const startedMs = performance.now();
@@ -105,6 +107,8 @@ const waitUntilReady = async (
     end = how;
   });
   for (;;) {
+    // Each time, so that the links are there before clients are: the server removes them while it recovers its streams, and listens after that.
+    await staging.link();
     const server = await findServer(files);
     if (server !== undefined) return server;
     if (end !== undefined) return `nats-server ended before it was ready (${end})`;

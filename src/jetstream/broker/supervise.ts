@@ -13,6 +13,7 @@ import { lockInstance } from "./instance-lock.ts";
 import { type LaunchOptions, launch, READY_MS_MAX, type RunningServer } from "./launch.ts";
 import { endLeftover } from "./leftover.ts";
 import { isPortFree } from "./server-info.ts";
+import { prepareStaging } from "./staging.ts";
 
 const RESTART_DELAY_MS_MIN = 100;
 const RESTART_DELAY_MS_MAX = 5000;
@@ -34,6 +35,8 @@ export interface Broker extends AsyncDisposable {
   readonly version: string;
   /** Of the nats-server that runs now; another one after a crash. */
   readonly pid: number;
+  /** For when streams were made: batches for them are staged in memory, where there is some. */
+  stageInMemory(): Promise<void>;
   /** A stream of it could not write. Starts it again, unless its disk takes no bytes: then it would only be gone. Resolves when that is under way. */
   revive(reason: string): Promise<void>;
   /** A stream of it could not write when that was last tried. From here on it is not ended in order. */
@@ -74,18 +77,17 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
         `The disk of ${files.directory} takes no more bytes. ${WHY_SPACE}`,
       );
     const credentials = await loadCredentials(files.credentials);
-    const launchOptions = { binary, files, credentials, logger, signal: stopping.signal };
     await endLeftover(files, logger);
-    const first = await launchFirst({
-      ...launchOptions,
-      port: await lastPort(files),
-      readyMsMax: READY_MS_MAX,
-    });
+    const staging = await prepareStaging(files, logger);
+    const launchOptions = { binary, files, credentials, staging, logger, signal: stopping.signal };
+    const port = await lastPort(files);
+    const first = await launchFirst({ ...launchOptions, port, readyMsMax: READY_MS_MAX });
     logger.info("the broker is ready", { pid: first.pid, detail: `nats-server ${first.version}` });
     const supervised = supervise({ ...launchOptions, port: first.port, readyMsMax: undefined }, first);
     const stop = async (): Promise<void> => {
       stopping.abort();
       await supervised.stopped;
+      await staging.remove();
       locked.lock.release();
     };
     return {
@@ -95,6 +97,7 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
       get pid() {
         return supervised.current().pid;
       },
+      stageInMemory: staging.link,
       revive: supervised.revive,
       distrust: supervised.distrust,
       stop,
@@ -108,15 +111,16 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
 
 const launchFirst = async (options: LaunchOptions): Promise<RunningServer> => {
   const outcome = await launch(options);
-  if (outcome.kind === "failed")
-    throw new BrokerStartError("not_ready", `The broker did not start: ${outcome.reason}`);
   try {
+    if (outcome.kind === "failed")
+      throw new BrokerStartError("not_ready", `The broker did not start: ${outcome.reason}`);
     await keepAddress(options.files, options.credentials, outcome.server.port);
+    return outcome.server;
   } catch (error) {
-    await outcome.server.end();
+    if (outcome.kind === "ready") await outcome.server.end();
+    await options.staging.remove();
     throw error;
   }
-  return outcome.server;
 };
 
 /** Keeps a server running, on the same port, until `options.signal`; then ends it. */

@@ -1,0 +1,115 @@
+/**
+ * Where the server keeps an atomic batch until it is whole: in memory, on a machine that has a folder for it. With one replica nats-server 2.15.1 makes a store of
+ * files for each batch below its stream, syncs it five times and deletes it after the commit (`newBatchStore`, jetstream_batching.go). Nothing in it
+ * outlives a start of the server, and what is acknowledged is synced in the stream itself, as ever; so a link into memory in its place
+ * saves all syncs but that one (bench/RESULTS.md). Best effort: without the link the server uses the disk.
+ */
+import { lstat, mkdir, mkdtemp, readFile, rm, statfs, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { topology } from "../../../streams/topology.ts";
+import { COMMIT_BYTES_MAX, COMMITS_IN_FLIGHT_MAX } from "../../limits.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { type BrokerFiles, writePrivateFile } from "./broker-files.ts";
+
+const MEMORY_FOLDER = "/dev/shm";
+const FOLDER_PREFIX = join(MEMORY_FOLDER, "prooftrail-batches-");
+/** TMPFS_MAGIC of statfs(2). */
+const MEMORY_FILE_SYSTEM = 0x01021994;
+/** The commits of a service, and as much again for everything else that appends. A container has 64 MiB there if nobody asks for more. */
+const FREE_BYTES_AT_START = 2 * COMMITS_IN_FLIGHT_MAX * COMMIT_BYTES_MAX;
+/** Below it a commit may not fit, and the server would refuse it whole. */
+const FREE_BYTES_MIN = COMMIT_BYTES_MAX;
+/** A batch takes six files and folders. */
+const FREE_FILES_MIN = 100;
+const WATCH_MS = 1000;
+
+const STREAMS = topology({ replicas: 1 })
+  .filter(({ settings }) => settings.storage === "file" && settings.allow_atomic)
+  .map(({ name }) => name);
+
+export interface Staging {
+  /**
+   * Puts the links where they are missing: a server removes them as it recovers its streams, and a new stream has none. They are taken away again when others
+   * have filled the memory: the next batches go to the disk, until the server is started again.
+   */
+  link(): Promise<void>;
+  /** For when the server has ended. */
+  remove(): Promise<void>;
+}
+
+export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promise<Staging> => {
+  await removeLeftover(files);
+  const folder = await makeFolder(files);
+  if (folder === undefined) return { link: async () => {}, remove: async () => {} };
+  const links = STREAMS.map((stream) => ({
+    target: join(folder, stream),
+    path: join(files.store, "jetstream", "$G", "streams", stream, "batches"),
+  }));
+  const watch = async (): Promise<void> => {
+    if (await hasRoom(FREE_BYTES_MIN)) return;
+    const removed = await Promise.all(links.map(({ path }) => removeLink(path)));
+    if (removed.includes(true))
+      logger.warn("batches are staged on disk until the broker is started again", {
+        detail: `others have filled ${MEMORY_FOLDER}`,
+      });
+  };
+  const timer = setInterval(() => void watch(), WATCH_MS);
+  return {
+    link: async () => {
+      if (!(await hasRoom(FREE_BYTES_AT_START))) return;
+      for (const { target, path } of links)
+        await symlink(target, path, "dir").catch(() => {
+          // There is no such stream yet, or the server has staged a batch on disk before we came.
+        });
+    },
+    remove: async () => {
+      clearInterval(timer);
+      await Promise.all(links.map(({ path }) => removeLink(path)));
+      await rm(folder, { recursive: true, force: true });
+      await rm(files.staging, { force: true });
+    },
+  };
+};
+
+/** undefined: there is no memory for it, or nobody lets us use it. */
+const makeFolder = async (files: BrokerFiles): Promise<string | undefined> => {
+  try {
+    if (!(await hasRoom(FREE_BYTES_AT_START))) return undefined;
+    // For its owner only: what is in it are events.
+    const folder = await mkdtemp(FOLDER_PREFIX);
+    await writePrivateFile(files.staging, folder);
+    await Promise.all(STREAMS.map((stream) => mkdir(join(folder, stream))));
+    return folder;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Of a service that was killed. The file is readable and writable for us alone, so its text can be trusted; no further than to our own kind of folder. */
+const removeLeftover = async (files: BrokerFiles): Promise<void> => {
+  const folder = await readFile(files.staging, "utf8").catch(() => "");
+  if (folder.startsWith(FOLDER_PREFIX) && dirname(folder) === MEMORY_FOLDER)
+    await rm(folder, { recursive: true, force: true });
+};
+
+const hasRoom = async (bytes: number): Promise<boolean> => {
+  try {
+    const { type, bavail, bsize, files, ffree } = await statfs(MEMORY_FOLDER);
+    // No number of files at all: as many as fit.
+    const takesFiles = files === 0 || ffree >= FREE_FILES_MIN;
+    return type === MEMORY_FILE_SYSTEM && bavail * bsize >= bytes && takesFiles;
+  } catch {
+    return false;
+  }
+};
+
+/** Whether there was one. A folder of the server's own stays. */
+const removeLink = async (path: string): Promise<boolean> => {
+  try {
+    if (!(await lstat(path)).isSymbolicLink()) return false;
+    await rm(path);
+    return true;
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,131 @@
+/** Where the broker keeps batches until they are whole: in memory, as long as there is some. */
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
+import { prepareStaging } from "../../src/jetstream/broker/staging.ts";
+import { silentLogger } from "../support/broker.ts";
+import { fill } from "../support/full-disk.ts";
+import { diskFolder } from "../support/memory-folder.ts";
+import { dataFolder, processesNaming, type ServiceProcess, spawnService } from "../support/process.ts";
+import { event } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const MIB = 1024 * 1024;
+
+const hasMemory = (): boolean => {
+  try {
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    return bavail * bsize > 64 * MIB;
+  } catch {
+    return false;
+  }
+};
+const inMemory = test.concurrent.skipIf(!hasMemory());
+
+const linkOf = (dataDir: string): string => join(dataDir, "broker/store/jetstream/$G/streams/AUDIT/batches");
+const isLink = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
+const sendBatch = (service: ServiceProcess, name: string, events = 100) =>
+  service.call("/v1/events/batch", {
+    body: { events: Array.from({ length: events }, (_, at) => event({ event_id: `evt_${name}_${at}` })) },
+  });
+
+/** Whether a batch leaves its traces in the folder that the link names. */
+const expectStagedInMemory = async (service: ServiceProcess, name: string): Promise<string> => {
+  const link = linkOf(service.dataDir);
+  const folder = readlinkSync(link);
+  const before = statSync(folder).mtimeMs;
+  expect((await sendBatch(service, name)).json.data).toMatchObject({ accepted: 100 });
+  expect(isLink(link)).toBe(true);
+  expect(statSync(folder).mtimeMs).toBeGreaterThan(before);
+  expect(statSync(dirname(folder)).mode & 0o777).toBe(0o700);
+  return folder;
+};
+
+inMemory(
+  "batches are staged in memory, also by a broker that was killed, and nothing stays there",
+  async () => {
+    await using data = await dataFolder();
+    const start = async (): Promise<ServiceProcess> => {
+      const service = await spawnService({ dataDir: data.path });
+      await service.untilReady();
+      return service;
+    };
+    const first = await start();
+    const folder = await expectStagedInMemory(first, "first");
+    const pid = Number(readFileSync(join(data.path, "broker/run/nats-server.pid"), "utf8"));
+    process.kill(pid, "SIGKILL");
+    await until("the broker is back", async () => (await sendBatch(first, "again", 1)).status === 202, {
+      timeoutMs: 20_000,
+    });
+    expect(await expectStagedInMemory(first, "second")).toBe(folder);
+    first.kill("SIGKILL");
+    await first.ended();
+    await until("its broker has ended", () => processesNaming(data.path).length === 0, { timeoutMs: 20_000 });
+    expect(existsSync(folder)).toBe(true);
+
+    await using second = await start();
+    expect(existsSync(folder)).toBe(false);
+    const next = await expectStagedInMemory(second, "third");
+    second.kill("SIGTERM");
+    expect(await second.ended()).toBe(0);
+    expect(existsSync(dirname(next))).toBe(false);
+    expect(isLink(linkOf(data.path))).toBe(false);
+  },
+);
+
+inMemory("of what an earlier run left, only a folder of its own kind is removed", async () => {
+  await using data = await dataFolder();
+  mkdirSync(join(data.path, "broker"));
+  const files = brokerFiles(join(data.path, "broker"));
+  await using other = await dataFolder("/dev/shm");
+  const own = await mkdtemp("/dev/shm/prooftrail-batches-");
+  for (const folder of [data.path, other.path])
+    for (const named of [folder, `${own}/../${basename(folder)}`]) {
+      writeFileSync(files.staging, named);
+      await (await prepareStaging(files, silentLogger)).remove();
+      expect(existsSync(folder)).toBe(true);
+    }
+  writeFileSync(files.staging, own);
+  await (await prepareStaging(files, silentLogger)).remove();
+  expect(existsSync(own)).toBe(false);
+});
+
+/** With a folder in memory of its own, which nobody else on the machine is disturbed by. */
+const SMALL_MEMORY = [
+  ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
+  'mount -t tmpfs -o size=40m tmpfs /dev/shm && exec "$@"',
+  "sh",
+];
+
+const canMount = spawnSync(SMALL_MEMORY[0] ?? "", [...SMALL_MEMORY.slice(1), "true"]).status === 0;
+
+test.skipIf(!hasMemory() || !canMount)(
+  "where others fill the memory, batches go on on the disk, and the log says so",
+  async () => {
+    await using data = await dataFolder(diskFolder());
+    await using service = await spawnService({ dataDir: data.path, through: SMALL_MEMORY });
+    await service.untilReady();
+    const link = linkOf(data.path);
+    expect((await sendBatch(service, "first")).json.data).toMatchObject({ accepted: 100 });
+    expect(isLink(link)).toBe(true);
+    await fill(`/proc/${service.pid}/root/dev/shm/filler`);
+    await until("the link is gone", () => !isLink(link));
+    expect((await sendBatch(service, "second")).json.data).toMatchObject({ accepted: 100 });
+    expect(statSync(link).isDirectory()).toBe(true);
+    expect(service.output).toContain("batches are staged on disk until the broker is started again");
+  },
+);

@@ -1,0 +1,15 @@
+import { open } from "node:fs/promises";
+
+/** Writes until the disk takes no more: the last bytes go to whoever is quickest. */
+export const fill = async (path: string): Promise<void> => {
+  await using file = await open(path, "w");
+  for (let size = 1024 * 1024; size >= 512; size /= 2) {
+    const bytes = new Uint8Array(size).fill(1);
+    while (await file.write(bytes).then(({ bytesWritten }) => bytesWritten === size, isFull));
+  }
+};
+
+const isFull = (error: unknown): boolean => {
+  if (error instanceof Error && "code" in error && error.code === "ENOSPC") return false;
+  throw error;
+};
