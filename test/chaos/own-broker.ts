@@ -8,6 +8,7 @@ import {
   ADMIN_KEY,
   dataFolder,
   processesNaming,
+  removeStaged,
   type ServiceProcess,
   spawnService,
 } from "../support/process.ts";
@@ -66,6 +67,7 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
   stack.defer(async () => {
     service.kill("SIGKILL");
     await service.ended();
+    await removeStaged(inside);
   });
   const killService = async (): Promise<void> => {
     service.kill("SIGKILL");

@@ -64,7 +64,7 @@ export const dataFolder = async (parent = tmpdir()): Promise<{ readonly path: st
 };
 
 /** What a service that was killed leaves in memory for its next start to remove (src/jetstream/broker/staging.ts). */
-const removeStaged = async (dataDir: string): Promise<void> => {
+export const removeStaged = async (dataDir: string): Promise<void> => {
   const folder = await readFile(join(dataDir, "broker/staging"), "utf8").catch(() => "");
   if (folder.startsWith("/dev/shm/prooftrail-")) await rm(folder, { recursive: true, force: true });
 };
