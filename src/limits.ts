@@ -33,6 +33,8 @@ export const TAG_VALUE_CHARACTERS_MAX = 256;
 /** Legal bases per event: SPEC 2.1 speaks of ten kinds. */
 export const LEGAL_BASES_MAX = 10;
 export const LEGAL_BASIS_CHARACTERS_MAX = 64;
+/** Of those in `metadata`, which nobody counts when an event is taken: so many are looked at, and one of them may ask for the longest retention. */
+export const METADATA_LEGAL_BASES_MAX = 64;
 /** asset_id, correlation_id, trace_id, span_id, asset_version, in characters. */
 export const IDENTIFIER_CHARACTERS_MAX = 256;
 /** What may follow the prefix of an event_id, in characters. */
@@ -176,7 +178,8 @@ export const DUE_SOON_DAYS = 7;
 /** Rows of one answer of activity; more are refused with the advice to ask for less. */
 export const ACTIVITY_ROWS_MAX = 10_000;
 /** Notices to one person that are looked through for the last one before a decision. */
-export const NOTICES_LOOKED_AT_MAX = 50;
+export const NOTICES_LOOKED_AT_MAX = 2000;
+export const NOTICES_PER_PAGE = 200;
 /** Transitions of duties are kept this long on their stream, within so many bytes. */
 export const OBLIGATIONS_AGE_MS_MAX = 400 * 24 * 60 * 60 * SECOND_MS;
 export const OBLIGATIONS_BYTES_MAX = 1024 * MIB;

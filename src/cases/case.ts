@@ -103,13 +103,20 @@ const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<str
 
 const isReviewCompleted = ({ type }: Fact): boolean =>
   type === "decision.human_review_completed" || type === "human_review";
-const isNoticeShown = ({ type }: Fact): boolean =>
-  type === "transparency.notice_shown" || type === "disclosure_shown";
+export const NOTICE_TYPES: readonly string[] = ["transparency.notice_shown", "disclosure_shown"];
+export const isNoticeShown = ({ type }: Fact): boolean => NOTICE_TYPES.includes(type);
 const isNoticeDismissed = ({ type }: Fact): boolean => type === "transparency.notice_dismissed";
 const isNoticeAnswer = (fact: Fact): boolean =>
   isNoticeDismissed(fact) || fact.type === "disclosure_acknowledged";
-/** Also of one that names nothing else, which is a case of its own (projections/cases/nodes.ts). */
-export const isOfNotice = (fact: Fact): boolean => isNoticeShown(fact) || isNoticeAnswer(fact);
+/** What a register has also where it names nothing: it is a case of its own (projections/cases/nodes.ts). */
+export const standsAlone = (fact: Fact): boolean =>
+  isNoticeShown(fact) ||
+  isNoticeAnswer(fact) ||
+  isReviewCompleted(fact) ||
+  fact.type === "decision.human_review_triggered" ||
+  FOLLOWS_OBJECTION.includes(fact.type) ||
+  fact.type === INCIDENT_REPORTED ||
+  fact.type === INCIDENT_MITIGATED;
 
 /** What belongs to a decision even where it only shares the correlation with it. */
 const ABOUT_DECISIONS =
@@ -210,7 +217,8 @@ const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
   const shown = openedBy(facts, isNoticeShown, ({ id }) => id);
   for (const fact of facts) {
     if (!isNoticeAnswer(fact)) continue;
-    const id = meantBy(fact, shown) ?? fact.id;
+    const until = new Map([...shown].filter(([, each]) => each.at <= fact.at));
+    const id = meantBy(fact, until) ?? fact.id;
     let notice = notices.find((each) => each.id === id);
     if (!notice) {
       notice = { id, shown: undefined, dismissed: undefined, acknowledged: undefined };
@@ -258,7 +266,10 @@ const firstDefined = (
   return undefined;
 };
 
-/** Each trigger is answered by the first completion after it that answers no other; a completion that nothing triggered is an orphan. */
+/**
+ * Of one decision there is one review at a time (DOMAIN 2b): a trigger opens it unless one is open, the next completion closes it, and a completion of none is an
+ * orphan.
+ */
 const reviewsOf = (
   facts: readonly Fact[],
   belongsTo: (fact: Fact) => string | undefined,
@@ -267,15 +278,20 @@ const reviewsOf = (
   for (const fact of facts)
     if (fact.type === "decision.human_review_triggered" || isReviewCompleted(fact)) ofReviews.push(fact);
   if (ofReviews.length === 0) return NONE;
+  // Of one time the trigger comes first, whatever the ids.
+  ofReviews.sort((one, other) =>
+    one.at === other.at ? Number(isReviewCompleted(one)) - Number(isReviewCompleted(other)) : 0,
+  );
   const byDecision = grouped(ofReviews, (fact) => belongsTo(fact) ?? NO_DECISION);
   return [...byDecision].flatMap(([decision, own]) => {
     const reviews: { id: string; triggered: Fact | undefined; completed: Fact | undefined }[] = [];
     for (const fact of own) {
-      const isCompletion = isReviewCompleted(fact);
-      const open = isCompletion ? reviews.find(({ completed }) => completed === undefined) : undefined;
-      if (open) open.completed = fact;
-      else if (isCompletion) reviews.push({ id: fact.id, triggered: undefined, completed: fact });
-      else reviews.push({ id: fact.id, triggered: fact, completed: undefined });
+      const last = reviews.at(-1);
+      const open = last?.completed === undefined ? last : undefined;
+      if (isReviewCompleted(fact)) {
+        if (open) open.completed = fact;
+        else reviews.push({ id: fact.id, triggered: undefined, completed: fact });
+      } else if (!open) reviews.push({ id: fact.id, triggered: fact, completed: undefined });
     }
     const decisionId = decision === NO_DECISION ? undefined : decision;
     return reviews.map((review) => ({ ...review, decisionId }));

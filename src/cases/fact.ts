@@ -101,8 +101,9 @@ const saidIn = (metadata: JsonObject): Fact["says"] => {
  * What opens something and gives it no name is named by its own event_id, so that others can refer to it by that. A text too long to be
  * an identifier refers to nothing.
  */
-const linksOf = ({ metadata, correlationId, eventId, eventType }: EventFacts): Links => {
+const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: EventFacts): Links => {
   const decision =
+    (decisionId === null ? undefined : identifier({ decision_id: decisionId }, "decision_id")) ??
     identifier(metadata, "decision_id", "original_decision_id") ??
     (eventType === DECISION_MADE ? eventId : undefined);
   const objection =

@@ -12,6 +12,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   request_timeout: "Ask again.",
   event_id_conflict: "Events are never changed: send what is new under a new event_id.",
   event_expired: "The record is in the log for ever; views no longer show it.",
+  case_shared: "Ask for each decision, or for all events of the correlation_id.",
   case_expired: "The records are in the log for ever; views no longer show the case.",
   payload_too_large: "Make the event smaller, or send fewer at once.",
   evidence_too_large: "Ask in parts: --asset-id, --correlation-id, or shorter times with --from and --to.",

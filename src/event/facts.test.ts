@@ -12,6 +12,7 @@ const nothingElse = {
   riskTier: null,
   legalBases: [],
   correlationId: null,
+  decisionId: null,
   subjectHash: null,
   outcomeHash: null,
   traceId: null,
@@ -20,6 +21,11 @@ const nothingElse = {
   metadata: {},
 };
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+test("legal bases in metadata count beyond the ten that an event may have beside it", () => {
+  const legal_bases = Array.from({ length: 20 }, (_, index) => `law_${index}`);
+  expect(eventFacts({ ...minimal, metadata: { legal_bases } })?.legalBases).toEqual(legal_bases);
+});
 
 test("an event with the required members only has no other facts", () => {
   expect(eventFacts(minimal)).toEqual({

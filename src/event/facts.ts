@@ -3,7 +3,7 @@
  * service sends `legal_bases` and the hash of the person inside `metadata`. Takes any JSON object, because the log may
  * hold what an older or newer version accepted; of a wrong type means absent.
  */
-import { LEGAL_BASES_MAX } from "../limits.ts";
+import { METADATA_LEGAL_BASES_MAX } from "../limits.ts";
 import { canonicalEventId, canonicalTraceId, isLegalBasis, isSha256, timeKeyOf } from "./formats.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -19,6 +19,8 @@ export interface EventFacts {
   /** Distinct. */
   readonly legalBases: readonly string[];
   readonly correlationId: string | null;
+  /** SPEC 2.1 has no such member; of clients that send it beside the others it is kept, and understood. */
+  readonly decisionId: string | null;
   /** In lower case. */
   readonly subjectHash: string | null;
   /** The same. Clients in the field call it `output_hash`. */
@@ -52,6 +54,7 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     riskTier: textOrNull(event.risk_tier),
     legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
     correlationId: textOrNull(event.correlation_id),
+    decisionId: textOrNull(event.decision_id),
     subjectHash: hashUnder(SUBJECT_HASH, event) ?? hashUnder(SUBJECT_HASH_IN_METADATA, metadata),
     outcomeHash: hashUnder(OUTCOME_HASH, event) ?? hashUnder(OUTCOME_HASH, metadata),
     traceId: isText(event.trace_id) ? canonicalTraceId(event.trace_id) : null,
@@ -68,7 +71,7 @@ export const MEMBER_ALIASES: ReadonlyMap<string, "context_hash" | "outcome_hash"
 ]);
 
 const SUBJECT_HASH = ["subject_hash"];
-const SUBJECT_HASH_IN_METADATA = ["user_id_hash", "recipient_hash"];
+const SUBJECT_HASH_IN_METADATA = ["subject_hash", "user_id_hash", "recipient_hash"];
 const OUTCOME_HASH = [
   "outcome_hash",
   ...[...MEMBER_ALIASES].flatMap(([alias, meant]) => (meant === "outcome_hash" ? [alias] : [])),
@@ -96,12 +99,13 @@ export const hashMember = (
   return undefined;
 };
 
-/** A text, or a number as text, under the first of these names that has one. */
+/** A text, or a number as text, under the first of these names that has one. An integer that was too large to be read exactly is none: two of them could look alike. */
 export const metadataText = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
   for (const name of names) {
     const value = metadata[name];
     if (isText(value) && value !== "") return value;
-    if (typeof value === "number") return String(value);
+    if (typeof value === "number" && (Number.isSafeInteger(value) || !Number.isInteger(value)))
+      return String(value);
   }
   return undefined;
 };
@@ -123,7 +127,7 @@ const legalBasesOf = (first: unknown, second: unknown): readonly string[] => {
   const candidates: readonly unknown[] = Array.isArray(first) ? first : Array.isArray(second) ? second : NONE;
   const names: string[] = [];
   for (const name of candidates) {
-    if (names.length === LEGAL_BASES_MAX) break;
+    if (names.length === METADATA_LEGAL_BASES_MAX) break;
     if (isText(name) && isLegalBasis(name) && !names.includes(name)) names.push(name);
   }
   return names;

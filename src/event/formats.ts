@@ -108,6 +108,18 @@ const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
 export const timeKeyOf = (timestamp: string): string | undefined =>
   isUtcTimestamp(timestamp) ? cutTimestamp(timestamp) : undefined;
 
+const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2})(\.\d+)?([+-]\d{2}:\d{2})$/;
+
+/** The same of a time in any zone. Undefined where it is not one. */
+export const instantKeyOf = (text: string): string | undefined => {
+  const [, seconds, fraction = "", offset] = WITH_OFFSET.exec(text) ?? [];
+  if (seconds === undefined || !isUtcTimestamp(`${seconds}Z`)) return timeKeyOf(text);
+  const instant = Date.parse(`${seconds}${offset}`);
+  return Number.isNaN(instant)
+    ? undefined
+    : timeKeyOf(`${new Date(instant).toISOString().slice(0, WHOLE_SECONDS)}${fraction}Z`);
+};
+
 /** The same of a timestamp that was checked before. */
 export const timeKey = (timestamp: string): string => {
   if (!TIMESTAMP.test(timestamp)) throw new Error("timeKey takes a timestamp that isUtcTimestamp accepts");

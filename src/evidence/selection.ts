@@ -57,6 +57,7 @@ export type SelectionResult =
   | { readonly kind: "selected"; readonly selection: Selection }
   | { readonly kind: "nothing" }
   | { readonly kind: "case_expired" }
+  | { readonly kind: "case_shared" }
   | { readonly kind: "too_large"; readonly detail: string }
   /** Not everything that was in the log is in the views, or under a signed head. */
   | { readonly kind: "not_sealed" }
@@ -80,6 +81,7 @@ export const selectRecords = async (
           value: filter.correlationId,
           rules: dependencies.rules,
         });
+  if (found?.isShared) return { kind: "case_shared" };
   if (found && found.is.facts.length === 0 && found.hasExpired) return { kind: "case_expired" };
   if (filter.correlationId !== undefined && found === undefined) return { kind: "nothing" };
   const chosen = isComplete

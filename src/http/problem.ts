@@ -5,6 +5,7 @@
 import type { Problem as FieldProblem } from "../event/validate.ts";
 import {
   BATCH_BODY_BYTES_MAX,
+  CASE_NEIGHBOURS_MAX,
   EVENT_BYTES_MAX,
   EVIDENCE_BYTES_MAX,
   EVIDENCE_RECORDS_MAX,
@@ -75,6 +76,11 @@ export const PROBLEMS = {
     status: 410,
     title: "The event has expired",
     when: "By the tenant's retention the views no longer show the event. Its record is in the log for ever: `sequence` says where, and `expired_at` since when.",
+  },
+  case_shared: {
+    status: 409,
+    title: "Too much shares the correlation_id",
+    when: `More than ${CASE_NEIGHBOURS_MAX} decisions, objections or incidents have this correlation_id, so they are no one case. Read \`GET /v1/decisions/{decision_id}\` for each, or \`GET /v1/events?correlation_id=…\` for all.`,
   },
   case_expired: {
     status: 410,

@@ -34,6 +34,16 @@ export const limitEnd = (start: string, limit: Limit, calendar: Calendar): strin
 export const limitDate = (start: string, limit: Limit, calendar: Calendar): string =>
   dateText(lastDay(dayIn(calendar.zone, instantOf(start)), limit, calendar));
 
+/** The date of a time in RFC 3339 in the zone: `2026-11-20`. */
+export const dateIn = (zone: string, time: string): string => dateText(dayIn(zone, instantOf(time)));
+
+/** The first second of the day on which the limit ends, in RFC 3339 and UTC. */
+export const lastDayBegins = (start: string, limit: Limit, calendar: Calendar): string => {
+  const last = lastDay(dayIn(calendar.zone, instantOf(start)), limit, calendar);
+  const before = instantOf(endOfDay(addDays(last, -1), calendar.zone));
+  return new Date(before + 1000).toISOString().replace(".000Z", "Z");
+};
+
 /** Milliseconds since 1970 of a time in RFC 3339. */
 export const instantOf = (time: string): number =>
   Date.parse(time.replace(/:60(?=[.Z+-]|$)/, ":59").replace(/(\.\d{3})\d+/, "$1"));
@@ -55,7 +65,14 @@ const lastDay = (first: Day, { count, unit }: Limit, { holidays }: Calendar): Da
   }
 };
 
-const utc = ({ year, month, day }: Day): Date => new Date(Date.UTC(year, month - 1, day));
+const utc = ({ year, month, day }: Day): Date => utcDate(year, month - 1, day);
+
+/** `Date.UTC` takes the years 0 to 99 for those of the last century. */
+const utcDate = (year: number, monthIndex: number, day: number): Date => {
+  const date = new Date(0);
+  date.setUTCFullYear(year, monthIndex, day);
+  return date;
+};
 
 const dateText = (day: Day): string => utc(day).toISOString().slice(0, 10);
 
@@ -66,12 +83,12 @@ const fromUtc = (date: Date): Day => ({
 });
 
 const addDays = ({ year, month, day }: Day, days: number): Day =>
-  fromUtc(new Date(Date.UTC(year, month - 1, day + days)));
+  fromUtc(utcDate(year, month - 1, day + days));
 
 /** The same day of a later month, or that month's last day where it has no such day (1182/71 art. 3(2)(c)). */
 const addMonths = ({ year, month, day }: Day, months: number): Day => {
-  const target = new Date(Date.UTC(year, month - 1 + months, 1));
-  const last = new Date(Date.UTC(target.getUTCFullYear(), target.getUTCMonth() + 1, 0)).getUTCDate();
+  const target = utcDate(year, month - 1 + months, 1);
+  const last = utcDate(target.getUTCFullYear(), target.getUTCMonth() + 1, 0).getUTCDate();
   return { year: target.getUTCFullYear(), month: target.getUTCMonth() + 1, day: Math.min(day, last) };
 };
 
@@ -84,6 +101,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 const dayIn = (zone: string, instant: number): Day => fromUtc(new Date(instant + offsetMs(zone, instant)));
 
+/** RFC 3339 has years of four digits: what would end beyond them ends with them. */
+const FIRST = Date.parse("0000-01-01T00:00:00Z");
+const LAST = Date.parse("9999-12-31T23:59:59Z");
+
 /** The day is over one second after; where clocks are put back in its last hour, the later of the two. */
 const endOfDay = (day: Day, zone: string): string => {
   const local = utc(day).getTime() + DAY_MS - 1000;
@@ -92,12 +113,12 @@ const endOfDay = (day: Day, zone: string): string => {
   const end = [Math.max(before, after), Math.min(before, after)].find(
     (instant) => instant + offsetMs(zone, instant) === local,
   );
-  return new Date(end ?? after).toISOString().replace(".000Z", "Z");
+  return new Date(Math.min(Math.max(end ?? after, FIRST), LAST)).toISOString().replace(".000Z", "Z");
 };
 
 /** Local time minus UTC. */
 const offsetMs = (zone: string, instant: number): number => {
-  const hour = Math.floor(instant / HOUR_MS) * HOUR_MS;
+  const hour = Math.floor(Math.max(instant, FIRST_ZONES) / HOUR_MS) * HOUR_MS;
   const known = offsets.get(zone)?.get(hour);
   if (known !== undefined) return known;
   const offset = askOffsetMs(zone, hour);
@@ -108,6 +129,8 @@ const offsetMs = (zone: string, instant: number): number => {
 };
 
 const HOUR_MS = 60 * 60 * 1000;
+/** Before it every town had a time of its own, and the platform counts years by eras. */
+const FIRST_ZONES = Date.UTC(1900, 0, 1);
 /** Asking the platform takes microseconds; zones change their offset at full hours of UTC, so one answer serves an hour. */
 const offsets = new Map<string, Map<number, number>>();
 const OFFSETS_KEPT_MAX = 10_000;

@@ -1,8 +1,8 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
 import type { Case, Decision, Incident, Objection, Review } from "../cases/case.ts";
 import { type Fact, timeOf } from "../cases/fact.ts";
-import { timeKey, timeKeyOf } from "../event/formats.ts";
-import { type Limit, limitEnd } from "./calendar.ts";
+import { instantKeyOf, timeKey } from "../event/formats.ts";
+import { dateIn, type Limit, lastDayBegins, limitEnd } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
 
 export interface Obligation {
@@ -10,6 +10,8 @@ export interface Obligation {
   readonly id: string;
   readonly deadline: DeadlineId;
   readonly startedBy: Fact;
+  /** Whose duty it is: that of the decision where a notice started the clock. */
+  readonly asset: string;
   /** RFC 3339 without the zone, which is UTC; sorts by time. */
   readonly startedAt: string;
   /**
@@ -36,7 +38,7 @@ export interface Rules {
 }
 
 export const obligationsOf = (
-  { decisions, objections, reviews, incidents }: Case,
+  { facts, decisions, objections, reviews, incidents }: Case,
   rules: Rules,
 ): readonly Obligation[] => {
   const decisionOf = (id: string | undefined) => decisions.find((decision) => decision.id === id);
@@ -45,7 +47,10 @@ export const obligationsOf = (
     if (made) found.push(made);
   };
   for (const objection of objections)
-    for (const start of objectionStarts(objection, decisionOf(objection.decisionId)))
+    for (const start of objectionStarts(
+      objection,
+      decisionOf(objection.decisionId) ?? undecided(facts, reviews),
+    ))
       add(clock(start, rules));
   for (const decision of decisions) {
     const start = decisionStart(decision);
@@ -91,6 +96,7 @@ const obligation = (
   id: `${deadline}:${by.id}`,
   deadline,
   startedBy: by,
+  asset: by.asset,
   stoppedBy: stop,
   decisionId: about.decisionId,
   objectionId: about.objectionId,
@@ -103,7 +109,7 @@ const obligation = (
 });
 
 const isInForce = (rule: Deadline, startedAt: string, named: readonly Fact[]): boolean => {
-  if (rule.appliesFrom !== undefined && startedAt < rule.appliesFrom) return false;
+  if (rule.appliesFrom !== undefined && !isFrom(rule.appliesFrom, startedAt, rule.zone)) return false;
   return appliesTo(rule, basesOf(named));
 };
 
@@ -119,8 +125,17 @@ const basesOf = (named: readonly Fact[]): readonly string[] => {
   return found ?? NONE;
 };
 
-/** The last second counts as a whole. */
-const isInTime = (at: string, dueAt: string): boolean => at.slice(0, dueAt.length) <= dueAt;
+/** A law applies from a day on, as its own zone counts days. Zones are within a day of UTC, so mostly the date there tells. */
+const isFrom = (appliesFrom: string, startedAt: string, zone: string): boolean => {
+  const days = (Date.parse(startedAt.slice(0, appliesFrom.length)) - Date.parse(appliesFrom)) / DAY_MS;
+  return Math.abs(days) > 1 ? days > 0 : dateIn(zone, `${startedAt}Z`) >= appliesFrom;
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The last second counts as a whole, and a leap second as the one before. */
+const isInTime = (at: string, dueAt: string): boolean =>
+  at.slice(0, dueAt.length).replace(/:60$/, ":59") <= dueAt;
 
 const endOf = (startedAt: string, limit: Limit, { zone }: Deadline, { holidays }: Rules): string =>
   timeKey(limitEnd(`${startedAt}Z`, limit, { zone, holidays }));
@@ -132,23 +147,41 @@ const dueOf = (parts: {
   rules: Rules;
 }): { readonly dueAt: string; readonly reasons: readonly string[] } => {
   const { rule, startedAt, told, rules } = parts;
-  let { limit } = rule;
-  let dueAt = endOf(startedAt, limit, rule, rules);
+  let dueAt = endOf(startedAt, rule.limit, rule, rules);
   let reasons: readonly string[] = NONE;
   for (const fact of told) {
     const { extension } = rule;
-    const asked = Number(fact.says.extension_days ?? 0);
+    const asked = Math.floor(Number(fact.says.extension_days ?? 0));
     const { reason } = fact.says;
     if (!extension || reasons.length >= extension.times || !(asked > 0) || reason === undefined) continue;
     // What is told after the limit has run out extends nothing.
     if (!isInTime(fact.at, dueAt)) continue;
-    const most = extension.limit.count;
-    const count = extension.limit.unit === "days" ? Math.min(Math.floor(asked), most) : most;
-    limit = { count: limit.count + count, unit: limit.unit };
-    dueAt = endOf(startedAt, limit, rule, rules);
+    const days = { count: Math.min(asked, EXTENSION_DAYS_MAX), unit: "days" } as const;
+    const asTold = endOf(dueAt, days, rule, rules);
+    const atMost = extendedAtMost({ startedAt, dueAt, by: extension.limit, rule, rules });
+    dueAt = asTold;
+    if (atMost < dueAt) dueAt = atMost;
     reasons = [...reasons, reason];
   }
   return { dueAt, reasons };
+};
+
+/** More than any law allows, and few enough to count. */
+const EXTENSION_DAYS_MAX = 366;
+
+/** Months are counted from the start, as the limit itself is; what has another unit than the limit begins where that ends. */
+const extendedAtMost = (parts: {
+  readonly startedAt: string;
+  readonly dueAt: string;
+  readonly by: Limit;
+  readonly rule: Deadline;
+  readonly rules: Rules;
+}): string => {
+  const { startedAt, dueAt, by, rule, rules } = parts;
+  const inMonths = by.unit === "months" && rule.limit.unit === "months";
+  return inMonths
+    ? endOf(startedAt, { count: rule.limit.count + by.count, unit: "months" }, rule, rules)
+    : endOf(dueAt, by, rule, rules);
 };
 
 const since =
@@ -167,17 +200,33 @@ const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
 
 const isDenied = (fact: Fact): boolean => fact.says.resolution === "denied";
 
-const objectionStarts = (objection: Objection, decision: Decision | undefined): readonly Start[] => {
-  const { id, received, acknowledged, resolved, facts } = objection;
+type Answers = Pick<Decision, "explanations" | "reversals" | "reviews" | "facts">;
+
+/** Where no decision is named, what answers in the same case. */
+const undecided = (facts: readonly Fact[], reviews: readonly Review[]): Answers => {
+  const named = facts.filter(({ links }) => links.decision === undefined);
+  return {
+    explanations: named.filter(({ type }) => type === "decision.explanation_provided"),
+    reversals: named.filter(({ type }) => type === "decision.decision_reversed"),
+    reviews: reviews.filter(({ decisionId }) => decisionId === undefined),
+    facts: NONE,
+  };
+};
+
+const objectionStarts = (objection: Objection, decision: Answers): readonly Start[] => {
+  const { id, received, facts } = objection;
+  // What stopped a clock once did so for ever, whatever is resolved again later: of each kind the first counts.
+  const resolutions = facts.filter(({ type }) => type === "objection.resolved");
+  const refusal = resolutions.find(isDenied);
   const about = { objectionId: id, decisionId: objection.decisionId };
-  const named = [...facts, ...(decision?.facts ?? [])];
+  const named = [...facts, ...decision.facts];
   const denial = (): readonly Start[] =>
-    resolved && isDenied(resolved)
+    refusal
       ? [
           {
             deadline: "PIPA-DENY",
-            by: resolved,
-            stop: [resolved, ...facts.filter(since(resolved))].find(({ says }) => says.reason !== undefined),
+            by: refusal,
+            stop: [refusal, ...facts.filter(since(refusal))].find(({ says }) => says.reason !== undefined),
             named,
             about,
           },
@@ -185,16 +234,19 @@ const objectionStarts = (objection: Objection, decision: Decision | undefined): 
       : [];
   if (!received) return denial();
   const after = since(received);
-  const result = after(resolved) ? resolved : undefined;
-  const denied = result && isDenied(result) && result.says.reason !== undefined ? result : undefined;
+  const result = resolutions.find(after);
+  const denied = resolutions.find((fact) => after(fact) && isDenied(fact) && fact.says.reason !== undefined);
   const explained = earlier(
-    decision?.explanations.find(after),
+    decision.explanations.find((fact) => after(fact) && (fact.links.objection ?? id) === id),
     facts.find((fact) => fact.type === "decision.explanation_provided" && after(fact)),
   );
+  const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
   const redone = earlier(
-    decision?.reversals.find(after),
-    decision?.reviews.map(({ completed }) => completed).find(after),
+    decision.reversals.find(after),
+    decision.reviews.map(({ completed }) => completed).find(after),
   );
+  // First the decision is looked at again, then the person is answered.
+  const answeredAfter = redone && (resolutions.find(since(redone)) ?? later(redone, result));
   const start = (deadline: DeadlineId, stop: Fact | undefined): Start => ({
     deadline,
     by: received,
@@ -205,13 +257,13 @@ const objectionStarts = (objection: Objection, decision: Decision | undefined): 
   });
   const byType: Readonly<Record<string, Start>> = {
     explanation_request: start("PIPA-EXPL", earlier(explained, denied)),
-    automated_decision_refusal: start("PIPA-REFUSE", denied ?? later(redone, result)),
+    automated_decision_refusal: start("PIPA-REFUSE", earlier(denied, answeredAfter)),
   };
   return [
     byType[received.says.objection_type ?? ""] ?? start("PIPA-REVIEW", result),
     start("CIA-EXPL", earlier(explained, result)),
     start("GDPR-12-3", result),
-    start("OBJ-ACK", earlier(after(acknowledged) ? acknowledged : undefined, result)),
+    start("OBJ-ACK", earlier(acknowledged, result)),
     ...denial(),
   ];
 };
@@ -230,8 +282,6 @@ const decisionStart = ({ id, made, explanations, facts }: Decision): Start | und
       }
     : undefined;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
 /** The other way round: the notice comes first, and the decision must not come too early. */
 const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, "LL144-NOTICE");
@@ -242,14 +292,15 @@ const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obli
     const start = { deadline: rule.id, by: made, stop: undefined, named: facts, about };
     return obligation(start, { startedAt: made.at, dueAt: made.at, status: "open", reasons: NONE });
   }
-  const lastDay = limitEnd(timeOf(notice), rule.limit, { zone: rule.zone, holidays: rules.holidays });
-  const dueAt = timeKey(new Date(Date.parse(lastDay) - DAY_MS + 1000).toISOString());
+  const calendar = { zone: rule.zone, holidays: rules.holidays };
+  const dueAt = timeKey(lastDayBegins(timeOf(notice), rule.limit, calendar));
   const isInTime = made.at >= dueAt;
   const start = { deadline: rule.id, by: notice, stop: isInTime ? made : undefined, named: facts, about };
   const found = { startedAt: notice.at, dueAt: isInTime ? dueAt : made.at, reasons: NONE };
   return {
     ...obligation(start, { ...found, status: isInTime ? "met" : "open" }),
     id: `${rule.id}:${made.id}`,
+    asset: made.asset,
   };
 };
 
@@ -273,8 +324,11 @@ const INCIDENT_DEADLINES: Readonly<Record<string, DeadlineId>> = {
 
 const incidentStarts = ({ id, detected, reports, facts }: Incident): readonly Start[] => {
   if (!detected) return [];
-  const { aware_at, incident_class, role } = detected.says;
-  const at = (aware_at === undefined ? undefined : timeKeyOf(aware_at)) ?? detected.at;
+  const { aware_at, role } = detected.says;
+  const incident_class =
+    detected.says.incident_class ??
+    facts.findLast(({ says }) => says.incident_class !== undefined)?.says.incident_class;
+  const at = (aware_at === undefined ? undefined : instantKeyOf(aware_at)) ?? detected.at;
   const about = { incidentId: id };
   const start = { by: detected, at, named: facts, about };
   return [

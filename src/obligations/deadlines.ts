@@ -118,6 +118,7 @@ export const DEADLINES: readonly Deadline[] = [
     withoutBasis: false,
     limit: days(30),
     zone: SEOUL,
+    appliesFrom: "2020-08-05",
   },
   {
     id: "GDPR-12-3",
@@ -180,6 +181,8 @@ export const DEADLINES: readonly Deadline[] = [
     duty: "Inform the provider immediately",
     clause: "EU AI Act art. 26(5)",
     law: "eu_ai_act_art_26",
+    // Of deployers of high-risk systems: Regulation (EU) 2026/1744.
+    appliesFrom: "2027-12-02",
     limit: days(0),
   },
   { ...POLICY, id: "HR-CLOSE", duty: "Complete the human review", limit: days(10) },

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { isUtcTimestamp } from "../event/formats.ts";
 import { isZone } from "./calendar.ts";
 import type { Rules } from "./clocks.ts";
 import { DEADLINE_IDS, DEADLINES } from "./deadlines.ts";
@@ -59,7 +60,10 @@ export const readRules = (text: string): ReadRules => {
       ? [`/deadlines/${id}/zone: there is no such zone`]
       : [],
   );
-  if (zones.length > 0) return { kind: "invalid", errors: zones };
+  const dates = holidays.flatMap((date, index) =>
+    isUtcTimestamp(`${date}T00:00:00Z`) ? [] : [`/holidays/${index}: there is no such date`],
+  );
+  if (zones.length + dates.length > 0) return { kind: "invalid", errors: [...dates, ...zones] };
   const rules = {
     holidays: new Set(holidays),
     deadlines: DEADLINES.flatMap((deadline) => {

@@ -12,7 +12,8 @@ export const stateAt = (
   now: string,
 ): ObligationState => {
   if (status !== "open") return status;
-  if (dueAt < now) return "overdue";
+  // The last second counts as a whole.
+  if (dueAt < now.slice(0, dueAt.length)) return "overdue";
   if (dueAt < soonAfter(now)) return "due_soon";
   return extensions > 0 ? "extended" : "open";
 };

@@ -82,12 +82,6 @@ export const legalFloor = ({ floor }: Pick<RetentionClass, "floor">): Age & { re
   return { days, reason: { code: "law", text: `The law asks for ${span}.`, clause } };
 };
 
-/** How long an event is kept where the policy does not name its tier: the longest of its laws and its tier. */
-export const floorOf = (legalBases: readonly string[], riskTier: string | null): Age => {
-  const kept = classOf(legalBases, riskTier);
-  return longest([legalFloor(kept), tierAge(kept.tier)]);
-};
-
 const tierAge = (tier: RetentionTier): Age => {
   const age = TIER_AGES[tier];
   const named = tier === "unknown" ? "Events without a known tier are" : `The tier ${tier} is`;

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { PROBLEM_CODES, PROBLEMS } from "../../src/http/problem.ts";
 import { ProblemBody } from "../../src/http/schemas.ts";
+import { CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import { standStill } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -404,6 +405,15 @@ test("a request may bring its own id, if it is a UUIDv7", async () => {
   expect([kept.headers.get("x-request-id"), kept.json.request_id]).toEqual([own, own]);
   const replaced = await service.call("/v1/nothing", { headers: { "x-request-id": "hunter2\\n" } });
   expect(replaced.json.request_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+});
+
+test("case_shared: a correlation_id of more decisions than a case has", async () => {
+  const events = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index) =>
+    event({ event_id: `evt_shared_${index}`, correlation_id: "shared" }),
+  );
+  const sent = await service.call("/v1/events/batch", { body: { events } });
+  const answer = await service.call(`/v1/cases/shared?min_sequence=${sent.json.data.sequence}`);
+  expectProblem(answer, "case_shared");
 });
 
 test("every code of the catalogue was seen, but for a fault of ours, half a minute of waiting and 100,000 records (see the tests of bodies and evidence)", () => {

@@ -92,7 +92,7 @@ export const coverageSuite = (
             metadata: { ...about, resolution: "denied" },
           }),
           event("review", "decision.human_review_triggered", "2027-02-03T10:00:00Z", { metadata: about }),
-          event("incident", "incident.detected", "2027-02-03T10:00:00Z", {
+          event("incident", "incident.detected", "2028-02-03T10:00:00Z", {
             ...laws,
             metadata: { incident_id: "i1", incident_class: "death", role: "deployer" },
           }),

@@ -2,8 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { ANNOUNCE_DUTIES } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import type { Rules } from "../../src/obligations/clocks.ts";
+import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { type Announcement, announce } from "../../src/projections/announcements/announcer.ts";
+import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { casesExpiring } from "../../src/projections/cases/expiry.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
@@ -25,9 +27,10 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
   let time = "2026-04-18T10:00:00Z";
   let sequence = 0;
   let failures = 0;
+  let rules = STANDARD_RULES;
   const dependencies = (from = views) => ({
     views: from,
-    rules: STANDARD_RULES,
+    rules,
     publish: async (announcements: readonly Announcement[]) => {
       sent.push(...announcements);
       if (failures-- > 0) throw new Error("no answer");
@@ -38,7 +41,7 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
     now: () => new Date(time),
   });
   const happenedSoFar: StoredMessage[] = [];
-  const happened = (type: string, timestamp: string, metadata: object): StoredMessage => {
+  const happened = (type: string, timestamp: string, metadata: object, members = {}): StoredMessage => {
     sequence++;
     const message = messageOf(sequence, {
       event: {
@@ -48,6 +51,7 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
         asset_id: "a.b",
         legal_bases: ["pipa_37_2_kr"],
         metadata,
+        ...members,
       },
     });
     happenedSoFar.push(message);
@@ -68,22 +72,28 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
     dependencies,
     told,
     sent,
+    setTime: (now: string) => {
+      time = now;
+    },
     failNext: () => {
       failures = 1;
     },
     /** Sends and projects one event. */
-    happens: async (type: string, timestamp: string, metadata: object) => {
-      await project([happened(type, timestamp, metadata)]);
+    happens: async (type: string, timestamp: string, metadata: object, members?: object) => {
+      await project([happened(type, timestamp, metadata, members)]);
     },
     /** Sends several, and projects them in one group. */
     happenTogether: async (type: string, timestamp: string, metadata: readonly object[]) => {
       await project(metadata.map((each) => happened(type, timestamp, each)));
     },
     /** As a version of the program does whose rows of cases are others; the first `records` are projected again. */
-    makeCasesAgain: async (records: number) => {
+    makeCasesAgain: async (records: number, cases = CASES) => {
       await views.drop("cases");
-      for (const projection of MOVED) await views.open(projection);
-      await commit([CASES], happenedSoFar.slice(0, records));
+      for (const projection of [eventsProjection, cases]) await views.open(projection);
+      await commit([cases], happenedSoFar.slice(0, records));
+    },
+    ruleBy: (other: Rules) => {
+      rules = other;
     },
     catchUpWithCases: async (records: number) => commit([CASES], happenedSoFar.slice(records)),
     at: async (now: string) => {
@@ -127,6 +137,42 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       await at.at("2026-06-01T00:00:00Z");
       await at.happens("decision.explanation_provided", "2026-04-20T09:00:00Z", { decision_id: "d1" });
       expect(await at.at("2026-06-01T01:00:00Z")).toEqual(["PIPA-EXPL met met"]);
+    });
+
+    test("what becomes so again is told again, also within the window of the stream", async () => {
+      await using at = await setUp(create);
+      const law = { legal_bases: ["colorado_sb26_189"], correlation_id: "c" };
+      const denied = { outcome: "denied" };
+      await at.at("2027-01-20T09:00:00Z");
+      await at.happens("decision.automated_decision_made", "2027-01-10T09:00:00Z", denied, law);
+      await at.happens("decision.explanation_provided", "2027-01-12T09:00:00Z", {}, law);
+      const ids: string[] = [];
+      const look = async (now: string): Promise<readonly string[]> => {
+        at.setTime(now);
+        await announce(at.dependencies(), new AbortController().signal);
+        for (const { messageId } of at.sent) ids.push(messageId);
+        return at.told();
+      };
+      expect(await look("2027-01-20T10:00:00Z")).toEqual(["CO-ADVERSE open met", "CO-ADVERSE met met"]);
+      // The explanation is of the decision before it, which comes late: the first one is not explained.
+      await at.happens("decision.automated_decision_made", "2027-01-11T09:00:00Z", denied, law);
+      expect(await look("2027-01-20T10:01:00Z")).toContain("CO-ADVERSE open open");
+      await at.happens("decision.explanation_provided", "2027-01-10T10:00:00Z", {}, law);
+      expect(await look("2027-01-20T10:02:00Z")).toEqual(["CO-ADVERSE met met"]);
+      expect(new Set(ids).size).toBe(ids.length);
+    });
+
+    test("by other limits, when the operator sets them, as soon as cases are made again", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.at("2026-04-18T10:00:00Z");
+      const read = readRules('{"deadlines":{"PIPA-EXPL":{"limit":{"count":10,"unit":"days"}}}}');
+      if (read.kind !== "rules") throw new Error("the limits are valid");
+      at.ruleBy(read.rules);
+      await at.makeCasesAgain(1, casesProjection(read.rules, read.version));
+      expect(await at.at("2026-04-20T10:00:00Z")).toEqual(["PIPA-EXPL open open"]);
+      expect(await at.at("2026-04-28T15:00:01Z")).toContain("PIPA-EXPL late overdue");
     });
 
     test("a duty that was made longer is open anew, until another time", async () => {

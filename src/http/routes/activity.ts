@@ -43,12 +43,16 @@ export const activityRoutes = ({ guard, views, now }: ReadDependencies & { reado
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS_DEFAULT = 30;
+/** RFC 3339 has no time before it. */
+const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");
 
 const ask = (query: Query, now: Date) => {
   const bucket = query.choice("bucket", ["hour", "day"], "day");
   const asked = readTimeRange(query);
   const to = timeKey(asked.to ?? new Date(now.getTime() + DAY_MS).toISOString());
-  const from = timeKey(asked.from ?? new Date(instantOf(`${to}Z`) - DAYS_DEFAULT * DAY_MS).toISOString());
+  const from = timeKey(
+    asked.from ?? new Date(Math.max(instantOf(`${to}Z`) - DAYS_DEFAULT * DAY_MS, FIRST_MS)).toISOString(),
+  );
   const characters = bucket === "hour" ? "2026-11-20T10".length : "2026-11-20".length;
   const groups = query.checked(
     "group_by",

@@ -48,7 +48,7 @@ const listAssets = ({ views, now }: ReadDependencies) =>
 const oneAsset = (dependencies: CoverageDependencies) => {
   const { views, now } = dependencies;
   return reading(views, {
-    view: [...new Set([assetList.view, ...COVERAGE_VIEWS])],
+    view: [...new Set([assetList.view, modelList.view, riskChangeList.view, ...COVERAGE_VIEWS])],
     ask: () => timeKey(now().toISOString()),
     answer: async (at, call) => {
       const { tenant } = call.principal;

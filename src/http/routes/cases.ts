@@ -1,12 +1,13 @@
 /** One case and one decision, from the first notice to the last word, with what is missing named. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { Decision } from "../../cases/case.ts";
+import { type Decision, isNoticeShown } from "../../cases/case.ts";
 import { type Fact, timeOf } from "../../cases/fact.ts";
 import { timeKey } from "../../event/formats.ts";
-import { CASE_FACTS_MAX, NOTICES_LOOKED_AT_MAX } from "../../limits.ts";
+import { CASE_FACTS_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import type { CaseView } from "../../projections/cases/case-view.ts";
+import { findNoticeToPerson } from "../../projections/cases/notice-to-person.ts";
 import { eventsOfFacts, type FoundCase, findCase } from "../../projections/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../../projections/cases/registers/decisions.ts";
 import { humanReviewList, humanReviewsRegister } from "../../projections/cases/registers/human-reviews.ts";
@@ -14,7 +15,6 @@ import { incidentList, incidentsRegister } from "../../projections/cases/registe
 import { objectionList, objectionsRegister } from "../../projections/cases/registers/objections.ts";
 import { obligationEntry, obligationsRegister } from "../../projections/cases/registers/obligations.ts";
 import type { Register } from "../../projections/cases/registers/register.ts";
-import { searchEvents } from "../../projections/events/queries.ts";
 import { entryMembers, entryOf, entrySchema, type List } from "../../projections/list.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
@@ -51,6 +51,7 @@ const readCase = ({ views, now, rules }: Dependencies) =>
       const value = call.params.correlation_id;
       const found = value ? await findCase(views, tenant, { kind: "correlation", value, rules }) : undefined;
       if (!found) return notFound(call, "case");
+      if (found.isShared) return problem(call.context, "case_shared");
       const { facts } = found.is;
       if (facts.length === 0 && found.hasExpired) return problem(call.context, "case_expired");
       return answerWithTimeline(views, call, facts, {
@@ -79,13 +80,14 @@ const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
     last_at: timeOrNull(facts.at(-1)),
     asset_ids: [...new Set(facts.map(({ asset }) => asset))],
     events: found.events,
-    notice_shown: decisions.length > 0 && decisions.every(({ notices }) => notices.length > 0),
-    explanation_given: decisions.some(({ explanations }) => explanations.length > 0),
+    notice_shown:
+      decisions.length > 0 ? decisions.every(({ notices }) => notices.length > 0) : facts.some(isNoticeShown),
+    explanation_given: facts.some(({ type }) => type === "decision.explanation_provided"),
     human_review_triggered: reviews.some(({ triggered }) => triggered !== undefined),
     human_review_completed: reviews.some(({ completed }) => completed !== undefined),
     objection_received: objections.some(({ received }) => received !== undefined),
     objection_resolved: objections.length > 0 && objections.every(({ resolved }) => resolved !== undefined),
-    decision_reversed: decisions.some(({ reversals }) => reversals.length > 0),
+    decision_reversed: facts.some(({ type }) => type === "decision.decision_reversed"),
     decisions: entriesOf(found, decisionsRegister, listed(decisionList, at)),
     objections: entriesOf(found, objectionsRegister, listed(objectionList, at)),
     human_reviews: entriesOf(found, humanReviewsRegister, listed(humanReviewList, at)),
@@ -122,7 +124,7 @@ const decisionEntry = (parts: {
   decision: Decision;
   rules: Rules;
   at: string;
-  noticeToPerson: unknown;
+  noticeToPerson: Fact | undefined;
 }) => {
   const { found, decision, rules, at, noticeToPerson } = parts;
   const isOfDecision = (row: Row): boolean => row.decision_id === decision.id;
@@ -133,41 +135,15 @@ const decisionEntry = (parts: {
   const lacking = Array.isArray(missing) ? missing : [];
   return {
     ...entry,
-    missing: noticeToPerson === null ? lacking : lacking.filter((step) => step !== "notice"),
-    notice_to_person: noticeToPerson,
+    missing: noticeToPerson ? lacking.filter((step) => step !== "notice") : lacking,
+    notice_to_person: noticeToPerson
+      ? { sequence: noticeToPerson.sequence, event_id: noticeToPerson.id, at: timeOf(noticeToPerson) }
+      : null,
     objections: own(objectionsRegister).map(listed(objectionList, at)),
     human_reviews: own(humanReviewsRegister).map(listed(humanReviewList, at)),
     obligations: own(obligationsRegister).map((each) => obligationEntry(each, rules, at)),
   };
 };
-
-/**
- * A notice that names neither decision nor correlation still tells the person: the last one about this asset to the same person until the
- * decision. It is shown apart, because nothing in it says that it is about this decision.
- */
-const findNoticeToPerson = async (views: ViewStore, tenant: string, { made, facts }: Decision) => {
-  const subject = made?.subject ?? facts.find(({ subject: known }) => known !== undefined)?.subject;
-  if (!made || subject === undefined) return null;
-  const found = await searchEvents(views, tenant, {
-    assetId: made.asset,
-    subjectHash: subject,
-    eventType: "transparency.notice_shown",
-    timeField: "timestamp",
-    to: `${made.at.slice(0, SECONDS_CHARACTERS)}.999999999Z`,
-    order: "desc",
-    limit: NOTICES_LOOKED_AT_MAX,
-  });
-  const notices = found.kind === "page" ? found.rows : [];
-  const own = notices
-    .map(({ sequence, eventText }) => ({ sequence, event: JSON.parse(eventText) }))
-    .map(({ sequence, event }) => ({ sequence, event_id: event.event_id, at: timeKey(event.timestamp) }))
-    .filter(({ at }) => at <= made.at)
-    .sort((one, other) => (one.at < other.at ? 1 : -1));
-  const [last] = own;
-  return last ? { ...last, at: `${last.at}Z` } : null;
-};
-
-const SECONDS_CHARACTERS = "2026-11-20T10:00:00".length;
 
 /** The events themselves stand in the answer as they were sent. */
 const answerWithTimeline = async (
@@ -329,7 +305,7 @@ const CASE: Operation = {
   scope: "events:read",
   parameters: [pathParameter("correlation_id", "case-17"), MIN_SEQUENCE],
   answer: { status: 200, description: "The case.", schema: CaseAnswer, example: CASE_EXAMPLE },
-  problems: ["invalid_request", "not_found", "case_expired", "view_behind"],
+  problems: ["invalid_request", "not_found", "case_shared", "case_expired", "view_behind"],
 };
 
 const DECISION: Operation = {
@@ -337,7 +313,7 @@ const DECISION: Operation = {
   tag: "Reading",
   summary: "The dossier of one decision",
   description:
-    "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps named, the duties and their clocks, and every event as it was sent. `notice_to_person` is a notice about the asset to the same person that names no decision.",
+    "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps named, the duties and their clocks, and every event as it was sent. `notice_to_person` is a notice about the asset to the same person that names neither a decision nor a correlation.",
   scope: "events:read",
   parameters: [pathParameter("decision_id", "dec_42"), MIN_SEQUENCE],
   answer: { status: 200, description: "The dossier.", schema: DecisionAnswer, example: DECISION_EXAMPLE },

@@ -117,6 +117,7 @@ const REFUSALS: Readonly<
   >
 > = {
   nothing: { code: "not_found", detail: "No event that the views show matches: there is nothing to prove." },
+  case_shared: { code: "case_shared" },
   case_expired: { code: "case_expired" },
   too_large: { code: "evidence_too_large" },
   not_sealed: {
@@ -285,6 +286,7 @@ const EVIDENCE: Operation = {
   problems: [
     "invalid_request",
     "not_found",
+    "case_shared",
     "case_expired",
     "evidence_too_large",
     "not_sealed",

@@ -30,7 +30,8 @@ export const obligationRoutes = ({
   const list = reading(views, {
     view: obligationList.view,
     ask: (query) => {
-      const at = timeKey(now().toISOString());
+      // Whole seconds, as the last one counts as a whole.
+      const at = timeKey(`${now().toISOString().slice(0, SECONDS_CHARACTERS)}Z`);
       const due = readTimeRange(query, { from: "due_from", to: "due_to" });
       const [from, to] = [due.from, due.to].map((time) => (time === undefined ? undefined : timeKey(time)));
       return {
@@ -52,6 +53,8 @@ export const obligationRoutes = ({
     detail: describe(LIST),
   });
 };
+
+const SECONDS_CHARACTERS = "2026-11-20T10:00:00".length;
 
 /** The rows that are in this state at a time: the state itself is not stored, because it changes without an event. */
 const conditionsOf = (state: ObligationState | undefined, now: string): readonly Condition[] => {

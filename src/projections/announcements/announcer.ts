@@ -25,7 +25,7 @@ import {
 } from "../cases/duty-changes.ts";
 import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
 import { boundariesQuery } from "./queries.ts";
-import { ANNOUNCEMENTS, BOUNDARIES, TOLD } from "./tables.ts";
+import { ANNOUNCEMENTS, BOUNDARIES, TOLD, TOLD_RULES } from "./tables.ts";
 
 /** One transition, ready to be sent. */
 export interface Announcement {
@@ -83,7 +83,39 @@ export const announce = async (
   // Cases that are made again do not have all their duties yet.
   if (end < position) return "told";
   const changed = await tellChanged(dependencies, { from: position, to: end }, signal);
-  return changed === "superseded" ? changed : tellFallenDue(dependencies, end, signal);
+  if (changed === "superseded") return changed;
+  const again = await tellByOtherRules(dependencies, end, signal);
+  return again === "superseded" ? again : tellFallenDue(dependencies, end, signal);
+};
+
+const RULES_KEY = { name: "rules" };
+
+/** An operator's own limits make other due times of duties that were told of; nothing in the log marks them as changed. */
+const tellByOtherRules = async (
+  dependencies: AnnouncerDependencies,
+  position: Sequence,
+  signal: AbortSignal,
+): Promise<"told" | "superseded"> => {
+  const { views, rules } = dependencies;
+  const text = JSON.stringify([rules.deadlines, [...rules.holidays].sort()]);
+  const hash = createHash("sha256").update(text).digest("base64url");
+  const [row] = await views.load(TOLD_RULES, [RULES_KEY]);
+  if (row?.rules === hash) return "told";
+  let after: DutyChange | undefined;
+  do {
+    const query = dutyChangesQuery({ from: 0, to: position, after, rowsMax: ANNOUNCE_DUTIES });
+    const changes = (await views.select(query)).map(dutyChangeOf);
+    after = changes.length < ANNOUNCE_DUTIES ? undefined : changes.at(-1);
+    const known = (await loadRows(views, TOLD, changes)).map(idOf);
+    const at = { from: position, to: position };
+    if ((await tell(dependencies, await findDuties(views, known), at)) === "superseded") return "superseded";
+  } while (after !== undefined && !signal.aborted);
+  if (signal.aborted) return "told";
+  const writes: readonly Write[] = [
+    { kind: "upsert", table: TOLD_RULES, row: { ...RULES_KEY, rules: hash } },
+  ];
+  const told = { views: [ANNOUNCEMENTS], from: position, to: position, writes, deadLetters: [] };
+  return (await views.commit(told)).kind === "committed" ? "told" : "superseded";
 };
 
 /** Page by page. Many duties change with one record, so a page may end between two of one sequence. */
@@ -167,14 +199,16 @@ const tell = async (
   const atKey = timeKey(at);
   const ids = duties.map(({ id }) => id);
   const known = await loadRows(views, TOLD, ids);
-  const toldOf = new Map(known.map((row) => [identity(idOf(row)), toldIn(row)]));
+  const toldOf = new Map(known.map((row) => [identity(idOf(row)), row]));
   const announcements: Announcement[] = [];
   const writes = [...others];
   for (const { id, row } of duties) {
     const told: Told = { state: stateOfRow(row, atKey), dueAt: rowText(row, "due_at") };
-    for (const transition of transitionsTo(told, toldOf.get(identity(id))))
-      announcements.push(announcementOf({ id, row, told, transition, rules, at }));
-    writes.push(...recordOf(id, told));
+    const before = toldOf.get(identity(id));
+    const tellings = before ? rowInteger(before, "tellings") : 0;
+    for (const transition of transitionsTo(told, before && toldIn(before)))
+      announcements.push(announcementOf({ id, row, told, tellings, transition, rules, at }));
+    writes.push(...recordOf(id, told, tellings + 1));
   }
   if (announcements.length > 0) await publish(announcements);
   for (const { transition } of announcements) onAnnounced(transition);
@@ -188,11 +222,11 @@ const toldIn = (row: Row): Told => {
   return { state: state ?? "open", dueAt: rowText(row, "due_at") };
 };
 
-const recordOf = (id: DutyId, told: Told): readonly Write[] => {
+const recordOf = (id: DutyId, told: Told, tellings: number): readonly Write[] => {
   const at = nextBoundary(told);
   const key = ownedKey(id);
   return [
-    { kind: "upsert", table: TOLD, row: { ...keyOf(id), state: told.state, due_at: told.dueAt } },
+    { kind: "upsert", table: TOLD, row: { ...keyOf(id), state: told.state, due_at: told.dueAt, tellings } },
     at === undefined
       ? { kind: "delete", table: BOUNDARIES, key }
       : { kind: "upsert", table: BOUNDARIES, row: { ...key, at } },
@@ -203,19 +237,21 @@ const announcementOf = (parts: {
   id: DutyId;
   row: Row;
   told: Told;
+  /** How often it was recorded before: what becomes so again is told again, also within the window of the stream. */
+  tellings: number;
   transition: Transition;
   rules: Rules;
   at: string;
 }): Announcement => {
-  const { id, row, told, transition, rules, at } = parts;
+  const { id, row, told, tellings, transition, rules, at } = parts;
   const { tenant, obligationId } = id;
   const [assetId, deadline] = [rowText(row, "asset_id"), rowText(row, "deadline")];
   const rule = deadlineOf(rules.deadlines, deadline);
   // A duty that opens has one id, whatever has become of it when that is told: an earlier telling may have been stored and not recorded.
   const identified = JSON.stringify(
-    transition === "open"
+    transition === "open" && tellings === 0
       ? [tenant, obligationId, transition, told.dueAt]
-      : [tenant, obligationId, transition, told.state, told.dueAt],
+      : [tenant, obligationId, transition, told.state, told.dueAt, tellings],
   );
   return {
     tenant,

@@ -1,11 +1,19 @@
-import { type Table, TEXT } from "../../views/tables.ts";
+import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
 import type { ViewDefinition } from "../../views/view-store.ts";
 
 /** What was told of each duty last. Not a projection: it does not follow from the log, and a rebuilt view of cases tells nothing again. */
 export const TOLD = {
   name: "obligations_told",
-  columns: { tenant: TEXT, obligation_id: TEXT, state: TEXT, due_at: TEXT },
+  columns: { tenant: TEXT, obligation_id: TEXT, state: TEXT, due_at: TEXT, tellings: INTEGER },
   primaryKey: ["tenant", "obligation_id"],
+  indexes: [],
+} as const satisfies Table;
+
+/** By which rules duties were told of last: other rules give duties that are there already another time. */
+export const TOLD_RULES = {
+  name: "obligation_rules_told",
+  columns: { name: TEXT, rules: TEXT },
+  primaryKey: ["name"],
   indexes: [],
 } as const satisfies Table;
 
@@ -19,6 +27,6 @@ export const BOUNDARIES = {
 
 export const ANNOUNCEMENTS: ViewDefinition = {
   name: "announcements",
-  version: 1,
-  tables: [TOLD, BOUNDARIES],
+  version: 2,
+  tables: [TOLD, BOUNDARIES, TOLD_RULES],
 };

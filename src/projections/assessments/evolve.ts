@@ -13,6 +13,8 @@ const UPDATED = "assessment.impact_assessment_updated";
 const COMPLETED = "assessment.impact_assessment_completed";
 const RISK_CHANGED = "assessment.risk_classification_changed";
 
+const DATE_CHARACTERS = "2026-11-20".length;
+
 const isAssessment = ({ facts }: FirstEvent): boolean =>
   facts.eventType.startsWith("assessment.impact_assessment_");
 
@@ -61,23 +63,26 @@ const grown = (
   said = withinChecklist(say(say(said, eventType, occurred), "asset_id", assetId));
   const at = before ? rowText(before, "at") : occurred;
   const of = (name: string): string | null => said[name]?.[0] ?? null;
-  const completedAt = of(COMPLETED);
+  const [startedAt, completedAt] = [of(STARTED), of(COMPLETED)];
+  const until = of("valid_until");
+  // What ended before it was completed was said of an earlier one.
+  const isOfLast = until !== null && (completedAt === null || until >= completedAt.slice(0, DATE_CHARACTERS));
   return {
     ...key,
     asset_id: of("asset_id") ?? assetId,
     assessment_type: of("assessment_type"),
     version: of("version"),
     at: earlierOf(occurred, at),
-    state: (completedAt !== null
+    state: (completedAt !== null && (startedAt === null || completedAt >= startedAt)
       ? "completed"
-      : of(STARTED) !== null
+      : startedAt !== null
         ? "started"
         : "orphan") satisfies AssessmentState,
-    started_at: of(STARTED),
+    started_at: startedAt,
     updated_at: of(UPDATED),
     completed_at: completedAt,
     valid_until:
-      of("valid_until") ?? (of("assessment_type") === "bias_audit" ? aYearAfter(completedAt) : null),
+      (isOfLast ? until : null) ?? (of("assessment_type") === "bias_audit" ? aYearAfter(completedAt) : null),
     said: latestText(said),
   };
 };
@@ -117,7 +122,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 2,
+  version: 3,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

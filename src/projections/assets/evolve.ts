@@ -1,4 +1,5 @@
 /** The view `assets`: what is known of each AI system, from all of its events. */
+import { RISK_TIERS } from "../../event/audit-event.ts";
 import { type EventFacts, isObject, type JsonObject, metadataText } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataTexts } from "../../event/metadata-lists.ts";
 import { ASSET_LEGAL_BASES_MAX } from "../../limits.ts";
@@ -24,11 +25,14 @@ const DESCRIBED: Readonly<Record<string, readonly string[]>> = {
   retention: ["retention"],
 };
 
+const DEPLOYED = "model.model_deployed";
+const RETIRED = "model.model_retired";
+
 const STATUS: Readonly<Record<string, AssetStatus>> = {
   "asset.created": "active",
   "asset.archived": "archived",
-  "model.model_deployed": "active",
-  "model.model_retired": "retired",
+  [DEPLOYED]: "active",
+  [RETIRED]: "retired",
 };
 
 const RISK_CHANGED = "assessment.risk_classification_changed";
@@ -36,8 +40,8 @@ const RISK_CHANGED = "assessment.risk_classification_changed";
 const TIMES: Readonly<Record<string, string>> = {
   "asset.created": "created_at",
   "asset.archived": "archived_at",
-  "model.model_deployed": "deployed_at",
-  "model.model_retired": "retired_at",
+  [DEPLOYED]: "deployed_at",
+  [RETIRED]: "retired_at",
   "assessment.impact_assessment_completed": "assessed_at",
 };
 
@@ -100,7 +104,8 @@ const grow = (asset: Asset, facts: EventFacts): void => {
     if (value !== null && value !== undefined) addSaid(asset.said, name, [value, occurred, eventId]);
   };
   say("risk_tier", tierOf(facts));
-  say("version", assetVersion);
+  // Which version went away says nothing of the one that stays.
+  if (eventType !== RETIRED) say("version", assetVersion);
   if (DESCRIBING.test(eventType)) for (const [name, value] of described(facts)) say(name, value);
 };
 
@@ -126,13 +131,21 @@ const described = (facts: EventFacts): readonly (readonly [string, string | unde
   if (eventType.startsWith("assessment.")) return done;
   const personal = metadata.processes_personal_data;
   const version = metadataText(metadata, "asset_version", "version", "model_version");
+  const ofModel = assetVersion ?? version;
   return [
     ...done,
-    ["version", assetVersion === null ? version : undefined],
+    ["version", assetVersion === null && eventType !== RETIRED ? version : undefined],
+    ["deployed_version", eventType === DEPLOYED ? ofModel : undefined],
+    // Also that none was named, so that an earlier name does not stay.
+    ["retired_version", eventType === RETIRED ? (ofModel ?? "") : undefined],
     ["clauses", clausesIn(metadata)],
     ...oversightPerson(metadata),
     ["processes_personal_data", typeof personal === "boolean" ? String(personal) : undefined],
-    ...Object.entries(DESCRIBED).map(([name, keys]) => [name, metadataText(metadata, ...keys)] as const),
+    ...Object.entries(DESCRIBED).map(([name, keys]) => {
+      // Of a model `name` is its own.
+      const own = eventType.startsWith("model.") ? keys.filter((key) => key !== "name") : keys;
+      return [name, metadataText(metadata, ...own)] as const;
+    }),
   ];
 };
 
@@ -155,7 +168,21 @@ const oversightPerson = (metadata: JsonObject) => {
 /** An event that changes the classification says it in its metadata; any other was sent under the tier of its time. */
 const tierOf = ({ eventType, metadata, riskTier }: EventFacts): string | null => {
   if (eventType !== RISK_CHANGED) return riskTier;
-  return metadataText(metadata, "to", "to_tier", "new_tier", "risk_tier") ?? riskTier;
+  const to = metadataText(metadata, "to", "to_tier", "new_tier", "risk_tier")?.toLowerCase();
+  return RISK_TIERS.find((tier) => tier === to) ?? riskTier;
+};
+
+/** An asset whose old model was retired after a newer one was deployed goes on. */
+const statusOf = ({ status, deployed_version: deployed, retired_version: retired }: Latest): string => {
+  if (status === undefined) return "seen" satisfies AssetStatus;
+  const [said] = status;
+  const isOtherRetired =
+    said === ("retired" satisfies AssetStatus) &&
+    deployed !== undefined &&
+    retired !== undefined &&
+    retired[0] !== "" &&
+    retired[0] !== deployed[0];
+  return isOtherRetired ? ("active" satisfies AssetStatus) : said;
 };
 
 const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSETS> => ({
@@ -164,7 +191,7 @@ const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSE
   events: asset.events,
   first_at: asset.firstAt,
   last_at: asset.lastAt,
-  status: asset.said.status?.[0] ?? ("seen" satisfies AssetStatus),
+  status: statusOf(asset.said),
   risk_tier: asset.said.risk_tier?.[0] ?? null,
   version: asset.said.version?.[0] ?? null,
   legal_bases: JSON.stringify(asset.legalBases),
@@ -195,7 +222,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 3,
+  version: 4,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),

@@ -9,7 +9,17 @@ import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import type { Projection, StateKey, States } from "../projection.ts";
 import { DUTY_CHANGES, dutyChanges } from "./duty-changes.ts";
 import { expireCasesAlike } from "./expire-alike.ts";
-import { componentOf, EMPTY, isHub, type Node, nodeFrom, rowOf, withFact, withNeighbour } from "./nodes.ts";
+import {
+  componentOf,
+  EMPTY,
+  factsOf,
+  isHub,
+  type Node,
+  nodeFrom,
+  rowOf,
+  withFact,
+  withNeighbour,
+} from "./nodes.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { REGISTERS } from "./registers/registers.ts";
 import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES } from "./tables.ts";
@@ -30,7 +40,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 9;
+const VERSION = 10;
 /** Other deadlines make other rows, so they are part of the version. */
 export const RULES_VERSIONS_MAX = 2 ** 32;
 
@@ -135,14 +145,12 @@ const tenantNodes = (states: States, tenant: string) => {
 
 const casesOf = (names: readonly string[], node: (name: string) => Node): readonly (readonly Fact[])[] => {
   const done = new Set<string>();
-  const cases: Fact[][] = [];
+  const cases: (readonly Fact[])[] = [];
   for (const name of names) {
     if (done.has(name)) continue;
-    const facts: Fact[] = [];
-    for (const member of componentOf(name, node)) {
-      done.add(member);
-      for (const fact of node(member).facts) facts.push(fact);
-    }
+    const members = componentOf(name, node);
+    for (const member of members) done.add(member);
+    const facts = factsOf(members, node);
     if (facts.length > 0) cases.push(facts);
   }
   return cases;

@@ -17,7 +17,7 @@ export const expireCasesAlike = async (
       const [tenant, start] = [rowText(row, "tenant"), rowText(row, "node")];
       const { cases } = await casesWith(made, tenant, [start]);
       for (const members of cases) {
-        const names = [...members.keys()];
+        const names = [...members.nodes.keys()];
         const rows = await live.load(
           CASE_NODES,
           names.map((node) => ({ tenant, node })),

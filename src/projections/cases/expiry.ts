@@ -12,14 +12,18 @@ import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { Expectation, ViewRevision, ViewStore, Write } from "../../views/view-store.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
 import { dutyChanges } from "./duty-changes.ts";
-import { componentOf, type Node, nodeFrom, rowOf, withoutFacts } from "./nodes.ts";
+import { componentOf, factsOf, type Node, nodeFrom, rowOf, withoutFacts } from "./nodes.ts";
 import { loadNodes } from "./queries.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES } from "./tables.ts";
 
 export type RowChanges = Pick<ViewRevision, "expected" | "writes">;
 
-export type Members = ReadonlyMap<string, Node>;
+/** The nodes of a case that are there, and its facts as the registers were made of them. */
+export interface Members {
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly factsOf: (name: string) => readonly Fact[];
+}
 
 /** The cases that the names belong to, as the nodes that are there. */
 export const casesWith = async (
@@ -33,17 +37,17 @@ export const casesWith = async (
   const cases: Members[] = [];
   for (const name of names) {
     if (done.has(name)) continue;
-    const members = new Map<string, Node>();
+    const nodes = new Map<string, Node>();
     for (const member of componentOf(name, node)) {
       done.add(member);
-      if (rows.has(member)) members.set(member, node(member));
+      if (rows.has(member)) nodes.set(member, node(member));
     }
-    cases.push(members);
+    cases.push({ nodes, factsOf: (member) => factsOf([member], node) });
   }
   return { cases, rows };
 };
 
-const factsOf = (members: Members): readonly Fact[] => [...members.values()].flatMap(({ facts }) => facts);
+const allFactsOf = (members: Members): readonly Fact[] => [...members.nodes.keys()].flatMap(members.factsOf);
 
 /** What is left of a case without some of its facts. */
 export const withoutGone = (
@@ -54,18 +58,18 @@ export const withoutGone = (
   const writes: Write[] = [];
   const left: Fact[] = [];
   const groups = new Map<Sequence, Fact[]>();
-  for (const [name, node] of members) {
-    const reduced = withoutFacts(node, (fact) => goneWith(name, fact));
-    left.push(...reduced.facts);
-    if (reduced.facts.length === node.facts.length) continue;
-    writes.push({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, reduced) });
-    for (const fact of node.facts) {
+  for (const [name, node] of members.nodes) {
+    for (const fact of members.factsOf(name)) {
       const group = goneWith(name, fact);
-      if (group !== undefined) groups.set(group, [...(groups.get(group) ?? []), fact]);
+      if (group === undefined) left.push(fact);
+      else groups.set(group, [...(groups.get(group) ?? []), fact]);
     }
+    const reduced = withoutFacts(node, (fact) => goneWith(name, fact));
+    if (reduced.facts.length < node.facts.length)
+      writes.push({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, reduced) });
   }
   const changes: CaseChanges = {
-    before: [factsOf(members)],
+    before: [allFactsOf(members)],
     now: left.length > 0 ? [left] : [],
     gone: [...groups.values()],
   };
@@ -85,7 +89,7 @@ export const casesExpiring = async (
 ): Promise<RowChanges> => {
   const { tenant, names, expiring, rules } = parts;
   const { cases, rows } = await casesWith(views, tenant, names);
-  const asked = cases.flatMap(factsOf).filter(({ id }) => !expiring.has(id));
+  const asked = cases.flatMap(allFactsOf).filter(({ id }) => !expiring.has(id));
   const stored = await views.load(
     EVENTS,
     asked.map(({ id }) => ({ tenant, event_id: id })),
@@ -94,10 +98,10 @@ export const casesExpiring = async (
   const expected: Expectation[] = [];
   const writes: Write[] = [];
   for (const members of cases) {
-    const facts = factsOf(members);
+    const facts = allFactsOf(members);
     if (facts.length === 0 || !facts.every(({ id }) => expiring.has(id) || gone.has(id))) continue;
     const first = Math.min(...facts.map(({ sequence }) => sequence));
-    for (const node of members.keys())
+    for (const node of members.nodes.keys())
       expected.push({ table: CASE_NODES, key: { tenant, node }, row: rows.get(node) });
     writes.push(...withoutGone({ tenant, members, rules }, () => first));
   }

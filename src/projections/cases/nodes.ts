@@ -2,8 +2,16 @@
  * A row of CASE_NODES as the rules see it, and how it grows. All of it depends on the set of events only, also where a limit is reached; and on
  * which of them have expired with their case.
  */
-import { isOfNotice } from "../../cases/case.ts";
-import { type Fact, inOrder, type LinkKind } from "../../cases/fact.ts";
+import { standsAlone } from "../../cases/case.ts";
+import {
+  type Fact,
+  INCIDENT_DETECTED,
+  inOrder,
+  type LinkKind,
+  type Links,
+  OBJECTION_RECEIVED,
+  type Writable,
+} from "../../cases/fact.ts";
 import { factFrom, type StoredFact, storedFact } from "../../cases/stored-fact.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
@@ -41,7 +49,7 @@ export const nodesOf = (fact: Fact): readonly string[] => {
     const value = links[kind];
     if (value !== undefined) names.push(nodeName(kind, value));
   }
-  if (names.length === 0 && isOfNotice(fact)) names.push(`notice:${fact.id}`);
+  if (names.length === 0 && standsAlone(fact)) names.push(`event:${fact.id}`);
   return names;
 };
 
@@ -135,4 +143,29 @@ export const componentOf = (start: string, node: (name: string) => Node): readon
     for (const neighbour of here.neighbours) if (!isHub(node(neighbour))) found.add(neighbour);
   }
   return [...found];
+};
+
+/**
+ * The facts of a case. An objection_id or incident_id that stands beside too many others connects nothing, so it names nothing either: what it would have named is
+ * named by its own event, as if it had none. Otherwise two cases would have a row of the same key in a register, and the last one to arrive would stay.
+ */
+export const factsOf = (names: readonly string[], node: (name: string) => Node): readonly Fact[] =>
+  names.flatMap((name) => node(name).facts.map((fact) => withoutHubs(fact, node)));
+
+const withoutHubs = (fact: Fact, node: (name: string) => Node): Fact => {
+  const { objection, incident } = fact.links;
+  const namesHub = (kind: LinkKind, value: string | undefined): boolean =>
+    value !== undefined && isHub(node(nodeName(kind, value)));
+  const [isObjectionHub, isIncidentHub] = [namesHub("objection", objection), namesHub("incident", incident)];
+  if (!(isObjectionHub || isIncidentHub)) return fact;
+  const links: Writable<Links> = { ...fact.links };
+  if (isObjectionHub) {
+    delete links.objection;
+    if (OBJECTION_RECEIVED.includes(fact.type)) links.objection = fact.id;
+  }
+  if (isIncidentHub) {
+    delete links.incident;
+    if (fact.type === INCIDENT_DETECTED) links.incident = fact.id;
+  }
+  return { ...fact, links };
 };

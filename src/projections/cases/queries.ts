@@ -5,7 +5,7 @@ import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
 import { type CaseView, caseView } from "./case-view.ts";
-import { componentOf, isHub, type Node, nodeFrom, nodeName } from "./nodes.ts";
+import { componentOf, factsOf, isHub, type Node, nodeFrom, nodeName } from "./nodes.ts";
 import { CASE_NODES } from "./tables.ts";
 
 export interface FoundCase extends CaseView {
@@ -13,6 +13,8 @@ export interface FoundCase extends CaseView {
   readonly events: number;
   /** Whether there was one before of the same names, which has expired. */
   readonly hasExpired: boolean;
+  /** Whether the name stands beside so many others that it holds no case together: what has a name of its own is a case of its own then. */
+  readonly isShared: boolean;
 }
 
 export const findCase = async (
@@ -24,11 +26,12 @@ export const findCase = async (
   const rows = await loadNodes(views, tenant, [start]);
   if (rows.size === 0) return undefined;
   const node = (name: string): Node => nodeFrom(rows.get(name));
-  const members = componentOf(start, node).map(node);
-  const facts: readonly Fact[] = members.flatMap(({ facts: own }) => own);
+  const names = componentOf(start, node);
+  const members = names.map(node);
+  const facts = factsOf(names, node);
   const events = members.reduce((sum, each) => sum + each.events - each.gone.length, 0);
   const hasExpired = members.some(({ gone }) => gone.length > 0);
-  return { ...caseView(tenant, facts, rules), events, hasExpired };
+  return { ...caseView(tenant, facts, rules), events, hasExpired, isShared: isHub(node(start)) };
 };
 
 /** The names by which an event belongs to the case of a correlation, also where it is not among the facts that are kept. */

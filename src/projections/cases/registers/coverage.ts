@@ -27,9 +27,9 @@ const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly Duty
     const { law, duty } = BIAS_AUDIT;
     if (needsBiasAudit(decision)) rows.push(rowOf({ tenant, asset, law, duty, status: "open" }));
   }
-  for (const { deadline, startedBy, status } of obligations) {
+  for (const { deadline, asset, status } of obligations) {
     const { law, duty } = dutyOf(deadlines, deadline);
-    rows.push(rowOf({ tenant, asset: startedBy.asset, law, duty, status }));
+    rows.push(rowOf({ tenant, asset, law, duty, status }));
   }
   return rows;
 };

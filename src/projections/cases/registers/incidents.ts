@@ -1,5 +1,5 @@
 import type { Incident } from "../../../cases/case.ts";
-import { timeKeyOf } from "../../../event/formats.ts";
+import { instantKeyOf } from "../../../event/formats.ts";
 import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
@@ -64,7 +64,7 @@ const rowOf = (
     at: first.at,
     state: stateOf(incident),
     detected_at: detected?.at ?? null,
-    aware_at: (aware === undefined ? undefined : timeKeyOf(aware)) ?? null,
+    aware_at: (aware === undefined ? undefined : instantKeyOf(aware)) ?? null,
     authority: said("authority"),
     report_due_at:
       obligations.find(({ incidentId, deadline }) => incidentId === id && deadline !== "EU26-5")?.dueAt ??

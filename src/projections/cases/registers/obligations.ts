@@ -54,7 +54,7 @@ const rowOf = (tenant: string, obligation: Obligation): RowOf<typeof OBLIGATIONS
     tenant,
     obligation_id: obligation.id,
     deadline: obligation.deadline,
-    asset_id: startedBy.asset,
+    asset_id: obligation.asset,
     subject_hash: startedBy.subject ?? null,
     decision_id: obligation.decisionId ?? null,
     objection_id: obligation.objectionId ?? null,

@@ -1,0 +1,271 @@
+/** Where clocks are easily a day or an event off: the edges of laws, zones, limits and years, and what is said twice. */
+import { describe, expect, test } from "bun:test";
+import { caseOf } from "../cases/case.ts";
+import { type Fact, factOf } from "../cases/fact.ts";
+import { eventFacts } from "../event/facts.ts";
+import { needsBiasAudit } from "./bias-audit.ts";
+import { type Obligation, obligationsOf, type Rules } from "./clocks.ts";
+import { readRules, STANDARD_RULES } from "./overrides.ts";
+import { stateAt } from "./state.ts";
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** `id type timestamp`, and what else it says. */
+const fact = (line: string, metadata: Metadata = {}, members: Metadata = {}): Fact => {
+  const [event_id, event_type, timestamp] = line.split(" ");
+  const facts = eventFacts({ event_id, event_type, timestamp, asset_id: "a", metadata, ...members });
+  if (!facts) throw new Error(line);
+  return factOf(facts, 1);
+};
+
+type Duties = Readonly<Record<string, Obligation>>;
+
+const dutiesBy = (rules: Rules, ...facts: readonly Fact[]): Duties =>
+  Object.fromEntries(obligationsOf(caseOf(facts), rules).map((duty) => [duty.deadline, duty]));
+
+const duties = (...facts: readonly Fact[]): Duties => dutiesBy(STANDARD_RULES, ...facts);
+
+const rulesOf = (overrides: object): Rules => {
+  const read = readRules(JSON.stringify(overrides));
+  if (read.kind !== "rules") throw new Error(read.errors.join());
+  return read.rules;
+};
+
+const DENIED = { outcome: "denied" };
+
+const dayOf = (duty: Obligation | undefined): string | undefined => duty?.dueAt.slice(0, "2026-11-20".length);
+
+describe("a law applies from a day as its own zone counts days", () => {
+  const names = (law: string) => ({ legal_bases: [law] });
+  test.each([
+    ["EU73-GEN", "incident.detected", "2026-08-01T22:30:00Z", {}, "eu_ai_act_art_73", true],
+    ["EU73-GEN", "incident.detected", "2026-08-01T21:59:59Z", {}, "eu_ai_act_art_73", false],
+    ["EU26-5", "incident.detected", "2027-12-01T23:00:00Z", { role: "deployer" }, "eu_ai_act_art_26", true],
+    ["EU26-5", "incident.detected", "2026-11-20T10:00:00Z", { role: "deployer" }, "eu_ai_act_art_26", false],
+    ["PIPA-REVIEW", "objection.received", "2024-03-14T15:00:00Z", {}, "pipa_37_2_kr", true],
+    ["PIPA-REVIEW", "objection.received", "2024-03-14T14:59:59Z", {}, "pipa_37_2_kr", false],
+    ["CIA-EXPL", "objection.received", "2020-08-04T15:00:00Z", {}, "credit_info_36_2_kr", true],
+    ["CIA-EXPL", "objection.received", "2015-08-05T00:00:00Z", {}, "credit_info_36_2_kr", false],
+    [
+      "CO-ADVERSE",
+      "decision.automated_decision_made",
+      "2027-01-01T07:00:00Z",
+      DENIED,
+      "colorado_sb26_189",
+      true,
+    ],
+    [
+      "CO-ADVERSE",
+      "decision.automated_decision_made",
+      "2027-01-01T05:00:00Z",
+      DENIED,
+      "colorado_sb26_189",
+      false,
+    ],
+    ["LL144-NOTICE", "decision.automated_decision_made", "2023-07-05T04:00:00Z", {}, "nyc_ll144", true],
+    ["LL144-NOTICE", "decision.automated_decision_made", "2023-07-05T02:00:00Z", {}, "nyc_ll144", false],
+  ])("%s: %s at %s", (deadline, type, at, metadata, law, applies) => {
+    expect(duties(fact(`e ${type} ${at}`, metadata, names(law)))[deadline] !== undefined).toBe(applies);
+  });
+
+  test.each([
+    ["2023-07-05T02:00:00Z", false],
+    ["2023-07-05T04:00:00Z", true],
+  ])("a bias audit for a decision of %s", (at, isNeeded) => {
+    const made = fact(`d decision.automated_decision_made ${at}`, {}, names("nyc_ll144"));
+    expect(caseOf([made]).decisions.map(needsBiasAudit)).toEqual([isNeeded]);
+  });
+});
+
+describe("an extension", () => {
+  const received = (type: string, law: string) =>
+    fact(
+      "o objection.received 2026-01-10T09:00:00Z",
+      { objection_id: "o1", objection_type: type },
+      { legal_bases: [law] },
+    );
+  const extended = (days: number) =>
+    fact("x objection.acknowledged 2026-01-20T09:00:00Z", {
+      objection_id: "o1",
+      extension_days: days,
+      reason: "many",
+    });
+
+  // Ten business days from Saturday, 10 January, end on Friday, 23 January.
+  test.each([
+    ["GDPR-12-3", "appeal", "gdpr_art_22", { count: 30, unit: "days" }, 60, "2026-04-09"],
+    ["PIPA-EXPL", "explanation_request", "pipa_37_2_kr", { count: 1, unit: "months" }, 30, "2026-03-12"],
+    [
+      "PIPA-EXPL",
+      "explanation_request",
+      "pipa_37_2_kr",
+      { count: 10, unit: "business_days" },
+      30,
+      "2026-02-22",
+    ],
+  ])("of %s has its own unit, whatever the operator's limit has", (id, type, law, limit, days, due) => {
+    const rules = rulesOf({ deadlines: { [id]: { limit } } });
+    expect(dayOf(dutiesBy(rules, received(type, law), extended(days))[id])).toBe(due);
+  });
+
+  test("is as long as was told, and no longer than the law allows", () => {
+    const gdpr = (days: number) =>
+      dayOf(duties(received("appeal", "gdpr_art_22"), extended(days))["GDPR-12-3"]);
+    expect([gdpr(5), gdpr(1000)]).toEqual(["2026-02-15", "2026-04-10"]);
+  });
+
+  test("of half a day is none", () => {
+    const found = duties(received("explanation_request", "pipa_37_2_kr"), extended(0.5))["PIPA-EXPL"];
+    expect(found).toMatchObject({ extensions: 0, dueAt: "2026-02-09T14:59:59" });
+  });
+});
+
+describe("a notice before the use, by another limit, with clocks put forward on its last day", () => {
+  const rules = rulesOf({ deadlines: { "LL144-NOTICE": { limit: { count: 14, unit: "days" } } } });
+  const law = { legal_bases: ["nyc_ll144"] };
+  const used = (at: string) =>
+    dutiesBy(
+      rules,
+      fact("n transparency.notice_shown 2026-02-22T15:00:00Z", { decision_id: "d1" }, law),
+      fact(`d decision.automated_decision_made ${at}`, { decision_id: "d1" }, law),
+    )["LL144-NOTICE"];
+
+  test("the day begins where its zone begins it", () => {
+    expect(used("2026-03-20T15:00:00Z")).toMatchObject({ status: "met", dueAt: "2026-03-08T05:00:00" });
+    expect(used("2026-03-08T04:30:00Z")?.status).toBe("open");
+  });
+});
+
+describe("of what is said several times", () => {
+  const received = (type: string) =>
+    fact("o objection.received 2026-09-02T10:00:00Z", { objection_id: "o1", objection_type: type });
+  const resolved = (id: string, at: string, says: Metadata) =>
+    fact(`${id} objection.resolved ${at}`, { objection_id: "o1", ...says });
+  const refused = resolved("r1", "2026-09-05T10:00:00Z", { resolution: "denied", reason: "no" });
+  const refusedSilently = resolved("r1", "2026-09-05T10:00:00Z", { resolution: "denied" });
+  const upheldLate = resolved("r2", "2026-11-20T10:00:00Z", { resolution: "upheld" });
+
+  test("the first answer stops a clock, whatever is resolved again later", () => {
+    const review = duties(received("appeal"), refused, upheldLate)["PIPA-REVIEW"];
+    expect(review).toMatchObject({ status: "met", stoppedBy: { id: "r1" } });
+    expect(duties(received("explanation_request"), refused, upheldLate)["PIPA-EXPL"]?.status).toBe("met");
+  });
+
+  test("a refusal without a reason still owes one after it was refused again, or upheld", () => {
+    const again = resolved("r2", "2026-10-05T10:00:00Z", { resolution: "denied", reason: "no" });
+    const denial = duties(received("appeal"), refusedSilently, again)["PIPA-DENY"];
+    expect(denial).toMatchObject({ status: "met_late", startedBy: { id: "r1" } });
+    expect(duties(received("appeal"), refusedSilently, upheldLate)["PIPA-DENY"]).toBeDefined();
+  });
+
+  test("an acknowledgement from before does not hide the one after", () => {
+    const early = fact("a objection.acknowledged 2026-09-02T09:59:59Z", { objection_id: "o1" });
+    const after = fact("b objection.acknowledged 2026-09-02T11:00:00Z", { objection_id: "o1" });
+    const found = duties(received("appeal"), early, after)["OBJ-ACK"];
+    expect(found).toMatchObject({ status: "met", stoppedBy: { id: "b" } });
+  });
+
+  test("an explanation that names another objection is no answer to this one", () => {
+    const about = (id: string, objection: string, type: string, day: number) =>
+      fact(`${id} ${type} 2026-09-0${day}T10:00:00Z`, {
+        decision_id: "d1",
+        objection_id: objection,
+        objection_type: "explanation_request",
+      });
+    const facts = [
+      fact("d decision.automated_decision_made 2026-09-01T10:00:00Z", { decision_id: "d1" }),
+      about("a", "A", "objection.received", 2),
+      about("b", "B", "objection.received", 3),
+      about("e", "A", "decision.explanation_provided", 4),
+    ];
+    const found = obligationsOf(caseOf(facts), STANDARD_RULES).filter(
+      ({ deadline }) => deadline === "PIPA-EXPL",
+    );
+    expect(found.map(({ startedBy, status }) => [startedBy.id, status])).toEqual([
+      ["a", "met"],
+      ["b", "open"],
+    ]);
+  });
+
+  test.each([
+    ["1", "2"],
+    ["2", "1"],
+  ])(
+    "a review that is triggered and completed in one moment is closed, whatever the ids (%s, %s)",
+    (one, other) => {
+      const about = { decision_id: "d1" };
+      const triggered = fact(`${one} decision.human_review_triggered 2026-09-02T10:00:00Z`, about);
+      const completed = fact(`${other} decision.human_review_completed 2026-09-02T10:00:00Z`, about);
+      expect(
+        duties(...[triggered, completed].sort((a, b) => (a.id < b.id ? -1 : 1)))["HR-CLOSE"]?.status,
+      ).toBe("met");
+    },
+  );
+
+  test("an incident whose class is learned later has the limit of that class", () => {
+    const detected = fact("i incident.detected 2026-09-01T10:00:00Z", { incident_id: "i1" });
+    const said = { incident_id: "i1", incident_class: "death" };
+    const reported = fact("j incident.reported_to_authority 2026-09-20T10:00:00Z", said);
+    const found = duties(detected, reported);
+    expect(found["EU73-GEN"]).toBeUndefined();
+    expect(found["EU73-DEATH"]).toMatchObject({ status: "met_late", dueAt: "2026-09-11T21:59:59" });
+  });
+});
+
+describe("where no decision is in the log", () => {
+  const of = { correlation_id: "c" };
+  const received = (type: string) =>
+    fact("o objection.received 2027-01-01T00:00:00Z", { objection_type: type }, of);
+
+  test("an explanation in the same case answers a request for one", () => {
+    const explained = fact("e decision.explanation_provided 2027-01-05T00:00:00Z", {}, of);
+    expect(duties(received("explanation_request"), explained)["PIPA-EXPL"]?.status).toBe("met");
+  });
+
+  test("a review in the same case, and an answer, meet a refusal of automation", () => {
+    const found = duties(
+      received("automated_decision_refusal"),
+      fact("t decision.human_review_triggered 2027-01-02T00:00:00Z", {}, of),
+      fact("u decision.human_review_completed 2027-01-03T00:00:00Z", {}, of),
+      fact("v objection.resolved 2027-01-05T00:00:00Z", { resolution: "upheld" }, of),
+    );
+    expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "v" } });
+  });
+});
+
+describe("times at the edge", () => {
+  const triggered = (at: string) => fact(`t decision.human_review_triggered ${at}`, { decision_id: "d1" });
+  const closed = (at: string) => fact(`c decision.human_review_completed ${at}`, { decision_id: "d1" });
+
+  test.each(["2026-12-31T23:59:60Z", "2026-12-31T23:59:59.7Z"])("%s is within the last second", (at) => {
+    const found = duties(triggered("2026-12-21T10:00:00Z"), closed(at))["HR-CLOSE"];
+    expect(found).toMatchObject({ dueAt: "2026-12-31T23:59:59", status: "met" });
+  });
+
+  test("nothing is overdue while it can still be met", () => {
+    const open = { status: "open", dueAt: "2026-12-31T23:59:59", extensions: 0 } as const;
+    expect(stateAt(open, "2026-12-31T23:59:59.5")).toBe("due_soon");
+    expect(stateAt(open, "2027-01-01T00:00:00")).toBe("overdue");
+  });
+
+  test.each([
+    ["0001-01-01T00:00:00Z", "0001-01-11T23:59:59"],
+    ["0000-01-01T00:00:00Z", "0000-01-11T23:59:59"],
+    ["9999-12-31T00:00:00Z", "9999-12-31T23:59:59"],
+  ])("a limit from %s ends %s", (at, due) => {
+    expect(duties(triggered(at))["HR-CLOSE"]?.dueAt).toBe(due);
+  });
+
+  test("awareness is told in any zone", () => {
+    const aware = { aware_at: "2026-09-01T19:00:00.5+09:00" };
+    const found = duties(fact("i incident.detected 2026-09-10T10:00:00Z", aware))["EU73-GEN"];
+    expect(found).toMatchObject({ startedAt: "2026-09-01T10:00:00.5", dueAt: "2026-09-16T21:59:59" });
+  });
+
+  test("a holiday that is no date is refused", () => {
+    expect(readRules('{"holidays":["2026-12-25","2026-02-30"]}')).toEqual({
+      kind: "invalid",
+      errors: ["/holidays/1: there is no such date"],
+    });
+  });
+});

@@ -1,0 +1,83 @@
+/** One case and one decision, where something is missing, shared by too much, or said by another name. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { CASE_NEIGHBOURS_MAX, NOTICES_PER_PAGE } from "../../src/limits.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** Sends events, and reads a path once they can be seen. */
+const readAfter = async (path: string, events: readonly object[]) => {
+  const sent = await service.call("/v1/events/batch", { body: { events } });
+  expect(sent.json.data).toMatchObject({ accepted: events.length });
+  return service.call(`${path}?min_sequence=${sent.json.data.sequence}`);
+};
+
+const hashOf = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+test("a correlation_id of more decisions than a case has is refused, not shown as an empty case", async () => {
+  const decisions = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index) =>
+    event({
+      event_id: `evt_shared_${index}`,
+      correlation_id: "session",
+      metadata: { decision_id: `s${index}` },
+    }),
+  );
+  const { status, json } = await readAfter("/v1/cases/session", decisions);
+  expect(status).toBe(409);
+  expect(json).toMatchObject({ code: "case_shared" });
+  const evidence = await service.call("/v1/evidence?correlation_id=session&wait=10");
+  expect(evidence.json).toMatchObject({ code: "case_shared" });
+  expect((await service.call("/v1/decisions/s7")).json.data).toMatchObject({ decision_id: "s7" });
+});
+
+test.each([
+  ["notice_shown", "transparency.notice_shown"],
+  ["explanation_given", "decision.explanation_provided"],
+  ["decision_reversed", "decision.decision_reversed"],
+])("a case without a decision says %s of what is in it", async (member, event_type) => {
+  const said = event({ event_id: `evt_${member}`, event_type, correlation_id: member });
+  expect((await readAfter(`/v1/cases/${member}`, [said])).json.data).toMatchObject({ [member]: true });
+});
+
+test("a notice about another decision is none to the person of this one", async () => {
+  const about = { asset_id: "shop", subject_hash: hashOf("b") };
+  const { json } = await readAfter("/v1/decisions/second", [
+    event({
+      ...about,
+      event_id: "evt_notice",
+      event_type: "transparency.notice_shown",
+      timestamp: "2026-11-19T09:00:00Z",
+      metadata: { decision_id: "first" },
+    }),
+    event({ ...about, event_id: "evt_second", metadata: { decision_id: "second" } }),
+  ]);
+  expect(json.data).toMatchObject({ notice_to_person: null, missing: ["notice"] });
+});
+
+test("the last notice to the person is the last by its own time, by whatever name, and whatever came first", async () => {
+  const about = { asset_id: "desk", subject_hash: hashOf("d") };
+  const notice = (event_id: string, event_type: string, timestamp: string) =>
+    event({ ...about, event_id, event_type, timestamp });
+  const older = Array.from({ length: NOTICES_PER_PAGE + 1 }, (_, index) =>
+    notice(
+      `evt_older_${index}`,
+      "transparency.notice_shown",
+      `2026-11-01T10:00:${String(index % 60).padStart(2, "0")}Z`,
+    ),
+  );
+  const last = notice("evt_last", "transparency.notice_shown", "2026-11-19T08:00:00Z");
+  const decision = event({ ...about, event_id: "evt_desk", metadata: { decision_id: "desk" } });
+  const first = await readAfter("/v1/decisions/desk", [last, ...older, decision]);
+  expect(first.json.data).toMatchObject({ missing: [], notice_to_person: { event_id: "evt_last" } });
+  const legacy = notice("evt_legacy", "disclosure_shown", "2026-11-19T09:00:00Z");
+  const second = await readAfter("/v1/decisions/desk", [legacy]);
+  expect(second.json.data).toMatchObject({ notice_to_person: { event_id: "evt_legacy" } });
+});
+
+test("activity until the first days of the calendar is no fault", async () => {
+  expect((await service.call("/v1/activity?to=0000-01-15T00:00:00Z")).status).toBe(200);
+});

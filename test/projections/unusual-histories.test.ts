@@ -1,0 +1,210 @@
+/** Histories that are rare and not wrong: things without a name, one name for everything, equal times, far times, old versions. */
+import { describe, expect, test } from "bun:test";
+import type { StoredMessage } from "../../src/log/event-log.ts";
+import { assessmentList } from "../../src/projections/assessments/queries.ts";
+import { assetEntry, assetList } from "../../src/projections/assets/queries.ts";
+import { COVERAGE } from "../../src/projections/cases/registers/coverage.ts";
+import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
+import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
+import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
+import { noticeList } from "../../src/projections/cases/registers/notices.ts";
+import { objectionList } from "../../src/projections/cases/registers/objections.ts";
+import { entryOf, type List } from "../../src/projections/list.ts";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { createInMemoryView } from "./in-memory-view.ts";
+import { messageOf, simpleEvent } from "./records.ts";
+
+type Sent = readonly [type: string, timestamp: string, metadata?: object, members?: object];
+
+const viewAfter = async (events: readonly Sent[], order = (messages: StoredMessage[]) => messages) => {
+  const view = createInMemoryView(...PROJECTIONS);
+  const messages = events.map(([event_type, timestamp, metadata = {}, members = {}], index) =>
+    messageOf(index + 1, {
+      event: simpleEvent(`evt_${index}`, { event_type, timestamp, metadata, ...members }),
+    }),
+  );
+  for (const message of order(messages)) expect(await view.take([message])).toEqual([]);
+  return view;
+};
+
+const entriesAfter = async (
+  list: List,
+  events: readonly Sent[],
+  order?: (messages: StoredMessage[]) => StoredMessage[],
+) =>
+  (await viewAfter(events, order)).rows(list.table).map((row) => entryOf(list, row, "2027-06-01T00:00:00"));
+
+describe("what names nothing stands in its register", () => {
+  test.each<[List, string, string]>([
+    [humanReviewList, "decision.human_review_triggered", "open"],
+    [humanReviewList, "decision.human_review_completed", "orphan"],
+    [humanReviewList, "human_review", "orphan"],
+    [objectionList, "objection.acknowledged", "orphan"],
+    [objectionList, "objection.resolved", "orphan"],
+    [incidentList, "incident.mitigated", "orphan"],
+    [incidentList, "incident.reported_to_authority", "orphan"],
+  ])("%#: %s", async (list, type, state) => {
+    expect(await entriesAfter(list, [[type, "2027-01-02T00:00:00Z"]])).toMatchObject([{ state }]);
+  });
+});
+
+describe("one name for everything says nothing, in any order of arrival", () => {
+  test.each<[List, string, string]>([
+    [objectionList, "objection.received", "objection_id"],
+    [incidentList, "incident.detected", "incident_id"],
+  ])("%#: %s", async (list, type, name) => {
+    const events = Array.from({ length: 66 }, (_, index): Sent => {
+      const at = `2027-01-01T01:00:${String(index % 60).padStart(2, "0")}.${index}Z`;
+      return [type, at, { [name]: "none", decision_id: `d${index}` }];
+    });
+    const entries = await entriesAfter(list, events);
+    expect(entries.map((entry) => entry[name]).sort()).toEqual(
+      events.map((_, index) => `evt_${index}`).sort(),
+    );
+    const reversed = await entriesAfter(list, events, (messages) => messages.toReversed());
+    const order = (some: typeof entries) =>
+      some.map(({ sequence, ...entry }) => JSON.stringify(entry)).sort();
+    expect(order(reversed)).toEqual(order(entries));
+  });
+});
+
+test("a dismissal from before every notice means none of them", async () => {
+  const about = { correlation_id: "c" };
+  const found = await entriesAfter(noticeList, [
+    ["transparency.notice_dismissed", "2027-01-01T09:00:00Z", {}, about],
+    ["transparency.notice_shown", "2027-01-01T10:00:00Z", {}, about],
+  ]);
+  expect(found.map(({ notice_id, state }) => [notice_id, state])).toEqual([
+    ["evt_0", "orphan"],
+    ["evt_1", "shown"],
+  ]);
+});
+
+test("a review that is triggered twice is one, and one that is triggered after it was completed another", async () => {
+  const about = { decision_id: "d" };
+  const states = async (...days: readonly (readonly [string, number])[]) => {
+    const events = days.map(
+      ([step, day]): Sent => [`decision.human_review_${step}`, `2027-01-0${day}T00:00:00Z`, about],
+    );
+    return (await entriesAfter(humanReviewList, events)).map(({ state }) => state).sort();
+  };
+  expect(await states(["triggered", 1], ["triggered", 2], ["completed", 3])).toEqual(["completed"]);
+  expect(await states(["triggered", 1], ["completed", 2], ["triggered", 3])).toEqual(["completed", "open"]);
+});
+
+describe("an asset", () => {
+  const assetAfter = async (...events: readonly Sent[]) => {
+    const [row] = (await viewAfter(events)).rows(assetList.table);
+    return row && assetEntry(row, "2027-06-01T00:00:00");
+  };
+  const of = (asset_version: string) => ({ asset_version });
+
+  test("goes on when an old version of its model is retired after the next one was deployed", async () => {
+    const deployed: readonly Sent[] = [
+      ["model.model_deployed", "2027-01-01T00:00:00Z", {}, of("1")],
+      ["model.model_deployed", "2027-02-01T00:00:00Z", {}, of("2")],
+    ];
+    const retired = (version: string, day: number): Sent => [
+      "model.model_retired",
+      `2027-02-0${day}T00:00:00Z`,
+      { model_version: version },
+    ];
+    expect(await assetAfter(...deployed, retired("1", 2))).toMatchObject({ status: "active", version: "2" });
+    expect(await assetAfter(...deployed, retired("1", 2), retired("2", 3))).toMatchObject({
+      status: "retired",
+      version: "2",
+    });
+    const unnamed: Sent = ["model.model_retired", "2027-02-04T00:00:00Z"];
+    expect(await assetAfter(...deployed, retired("1", 2), unnamed)).toMatchObject({ status: "retired" });
+    const archived: Sent = ["asset.archived", "2027-02-05T00:00:00Z"];
+    expect(await assetAfter(...deployed, retired("1", 2), archived)).toMatchObject({ status: "archived" });
+  });
+
+  test("has no tier that nobody could ask for", async () => {
+    const changed = (to: string): Sent => [
+      "assessment.risk_classification_changed",
+      "2027-01-02T00:00:00Z",
+      { to },
+      { risk_tier: "high" },
+    ];
+    expect(await assetAfter(changed("HIGH (Annex III)"))).toMatchObject({ risk_tier: "high" });
+    expect(await assetAfter(changed("Prohibited"))).toMatchObject({ risk_tier: "prohibited" });
+  });
+
+  test("keeps its name when a model tells its own", async () => {
+    const found = await assetAfter(
+      ["asset.created", "2027-01-01T00:00:00Z", { name: "Credit scoring" }],
+      ["model.model_deployed", "2027-01-02T00:00:00Z", { name: "xgboost-7" }],
+    );
+    expect(found).toMatchObject({ name: "Credit scoring" });
+  });
+});
+
+describe("an assessment that is named by its asset", () => {
+  test("is under way when it was started again after it was completed", async () => {
+    const found = await entriesAfter(assessmentList, [
+      ["assessment.impact_assessment_started", "2026-01-01T00:00:00Z"],
+      ["assessment.impact_assessment_completed", "2026-02-01T00:00:00Z"],
+      ["assessment.impact_assessment_started", "2027-01-01T00:00:00Z"],
+    ]);
+    expect(found).toMatchObject([{ state: "started" }]);
+  });
+
+  test("is not valid until a day before it was completed", async () => {
+    const of = { assessment_type: "bias_audit" };
+    const found = await entriesAfter(assessmentList, [
+      [
+        "assessment.impact_assessment_completed",
+        "2026-02-01T00:00:00Z",
+        { ...of, valid_until: "2026-12-31" },
+      ],
+      ["assessment.impact_assessment_completed", "2027-02-01T00:00:00Z", of],
+    ]);
+    expect(found).toMatchObject([
+      { completed_at: "2027-02-01T00:00:00Z", valid_until: "2028-02-01T00:00:00Z" },
+    ]);
+  });
+});
+
+test("a duty to show a notice is that of the asset that decides, whoever showed it", async () => {
+  const about = { legal_bases: ["nyc_ll144"], correlation_id: "c" };
+  const view = await viewAfter([
+    ["transparency.notice_shown", "2027-01-01T10:00:00Z", {}, { ...about, asset_id: "portal" }],
+    ["decision.automated_decision_made", "2027-03-01T10:00:00Z", {}, { ...about, asset_id: "scorer" }],
+  ]);
+  const counted = view.rows(COVERAGE).filter(({ law, duty }) => law === "nyc_ll144" && duty === "notice");
+  expect(counted.map(({ asset_id }) => asset_id)).toEqual(["scorer"]);
+});
+
+test("ids that are numbers too large to be read exactly do not become one", async () => {
+  const view = createInMemoryView(...PROJECTIONS);
+  const messages = ["12345678901234567890", "12345678901234567891"].map((id, index) =>
+    messageOf(index + 1, {
+      event: JSON.stringify(simpleEvent(`evt_${index}`, { metadata: { decision_id: "id" } })).replace(
+        '"id"',
+        id,
+      ),
+    }),
+  );
+  expect(await view.take(messages)).toEqual([]);
+  expect(view.rows(decisionList.table).map(({ decision_id }) => decision_id)).toEqual(["evt_0", "evt_1"]);
+});
+
+test("decision_id beside the other members and subject_hash in metadata are understood", async () => {
+  const subject_hash = `sha256:${"a".repeat(64)}`;
+  const type = "decision.automated_decision_made";
+  const found = await entriesAfter(decisionList, [
+    [type, "2027-01-01T00:00:00Z", { subject_hash }, { decision_id: "dec_top" }],
+  ]);
+  expect(found).toMatchObject([{ decision_id: "dec_top", subject_hash }]);
+});
+
+test("no time that an event may have keeps it out of the registers", async () => {
+  const far = "9999-12-31T23:59:59Z";
+  const found = await entriesAfter(incidentList, [
+    ["incident.detected", "2026-09-01T10:00:00Z", { incident_id: "aware", aware_at: far }],
+    ["incident.detected", far, { incident_id: "far" }],
+    ["incident.detected", "0000-01-01T00:00:00Z", { incident_id: "early" }],
+  ]);
+  expect(found).toHaveLength(3);
+});
