@@ -89,6 +89,12 @@ export const APPEND_RECORDS_IN_FLIGHT_MAX = 4 * BATCH_EVENTS_MAX;
 export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
 
 /**
+ * Messages of the log that are asked for at once, 350 KB each at most: past 64 MiB that wait for us the broker cuts the connection off ("slow consumer",
+ * measured), and with it everybody.
+ */
+export const LOG_READS_AT_ONCE = 64;
+
+/**
  * A log where every commit failed for this long is stalled. Above the 4 to 6 s that a cluster takes to choose a new leader (measured), and within
  * which all of them fail.
  */

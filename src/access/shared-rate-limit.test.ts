@@ -33,6 +33,24 @@ const request = (perSecond: number | undefined, count = 1) =>
 const allowed = (decisions: readonly RateDecision[]): number =>
   decisions.filter(({ kind }) => kind === "allowed").length;
 
+test("who comes together waits once for a counter that does not answer, and not one after another", async () => {
+  const answers: (() => void)[] = [];
+  let questions = 0;
+  const counter: RateCounter = {
+    add: () => {
+      questions++;
+      return new Promise((resolve) => answers.push(() => resolve(undefined)));
+    },
+  };
+  const [limiter] = fleet(1, counter, () => 5_000);
+  const decisions = Promise.all(Array.from({ length: 40 }, () => limiter?.take(request(1000))));
+  answers.shift()?.();
+  expect((await decisions).map((decision) => decision?.kind)).toEqual(
+    Array.from({ length: 40 }, () => "allowed"),
+  );
+  expect(questions).toBe(1);
+});
+
 test("over any number of front ends no second lets more than the rate through, and nearly all of it is used", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 5 }), async (rate, size) => {

@@ -27,7 +27,8 @@ interface Lease {
   isExhausted: boolean;
   /** A batch larger than the rest is paid for up to the end of this second. */
   paidUntil: number;
-  asking: Promise<unknown> | undefined;
+  /** Whether there was an answer. */
+  asking: Promise<boolean> | undefined;
 }
 
 /** A tenth of the rate at a time: few questions, and little is lost when a front end gets no more requests. */
@@ -52,21 +53,28 @@ export const createSharedRateLimiter = (dependencies: {
       return { kind: "allowed" };
     }
     if (lease.isExhausted) return limited(request, 1);
-    // One question at a time: who comes meanwhile waits for its answer and looks again.
-    if (lease.asking) return lease.asking.then(() => take(request));
+    // One question at a time: who comes meanwhile waits for its answer and looks again. Where there is none, nobody asks in turn: each would wait as long.
+    if (lease.asking)
+      return lease.asking.then((isAnswered) => (isAnswered ? take(request) : fallback.take(request)));
     const asking = askForMore(request, perSecond, lease);
-    lease.asking = asking;
-    return asking.finally(() => {
+    lease.asking = asking.then((decision) => {
       lease.asking = undefined;
+      return decision !== undefined;
     });
+    return asking.then((decision) => decision ?? fallback.take(request));
   };
 
-  const askForMore = async (request: RateRequest, perSecond: number, lease: Lease): Promise<RateDecision> => {
+  /** Undefined where no answer came. */
+  const askForMore = async (
+    request: RateRequest,
+    perSecond: number,
+    lease: Lease,
+  ): Promise<RateDecision | undefined> => {
     const { keyId, unit, count } = request;
     const { window } = lease;
     const wanted = Math.max(count - lease.left, Math.ceil(perSecond / LEASES_PER_SECOND));
     const value = await counter.add({ holder: keyId, unit, window }, wanted);
-    if (value === undefined) return fallback.take(request);
+    if (value === undefined) return undefined;
     const granted = Math.min(wanted, Math.max(0, perSecond - (value - wanted)));
     const has = lease.window === window ? lease.left + granted : granted;
     if (lease.window === window) [lease.left, lease.isExhausted] = [has, granted < wanted];

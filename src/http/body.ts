@@ -1,10 +1,12 @@
 /** Bytes in: type, coding, size, time and completeness, before anybody looks at the content. */
+import pLimit from "p-limit";
 import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
 import { isJsonInUtf8 } from "./media-type.ts";
 import type { ProblemCode } from "./problem.ts";
 
 export type Body =
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  /** `release` when nothing of it is needed any more: until then it counts as held. */
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly release: () => void }
   | {
       readonly kind: "refused";
       readonly code: Extract<
@@ -23,12 +25,13 @@ export interface BodyReader extends Disposable {
 export interface BodyBounds {
   /** Time for one body to arrive. */
   readonly bodyMsMax: number;
-  /** Bytes of unfinished bodies over all requests. */
+  /** Bytes of bodies over all requests, those that are on their way and those that are worked on. */
   readonly bytesHeldMax: number;
 }
 
 export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyReader => {
   const deadline = createDeadline(bodyMsMax);
+  const inTurn = pLimit(INFLATED_AT_ONCE);
   let bytesHeld = 0;
   return {
     [Symbol.dispose]: deadline.stop,
@@ -39,45 +42,62 @@ export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyR
       if (refusal) return Promise.resolve(refusal);
       const announced = Number(headers.get("content-length") ?? Number.NaN);
       if (announced > bytesMax) return Promise.resolve(tooLarge(bytesMax));
-      const reserved = announced >= 0 ? announced : bytesMax;
-      if (bytesHeld + reserved > bytesHeldMax) return Promise.resolve(OVERLOADED);
-      bytesHeld += reserved;
-      const arriving = announced >= 0 ? readAnnounced(request) : readStream(request, bytesMax);
-      const release = (): void => {
-        bytesHeld -= reserved;
+      let reserved = 0;
+      /** False where it is more than can be held. */
+      const reserve = (bytes: number): boolean => {
+        if (bytesHeld + bytes - reserved > bytesHeldMax) return false;
+        bytesHeld += bytes - reserved;
+        reserved = bytes;
+        return true;
       };
-      if (!isCoding(coding)) return deadline.meet(arriving, release);
-      return deadline
-        .meet(arriving, () => {})
-        .then(async (body) => {
-          const plain =
-            body.kind === "bytes" ? toBody(await decompress(coding, body.bytes, bytesMax), bytesMax) : body;
-          release();
-          return plain;
-        });
+      const release = (): void => void reserve(0);
+      const held = (body: Arrived): Body => {
+        if (body.kind === "bytes") {
+          reserve(body.bytes.byteLength);
+          return { kind: "bytes", bytes: body.bytes, release };
+        }
+        release();
+        return body;
+      };
+      if (!reserve(announced >= 0 ? announced : bytesMax)) return Promise.resolve(OVERLOADED);
+      const arriving = announced >= 0 ? readAnnounced(request) : readStream(request, bytesMax);
+      const arrived = deadline.meet(arriving);
+      if (!isCoding(coding)) return arrived.then(held);
+      const inflate = async (bytes: Uint8Array): Promise<Arrived> => {
+        // Nobody knows before how large it becomes.
+        if (!reserve(Math.max(bytesMax, reserved))) return OVERLOADED;
+        return toBody(await decompress(coding, bytes, bytesMax), bytesMax);
+      };
+      return arrived.then((body) => (body.kind === "bytes" ? inTurn(inflate, body.bytes) : body)).then(held);
     },
   };
 };
 
-const OVERLOADED: Body = {
+/** Each may become as large as a body may be before it is known how large it is. */
+const INFLATED_AT_ONCE = 4;
+
+type Refused = Extract<Body, { readonly kind: "refused" }>;
+type Arrived = { readonly kind: "bytes"; readonly bytes: Uint8Array } | Refused;
+
+const OVERLOADED: Refused = {
   kind: "refused",
   code: "overloaded",
   detail: "More bodies are arriving than can be held. Nothing was stored.",
 };
 
-const tooLarge = (bytesMax: number): Body => ({
+const tooLarge = (bytesMax: number): Refused => ({
   kind: "refused",
   code: "payload_too_large",
   detail: `The body is larger than ${bytesMax} bytes.`,
 });
 
-const incomplete = (): Body => ({
+const incomplete = (): Refused => ({
   kind: "refused",
   code: "invalid_request",
   detail: "The body ended before it was complete.",
 });
 
-const toBody = (decompressed: Awaited<ReturnType<typeof decompress>>, bytesMax: number): Body => {
+const toBody = (decompressed: Awaited<ReturnType<typeof decompress>>, bytesMax: number): Arrived => {
   if (decompressed.kind === "bytes") return decompressed;
   if (decompressed.kind === "too_large") return tooLarge(bytesMax);
   return {
@@ -87,7 +107,7 @@ const toBody = (decompressed: Awaited<ReturnType<typeof decompress>>, bytesMax: 
   };
 };
 
-const timedOut = (bodyMsMax: number): Body => ({
+const timedOut = (bodyMsMax: number): Refused => ({
   kind: "refused",
   code: "request_timeout",
   detail: `The body was not complete after ${bodyMsMax} ms.`,
@@ -96,7 +116,7 @@ const timedOut = (bodyMsMax: number): Body => ({
 
 /** One timer for all bodies, because a timer per request costs more than most bodies take to arrive. */
 const createDeadline = (bodyMsMax: number) => {
-  const waiting = new Set<{ readonly since: number; readonly finish: (body: Body) => void }>();
+  const waiting = new Set<{ readonly since: number; readonly finish: (body: Arrived) => void }>();
   const sweep = (): void => {
     const oldest = performance.now() - bodyMsMax;
     // In order of arrival, so the first one in time ends the search.
@@ -106,12 +126,11 @@ const createDeadline = (bodyMsMax: number) => {
     }
   };
   const timer = setInterval(sweep, bodyMsMax / 10);
-  /** The body, or that its time is over. `done` is called once, at the end of either. `arriving` never rejects, nor does what is answered. */
-  const meet = (arriving: Promise<Body>, done: () => void): Promise<Body> =>
+  /** The body, or that its time is over. `arriving` never rejects, nor does what is answered. */
+  const meet = (arriving: Promise<Arrived>): Promise<Arrived> =>
     new Promise((resolve) => {
-      const finish = (body: Body): void => {
+      const finish = (body: Arrived): void => {
         if (!waiting.delete(entry)) return;
-        done();
         resolve(body);
       };
       const entry = { since: performance.now(), finish };
@@ -121,10 +140,10 @@ const createDeadline = (bodyMsMax: number) => {
   return { meet, stop: () => clearInterval(timer) };
 };
 
-const readAnnounced = (request: Request): Promise<Body> =>
+const readAnnounced = (request: Request): Promise<Arrived> =>
   request.bytes().then((bytes) => ({ kind: "bytes", bytes }), incomplete);
 
-const readStream = async (request: Request, bytesMax: number): Promise<Body> => {
+const readStream = async (request: Request, bytesMax: number): Promise<Arrived> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
@@ -145,7 +164,7 @@ const readStream = async (request: Request, bytesMax: number): Promise<Body> => 
   return { kind: "bytes", bytes };
 };
 
-const typeRefusal = (headers: Headers): Body | undefined => {
+const typeRefusal = (headers: Headers): Refused | undefined => {
   const type = headers.get("content-type");
   if (type === "application/json" || (type !== null && isJsonInUtf8(type))) return undefined;
   const detail =
@@ -157,7 +176,7 @@ const typeRefusal = (headers: Headers): Body | undefined => {
 
 const ACCEPT_ENCODING = CODINGS_ACCEPTED.join(", ");
 
-const codingRefusal = (coding: string): Body | undefined => {
+const codingRefusal = (coding: string): Refused | undefined => {
   if (coding === "identity" || isCoding(coding)) return undefined;
   return {
     kind: "refused",

@@ -14,6 +14,7 @@ export const readJson = async (
   const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
   const text = readBodyText(body.bytes)?.text;
+  body.release();
   if (text === undefined) return problem(context, "invalid_utf8");
   const sliced = sliceBody(text);
   if (sliced.kind === "invalid_json") return problem(context, "invalid_json", { detail: sliced.detail });

@@ -126,7 +126,10 @@ const appendUnlessEarlier = async (
   });
 };
 
-/** By position in `taken`. Only duplicates have to be looked at again; they are read side by side. */
+/** Read side by side. */
+const REPLAYS_AT_ONCE = 16;
+
+/** By position in `taken`. Only duplicates have to be looked at again. Where one could not be read, no other is tried: each could wait as long. */
 const readReplays = async (parts: {
   reader: LogReader;
   text: string;
@@ -135,19 +138,18 @@ const readReplays = async (parts: {
 }): Promise<ReadonlyMap<number, Replay>> => {
   const { reader, text, taken, outcomes } = parts;
   const replays = new Map<number, Replay>();
-  const reading: Promise<void>[] = [];
-  for (let position = 0; position < taken.length; position++) {
-    const event = taken[position];
-    const outcome = outcomes[position];
-    if (!event || outcome?.kind !== "duplicate") continue;
-    const eventText = text.slice(event.start, event.end);
-    reading.push(
-      replayDuplicate(reader, outcome.sequence, eventText).then(
-        (replay) => void replays.set(position, replay),
-      ),
-    );
-  }
-  if (reading.length > 0) await Promise.all(reading);
+  const left = taken.entries();
+  let unavailable: Replay | undefined;
+  const readOn = async (): Promise<void> => {
+    for (const [position, { start, end }] of left) {
+      const outcome = outcomes[position];
+      if (outcome?.kind !== "duplicate") continue;
+      const replay = unavailable ?? (await replayDuplicate(reader, outcome.sequence, text.slice(start, end)));
+      if (replay.kind === "unavailable") unavailable = replay;
+      replays.set(position, replay);
+    }
+  };
+  await Promise.all(Array.from({ length: REPLAYS_AT_ONCE }, readOn));
   return replays;
 };
 

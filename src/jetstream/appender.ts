@@ -222,8 +222,8 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     // Of an id that only the broker knows it does not say which: sent one by one, each is answered for itself.
     const isBatch = fresh.length >= ATOMIC_RECORDS_MIN && (isFoundOut || tried === "untried");
     if (!isBatch || (await commitBatch(fresh, () => {})) === "has duplicates") await commitEach(fresh);
-    // Their first ones are answered now, so these are known; where the first one failed they are tried themselves.
-    if (repeated.length > 0) await commitSorted(repeated, "untried");
+    // Their first ones are answered now, and these with them: tried one after another, each could wait for as long as an acknowledgement may take.
+    for (const { entry, first } of repeated) settle(entry, repeatOf(first.parcel.outcomes[first.index]));
   };
 
   /** Whatever goes wrong in here, each record gets an answer, and the next commit its turn, exactly once. */
@@ -257,19 +257,28 @@ const once = (action: () => void): (() => void) => {
 /** Who repeats one event mostly repeats others too: so many commits are looked through before they are sent, and not after they failed. */
 const LOOKED_THROUGH_AFTER_DUPLICATE = 64;
 
+/** What a record is told whose id another one of the same commit has. */
+const repeatOf = (first: Outcome | undefined): Outcome => {
+  if (first === undefined) throw new Error("the first of a message id is answered before its repeats");
+  return first.kind === "appended" ? { kind: "duplicate", sequence: first.sequence } : first;
+};
+
 /** No message id may stand twice in one batch, and one that is known needs no commit at all. */
 const sort = (entries: readonly Entry[], sequenceOf: (messageId: string) => Sequence | undefined) => {
   const fresh: Entry[] = [];
   const known: { entry: Entry; sequence: Sequence }[] = [];
-  const repeated: Entry[] = [];
-  const ids = new Set<string>();
+  const repeated: { entry: Entry; first: Entry }[] = [];
+  const firsts = new Map<string, Entry>();
   for (const entry of entries) {
     const { messageId } = entry.record;
     const sequence = sequenceOf(messageId);
+    const first = firsts.get(messageId);
     if (sequence !== undefined) known.push({ entry, sequence });
-    else if (ids.has(messageId)) repeated.push(entry);
-    else fresh.push(entry);
-    ids.add(messageId);
+    else if (first) repeated.push({ entry, first });
+    else {
+      fresh.push(entry);
+      firsts.set(messageId, entry);
+    }
   }
   return { fresh, known, repeated };
 };

@@ -9,7 +9,8 @@ import {
   nanos,
   ReplayPolicy,
 } from "nats";
-import { PROJECTION_BYTES_PER_COMMIT_MAX } from "../limits.ts";
+import pLimit from "p-limit";
+import { LOG_READS_AT_ONCE, PROJECTION_BYTES_PER_COMMIT_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { answered } from "./answered.ts";
@@ -26,8 +27,10 @@ export const createLogReader = async (
   stream: "AUDIT" | "SANDBOX" | "CHECKPOINTS" = "AUDIT",
 ): Promise<LogReader> => {
   const manager = await connection.nats.jetstreamManager({ checkAPI: false });
+  const inTurn = pLimit(LOG_READS_AT_ONCE);
   return {
-    read: (sequence) => answered(connection, UNREADABLE, () => readMessage(manager, stream, sequence)),
+    read: (sequence) =>
+      inTurn(() => answered(connection, UNREADABLE, () => readMessage(manager, stream, sequence))),
     lastSequence: () =>
       answered(connection, UNREADABLE, () =>
         manager.streams.info(stream).then(({ state }) => state.last_seq),

@@ -13,6 +13,7 @@ import { auditSubject, encodeToken, parseAuditSubject } from "../../streams/subj
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { appenderOn, connectAs, smallRecord, startTestLog } from "../support/log.ts";
+import { standStill } from "../support/process.ts";
 import { until } from "../support/until.ts";
 
 describe("appending", () => {
@@ -42,6 +43,21 @@ describe("appending", () => {
       return retried?.kind === "refused" || retried?.kind === "unknown" ? undefined : retried;
     });
     expect(outcome).toEqual({ kind: "appended", sequence: 2 });
+  });
+
+  test("repeats of one id in a commit are told what their first one is told, and wait for nothing of their own", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log.connection);
+    const copies = (id: string, count: number) => Array.from({ length: count }, () => smallRecord(id));
+    expect(await appender.append(copies("one", 3))).toEqual([
+      { kind: "appended", sequence: 1 },
+      { kind: "duplicate", sequence: 1 },
+      { kind: "duplicate", sequence: 1 },
+    ]);
+    await standStill(log.broker.pid);
+    const outcomes = appender.append(copies("other", 7));
+    process.kill(log.broker.pid, "SIGKILL");
+    expect(new Set((await outcomes).map(({ kind }) => kind))).toEqual(new Set(["unknown"]));
   });
 
   test("more than can be in flight is refused whole, without waiting", async () => {

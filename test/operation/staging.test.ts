@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statfsSync,
   statSync,
   writeFileSync,
@@ -87,6 +88,20 @@ inMemory(
   },
 );
 
+inMemory(
+  "where somebody removes the folder in memory, batches go on on the disk, and the log says so",
+  async () => {
+    await using data = await dataFolder();
+    await using service = await spawnService({ dataDir: data.path });
+    await service.untilReady();
+    const folder = await expectStagedInMemory(service, "first");
+    rmSync(dirname(folder), { recursive: true });
+    await until("the link is gone", () => !isLink(linkOf(data.path)));
+    expect((await sendBatch(service, "second")).json.data).toMatchObject({ accepted: 100 });
+    expect(service.output).toContain("batches are staged on disk until the service is started again");
+  },
+);
+
 inMemory("of what an earlier run left, only a folder of its own kind is removed", async () => {
   await using data = await dataFolder();
   mkdirSync(join(data.path, "broker"));
@@ -99,9 +114,16 @@ inMemory("of what an earlier run left, only a folder of its own kind is removed"
       await (await prepareStaging(files, silentLogger)).remove();
       expect(existsSync(folder)).toBe(true);
     }
-  writeFileSync(files.staging, own);
-  await (await prepareStaging(files, silentLogger)).remove();
-  expect(existsSync(own)).toBe(false);
+  // A copy of a service's files names the folder of that service.
+  for (const [owner, stays] of [
+    [`${files.directory}-original`, true],
+    [files.directory, false],
+  ] as const) {
+    writeFileSync(join(own, "owner"), owner);
+    writeFileSync(files.staging, own);
+    await (await prepareStaging(files, silentLogger)).remove();
+    expect(existsSync(own)).toBe(stays);
+  }
 });
 
 /** With a folder in memory of its own, which nobody else on the machine is disturbed by. */

@@ -77,7 +77,7 @@ const postEvent = async (
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
-  const answer = await intake.acceptOne({
+  const accepting = intake.acceptOne({
     tenant: principal.tenant,
     requestId: context.requestId,
     body: body.bytes,
@@ -85,6 +85,7 @@ const postEvent = async (
     admit: admitFor(limiter, principal),
     idempotencyKey: header.key,
   });
+  const answer = await accepting.finally(body.release);
   return answer.kind === "accepted"
     ? acceptedEvent(context, answer, ["leaf_hash", answer.leafHash])
     : refused(context, answer);
@@ -103,7 +104,7 @@ const postBatch = async (
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const body = await bodies.read(request, BATCH_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
-  const answer = await intake.acceptBatch({
+  const accepting = intake.acceptBatch({
     tenant: principal.tenant,
     requestId: context.requestId,
     body: body.bytes,
@@ -111,6 +112,7 @@ const postBatch = async (
     admit: admitFor(limiter, principal),
     wantsReceipts,
   });
+  const answer = await accepting.finally(body.release);
   return answer.kind === "answered" ? acceptedBatch(context, answer) : refused(context, answer);
 };
 

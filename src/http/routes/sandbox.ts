@@ -127,7 +127,7 @@ const postEvent = async (
 ): Promise<Response> => {
   const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
-  const answer = await intakeOf(context.clientAddress()).acceptOne({
+  const accepting = intakeOf(context.clientAddress()).acceptOne({
     tenant: SANDBOX_TENANT,
     requestId: context.requestId,
     body: body.bytes,
@@ -135,6 +135,7 @@ const postEvent = async (
     isResent: false,
     idempotencyKey: undefined,
   });
+  const answer = await accepting.finally(body.release);
   if (answer.kind !== "accepted") return refused(context, answer);
   return acceptedEvent(context, answer, ["expires_at", expiryOf(answer.receivedAt)]);
 };

@@ -9,6 +9,11 @@ const MIB = 1024 * 1024;
 
 /** Largest message, in bytes: the server's own default, written down because a record must fit. */
 const PAYLOAD_BYTES_MAX = 1 * MIB;
+/**
+ * What may wait for one client before the server cuts it off, in bytes; 64 MiB by default. The service reads for all its exports, views and replies over one
+ * connection, and each reader asks for up to 16 MiB at once: four of them at the same time cost everybody the connection (measured).
+ */
+const PENDING_BYTES_MAX = 256 * MIB;
 /** Memory for streams: the sandbox reserves its whole bound; the rest is for consumers that are kept in memory. */
 const MEMORY_BYTES_MAX = SANDBOX_BYTES_MAX + 64 * MIB;
 /**
@@ -39,6 +44,7 @@ export const configure = ({ files, credentials, port }: BrokerConfiguration): st
 listen: ${quote(`127.0.0.1:${port ?? -1}`)}
 server_name: "prooftrail"
 max_payload: ${PAYLOAD_BYTES_MAX}
+max_pending: ${PENDING_BYTES_MAX}
 pid_file: ${quote(files.pid)}
 ports_file_dir: ${quote(files.run)}
 log_file: ${quote(files.log)}

@@ -15,6 +15,7 @@ export const diskTakesBytes = async (directory: string): Promise<boolean> => {
   } catch {
     return false;
   } finally {
-    await rm(path, { force: true });
+    // A disk that became read-only lets nothing be removed either.
+    await rm(path, { force: true }).catch(() => {});
   }
 };

@@ -4,7 +4,7 @@
  * outlives a start of the server, and what is acknowledged is synced in the stream itself, as ever; so a link into memory in its place
  * saves all syncs but that one (bench/RESULTS.md). Best effort: without the link the server uses the disk.
  */
-import { lstat, mkdir, mkdtemp, readFile, rm, statfs, symlink } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readFile, rm, stat, statfs, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { topology } from "../../../streams/topology.ts";
 import { COMMIT_BYTES_MAX, COMMITS_IN_FLIGHT_MAX } from "../../limits.ts";
@@ -17,8 +17,8 @@ const FOLDER_PREFIX = join(MEMORY_FOLDER, "prooftrail-batches-");
 const MEMORY_FILE_SYSTEM = 0x01021994;
 /** The commits of a service, and as much again for everything else that appends. A container has 64 MiB there if nobody asks for more. */
 const FREE_BYTES_AT_START = 2 * COMMITS_IN_FLIGHT_MAX * COMMIT_BYTES_MAX;
-/** Below it a commit may not fit, and the server would refuse it whole. */
-const FREE_BYTES_MIN = COMMIT_BYTES_MAX;
+/** Below it the commits in flight may not fit, with their headers, and the server would refuse them whole. */
+const FREE_BYTES_MIN = 1.5 * COMMITS_IN_FLIGHT_MAX * COMMIT_BYTES_MAX;
 /** A batch takes six files and folders. */
 const FREE_FILES_MIN = 100;
 const WATCH_MS = 1000;
@@ -45,10 +45,28 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
     target: join(folder, stream),
     path: join(files.store, "jetstream", "$G", "streams", stream, "batches"),
   }));
+  // A link that was left may lead nowhere, or to another service.
+  await Promise.all(links.map(({ path }) => removeLink(path)));
+  /** Others may remove it: systemd does at the end of a user's last session (RemoveIPC of logind.conf). The server refuses every batch then. */
+  const isThere = async (): Promise<boolean> => {
+    const found = links.map(({ target }) =>
+      stat(target).then(
+        (found) => found.isDirectory(),
+        () => false,
+      ),
+    );
+    return (await Promise.all(found)).every(Boolean);
+  };
   const watch = async (): Promise<void> => {
-    if (await hasRoom(FREE_BYTES_MIN)) return;
+    const hasMemory = await hasRoom(FREE_BYTES_MIN);
+    if (hasMemory && (await isThere())) return;
     const removed = await Promise.all(links.map(({ path }) => removeLink(path)));
-    if (removed.includes(true))
+    if (!removed.includes(true)) return;
+    if (hasMemory)
+      logger.warn("batches are staged on disk until the service is started again", {
+        detail: `somebody has removed ${folder}`,
+      });
+    else
       logger.warn("batches are staged on disk until the broker is started again", {
         detail: `others have filled ${MEMORY_FOLDER}`,
       });
@@ -56,7 +74,7 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
   const timer = setInterval(() => void watch(), WATCH_MS);
   return {
     link: async () => {
-      if (!(await hasRoom(FREE_BYTES_AT_START))) return;
+      if (!(await hasRoom(FREE_BYTES_AT_START)) || !(await isThere())) return;
       for (const { target, path } of links)
         await symlink(target, path, "dir").catch(() => {
           // There is no such stream yet, or the server has staged a batch on disk before we came.
@@ -78,6 +96,7 @@ const makeFolder = async (files: BrokerFiles): Promise<string | undefined> => {
     // For its owner only: what is in it are events.
     const folder = await mkdtemp(FOLDER_PREFIX);
     await writePrivateFile(files.staging, folder);
+    await writeFile(join(folder, OWNER), files.directory);
     await Promise.all(STREAMS.map((stream) => mkdir(join(folder, stream))));
     return folder;
   } catch {
@@ -85,11 +104,15 @@ const makeFolder = async (files: BrokerFiles): Promise<string | undefined> => {
   }
 };
 
-/** Of a service that was killed. The file is readable and writable for us alone, so its text can be trusted; no further than to our own kind of folder. */
+/** In the folder: whose it is. A copy of a service's files names the folder of that service, which may be running. */
+const OWNER = "owner";
+
+/** Of a service that was killed. What cannot be removed stays: it is no reason not to start. */
 const removeLeftover = async (files: BrokerFiles): Promise<void> => {
   const folder = await readFile(files.staging, "utf8").catch(() => "");
-  if (folder.startsWith(FOLDER_PREFIX) && dirname(folder) === MEMORY_FOLDER)
-    await rm(folder, { recursive: true, force: true });
+  if (!folder.startsWith(FOLDER_PREFIX) || dirname(folder) !== MEMORY_FOLDER) return;
+  const owner = await readFile(join(folder, OWNER), "utf8").catch(() => "");
+  if (owner === files.directory) await rm(folder, { recursive: true, force: true }).catch(() => {});
 };
 
 const hasRoom = async (bytes: number): Promise<boolean> => {

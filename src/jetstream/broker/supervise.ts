@@ -110,14 +110,16 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
 };
 
 const launchFirst = async (options: LaunchOptions): Promise<RunningServer> => {
-  const outcome = await launch(options);
+  let server: RunningServer | undefined;
   try {
+    const outcome = await launch(options);
     if (outcome.kind === "failed")
       throw new BrokerStartError("not_ready", `The broker did not start: ${outcome.reason}`);
-    await keepAddress(options.files, options.credentials, outcome.server.port);
-    return outcome.server;
+    server = outcome.server;
+    await keepAddress(options.files, options.credentials, server.port);
+    return server;
   } catch (error) {
-    if (outcome.kind === "ready") await outcome.server.end();
+    await server?.end();
     await options.staging.remove();
     throw error;
   }
