@@ -88,10 +88,7 @@ export const APPEND_RECORDS_IN_FLIGHT_MAX = 4 * BATCH_EVENTS_MAX;
 /** The same in bytes: four full batch bodies. */
 export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
 
-/**
- * Messages of the log that are asked for at once, 350 KB each at most: past 64 MiB that wait for us the broker cuts the connection off ("slow consumer",
- * measured), and with it everybody.
- */
+/** Messages of the log that are asked for at once, 350 KB each at most: past 64 MiB that wait for us a broker cuts everybody off ("slow consumer", measured). */
 export const LOG_READS_AT_ONCE = 64;
 
 /**
@@ -114,10 +111,7 @@ export const COMMIT_RECORDS_MAX = 1000;
 export const COMMIT_BYTES_MAX = 8 * MIB;
 /** A second commit overlaps the first one's fsyncs; a third gains nothing (measured: 97k, 113k, 113k events/s). */
 export const COMMITS_IN_FLIGHT_MAX = 2;
-/**
- * Below this many records single messages are faster: each costs an fsync, an atomic batch one and some files in memory (measured). Where batches are staged on disk
- * it costs six, and 4 to 7 records are a little slower than they could be.
- */
+/** Below this many records single messages are faster: each costs an fsync, an atomic batch one and some files in memory, or six on disk (measured). */
 export const ATOMIC_RECORDS_MIN = 4;
 /** Message ids whose sequence a front end remembers. Twenty full batches; ten times as many cost a tenth of the CPU time (measured). */
 export const RECENT_IDS_MAX = 20_000;
@@ -346,6 +340,8 @@ export const VIEW_WRITE_SLICE_MS_MAX = 4;
 export const VIEW_BUSY_MS_MAX = 10 * SECOND_MS;
 /** A database on the network that does not answer a query for this long is taken for lost. */
 export const VIEW_QUERY_MS_MAX = 30 * SECOND_MS;
+/** A writer that says nothing in the middle of a transaction is taken for gone: another projector goes on within 5 s. */
+export const VIEW_WRITER_SILENT_MS_MAX = 3 * SECOND_MS;
 /** Connections for reading, per process: a slow search keeps one of them. */
 export const VIEW_READ_CONNECTIONS_MAX = 4;
 /** Rows and text that go to a database in one statement. */

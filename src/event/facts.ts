@@ -3,7 +3,7 @@
  * service sends `legal_bases` and the hash of the person inside `metadata`. Takes any JSON object, because the log may
  * hold what an older or newer version accepted; of a wrong type means absent.
  */
-import { METADATA_LEGAL_BASES_MAX } from "../limits.ts";
+import { IDENTIFIER_CHARACTERS_MAX, METADATA_LEGAL_BASES_MAX } from "../limits.ts";
 import { canonicalEventId, canonicalTraceId, isLegalBasis, isSha256, timeKeyOf } from "./formats.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -108,6 +108,12 @@ export const metadataText = (metadata: JsonObject, ...names: readonly string[]):
       return String(value);
   }
   return undefined;
+};
+
+/** The same for what names something, and so stands in keys; what is longer names nothing. */
+export const metadataName = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
+  const name = metadataText(metadata, ...names);
+  return name !== undefined && name.length <= IDENTIFIER_CHARACTERS_MAX ? name : undefined;
 };
 
 const SHORTENED_CHARACTERS_MAX = 500;

@@ -12,7 +12,13 @@ import { EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { decodeRecord } from "../log/record.ts";
-import type { DeadLetter, Expectation, ViewStore, Write } from "../views/view-store.ts";
+import {
+  type DeadLetter,
+  type Expectation,
+  VIEW_REVISIONS,
+  type ViewStore,
+  type Write,
+} from "../views/view-store.ts";
 import { nodesOf } from "./cases/nodes.ts";
 import { eventsKeys } from "./first-events.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
@@ -26,6 +32,9 @@ import type {
   StoredRecord,
   Told,
 } from "./projection.ts";
+
+/** Of the rows that asksForEvents is about. */
+const EVENTS_VIEW = "events";
 
 export interface Group {
   /** In the order in which they run: one may read the rows of those before it. */
@@ -69,7 +78,15 @@ const loadBuiltOn = async (
   projections: readonly Projection[],
   load: ViewStore["load"],
 ): Promise<readonly Expectation[]> => {
-  const expected: Expectation[] = [];
+  const names = new Set(projections.map(({ name }) => name));
+  if (projections.some(({ asksForEvents }) => asksForEvents)) names.add(EVENTS_VIEW);
+  const keys = [...names].map((name) => ({ name }));
+  const revisions = await load(VIEW_REVISIONS, keys);
+  const expected: Expectation[] = keys.map((key) => ({
+    table: VIEW_REVISIONS,
+    key,
+    row: revisions.find(({ name }) => name === key.name),
+  }));
   for (const { table, key } of projections.flatMap(({ builtOn = [] }) => builtOn)) {
     const [row] = await load(table, [key]);
     expected.push({ table, key, row });

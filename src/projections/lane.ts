@@ -98,16 +98,39 @@ const createMover = ({ views, clock, onProgress }: LaneDependencies, lane: Lane)
     return undefined;
   };
 
-  /** The database does not say whose table it is either, so the record is a dead letter of each view of the lane. */
+  /**
+   * The database does not say whose table it is either: the one without which the rest can be written. Where there are several, only what takes messages as they are
+   * goes on: a tree without a leaf could never be mended.
+   */
   const refuse = async (
     message: StoredMessage,
     detail: string,
     now: string,
   ): Promise<Superseded | undefined> => {
-    const deadLetters = lane.projections.map(({ name }) => refusedLetter(name, message, detail, now));
-    const result = await commit([message], { writes: [], deadLetters, expected: [] });
-    if (result.kind === "unwritable") throw new Error(`a dead letter cannot be written: ${result.detail}`);
-    return result.kind === "superseded" ? result : undefined;
+    const { projections } = lane;
+    const [leader, ...others] = projections;
+    const trees = others.filter(({ takes }) => takes === "entries");
+    // The leader behind the others, which pass a record over that it has no row of.
+    const tries = [
+      ...[...others.filter((each) => !trees.includes(each)), leader].map((left) =>
+        projections.filter((each) => each !== left),
+      ),
+      trees,
+      [],
+    ];
+    for (const taking of tries) {
+      const outcome = await evolveGroup({ projections: taking, messages: [message], load: views.load, now });
+      const refused = projections.filter((each) => !taking.includes(each));
+      const letters = refused.map(({ name }) => refusedLetter(name, message, detail, now));
+      const result = await commit([message], {
+        ...outcome,
+        deadLetters: [...outcome.deadLetters, ...letters],
+      });
+      if (result.kind === "committed") return undefined;
+      if (result.kind === "superseded") return result;
+      if (result.kind === "outdated") return take([message]);
+    }
+    throw new Error(`a dead letter cannot be written: ${detail}`);
   };
 
   const commit = async (messages: readonly StoredMessage[], outcome: GroupOutcome): Promise<CommitResult> => {

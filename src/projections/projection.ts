@@ -65,6 +65,8 @@ export interface Rule<Taken> extends ViewDefinition {
   readonly besideLog?: readonly Table[];
   /** Rows that change whenever somebody else changes what `evolve` reads: a commit stands only where they stand as before it read anything. */
   readonly builtOn?: readonly StateKey[];
+  /** Takes every record, a first one or not: it has seen a record that the leader took only later. */
+  readonly everyRecord?: true;
   /** The rows of EVENTS of all records are at hand, as if `stateKeys` had named them. */
   readonly asksForEvents?: true;
   /** What retention took from the live view goes from the one that was made from the log now, and nothing else. */

@@ -5,7 +5,7 @@
 import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import type { DeadLetter, ViewStore } from "../views/view-store.ts";
+import { type DeadLetter, VIEW_REVISIONS, type ViewStore } from "../views/view-store.ts";
 import { createLaneReading, type Stopped } from "./lane.ts";
 import type { Projection } from "./projection.ts";
 import { isShadowOf, shadowDefinition, shadowOf } from "./shadow.ts";
@@ -38,6 +38,10 @@ export const rebuildView = async (
   for (const name of await views.names()) if (isShadowOf(name, projection.name)) await views.drop(name);
   await views.open(definition);
   const isLeader = projection.name === leader;
+  // Made again meanwhile it may lack rows for a while, and records would be passed over.
+  const leadersRevision = async () =>
+    isLeader ? undefined : (await views.load(VIEW_REVISIONS, [{ name: leader }]))[0]?.revisions;
+  const revision = await leadersRevision();
   const read = createLaneReading({
     ...dependencies,
     onProgress: (progress) => void deadLetters.push(...progress.deadLetters),
@@ -54,6 +58,8 @@ export const rebuildView = async (
         position = await views.position(definition.name);
         onProgress({ position, end });
       }
+      if ((await leadersRevision()) !== revision)
+        return { kind: "given_up", reason: `the view of ${leader} was made again meanwhile` };
       const replaced = await views.replace({ view: projection, by: definition, lagMax: REPLACE_LAG_MAX });
       if (replaced === "replaced") {
         await settled(dependencies, projection);

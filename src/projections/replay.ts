@@ -1,7 +1,8 @@
 /** Takes the records of dead letters once more, where the views stand now: rows and the end of the letter are one transaction, no position moves. */
 import { REPLAY_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
-import { DEAD_LETTERS, type ViewStore, type Write } from "../views/view-store.ts";
+import { type Row, rowText } from "../views/tables.ts";
+import { DEAD_LETTERS, revised, type ViewStore, type Write } from "../views/view-store.ts";
 import { evolveGroup } from "./evolve-group.ts";
 import type { Projection } from "./projection.ts";
 
@@ -20,37 +21,68 @@ export const replayLetter = async (
   projections: readonly [Projection, ...Projection[]],
   letter: { readonly projection: string; readonly sequence: number },
 ): Promise<Replayed> => {
+  const { sequence } = letter;
   const [leader] = projections;
-  const affected =
-    letter.projection === leader.name
-      ? projections
-      : projections.filter(({ name }) => name === letter.projection);
-  const message = await log.read(letter.sequence);
-  if (!message || affected.length === 0) return { kind: "failed", reason: "there is no such record or view" };
+  const asked = projections.find(({ name }) => name === letter.projection);
+  const message = await log.read(sequence);
+  if (!message || !asked) return { kind: "failed", reason: "there is no such record or view" };
+  // Records behind it have their leaves already.
+  if (asked.takes === "entries") return { kind: "failed", reason: "only making the view again mends it" };
   for (let tries = 0; tries < REPLAY_TRIES_MAX; tries++) {
-    const positions = await Promise.all(affected.map(({ name }) => views.position(name)));
-    const [position = 0] = positions;
-    if (positions.some((each) => each !== position)) continue;
+    const letters = await lettersAt(views, projections, sequence);
+    if (!letters.has(asked.name)) return { kind: "failed", reason: "there is no such dead letter" };
+    const affected = asked === leader ? projections.filter((each) => isTold(each, letters)) : [asked];
+    const leading = await views.position(leader.name);
+    const [position = 0, ...others] = await Promise.all(affected.map(({ name }) => views.position(name)));
+    // Where the leader is made again its rows do not tell yet which records are first ones.
+    if (leading < position || others.some((each) => each !== position)) continue;
     const { writes, deadLetters, expected } = await evolveGroup({
       projections: affected,
       messages: [message],
       load: views.load,
       now: now().toISOString(),
     });
-    const refusal = deadLetters.find(({ projection }) => projection === letter.projection);
+    const refusal = deadLetters.find(({ projection }) => projection === asked.name);
     if (refusal) return { kind: "refused", code: refusal.code, detail: refusal.detail };
-    const key = { projection: letter.projection, sequence: letter.sequence };
-    const settled: Write = { kind: "delete", table: DEAD_LETTERS, key };
+    const left = new Set(deadLetters.map(({ projection }) => projection));
+    const settled = affected.filter(({ name }) => letters.has(name) && !left.has(name));
     const result = await views.commit({
       views: affected,
       from: position,
       to: position,
-      writes: [...writes, settled],
+      writes: [
+        ...writes,
+        ...settled.map(
+          ({ name }): Write => ({ kind: "delete", table: DEAD_LETTERS, key: letterKey(name, sequence) }),
+        ),
+        ...affected.map(({ name }) => revised(name)),
+      ],
       deadLetters,
-      expected,
+      expected: [
+        ...expected,
+        { table: DEAD_LETTERS, key: letterKey(asked.name, sequence), row: letters.get(asked.name) },
+      ],
     });
     if (result.kind === "committed") return { kind: "taken" };
     if (result.kind === "unwritable") return { kind: "refused", code: "row_refused", detail: result.detail };
   }
   return { kind: "failed", reason: "the views did not stand still at one position" };
+};
+
+/** Whom a record is told of that the leader takes now: who passed it over, or could not take it either. */
+const isTold = ({ name, takes, everyRecord }: Projection, letters: ReadonlyMap<string, Row>): boolean =>
+  takes !== "entries" && (!everyRecord || letters.has(name));
+
+const letterKey = (projection: string, sequence: number) => ({ projection, sequence });
+
+const lettersAt = async (
+  views: ViewStore,
+  projections: readonly Projection[],
+  sequence: number,
+): Promise<ReadonlyMap<string, Row>> => {
+  const rows = await views.load(
+    DEAD_LETTERS,
+    projections.map(({ name }) => letterKey(name, sequence)),
+  );
+  return new Map(rows.map((row) => [rowText(row, "projection"), row]));
 };

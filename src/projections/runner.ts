@@ -88,7 +88,9 @@ const follow = async (
 ): Promise<Stopped> => {
   const { projections, log, views } = dependencies;
   const read = createLaneReading({ ...dependencies, onProgress: report.committed });
+  let isLeadersTurn = false;
   for (;;) {
+    isLeadersTurn = !isLeadersTurn;
     const commitsBefore = report.commits();
     const lanes = await readLanes(projections, views);
     const end = await log.lastSequence();
@@ -102,7 +104,7 @@ const follow = async (
     const stopped =
       others.length === 0
         ? await readOn(leading, dependencies, read, signal)
-        : await catchUp({ leading, others, end, signal, read });
+        : await catchUp({ leading, others, end, isLeadersTurn, signal, read });
     // A log that gives nothing is asked again after a pause.
     if (stopped.kind !== "reached" || signal.aborted || report.commits() === commitsBefore) return stopped;
   }
@@ -136,17 +138,21 @@ const readOn = async (
   }
 };
 
-/** The leading lane first, up to where another waits for it or to the end of the log; then the lane that is furthest behind has a turn. */
+/**
+ * The leading lane first where another waits for it. Else the leading one, up to the end of the log, and the one that is furthest behind have turns: while
+ * events come there is always more for the leading one.
+ */
 const catchUp = async (turn: {
   leading: Lane;
   others: readonly Lane[];
   end: Sequence;
+  isLeadersTurn: boolean;
   signal: AbortSignal;
   read: ReturnType<typeof createLaneReading>;
 }): Promise<Stopped> => {
-  const { leading, others, end, signal, read } = turn;
+  const { leading, others, end, isLeadersTurn, signal, read } = turn;
   const ahead = others.map(({ position }) => position).filter((position) => position > leading.position);
-  if (ahead.length > 0 || leading.position < end) {
+  if (ahead.length > 0 || (isLeadersTurn && leading.position < end)) {
     return read(leading, { to: Math.min(end, ...ahead), msMax: PROJECTION_CATCH_UP_MS, signal });
   }
   const inOrder = [leading, ...others].sort((one, other) => one.position - other.position);

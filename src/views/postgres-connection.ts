@@ -6,7 +6,12 @@
  * transaction (1155). Here each client of the package has one connection, and is given up when that is lost.
  */
 import postgres from "postgres";
-import { VIEW_BUSY_MS_MAX, VIEW_QUERY_MS_MAX, VIEW_STATEMENTS_CACHED_MAX } from "../limits.ts";
+import {
+  VIEW_BUSY_MS_MAX,
+  VIEW_QUERY_MS_MAX,
+  VIEW_STATEMENTS_CACHED_MAX,
+  VIEW_WRITER_SILENT_MS_MAX,
+} from "../limits.ts";
 import { createTurns, type Done } from "./turns.ts";
 
 /** What came back: rows, and `INSERT` or `COMMIT`, which PostgreSQL calls the command. */
@@ -164,7 +169,7 @@ const SETTINGS = {
   lock_timeout: VIEW_BUSY_MS_MAX,
   statement_timeout: VIEW_QUERY_MS_MAX,
   // A writer that has stopped must not hold its view against the others.
-  idle_in_transaction_session_timeout: VIEW_QUERY_MS_MAX,
+  idle_in_transaction_session_timeout: VIEW_WRITER_SILENT_MS_MAX,
 };
 
 const connect = (url: string, onclose: () => void) => {

@@ -4,7 +4,7 @@
  * One connection writes, others read: each statement sees whole commits only, also while one is being written. The database is
  * asked when it is needed: where it is away, calls reject, and they work again when it is back.
  */
-import { SNAPSHOT_ROWS, VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
+import { SNAPSHOT_ROWS, VIEW_QUERY_MS_MAX, VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
 import {
   type Connection,
@@ -48,6 +48,7 @@ import {
   type CommitResult,
   type Expectation,
   type RevisionResult,
+  revised,
   type Snapshot,
   VIEWS,
   type ViewCommit,
@@ -160,6 +161,8 @@ const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewSto
   const live = standing.get(view.name);
   const made = standing.get(by.name);
   if (!live || !made) throw new DatabaseError(`there is no view ${live ? by.name : view.name}`);
+  if (rowInteger(live, "version") !== view.version)
+    throw new DatabaseError(`${view.name} is of another version`);
   if (rowInteger(live, "position") - rowInteger(made, "position") > lagMax)
     return { result: "behind", keep: false } as const;
   await removeView(run, live);
@@ -174,7 +177,7 @@ const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewSto
   await run("UPDATE dead_letters SET projection = $1 WHERE projection = $2", [view.name, by.name]);
   await run("DELETE FROM views WHERE name = $1", [by.name]);
   const row = { ...viewRow(view), position: rowInteger(made, "position") };
-  await runWrites(run, [{ kind: "upsert", table: VIEWS, row }]);
+  await runWrites(run, [{ kind: "upsert", table: VIEWS, row }, revised(view.name)]);
   return { result: "replaced", keep: true } as const;
 };
 
@@ -193,6 +196,8 @@ const inSnapshot = async <Result>(
   try {
     return await connection.transaction(async (run) => {
       await run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+      // It holds no row against anybody, and who compares may be at work on what was read.
+      await run(`SET LOCAL idle_in_transaction_session_timeout = ${VIEW_QUERY_MS_MAX}`);
       const [known] = await loadRows(run, VIEWS, [{ name: view.name }]);
       async function* rows(table: Table): AsyncGenerator<readonly Row[]> {
         const sql = rowSql(table);
@@ -279,7 +284,8 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   if (known) await dropView(run, known);
   for (const table of view.tables) await makeTable(run, table);
   for (const sql of (view.textIndexes ?? []).flatMap(postgresTextIndexDdl)) await run(sql);
-  await runWrites(run, [{ kind: "upsert", table: VIEWS, row: viewRow(view) }]);
+  const made: Write = { kind: "upsert", table: VIEWS, row: viewRow(view) };
+  await runWrites(run, known ? [made, revised(view.name)] : [made]);
   return { result: known ? "made_again" : "made", keep: true } as const;
 };
 

@@ -39,6 +39,7 @@ import {
   type CommitResult,
   type Expectation,
   type RevisionResult,
+  revised,
   type Snapshot,
   VIEWS,
   type ViewDefinition,
@@ -62,6 +63,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
       for (const table of view.tables) makeTable(writer, table);
       for (const sql of (view.textIndexes ?? []).flatMap(sqliteTextIndexDdl)) writer.exec(sql);
       runWrite(write, { kind: "upsert", table: VIEWS, row: newViewRow(view) });
+      if (known) runWrite(write, revised(view.name));
       return { result: known ? "made_again" : "made", keep: true };
     });
 
@@ -193,6 +195,7 @@ const replaceView = async (
   const live = getRow(statements, VIEWS, { name: view.name });
   const made = getRow(statements, VIEWS, { name: by.name });
   if (!live || !made) throw new Error(`there is no view ${live ? by.name : view.name}`);
+  if (rowInteger(live, "version") !== view.version) throw new Error(`${view.name} is of another version`);
   if (rowInteger(live, "position") - rowInteger(made, "position") > lagMax)
     return { result: "behind", keep: false } as const;
   removeView(writer, live);
@@ -205,6 +208,7 @@ const replaceView = async (
   runWrite(statements, { kind: "delete", table: VIEWS, key: { name: by.name } });
   const row = { ...newViewRow(view), position: rowInteger(made, "position") };
   runWrite(statements, { kind: "upsert", table: VIEWS, row });
+  runWrite(statements, revised(view.name));
   return { result: "replaced", keep: true } as const;
 };
 

@@ -2,7 +2,14 @@
 import type { Row, Table, Value } from "./tables.ts";
 import { fromStoredText, toStoredText } from "./text.ts";
 import type { TextIndex } from "./text-index.ts";
-import { DEAD_LETTERS, type DeadLetter, VIEWS, type ViewDefinition, type Write } from "./view-store.ts";
+import {
+  DEAD_LETTERS,
+  type DeadLetter,
+  VIEW_REVISIONS,
+  VIEWS,
+  type ViewDefinition,
+  type Write,
+} from "./view-store.ts";
 
 export const toStored = (value: Value): Value => (typeof value === "string" ? toStoredText(value) : value);
 
@@ -31,7 +38,7 @@ export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean
   );
 };
 
-export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS];
+export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS];
 
 /** `tablesOf`: the names of the tables that a text index is made of. */
 export const newViewRow = (

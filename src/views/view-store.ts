@@ -171,6 +171,23 @@ export const VIEWS = {
   indexes: [],
 } as const satisfies Table;
 
+/**
+ * Counts up whenever rows of a view change though it stands where it stood, or others take their place: a dead letter that is taken, a view that was made again. Who
+ * has computed with the rows of before does not see it in the position. Kept by the store itself.
+ */
+export const VIEW_REVISIONS = {
+  name: "view_revisions",
+  columns: { name: TEXT, revisions: INTEGER },
+  primaryKey: ["name"],
+  indexes: [],
+} as const satisfies Table;
+
+export const revised = (name: string): RowWrite => ({
+  kind: "add",
+  table: VIEW_REVISIONS,
+  row: { name, revisions: 1 },
+});
+
 /** Kept by the store itself, so that a dead letter is written in the transaction that steps over its record. */
 export const DEAD_LETTERS = {
   name: "dead_letters",

@@ -1,5 +1,6 @@
 /** Histories that are rare and not wrong: things without a name, one name for everything, equal times, far times, old versions. */
 import { describe, expect, test } from "bun:test";
+import { IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { assessmentList } from "../../src/projections/assessments/queries.ts";
 import { assetEntry, assetList } from "../../src/projections/assets/queries.ts";
@@ -10,7 +11,9 @@ import { incidentList } from "../../src/projections/cases/registers/incidents.ts
 import { noticeList } from "../../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../../src/projections/cases/registers/objections.ts";
 import { entryOf, type List } from "../../src/projections/list.ts";
+import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { SOURCES } from "../../src/projections/sources/tables.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf, simpleEvent } from "./records.ts";
 
@@ -188,6 +191,18 @@ test("ids that are numbers too large to be read exactly do not become one", asyn
   );
   expect(await view.take(messages)).toEqual([]);
   expect(view.rows(decisionList.table).map(({ decision_id }) => decision_id)).toEqual(["evt_0", "evt_1"]);
+});
+
+test("a text too long to be a name names nothing: no database has to take it as a key", async () => {
+  const name = "x".repeat(IDENTIFIER_CHARACTERS_MAX + 1);
+  const view = await viewAfter([
+    ["asset.created", "2027-01-01T00:00:00Z", { source_id: name, source_sequence: 1 }],
+    ["assessment.impact_assessment_started", "2027-01-01T00:00:00Z", { assessment_id: name }],
+    ["model.model_deployed", "2027-01-01T00:00:00Z", { model_version: name }],
+  ]);
+  expect(view.rows(SOURCES)).toEqual([]);
+  expect(view.rows(assessmentList.table)).toMatchObject([{ assessment_id: "credit_model" }]);
+  expect(view.rows(modelList.table)).toMatchObject([{ version: "" }]);
 });
 
 test("decision_id beside the other members and subject_hash in metadata are understood", async () => {

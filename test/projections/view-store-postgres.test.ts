@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import postgres from "postgres";
+import { VIEW_WRITER_SILENT_MS_MAX } from "../../src/limits.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createPostgresViews } from "../../src/views/postgres.ts";
+import { createConnection } from "../../src/views/postgres-connection.ts";
 import { type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import type { ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
 import { textIndexSuite } from "../suites/text-index.ts";
@@ -153,6 +155,26 @@ const ownTests = (): void => {
     const opened = await Promise.all(stores.map((store) => store.open(VIEW)));
     expect(opened.toSorted()).toEqual(["kept", "kept", "kept", "kept", "made"]);
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test("a writer that is gone in the middle of a commit holds nobody up for 5 s", async () => {
+    await using at = await setUp();
+    await at.store.commit(commitOf(0, 1, [insert(note("a"))]));
+    const gone = createConnection(at.url);
+    const [holds, ends] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // The lock that a commit has; then nothing comes from that machine any more, and nothing says that it is gone.
+    const held = gone.transaction(async (run) => {
+      await run("SELECT name FROM views WHERE name = 'notes' FOR UPDATE");
+      holds.resolve();
+      await ends.promise;
+      return { result: undefined, keep: true };
+    });
+    await holds.promise;
+    expect(await at.store.commit(commitOf(1, 2, [insert(note("b"))]))).toEqual({ kind: "committed" });
+    expect(VIEW_WRITER_SILENT_MS_MAX).toBeLessThan(5000);
+    ends.resolve();
+    await rejection(held);
+    await gone.close();
   });
 
   test("after closing, calls reject", async () => {

@@ -308,9 +308,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       await allStandAt(expected, 3);
       for (const projection of PROJECTIONS) {
         const { differences } = await verified(whole, views, projection);
-        // Only the ledger knows that it came late.
-        if (projection.name !== "ledger")
-          expect([projection.name, differences]).toEqual([projection.name, []]);
+        expect([projection.name, differences]).toEqual([projection.name, []]);
       }
     });
   });

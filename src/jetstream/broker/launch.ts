@@ -110,7 +110,11 @@ const waitUntilReady = async (
     // Each time, so that the links are there before clients are: the server removes them while it recovers its streams, and listens after that.
     await staging.link();
     const server = await findServer(files);
-    if (server !== undefined) return server;
+    if (server !== undefined) {
+      // The last stream may have been recovered since.
+      await staging.link();
+      return server;
+    }
     if (end !== undefined) return `nats-server ended before it was ready (${end})`;
     if (signal.aborted) return "stopped while it was starting";
     const nowMs = performance.now();

@@ -1,4 +1,4 @@
-import { metadataText } from "../../event/facts.ts";
+import { metadataName, metadataText } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataChecklist, metadataJson, metadataTexts } from "../../event/metadata-lists.ts";
 import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { type Row, type RowOf, rowText } from "../../views/tables.ts";
@@ -20,7 +20,7 @@ const isAssessment = ({ facts }: FirstEvent): boolean =>
 
 const keyOf = ({ tenant, facts }: FirstEvent) => ({
   tenant,
-  assessment_id: metadataText(facts.metadata, "assessment_id") ?? facts.assetId,
+  assessment_id: metadataName(facts.metadata, "assessment_id") ?? facts.assetId,
 });
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {

@@ -67,6 +67,7 @@ export const ledgerProjection: Projection = {
   name: "ledger",
   version: 1,
   tables: [LEDGER],
+  everyRecord: true,
   asksForEvents: true,
   stateKeys,
   evolve,

@@ -252,6 +252,11 @@ const lostRecords = async ({ views, log, tenant, hour, range }: HourRead): Promi
 };
 
 const idIn = (eventText: string): string | null => {
-  const { event_id: eventId }: { event_id?: unknown } = JSON.parse(eventText);
-  return typeof eventId === "string" ? canonicalEventId(eventId) : null;
+  try {
+    const { event_id: eventId }: { event_id?: unknown } = JSON.parse(eventText);
+    return typeof eventId === "string" ? canonicalEventId(eventId) : null;
+  } catch {
+    // No version of the program wrote it: it has a dead letter.
+    return null;
+  }
 };

@@ -2,7 +2,7 @@
  * Reconciles every hour once, soon after it ended, for every tenant of whom something was acknowledged in it: so that a difference is seen when it
  * arises, and not when somebody asks. What is found goes to metrics and, where it is an alarm, to the log lines.
  */
-import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS } from "../../limits.ts";
+import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS, RECONCILED_HOURS_MAX } from "../../limits.ts";
 import { type AcceptedCounts, type Hour, hourOf } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { LogFields, Logger } from "../../telemetry/logger.ts";
@@ -36,13 +36,15 @@ export const createReconciler = (
     if (target?.hour !== hour) target = { hour, sequence: await log.lastSequence() };
     for (const view of ["events", "ledger"])
       if ((await views.position(view)) < target.sequence) return "behind";
-    for (const tenant of await accepted.tenants(hour)) {
-      for (const balance of await reconcile(dependencies, tenant, [hour])) {
-        onBalance(tenant, balance);
-        if (!isBalanced(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
+    for (const each of hoursSince(done, hour)) {
+      for (const tenant of await accepted.tenants(each)) {
+        for (const balance of await reconcile(dependencies, tenant, [each])) {
+          onBalance(tenant, balance);
+          if (!isBalanced(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
+        }
       }
+      done = each;
     }
-    done = hour;
     return "reconciled";
   };
 
@@ -54,6 +56,17 @@ export const createReconciler = (
 };
 
 const HOUR_MS = 60 * 60 * 1000;
+
+/** The hours behind `done`, up to `last`: several where the views were behind, or the log was away, for longer than one. */
+const hoursSince = (done: Hour | undefined, last: Hour): readonly Hour[] => {
+  const hours = [last];
+  for (let ms = Date.parse(`${last}:00Z`) - HOUR_MS; hours.length < RECONCILED_HOURS_MAX; ms -= HOUR_MS) {
+    const hour = hourOf(new Date(ms).toISOString());
+    if (done === undefined || hour <= done) break;
+    hours.unshift(hour);
+  }
+  return hours;
+};
 
 const alarmOf = (tenant: string, balance: HourBalance): LogFields => {
   const { hour, state, accepted, stored, projected, differing } = balance;

@@ -1,4 +1,4 @@
-import { type EventFacts, metadataText } from "../../event/facts.ts";
+import { type EventFacts, metadataName } from "../../event/facts.ts";
 import { type Row, type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
@@ -10,7 +10,7 @@ import { HEARTBEAT_KEYS, SOURCE_GAPS, SOURCES } from "./tables.ts";
 
 const HEARTBEAT = "sdk.heartbeat";
 
-const sourceOf = ({ metadata }: EventFacts): string | undefined => metadataText(metadata, "source_id");
+const sourceOf = ({ metadata }: EventFacts): string | undefined => metadataName(metadata, "source_id");
 
 const numberOf = (
   { metadata }: EventFacts,
@@ -119,11 +119,13 @@ const heartbeatText = (said: Latest): string => {
 const gapChanges = ({ tenant, sourceId, ranges, announced, gapsBefore }: Source): readonly Write[] => {
   const gaps = gapsIn(ranges, announced);
   const key = ({ first }: Gap) => ({ tenant, source_id: sourceId, first_number: first });
-  const gone = gapsBefore.filter(({ first }) => !gaps.some((gap) => gap.first === first));
-  const changed = gaps.filter(
-    ({ first, last, since }) =>
-      !gapsBefore.some((gap) => gap.first === first && gap.last === last && gap.since === since),
-  );
+  const now = new Set(gaps.map(({ first }) => first));
+  const known = new Map(gapsBefore.map((gap) => [gap.first, gap]));
+  const gone = gapsBefore.filter(({ first }) => !now.has(first));
+  const changed = gaps.filter(({ first, last, since }) => {
+    const before = known.get(first);
+    return before?.last !== last || before.since !== since;
+  });
   return [
     ...gone.map((gap): Write => ({ kind: "delete", table: SOURCE_GAPS, key: key(gap) })),
     ...changed.map((gap): Write => {
@@ -135,7 +137,7 @@ const gapChanges = ({ tenant, sourceId, ranges, announced, gapsBefore }: Source)
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 2,
+  version: 3,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {

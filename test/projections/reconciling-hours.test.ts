@@ -1,0 +1,82 @@
+/** The reconciler where views were behind for hours, and where the log holds what no version of the program wrote. */
+import { expect, test } from "bun:test";
+import { DatabaseSync } from "node:sqlite";
+import type { Hour } from "../../src/log/accepted-counts.ts";
+import { reconcile } from "../../src/projections/ledger/reconcile.ts";
+import { createReconciler } from "../../src/projections/ledger/reconciler.ts";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { createRunner } from "../../src/projections/runner.ts";
+import type { ViewStore } from "../../src/views/view-store.ts";
+import { silentLogger } from "../support/broker.ts";
+import { until } from "../support/until.ts";
+import { type ArrayLog, createArrayLog } from "./array-log.ts";
+import { messageOf, poisonMessage, simpleEvent } from "./records.ts";
+import { createSqliteDatabase } from "./sqlite-database.ts";
+
+const project = async (log: ArrayLog, views: ViewStore, end: number): Promise<void> => {
+  const stop = new AbortController();
+  const metrics = { progressed: () => {}, alarmed: () => {} };
+  const clock = (): Date => new Date("2026-11-20T15:00:00Z");
+  const runner = createRunner({ projections: PROJECTIONS, log, views, logger: silentLogger, metrics, clock });
+  const running = runner.run(stop.signal);
+  for (const { name } of PROJECTIONS)
+    await until(`${name} is at the end`, async () => (await views.position(name)) === end);
+  stop.abort();
+  await running;
+};
+
+test("every hour is reconciled, also those that ended while the views were behind", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const hours: readonly Hour[] = ["2026-11-20T10", "2026-11-20T11", "2026-11-20T12", "2026-11-20T13"];
+  const log = createArrayLog(
+    hours.map((hour, index) =>
+      messageOf(index + 1, { receivedAt: `${hour}:30:00.000Z`, event: simpleEvent(`evt_${index}`) }),
+    ),
+  );
+  await project(log, views, hours.length);
+  let nowMs = Date.parse("2026-11-20T11:03:00Z");
+  let isBehind = false;
+  const found: Hour[] = [];
+  const reconciler = createReconciler({
+    views: { ...views, position: (name) => (isBehind ? Promise.resolve(0) : views.position(name)) },
+    log,
+    accepted: {
+      tenants: async () => ["acme"],
+      read: async (_tenant, asked) => new Map(asked.map((hour) => [hour, 1])),
+    },
+    clock: () => new Date(nowMs),
+    pause: async () => {},
+    onBalance: (_tenant, { hour }) => found.push(hour),
+    logger: silentLogger,
+  });
+  const anHourLater = async (): Promise<string> => {
+    nowMs += 60 * 60 * 1000;
+    return await reconciler.look();
+  };
+  expect(await reconciler.look()).toBe("reconciled");
+  isBehind = true;
+  expect([await anHourLater(), await anHourLater()]).toEqual(["behind", "behind"]);
+  isBehind = false;
+  expect(await anHourLater()).toBe("reconciled");
+  expect(found).toEqual([...hours]);
+});
+
+test("what a view has lost is named beside a record whose event is no JSON", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const poison = `{"tenant":"acme","received_at":"2026-11-20T10:00:00.000Z","request_id":"0","event":{secret}}`;
+  const log = createArrayLog([
+    messageOf(1, { event: simpleEvent("evt_1") }),
+    poisonMessage(2, poison),
+    messageOf(3, { event: simpleEvent("evt_3") }),
+  ]);
+  await project(log, views, 3);
+  const file = new DatabaseSync(database.path);
+  file.exec("DELETE FROM events WHERE event_id = 'evt_3'");
+  file.close();
+  const accepted = { tenants: async () => [], read: async () => new Map() };
+  const [balance] = await reconcile({ views, log, accepted }, "acme", ["2026-11-20T10"]);
+  expect(balance?.state).toBe("not_projected");
+  expect(balance?.differing.map(({ sequence }) => sequence)).toContain(3);
+});

@@ -1,0 +1,247 @@
+/** What happens to views at the same moment: replays, rebuilds and the runner, none of whom may undo what another did. Each database runs it. */
+import { describe, expect, test } from "bun:test";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
+import { rebuildView } from "../../src/projections/rebuild.ts";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { replayLetter } from "../../src/projections/replay.ts";
+import { createRunner } from "../../src/projections/runner.ts";
+import { TREES } from "../../src/projections/tree/tables.ts";
+import { verifyView } from "../../src/projections/verify.ts";
+import type { ViewStore } from "../../src/views/view-store.ts";
+import { type ArrayLog, createArrayLog } from "../projections/array-log.ts";
+import { messageOf, simpleEvent } from "../projections/records.ts";
+import { createSqliteDatabase } from "../projections/sqlite-database.ts";
+import { silentLogger } from "../support/broker.ts";
+import { until } from "../support/until.ts";
+import type { ViewDatabase } from "./view-store.ts";
+
+type Projections = typeof PROJECTIONS;
+
+const now = (): Date => new Date("2026-11-20T12:00:00Z");
+
+const run = (log: ArrayLog, views: ViewStore, projections: Projections = PROJECTIONS) => {
+  const stop = new AbortController();
+  const metrics = { progressed: () => {}, alarmed: () => {} };
+  const runner = createRunner({ projections, log, views, logger: silentLogger, metrics, clock: now });
+  const running = runner.run(stop.signal);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+  };
+  return { end, [Symbol.asyncDispose]: end };
+};
+
+const allStandAt = (views: ViewStore, sequence: number, projections: Projections = PROJECTIONS) =>
+  until("all views stand at the end", async () => {
+    const positions = await Promise.all(projections.map(({ name }) => views.position(name)));
+    return positions.every((position) => position === sequence);
+  });
+
+const named = (name: string): Projection => {
+  const found = PROJECTIONS.find((projection) => projection.name === name);
+  if (!found) throw new Error(name);
+  return found;
+};
+
+/** The projections, of which these cannot take one record. */
+const failingAt = (sequence: number, ...names: readonly string[]): Projections => {
+  const failing = <Of extends Projection>(projection: Of): Of =>
+    names.includes(projection.name) && isOfRecords(projection)
+      ? {
+          ...projection,
+          evolve: (states, records) => {
+            if (records.some((record) => record.sequence === sequence)) throw new TypeError("not today");
+            return projection.evolve(states, records);
+          },
+        }
+      : projection;
+  const [leader, ...others] = PROJECTIONS;
+  return [failing(leader), ...others.map(failing)];
+};
+
+const isOfRecords = (projection: Projection): projection is RecordProjection =>
+  projection.takes !== "entries";
+
+const threeRecords = (): ArrayLog =>
+  createArrayLog([1, 2, 3].map((sequence) => messageOf(sequence, { event: simpleEvent(`evt_${sequence}`) })));
+
+const verified = async (
+  log: ArrayLog,
+  live: ViewStore,
+  name: string,
+  signal = new AbortController().signal,
+) => {
+  await using database = createSqliteDatabase();
+  await using scratch = database.connect();
+  return await verifyView({ log, live, scratch, clock: now, onProgress: () => {} }, named(name), signal);
+};
+
+const rebuild = (log: ArrayLog, views: ViewStore, projection: Projection) =>
+  rebuildView(
+    { log, views, clock: now, leader: eventsProjection.name, onProgress: () => {} },
+    projection,
+    new AbortController().signal,
+  );
+
+export const viewRacesSuite = (
+  database: string,
+  create: () => ViewDatabase | Promise<ViewDatabase>,
+): void => {
+  describe(`at the same time, in ${database}`, () => {
+    /** Views that have seen three records, and how a runner's next commit can be held back. */
+    const scene = async (projections: Projections = PROJECTIONS) => {
+      await using stack = new AsyncDisposableStack();
+      const made = stack.use(await create());
+      const views = stack.use(made.connect());
+      const log = threeRecords();
+      const runner = run(log, views, projections);
+      await allStandAt(views, 3, projections);
+      await runner.end();
+      const replay = (projection: string) =>
+        replayLetter({ log, views, now }, PROJECTIONS, { projection, sequence: 2 });
+      const letters = async (projection: string) => (await views.deadLetters(projection, 0, 10)).length;
+      /** What another does while a runner has computed with the rows of now, and not written yet. */
+      const whileRunnerComputes = async (work: (other: ViewStore) => Promise<unknown>): Promise<void> => {
+        const [computed, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        const held: ViewStore = {
+          ...views,
+          commit: async (commit) => {
+            if (commit.to === 4) {
+              computed.resolve();
+              await goOn.promise;
+            }
+            return views.commit(commit);
+          },
+        };
+        await using other = made.connect();
+        await using second = run(log, held);
+        log.append(messageOf(4, { event: simpleEvent("evt_4") }));
+        await computed.promise;
+        const working = work(other);
+        await until("the other has done what it can do now", () =>
+          Promise.race([working.then(() => true), new Promise<boolean>((end) => setTimeout(end, 300, true))]),
+        );
+        goOn.resolve();
+        await working;
+        await allStandAt(views, 4);
+        await second.end();
+      };
+      const kept = stack.move();
+      return {
+        log,
+        views,
+        replay,
+        letters,
+        whileRunnerComputes,
+        [Symbol.asyncDispose]: () => kept.disposeAsync(),
+      };
+    };
+
+    test("letters of one record in several views are settled by one replay, and count it once", async () => {
+      await using at = await scene(failingAt(2, "events", "activity"));
+      expect(await at.replay("events")).toEqual({ kind: "taken" });
+      expect(await at.letters("activity")).toBe(0);
+      expect(await at.replay("activity")).toMatchObject({ kind: "failed" });
+      for (const name of ["activity", "ledger", "assets"])
+        expect((await verified(at.log, at.views, name)).differences).toEqual([]);
+    });
+
+    test("a letter stays while the view that leads is made again, which cannot tell what came first", async () => {
+      await using at = await scene(failingAt(2, "assets"));
+      await at.views.drop("events");
+      await at.views.open(named("events"));
+      expect(await at.replay("assets")).toMatchObject({ kind: "failed" });
+      expect(await at.letters("assets")).toBe(1);
+    });
+
+    test("what is replayed beside a runner stays", async () => {
+      await using at = await scene(failingAt(2, "assets"));
+      await at.whileRunnerComputes((views) =>
+        replayLetter({ log: at.log, views, now }, PROJECTIONS, { projection: "assets", sequence: 2 }),
+      );
+      expect(await at.letters("assets")).toBe(0);
+      expect((await verified(at.log, at.views, "assets")).differences).toEqual([]);
+    });
+
+    test("what is rebuilt beside a runner is not written over with rows of before", async () => {
+      await using at = await scene();
+      const [row] = await at.views.load(named("assets").tables[0] ?? TREES, [
+        { tenant: "acme", asset_id: "credit_model" },
+      ]);
+      if (!row) throw new Error("the asset is known");
+      const tampered = {
+        kind: "upsert",
+        table: named("assets").tables[0] ?? TREES,
+        row: { ...row, events: 77 },
+      } as const;
+      await at.views.revise({ views: [named("assets")], expected: [], writes: [tampered] });
+      await at.whileRunnerComputes((views) => rebuild(at.log, views, named("assets")));
+      expect((await verified(at.log, at.views, "assets")).differences).toEqual([]);
+    });
+
+    test("a verification that is interrupted says so, and not that the view differs", async () => {
+      await using at = await scene();
+      const verifying = verified(at.log, at.views, "assets", AbortSignal.abort());
+      expect((await verifying.catch((error: unknown) => error)) instanceof Error).toBe(true);
+    });
+
+    test("an older program cannot put its rows in the place of a newer view's", async () => {
+      const older = named("assets");
+      const newer = { ...older, version: older.version + 1 };
+      const [leader, ...others] = PROJECTIONS;
+      const projections: Projections = [leader, ...others.map((each) => (each === older ? newer : each))];
+      await using at = await scene(projections);
+      await expect(rebuild(at.log, at.views, older)).rejects.toThrow("of another version");
+      await using _runner = run(at.log, at.views, projections);
+      at.log.append(messageOf(4, { event: simpleEvent("evt_4") }));
+      await allStandAt(at.views, 4, projections);
+    });
+
+    test("a view that is behind catches up while events come all the time", async () => {
+      await using made = await create();
+      await using stored = made.connect();
+      const log = threeRecords();
+      let next = 4;
+      const append = (): void => log.append(messageOf(next, { event: simpleEvent(`evt_${next++}`) }));
+      const [leader] = PROJECTIONS;
+      const first = run(log, stored, [leader]);
+      await allStandAt(stored, 3, [leader]);
+      await first.end();
+      // Whenever the leading view has come to the end there is more.
+      const views: ViewStore = {
+        ...stored,
+        commit: async (commit) => {
+          if (commit.views.some(({ name }) => name === leader.name)) append();
+          return stored.commit(commit);
+        },
+      };
+      await using _runner = run(log, views);
+      await until("a view that began later has begun", async () => (await stored.position("assets")) > 0);
+    });
+
+    test("a record that one view's table refuses is in all others, and a leaf of the tree", async () => {
+      await using made = await create();
+      await using stored = made.connect();
+      const log = threeRecords();
+      // As a database says it that takes keys of a certain length only.
+      const views: ViewStore = {
+        ...stored,
+        commit: async (commit) =>
+          commit.from < 2 &&
+          commit.to >= 2 &&
+          commit.writes.some((write) => "table" in write && write.table.name === "assets")
+            ? { kind: "unwritable", detail: "a row is too large" }
+            : stored.commit(commit),
+      };
+      await using runner = run(log, views);
+      await allStandAt(stored, 3);
+      await runner.end();
+      const letters = await Promise.all(
+        PROJECTIONS.map(async ({ name }) => [name, (await stored.deadLetters(name, 0, 10)).length]),
+      );
+      expect(letters.filter(([, count]) => count !== 0)).toEqual([["assets", 1]]);
+      expect((await stored.load(TREES, [{ tenant: "*", owner: "acme" }]))[0]?.size).toBe(3);
+    });
+  });
+};
