@@ -18,13 +18,18 @@ import type { Logger } from "../../src/telemetry/logger.ts";
 import type { BrokerUser } from "../../streams/permissions.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker, testBrokerBinary } from "../support/broker.ts";
+import { removeStaged } from "../support/process.ts";
 import { until } from "../support/until.ts";
 
 const STREAMS = topology({ replicas: 1 });
 
 const temporaryDirectory = async (): Promise<AsyncDisposable & { readonly path: string }> => {
   const path = await mkdtemp(join(tmpdir(), "prooftrail-test-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  const remove = async (): Promise<void> => {
+    await removeStaged(path);
+    await rm(path, { recursive: true, force: true });
+  };
+  return { path, [Symbol.asyncDispose]: remove };
 };
 
 const connectAs = async (broker: Broker, user: BrokerUser): Promise<NatsConnection & AsyncDisposable> => {

@@ -1,9 +1,9 @@
 /** The service as a process of its own, on Bun or on Deno, with a folder of its own; ended and removed when disposed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { testBrokerBinary } from "./broker.ts";
 import { createCaller, type TestService } from "./service.ts";
 import { until } from "./until.ts";
@@ -63,10 +63,13 @@ export const dataFolder = async (parent = tmpdir()): Promise<{ readonly path: st
   };
 };
 
-/** What a service that was killed leaves in memory for its next start to remove (src/jetstream/broker/staging.ts). */
-export const removeStaged = async (dataDir: string): Promise<void> => {
-  const folder = await readFile(join(dataDir, "broker/staging"), "utf8").catch(() => "");
-  if (folder.startsWith("/dev/shm/prooftrail-")) await rm(folder, { recursive: true, force: true });
+/** What brokers below a folder leave in memory for their next start, when they are killed (src/jetstream/broker/staging.ts). */
+export const removeStaged = async (path: string): Promise<void> => {
+  for (const name of await readdir(path, { recursive: true })) {
+    if (basename(name) !== "staging") continue;
+    const folder = await readFile(join(path, name), "utf8");
+    if (folder.startsWith("/dev/shm/prooftrail-")) await rm(folder, { recursive: true, force: true });
+  }
 };
 
 /** Starts it, and does not wait: `await service.untilReady()`. */
