@@ -184,7 +184,7 @@ export const listQuestions = async (asked: Asked, chance: Chance): Promise<reado
   for (const [name, list] of Object.entries(LISTS)) {
     const samples = await sampleRows(asked, list, chance);
     if (samples.length === 0) continue;
-    for (const filters of subsets(list === obligationList ? [...list.filters, "status"] : list.filters))
+    for (const filters of filtersOf(list))
       for (const how of ["together", "apart"] as const)
         for (const page of ["first", "deep"] as const)
           questions.push({
@@ -195,6 +195,14 @@ export const listQuestions = async (asked: Asked, chance: Chance): Promise<reado
   }
   return questions;
 };
+
+/** Who asks for a deadline asks for its law as well (routes/obligations.ts), and mostly for a state. */
+const filtersOf = (list: List): readonly (readonly string[])[] =>
+  list === obligationList
+    ? subsets([...list.filters, "status"]).filter(
+        (filters) => filters.includes("law") || !filters.includes("deadline"),
+      )
+    : subsets(list.filters);
 
 /** Rows from anywhere in the list. */
 const sampleRows = async ({ views, tenant }: Asked, list: List, chance: Chance): Promise<readonly Row[]> => {

@@ -189,6 +189,9 @@ export const DEADLINES: readonly Deadline[] = [
   { ...POLICY, id: "OBJ-ACK", duty: "Acknowledge the objection", limit: businessDays(3) },
 ];
 
+/** Legal bases that have a clock, and `policy`. */
+export const DEADLINE_LAWS: readonly string[] = [...new Set(DEADLINES.map(({ law }) => law))];
+
 const byId = new WeakMap<readonly Deadline[], ReadonlyMap<string, Deadline>>();
 
 /** Asked for several times for every case, so they are put by id once. */

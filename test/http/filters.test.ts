@@ -1,6 +1,6 @@
 /** Filters that can choose nothing are refused: a misspelt value would read as "there is none". */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DEADLINE_IDS } from "../../src/obligations/deadlines.ts";
+import { DEADLINE_IDS, DEADLINE_LAWS } from "../../src/obligations/deadlines.ts";
 import { OBLIGATION_STATES } from "../../src/obligations/state.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
@@ -14,6 +14,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const TIERS = "low, limited, high, prohibited";
 const CLOSED = [
   ["/v1/obligations", "deadline", DEADLINE_IDS.join(", ")],
+  ["/v1/obligations", "law", DEADLINE_LAWS.join(", ")],
   ["/v1/obligations", "state", OBLIGATION_STATES.join(", ")],
   ["/v1/assets", "status", "seen, active, retired, archived"],
   ["/v1/assets", "risk_tier", TIERS],

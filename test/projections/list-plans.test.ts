@@ -104,8 +104,8 @@ test("of several filters the one with the later index decides which rows are rea
   const ofBoth = "(tenant=? AND asset_id=? AND subject_hash=?)";
   expect(readBy(decisionList, "subject_hash", "asset_id")).toContain(ofBoth);
   expect(readBy(decisionList, "outcome", "asset_id", "subject_hash")).toContain(ofBoth);
-  expect(readBy(obligationList, "status", "deadline")).toContain("(tenant=? AND deadline=? AND status=?)");
-  expect(readBy(obligationList, "status", "deadline", "asset_id")).toContain("(tenant=? AND asset_id=?)");
+  expect(readBy(obligationList, "status", "law")).toContain("(tenant=? AND law=? AND status=?)");
+  expect(readBy(obligationList, "status", "law", "asset_id")).toContain("(tenant=? AND asset_id=?)");
 });
 
 test("what the announcer asks for is read from the place where it stopped, over all tenants", () => {

@@ -170,6 +170,23 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expect(counts[5]).toBe(history.duties.filter(({ status }) => status === "met_late").length);
     });
 
+    test("of a law, of a deadline, and of both", async () => {
+      const idsOf = async (query: string) =>
+        (await all(`/v1/obligations?${query}`)).map(({ obligation_id }) => obligation_id).sort();
+      const rows = await all("/v1/obligations");
+      const known = (law: string, deadline?: string) =>
+        rows
+          .filter((row) => row.law === law && (deadline === undefined || row.deadline === deadline))
+          .map(({ obligation_id }) => obligation_id)
+          .sort();
+      const law = "pipa_37_2_kr";
+      expect(known(law).length).toBeGreaterThan(known(law, "PIPA-EXPL").length);
+      expect(await idsOf(`law=${law}`)).toEqual(known(law));
+      expect(await idsOf("deadline=PIPA-EXPL")).toEqual(known(law, "PIPA-EXPL"));
+      expect(await idsOf(`deadline=PIPA-EXPL&law=${law}`)).toEqual(known(law, "PIPA-EXPL"));
+      expect(await idsOf("deadline=PIPA-EXPL&law=policy")).toEqual([]);
+    });
+
     test("a range of due times", async () => {
       const [from, to] = ["2026-10-01T00:00:00Z", "2026-12-01T00:00:00Z"];
       const known = history.duties.filter(({ due_at }) => due_at >= from && due_at < to);

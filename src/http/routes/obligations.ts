@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { timeKey } from "../../event/formats.ts";
 import type { Rules } from "../../obligations/clocks.ts";
+import { DEADLINES } from "../../obligations/deadlines.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../obligations/state.ts";
 import { obligationEntry, obligationList } from "../../projections/cases/registers/obligations.ts";
 import { entryMembers } from "../../projections/list.ts";
@@ -39,7 +40,7 @@ export const obligationRoutes = ({
         at,
         where: [
           ...conditionsOf(query.oneOf("state", OBLIGATION_STATES), at),
-          ...readListFilter(query, obligationList),
+          ...readListFilter(query, obligationList).flatMap(withLaw),
           ...(from === undefined && to === undefined
             ? []
             : [{ kind: "range", column: "due_at", from, to } as const]),
@@ -52,6 +53,13 @@ export const obligationRoutes = ({
   return new Elysia({ prefix: "/v1" }).get("/obligations", guard("events:read", list), {
     detail: describe(LIST),
   });
+};
+
+/** Rows are found by the law, of which a deadline is one of a few. */
+const withLaw = (condition: Condition): readonly Condition[] => {
+  if (condition.kind !== "equals" || condition.column !== "deadline") return [condition];
+  const law = DEADLINES.find(({ id }) => id === condition.value)?.law;
+  return law === undefined ? [condition] : [{ kind: "equals", column: "law", value: law }, condition];
 };
 
 const SECONDS_CHARACTERS = "2026-11-20T10:00:00".length;
@@ -86,7 +94,6 @@ const conditionsOf = (state: ObligationState | undefined, now: string): readonly
 export const obligationSchema = Type.Object({
   ...entryMembers(obligationList),
   duty: Type.Union([Type.String({ description: "What must be done." }), Type.Null()]),
-  law: Type.Union([Type.String(), Type.Null()]),
   clause: Type.Union([Type.String({ description: "Where the law says so." }), Type.Null()]),
   state: Type.Union(
     OBLIGATION_STATES.map((state) => Type.Literal(state)),

@@ -1,5 +1,6 @@
 import type { Obligation, Rules } from "../../../obligations/clocks.ts";
-import { DEADLINE_IDS, deadlineOf } from "../../../obligations/deadlines.ts";
+import { DEADLINE_IDS, DEADLINE_LAWS, deadlineOf } from "../../../obligations/deadlines.ts";
+import { dutyOf } from "../../../obligations/duties.ts";
 import { type ObligationState, stateAt } from "../../../obligations/state.ts";
 import {
   INTEGER,
@@ -13,6 +14,7 @@ import {
   TEXT,
 } from "../../../views/tables.ts";
 import { entryOf, type List } from "../../list.ts";
+import type { CaseView } from "../case-view.ts";
 import type { Register } from "./register.ts";
 
 /** What is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
@@ -22,6 +24,7 @@ export const OBLIGATIONS = {
     tenant: TEXT,
     obligation_id: TEXT,
     deadline: TEXT,
+    law: TEXT,
     asset_id: TEXT,
     subject_hash: NULLABLE_TEXT,
     decision_id: NULLABLE_TEXT,
@@ -41,19 +44,21 @@ export const OBLIGATIONS = {
   indexes: [
     ["tenant", "due_at", "obligation_id"],
     ["tenant", "status", "due_at", "obligation_id"],
-    ["tenant", "deadline", "due_at", "obligation_id"],
-    ["tenant", "deadline", "status", "due_at", "obligation_id"],
+    // A deadline is of one law, which has few others: who asks for it asks for the law as well.
+    ["tenant", "law", "due_at", "obligation_id"],
+    ["tenant", "law", "status", "due_at", "obligation_id"],
     ["tenant", "asset_id", "due_at", "obligation_id"],
     ["tenant", "decision_id", "due_at", "obligation_id"],
   ],
 } as const satisfies Table;
 
-const rowOf = (tenant: string, obligation: Obligation): RowOf<typeof OBLIGATIONS> => {
+const rowOf = ({ tenant, deadlines }: CaseView, obligation: Obligation): RowOf<typeof OBLIGATIONS> => {
   const { startedBy, stoppedBy } = obligation;
   return {
     tenant,
     obligation_id: obligation.id,
     deadline: obligation.deadline,
+    law: dutyOf(deadlines, obligation.deadline).law,
     asset_id: obligation.asset,
     subject_hash: startedBy.subject ?? null,
     decision_id: obligation.decisionId ?? null,
@@ -74,15 +79,15 @@ const rowOf = (tenant: string, obligation: Obligation): RowOf<typeof OBLIGATIONS
 export const obligationsRegister: Register = {
   table: OBLIGATIONS,
   kind: "rows",
-  rowsOf: ({ tenant, obligations }) => obligations.map((obligation) => rowOf(tenant, obligation)),
+  rowsOf: (view) => view.obligations.map((obligation) => rowOf(view, obligation)),
 };
 
 export const obligationList: List = {
   view: "cases",
   table: OBLIGATIONS,
   orderBy: ["due_at", "obligation_id"],
-  filters: ["deadline", "asset_id", "decision_id"],
-  values: { deadline: DEADLINE_IDS },
+  filters: ["deadline", "law", "asset_id", "decision_id"],
+  values: { deadline: DEADLINE_IDS, law: DEADLINE_LAWS },
   hidden: ["status"],
 };
 
@@ -105,7 +110,6 @@ export const obligationEntry = (row: Row, { deadlines }: Rules, now: string) => 
   return {
     ...entryOf(obligationList, row, now),
     duty: deadline?.duty ?? null,
-    law: deadline?.law ?? null,
     clause: deadline?.clause ?? null,
     state: stateOfRow(row, now),
   };
