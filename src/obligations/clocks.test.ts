@@ -1,20 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { fact, type Metadata } from "../../test/support/facts.ts";
 import { caseOf } from "../cases/case.ts";
-import { type Fact, factOf } from "../cases/fact.ts";
-import { eventFacts } from "../event/facts.ts";
+import type { Fact } from "../cases/fact.ts";
 import { type Obligation, obligationsOf } from "./clocks.ts";
 import { DEADLINES } from "./deadlines.ts";
 import { stateAt } from "./state.ts";
-
-type Metadata = Readonly<Record<string, unknown>>;
-
-/** `id type timestamp`, and what else it says. */
-const fact = (line: string, metadata: Metadata = {}, members: Metadata = {}): Fact => {
-  const [event_id, event_type, timestamp] = line.split(" ");
-  const facts = eventFacts({ event_id, event_type, timestamp, asset_id: "a", metadata, ...members });
-  if (!facts) throw new Error(line);
-  return factOf(facts, 1);
-};
 
 const duties = (...facts: readonly Fact[]): Readonly<Record<string, Obligation>> =>
   Object.fromEntries(

@@ -4,25 +4,16 @@ import { DatabaseSync } from "node:sqlite";
 import type { Hour } from "../../src/log/accepted-counts.ts";
 import { reconcile } from "../../src/projections/ledger/reconcile.ts";
 import { createReconciler } from "../../src/projections/ledger/reconciler.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
-import { createRunner } from "../../src/projections/runner.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { silentLogger } from "../support/broker.ts";
-import { until } from "../support/until.ts";
 import { type ArrayLog, createArrayLog } from "./array-log.ts";
 import { messageOf, poisonMessage, simpleEvent } from "./records.ts";
+import { allStandAt, run } from "./running.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
 const project = async (log: ArrayLog, views: ViewStore, end: number): Promise<void> => {
-  const stop = new AbortController();
-  const metrics = { progressed: () => {}, alarmed: () => {} };
-  const clock = (): Date => new Date("2026-11-20T15:00:00Z");
-  const runner = createRunner({ projections: PROJECTIONS, log, views, logger: silentLogger, metrics, clock });
-  const running = runner.run(stop.signal);
-  for (const { name } of PROJECTIONS)
-    await until(`${name} is at the end`, async () => (await views.position(name)) === end);
-  stop.abort();
-  await running;
+  await using _runner = run(log, views);
+  await allStandAt(views, end);
 };
 
 test("every hour is reconciled, also those that ended while the views were behind", async () => {

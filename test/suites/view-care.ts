@@ -7,42 +7,22 @@ import type { Projection, RecordProjection } from "../../src/projections/project
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { replayLetter } from "../../src/projections/replay.ts";
-import { createRunner } from "../../src/projections/runner.ts";
 import { SOURCES } from "../../src/projections/sources/tables.ts";
 import { verifyView } from "../../src/projections/verify.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { type ArrayLog, createArrayLog } from "../projections/array-log.ts";
 import { messageOf, simpleEvent } from "../projections/records.ts";
+import { allStandAt, named, now, run } from "../projections/running.ts";
 import { createSqliteDatabase } from "../projections/sqlite-database.ts";
-import { silentLogger } from "../support/broker.ts";
 import { asTheyArrive, makeHistory } from "../support/histories.ts";
 import { until } from "../support/until.ts";
 import { sequences, textOf } from "./events-search.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
-const now = (): Date => new Date("2026-11-20T12:00:00Z");
 const history = makeHistory({ seed: 5, assets: 4, cases: 30 });
 const messages: readonly StoredMessage[] = asTheyArrive(history.events, 5).map((event, index) =>
   messageOf(index + 1, { event }),
 );
-
-const run = (log: ArrayLog, views: ViewStore, projections: typeof PROJECTIONS = PROJECTIONS) => {
-  const stop = new AbortController();
-  const metrics = { progressed: () => {}, alarmed: () => {} };
-  const runner = createRunner({ projections, log, views, logger: silentLogger, metrics, clock: now });
-  const running = runner.run(stop.signal);
-  const end = async (): Promise<void> => {
-    stop.abort();
-    await running;
-  };
-  return { end, [Symbol.asyncDispose]: end };
-};
-
-const allStandAt = (views: ViewStore, sequence: number) =>
-  until("all views stand at the end", async () => {
-    const positions = await Promise.all(PROJECTIONS.map(({ name }) => views.position(name)));
-    return positions.every((position) => position === sequence);
-  });
 
 const rebuild = (log: ArrayLog, views: ViewStore, projection: Projection) =>
   rebuildView(
@@ -94,12 +74,6 @@ const allSeen = async (create: CreateDatabase) => {
   await runner.end();
   const kept = stack.move();
   return { log, views, [Symbol.asyncDispose]: () => kept.disposeAsync() };
-};
-
-const named = (name: string): Projection => {
-  const found = PROJECTIONS.find((projection) => projection.name === name);
-  if (!found) throw new Error(name);
-  return found;
 };
 
 export const viewCareSuite = (database: string, create: CreateDatabase): void => {

@@ -5,44 +5,15 @@ import type { Projection, RecordProjection } from "../../src/projections/project
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { replayLetter } from "../../src/projections/replay.ts";
-import { createRunner } from "../../src/projections/runner.ts";
 import { TREES } from "../../src/projections/tree/tables.ts";
 import { verifyView } from "../../src/projections/verify.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { type ArrayLog, createArrayLog } from "../projections/array-log.ts";
 import { messageOf, simpleEvent } from "../projections/records.ts";
+import { allStandAt, named, now, type Projections, run } from "../projections/running.ts";
 import { createSqliteDatabase } from "../projections/sqlite-database.ts";
-import { silentLogger } from "../support/broker.ts";
 import { until } from "../support/until.ts";
 import type { ViewDatabase } from "./view-store.ts";
-
-type Projections = typeof PROJECTIONS;
-
-const now = (): Date => new Date("2026-11-20T12:00:00Z");
-
-const run = (log: ArrayLog, views: ViewStore, projections: Projections = PROJECTIONS) => {
-  const stop = new AbortController();
-  const metrics = { progressed: () => {}, alarmed: () => {} };
-  const runner = createRunner({ projections, log, views, logger: silentLogger, metrics, clock: now });
-  const running = runner.run(stop.signal);
-  const end = async (): Promise<void> => {
-    stop.abort();
-    await running;
-  };
-  return { end, [Symbol.asyncDispose]: end };
-};
-
-const allStandAt = (views: ViewStore, sequence: number, projections: Projections = PROJECTIONS) =>
-  until("all views stand at the end", async () => {
-    const positions = await Promise.all(projections.map(({ name }) => views.position(name)));
-    return positions.every((position) => position === sequence);
-  });
-
-const named = (name: string): Projection => {
-  const found = PROJECTIONS.find((projection) => projection.name === name);
-  if (!found) throw new Error(name);
-  return found;
-};
 
 /** The projections, of which these cannot take one record. */
 const failingAt = (sequence: number, ...names: readonly string[]): Projections => {

@@ -1,0 +1,12 @@
+import { type Fact, factOf } from "../../src/cases/fact.ts";
+import { eventFacts } from "../../src/event/facts.ts";
+
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/** Of an event in a line: `id type timestamp`, and what else it says. */
+export const fact = (line: string, metadata: Metadata = {}, members: Metadata = {}): Fact => {
+  const [event_id, event_type, timestamp] = line.split(" ");
+  const facts = eventFacts({ event_id, event_type, timestamp, asset_id: "a", metadata, ...members });
+  if (!facts) throw new Error(line);
+  return factOf(facts, 1);
+};
