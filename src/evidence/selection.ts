@@ -87,7 +87,7 @@ export const selectRecords = async (
   const chosen = isComplete
     ? await allRecords(dependencies, tenant, head)
     : found
-      ? await recordsOfCase(dependencies, tenant, found, filter)
+      ? await recordsOfCase(dependencies, { tenant, found, filter, end })
       : await matchingRecords(dependencies, tenant, filter, end);
   if (chosen.kind !== "chosen") return chosen;
   const { sequences, withheld } = chosen;
@@ -150,13 +150,13 @@ const tooLarge: Chosen = {
 const matchingRecords = async (
   { views }: SelectionDependencies,
   tenant: string,
-  { assetId, from, to }: EvidenceFilter,
+  { assetId, correlationId, from, to }: EvidenceFilter,
   end: number,
 ): Promise<Chosen> => {
   const walk = walkEvents({
     views,
     tenant,
-    conditions: { assetId, from, to, timeField: "timestamp" },
+    conditions: { assetId, correlationId, from, to, timeField: "timestamp" },
     after: 0,
   });
   const sequences: number[] = [];
@@ -172,18 +172,34 @@ const matchingRecords = async (
   return { kind: "chosen", sequences, withheld: NONE };
 };
 
+/** A case keeps the earliest events of each name; of the name that was asked for all are found. */
 const recordsOfCase = async (
-  { views }: SelectionDependencies,
-  tenant: string,
-  found: FoundCase,
-  { from, to }: EvidenceFilter,
+  dependencies: SelectionDependencies,
+  {
+    tenant,
+    found,
+    filter,
+    end: last,
+  }: {
+    readonly tenant: string;
+    readonly found: FoundCase;
+    readonly filter: EvidenceFilter;
+    readonly end: number;
+  },
 ): Promise<Chosen> => {
+  const { from, to } = filter;
   const [first, end] = [from, to].map((time) => (time === undefined ? undefined : timeKey(time)));
   const facts = found.is.facts.filter(
     ({ at }) => (first === undefined || at >= first) && (end === undefined || at < end),
   );
-  const rows = await eventsOfFacts(views, tenant, facts);
-  const sequences = [...rows.values()].map((row) => rowInteger(row, "sequence")).sort((a, b) => a - b);
+  const rows = await eventsOfFacts(dependencies.views, tenant, facts);
+  const kept = [...rows.values()].map((row) => rowInteger(row, "sequence"));
+  const named =
+    found.events > found.is.facts.length
+      ? await matchingRecords(dependencies, tenant, filter, last)
+      : ({ kind: "chosen", sequences: [], withheld: NONE } as const);
+  if (named.kind !== "chosen") return named;
+  const sequences = [...new Set([...kept, ...named.sequences])].sort((a, b) => a - b);
   return { kind: "chosen", sequences, withheld: NONE };
 };
 

@@ -254,7 +254,7 @@ const limits = ({ selection }: SummaryParts): Html => {
 <li>That what an event says is true. It proves that these bytes were in the log when the checkpoint was signed, in this place and unchanged.</li>
 <li>That everything was sent. What a system never sent is in no log.</li>
 ${selection.isComplete ? html`` : html`<li>That nothing else matches the filter. Only a bundle without a filter holds every record, and can be checked for gaps.</li>`}
-${events > kept ? html`<li>That the case has no more events: it has ${events}, and the earliest ${kept} of them, up to a bound per name, are looked at here.</li>` : html``}
+${events > kept ? html`<li>That its duties follow from the whole case: it has ${events} events, and of those the earliest ${kept}, up to a bound per name, are looked at for them.</li>` : html``}
 <li>The tables of this page and <code>obligations.csv</code>: the service worked them out from the records. The manifest, which is in the system's log, says that they are as they were made.</li>
 <li>When an event happened. Its own time is its sender's word; the sequence is the order in which the log took it.</li>
 </ul>`;

@@ -29,9 +29,26 @@ export interface Query {
 }
 
 const DIGITS = /^\d{1,16}$/;
+/** What a decoder puts where bytes are no UTF-8, and the same where a client means it. */
+const REPLACEMENT = /\uFFFD/g;
+const REPLACEMENT_ENCODED = /%EF%BF%BD/gi;
+
+const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.length ?? 0;
+
+/** As they were sent, in the same order: of an empty part there is no parameter. */
+const namesNotUtf8 = (search: string, parameters: readonly [string, string][]): readonly string[] => {
+  const sent = search
+    .slice(1)
+    .split("&")
+    .filter((part) => part !== "");
+  return parameters.flatMap(([name, value], index) =>
+    countOf(REPLACEMENT, name + value) > countOf(REPLACEMENT_ENCODED, sent[index] ?? "") ? [name] : [],
+  );
+};
 
 export const readQuery = (url: string): Query => {
-  const parameters = [...new URL(url).searchParams];
+  const { search, searchParams } = new URL(url);
+  const parameters = [...searchParams];
   const asked = new Set<string>();
   const prefixes: string[] = [];
   const errors: RequestError[] = [];
@@ -39,6 +56,9 @@ export const readQuery = (url: string): Query => {
     errors.push({ path: `query:${name}`, code, message });
     return undefined;
   };
+
+  for (const name of namesNotUtf8(search, parameters))
+    fail(name, "invalid_value", `${name} is not UTF-8: percent-encode the bytes of its text in UTF-8.`);
 
   const single = (name: string): string | undefined => {
     asked.add(name);

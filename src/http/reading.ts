@@ -96,6 +96,12 @@ export const reading =
       : problem(context, "view_behind");
   };
 
+/** The refusal of whatever is asked for beside a body or a path, where nothing may be: ignored, it would say something else than was meant. */
+export const refusedQuery = ({ request, context }: Call): Response | undefined => {
+  const errors = readQuery(request.url).errors();
+  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : undefined;
+};
+
 export const readMinSequence = (query: Query): number | undefined =>
   query.integer("min_sequence", { min: 0, max: Number.MAX_SAFE_INTEGER });
 
@@ -118,7 +124,11 @@ export const answerList = async (
   views: ViewStore,
   call: Call,
   list: List,
-  question: Page & { readonly where: readonly Condition[]; readonly entry: (row: Row) => unknown },
+  question: Page & {
+    readonly where: readonly Condition[];
+    readonly asked?: unknown;
+    readonly entry: (row: Row) => unknown;
+  },
 ): Promise<Response> => {
   const { context, principal } = call;
   const { entry, ...asked } = question;

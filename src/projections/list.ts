@@ -53,9 +53,19 @@ export const readList = async (
   views: ViewStore,
   tenant: string,
   list: List,
-  { where, order, limit, cursor }: Page & { readonly where: readonly Condition[] },
+  {
+    where,
+    order,
+    limit,
+    cursor,
+    asked = where,
+  }: Page & {
+    readonly where: readonly Condition[];
+    /** The question as it was put, where `where` holds the time of the answer: a cursor is for that. */
+    readonly asked?: unknown;
+  },
 ): Promise<ListAnswer> => {
-  const scope = JSON.stringify([tenant, list.table.name, where, order]);
+  const scope = JSON.stringify([tenant, list.table.name, asked, order]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor" || !isPlaceIn(list, start?.place)) return { kind: "invalid_cursor" };
   // One more row than asked for tells whether there is a next page.

@@ -22,8 +22,10 @@ export const activityRoutes = ({ guard, views, now }: ReadDependencies & { reado
       const rowsMax = ACTIVITY_ROWS_MAX;
       const rows = await readActivity(views, call.principal.tenant, { ...asked, rowsMax });
       if (rows === undefined) {
+        const message = `The answer has more than ${ACTIVITY_ROWS_MAX} rows: ask for a shorter time with from and to, days, or fewer groups.`;
         return problem(call.context, "invalid_request", {
-          detail: `The answer has more than ${ACTIVITY_ROWS_MAX} rows: ask for a shorter time, days, or fewer groups.`,
+          detail: message,
+          errors: [{ path: "query:from", code: "too_many", message }],
         });
       }
       return successList({
@@ -53,6 +55,11 @@ const ask = (query: Query, now: Date) => {
   const from = timeKey(
     asked.from ?? new Date(Math.max(instantOf(`${to}Z`) - DAYS_DEFAULT * DAY_MS, FIRST_MS)).toISOString(),
   );
+  if (asked.to === undefined && from > to)
+    query.refuse(
+      "from",
+      "from is after to, which is a day from now where it is left out: send a to as well.",
+    );
   const characters = bucket === "hour" ? "2026-11-20T10".length : "2026-11-20".length;
   const groups = query.checked(
     "group_by",
@@ -95,7 +102,10 @@ const READ: Operation = {
       type: "string",
       format: "date-time",
     }),
-    parameter("to", "Up to this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
+    parameter("to", "Up to this time, RFC 3339 in UTC. Absent: a day from now.", {
+      type: "string",
+      format: "date-time",
+    }),
     parameter("asset_id", "Exactly this asset."),
     EVENT_TYPE_PARAMETER,
     MIN_SEQUENCE,

@@ -15,6 +15,7 @@ import { incidentList, incidentsRegister } from "../../projections/cases/registe
 import { objectionList, objectionsRegister } from "../../projections/cases/registers/objections.ts";
 import { obligationEntry, obligationsRegister } from "../../projections/cases/registers/obligations.ts";
 import type { Register } from "../../projections/cases/registers/register.ts";
+import { eventsProjection } from "../../projections/events/evolve.ts";
 import { entryMembers, entryOf, entrySchema, type List } from "../../projections/list.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
@@ -40,11 +41,12 @@ export const caseRoutes = ({
 
 type Dependencies = ReadDependencies & { readonly rules: Rules };
 
-const VIEW = "cases";
+/** The events themselves, and a notice that names nothing, are read where they stand. */
+const VIEWS = ["cases", eventsProjection.name];
 
 const readCase = ({ views, now, rules }: Dependencies) =>
   reading(views, {
-    view: VIEW,
+    view: VIEWS,
     ask: () => timeKey(now().toISOString()),
     answer: async (at, call) => {
       const { tenant } = call.principal;
@@ -100,7 +102,7 @@ const timeOrNull = (fact: Fact | undefined): string | null => (fact ? timeOf(fac
 
 const readDecision = ({ views, now, rules }: Dependencies) =>
   reading(views, {
-    view: VIEW,
+    view: VIEWS,
     ask: () => timeKey(now().toISOString()),
     answer: async (at, call) => {
       const { tenant } = call.principal;

@@ -7,7 +7,7 @@ import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { readTenant, tenantParameter } from "../reading.ts";
+import { readTenant, refusedQuery, tenantParameter } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.ts";
 import { success, successList } from "../success.ts";
@@ -44,6 +44,8 @@ export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) 
     );
 
 const postKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
+  const unasked = refusedQuery(call);
+  if (unasked) return unasked;
   const { request, context } = call;
   const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
@@ -68,6 +70,8 @@ const getKeys = (keys: Keys, { request, context, principal }: Call): Response =>
 };
 
 const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
+  const unasked = refusedQuery(call);
+  if (unasked) return unasked;
   const { context, params } = call;
   const answer = await keys.revoke({ by: actorOf(call), id: params.id ?? "" });
   if (answer.kind !== "revoked") return refused(context, answer);
@@ -75,6 +79,8 @@ const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
 };
 
 const rotateKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
+  const unasked = refusedQuery(call);
+  if (unasked) return unasked;
   const { request, context, params } = call;
   const body = isEmpty(request) ? { value: {} } : await readJson(bodies, request, context);
   if (body instanceof Response) return body;
@@ -175,7 +181,7 @@ const REVOKE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["not_found", "log_unavailable"],
+  problems: ["invalid_request", "not_found", "log_unavailable"],
 };
 
 const ROTATE: Operation = {

@@ -16,7 +16,15 @@ import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { haveSeen, MIN_SEQUENCE, parameter, pathParameter, reading, readMinSequence } from "../reading.ts";
+import {
+  haveSeen,
+  MIN_SEQUENCE,
+  parameter,
+  pathParameter,
+  reading,
+  readMinSequence,
+  refusedQuery,
+} from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { success, successPlain } from "../success.ts";
 
@@ -39,12 +47,6 @@ export const logRoutes = ({ guard, ...dependencies }: Dependencies & { readonly 
     })
     // Larger numbers have more segments.
     .get("/tile/*", guard("events:read", getTile(dependencies)), { detail: { hide: true } });
-
-/** Undefined where the query is as it must be. */
-const refusedQuery = ({ request, context }: Call): Response | undefined => {
-  const errors = readQuery(request.url).errors();
-  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : undefined;
-};
 
 const getCheckpoint =
   (dependencies: Dependencies) =>

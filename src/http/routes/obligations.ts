@@ -35,16 +35,19 @@ export const obligationRoutes = ({
       const at = timeKey(`${now().toISOString().slice(0, SECONDS_CHARACTERS)}Z`);
       const due = readTimeRange(query, { from: "due_from", to: "due_to" });
       const [from, to] = [due.from, due.to].map((time) => (time === undefined ? undefined : timeKey(time)));
+      const state = query.oneOf("state", OBLIGATION_STATES);
+      const others = [
+        ...readListFilter(query, obligationList).flatMap(withLaw),
+        ...(from === undefined && to === undefined
+          ? []
+          : [{ kind: "range", column: "due_at", from, to } as const]),
+      ];
       return {
         ...readPage(query),
         at,
-        where: [
-          ...conditionsOf(query.oneOf("state", OBLIGATION_STATES), at),
-          ...readListFilter(query, obligationList).flatMap(withLaw),
-          ...(from === undefined && to === undefined
-            ? []
-            : [{ kind: "range", column: "due_at", from, to } as const]),
-        ],
+        where: [...conditionsOf(state, at), ...others],
+        // The time goes on between two pages, and the question is the same.
+        asked: [state ?? null, ...others],
       };
     },
     answer: ({ at, ...asked }, call) =>

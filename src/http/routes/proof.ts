@@ -8,8 +8,10 @@ import type { LogReader } from "../../log/event-log.ts";
 import { encodeRecord } from "../../log/record.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import { type FoundEvent, findEvent } from "../../projections/events/queries.ts";
+import { treeSize } from "../../projections/tree/queries.ts";
 import {
   awaitProof,
+  lastHead,
   type ProofDependencies,
   type ProvenRecord,
   type RecordProof,
@@ -73,10 +75,17 @@ const getProof = async (
   }
   const result = await awaitProof(dependencies, tenant, record, deadline);
   if (result.kind === "not_sealed") return problem(context, "not_sealed");
-  if (result.kind === "not_in_tree")
+  if (result.kind === "not_in_tree") {
+    const head = await lastHead(dependencies, tenant);
+    // Signed, and not there: the view is made again from the log.
+    if (head && (await treeSize(dependencies.views, tenant)) < head.size)
+      return problem(context, "view_behind", {
+        detail: "The view `tree` is made again and has not come so far yet.",
+      });
     return problem(context, "internal_error", {
       detail: `The tree does not hold the record at sequence ${record.sequence} as it was signed. The operator should rebuild the view \`tree\`.`,
     });
+  }
   return format === "json" ? answerOne(call, jsonOf(result.proof)) : tlogProof(call, result.proof);
 };
 

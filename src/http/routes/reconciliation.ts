@@ -24,7 +24,7 @@ export const reconciliationRoutes = ({
   reconciliation,
 }: ReadDependencies & { readonly guard: Guard; readonly reconciliation: ReconciliationDependencies }) => {
   const read = reading(views, {
-    view: "ledger",
+    view: ["ledger", "events"],
     ask: (query) => hoursAsked(query, now()),
     answer: async (hours, call) => {
       const { principal } = call;
@@ -51,6 +51,10 @@ const hoursAsked = (query: Query, now: Date): readonly string[] => {
   const hour = (time: string): number => Date.parse(`${hourOf(timeKey(time))}:00:00Z`);
   const end = to === undefined ? now.getTime() : hour(to);
   const start = from === undefined ? end - 24 * HOUR_MS : hour(from);
+  if (to === undefined && start > end) {
+    query.refuse("from", "from is in the future, and without to the answer ends now: send an earlier from.");
+    return [];
+  }
   const first = Math.floor(start / HOUR_MS);
   const count = Math.max(0, Math.floor(end / HOUR_MS) - first + 1);
   if (count > RECONCILED_HOURS_MAX) {

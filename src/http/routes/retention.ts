@@ -19,7 +19,14 @@ import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { invalidCursor, LIMIT_AND_CURSOR, pathParameter, readTenant, tenantParameter } from "../reading.ts";
+import {
+  invalidCursor,
+  LIMIT_AND_CURSOR,
+  pathParameter,
+  readTenant,
+  refusedQuery,
+  tenantParameter,
+} from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { dataOf, listOf } from "../schemas.ts";
 import { success, successList } from "../success.ts";
@@ -68,6 +75,8 @@ const getPolicy = async (retention: Retention, { request, context, principal }: 
 };
 
 const putPolicy = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
+  const unasked = refusedQuery(call);
+  if (unasked) return unasked;
   const { request, context } = call;
   const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
@@ -104,6 +113,8 @@ const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
 };
 
 const postHold = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
+  const unasked = refusedQuery(call);
+  if (unasked) return unasked;
   const { request, context } = call;
   const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
@@ -137,6 +148,8 @@ const getHolds = async (retention: Retention, call: Call): Promise<Response> => 
 };
 
 const deleteHold = async (retention: Retention, call: Call): Promise<Response> => {
+  const unasked = refusedQuery(call);
+  if (unasked) return unasked;
   const { context, params } = call;
   const answer = await retention.releaseHold({ by: actorOf(call), id: params.id ?? "" });
   if (answer.kind !== "hold") return refused(context, answer);
@@ -307,5 +320,5 @@ const RELEASE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["not_found", "log_unavailable"],
+  problems: ["invalid_request", "not_found", "log_unavailable"],
 };

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { SYSTEM_TENANT } from "../../access/tenant.ts";
 import { SYSTEM_EVENTS_TEXT } from "../../administration/system-events.ts";
-import { findAsset } from "../../projections/assets/queries.ts";
+import { assetList, findAsset } from "../../projections/assets/queries.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import { type FoundEvent, findEvent, searchEvents } from "../../projections/events/queries.ts";
 import type { ViewStore } from "../../views/view-store.ts";
@@ -52,7 +52,7 @@ export const searchRoutes = ({ guard, views }: { readonly guard: Guard; readonly
       guard(
         "events:read",
         reading(views, {
-          view,
+          view: [view, assetList.view],
           ask: (query) => ({ ...readTimelineFilter(query), ...readPage(query) }),
           answer: async (asked, call) => {
             const assetId = call.params.asset_id;

@@ -59,7 +59,9 @@ export const searchEvents = async (
   filter: EventFilter & EventPage,
 ): Promise<EventSearch> => {
   const { limit, cursor } = filter;
-  if (matchesNone(filter)) return { kind: "page", rows: [], nextCursor: null };
+  if (matchesNone(filter))
+    // No page of it had a next one.
+    return cursor === undefined ? { kind: "page", rows: [], nextCursor: null } : { kind: "invalid_cursor" };
   const question = searchQuery(tenant, filter, { after: undefined, rowsMax: 1 });
   const scope = JSON.stringify([question.sql, question.params]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);

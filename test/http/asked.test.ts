@@ -1,0 +1,146 @@
+/** What was asked is answered or refused: never another question, half an answer, a page that cannot be turned, or a view that is not there yet. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { evidence, manifestOf, unpack } from "../support/evidence-bundle.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+let service: TestService;
+let key = "";
+beforeAll(async () => {
+  service = await startTestService({ CHECKPOINT_INTERVAL: "300ms" });
+  key = await service.makeKey("acme");
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const ask = (path: string) => service.call(path, { key });
+
+/** The sequence of the last one. */
+const send = async (events: readonly object[]): Promise<number> => {
+  const sent = await service.call("/v1/events/batch", { key, body: { events } });
+  expect(sent.json.data).toMatchObject({ accepted: events.length });
+  return sent.json.data.sequence;
+};
+
+test.each(["due_soon", "overdue"])(
+  "the next page of duties that are %s is there a second later",
+  async (state) => {
+    const timestamp = state === "overdue" ? "2025-01-01T00:00:00Z" : new Date().toISOString();
+    const sequence = await send(
+      [1, 2].map((index) =>
+        event({
+          event_id: `evt_${state}_${index}`,
+          event_type: "objection.received",
+          timestamp,
+          metadata: { objection_id: `${state}_${index}` },
+        }),
+      ),
+    );
+    const first = await ask(`/v1/obligations?state=${state}&limit=1&min_sequence=${sequence}`);
+    const cursor = `cursor=${first.json.next_cursor}`;
+    const second = (): number => Math.floor(Date.now() / 1000);
+    const asked = second();
+    await until("the time of the answer is another one, in whole seconds", () => second() > asked);
+    const next = await ask(`/v1/obligations?state=${state}&limit=1&${cursor}`);
+    expect([next.status, next.json.data?.length]).toEqual([200, 1]);
+    expect((await ask(`/v1/obligations?state=met&limit=1&${cursor}`)).status).toBe(400);
+  },
+);
+
+test("who changes something is told of a parameter that is not read, and nothing is changed", async () => {
+  const made = await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } });
+  const { id } = made.json.data;
+  const policy = await service.call("/v1/retention");
+  const answers = [
+    await service.call("/v1/retention?tenant=acme", { method: "PUT", body: { maximum_days: 4000 } }),
+    await service.call("/v1/holds?tenant=acme", { body: { asset_id: "x", reason: "r" } }),
+    await service.call("/v1/holds/none?tenant=acme", { method: "DELETE" }),
+    await service.call("/v1/keys?tenant=acme", { body: { scopes: ["events:read"] } }),
+    await service.call(`/v1/keys/${id}/rotate?grace_seconds=0`, { method: "POST" }),
+    await service.call(`/v1/keys/${id}?tenant=other`, { method: "DELETE" }),
+  ];
+  for (const { status, json } of answers)
+    expect([status, json.errors]).toEqual([
+      400,
+      [expect.objectContaining({ path: expect.stringMatching(/^query:/) })],
+    ]);
+  expect((await service.call("/v1/retention")).json.data).toEqual(policy.json.data);
+});
+
+test("a bundle about a correlation_id has all of its events, more than a case keeps", async () => {
+  const start = Date.parse("2026-11-01T00:00:00Z");
+  await send(
+    Array.from({ length: 300 }, (_, index) =>
+      event({
+        event_id: `evt_session_${index}`,
+        event_type: "ai_inference",
+        correlation_id: "session",
+        timestamp: new Date(start + index).toISOString(),
+      }),
+    ),
+  );
+  const bytes = await evidence(service, "correlation_id=session&wait=20", key);
+  expect(manifestOf(await unpack(bytes)).records).toBe(300);
+});
+
+test("bytes that are no UTF-8 are refused, not replaced", async () => {
+  await send([event({ event_id: "evt_replacement", asset_id: "\ufffd" })]);
+  const statusOf = async (text: string) => (await ask(`/v1/events?asset_id=${text}`)).status;
+  const texts = ["%FF", "%E4%B8", "%ED%A0%80", "%EF%BF%BD", "\ufffd", "%C3%A9"];
+  expect(await Promise.all(texts.map(statusOf))).toEqual([400, 400, 400, 200, 200, 200]);
+});
+
+test("a cursor is looked at also where nothing can match", async () => {
+  const none = "from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z";
+  expect((await ask(`/v1/events?${none}`)).status).toBe(200);
+  expect((await ask(`/v1/events?${none}&cursor=garbage`)).status).toBe(400);
+});
+
+test.each(["/v1/activity", "/v1/reconciliation"])(
+  "%s from a time behind its end asks for the end",
+  async (path) => {
+    const { status, json } = await ask(`${path}?from=2099-01-01T00:00:00Z`);
+    expect([status, json.errors]).toEqual([400, [expect.objectContaining({ path: "query:from" })]]);
+    const to = "to=2099-01-02T00:00:00Z";
+    expect((await ask(`${path}?from=2099-01-01T00:00:00Z&${to}`)).status).toBe(200);
+  },
+);
+
+describe("while a view is made again", () => {
+  let dataDir = "";
+  let sequence = 0;
+  let reader = "";
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "prooftrail-behind-"));
+    await using first = await startTestService({ DATA_DIR: dataDir, CHECKPOINT_INTERVAL: "300ms" });
+    reader = await first.makeKey("acme");
+    const events = Array.from({ length: 300 }, (_, index) =>
+      event({ event_id: `evt_${index}`, metadata: { decision_id: `d${index}` } }),
+    );
+    const sent = await first.call("/v1/events/batch", { key: reader, body: { events } });
+    sequence = sent.json.data.sequence;
+    for (const path of ["log/checkpoint", "assets", "reconciliation", "decisions/d1"])
+      await first.call(`/v1/${path}?min_sequence=${sequence}`, { key: reader });
+  });
+  afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+  /** Statuses of an instance that moves no views, with the file as a projector leaves it on its way. */
+  const statusesAfter = async (sql: string, paths: readonly string[]) => {
+    const database = new DatabaseSync(join(dataDir, "views.sqlite"));
+    database.exec(sql);
+    database.close();
+    await using front = await startTestService({ DATA_DIR: dataDir, ROLES: "api" });
+    const answers = paths.map((path) => front.call(`/v1/${path}min_sequence=${sequence}`, { key: reader }));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  };
+
+  test("what reads it beside others waits for it, and says so", async () => {
+    const assets = "DELETE FROM assets; UPDATE views SET position = 0 WHERE name = 'assets'";
+    expect(await statusesAfter(assets, ["assets/credit_model/timeline?"])).toEqual([503]);
+    const events = "DELETE FROM events; UPDATE views SET position = 0 WHERE name = 'events'";
+    expect(await statusesAfter(events, ["decisions/d1?", "reconciliation?"])).toEqual([503, 503]);
+  });
+});
