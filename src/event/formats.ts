@@ -112,8 +112,10 @@ const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2})(\.\d+)?([+-]\d{2}
 
 /** The same of a time in any zone. Undefined where it is not one. */
 export const instantKeyOf = (text: string): string | undefined => {
+  const utc = timeKeyOf(text);
+  if (utc !== undefined) return utc;
   const [, seconds, fraction = "", offset] = WITH_OFFSET.exec(text) ?? [];
-  if (seconds === undefined || !isUtcTimestamp(`${seconds}Z`)) return timeKeyOf(text);
+  if (seconds === undefined || !isUtcTimestamp(`${seconds}Z`)) return undefined;
   const instant = Date.parse(`${seconds}${offset}`);
   return Number.isNaN(instant)
     ? undefined

@@ -129,7 +129,7 @@ const appendUnlessEarlier = async (
 /** Read side by side. */
 const REPLAYS_AT_ONCE = 16;
 
-/** By position in `taken`. Only duplicates have to be looked at again. Where one could not be read, no other is tried: each could wait as long. */
+/** By position in `taken`. Only duplicates have to be looked at again. Where the log does not answer, no other is tried: each could wait as long. */
 const readReplays = async (parts: {
   reader: LogReader;
   text: string;
@@ -139,13 +139,13 @@ const readReplays = async (parts: {
   const { reader, text, taken, outcomes } = parts;
   const replays = new Map<number, Replay>();
   const left = taken.entries();
-  let unavailable: Replay | undefined;
+  let away: Replay | undefined;
   const readOn = async (): Promise<void> => {
     for (const [position, { start, end }] of left) {
       const outcome = outcomes[position];
       if (outcome?.kind !== "duplicate") continue;
-      const replay = unavailable ?? (await replayDuplicate(reader, outcome.sequence, text.slice(start, end)));
-      if (replay.kind === "unavailable") unavailable = replay;
+      const replay = away ?? (await replayDuplicate(reader, outcome.sequence, text.slice(start, end)));
+      if (replay.kind === "unavailable" && replay.isLogAway) away = replay;
       replays.set(position, replay);
     }
   };

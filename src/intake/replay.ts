@@ -9,7 +9,8 @@ export type Replay =
   /** What was sent now is what was stored then. */
   | { readonly kind: "same"; readonly receivedAt: string; readonly leafHash: string }
   | { readonly kind: "different" }
-  | { readonly kind: "unavailable"; readonly detail: string };
+  /** `isLogAway`: no other one could be read now either. */
+  | { readonly kind: "unavailable"; readonly detail: string; readonly isLogAway: boolean };
 
 export const replayDuplicate = async (
   reader: LogReader,
@@ -20,11 +21,16 @@ export const replayDuplicate = async (
     const message = await reader.read(sequence);
     const record = message && decodeRecord(message.payload);
     if (!(message && record))
-      return { kind: "unavailable", detail: "The event with the same identity could not be read back." };
+      return {
+        kind: "unavailable",
+        detail: "The event with the same identity could not be read back.",
+        isLogAway: false,
+      };
     if (!sameContent(record.eventText, eventText)) return { kind: "different" };
     return { kind: "same", receivedAt: record.receivedAt, leafHash: receiptOfPayload(message.payload) };
   } catch (error) {
-    if (error instanceof LogUnavailableError) return { kind: "unavailable", detail: error.message };
+    if (error instanceof LogUnavailableError)
+      return { kind: "unavailable", detail: error.message, isLogAway: true };
     throw error;
   }
 };

@@ -252,6 +252,12 @@ describe("times at the edge", () => {
     expect(found).toMatchObject({ startedAt: "2026-09-01T10:00:00.5", dueAt: "2026-09-16T21:59:59" });
   });
 
+  test("awareness in a leap second is told in UTC in any of its ways", () => {
+    const aware = { aware_at: "2026-12-31T23:59:60+00:00" };
+    const found = duties(fact("i incident.detected 2027-01-10T10:00:00Z", aware))["EU73-GEN"];
+    expect(found?.startedAt).toBe("2026-12-31T23:59:60");
+  });
+
   test("a holiday that is no date is refused", () => {
     expect(readRules('{"holidays":["2026-12-25","2026-02-30"]}')).toEqual({
       kind: "invalid",

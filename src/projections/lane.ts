@@ -116,6 +116,8 @@ const createMover = ({ views, clock, onProgress }: LaneDependencies, lane: Lane)
         projections.filter((each) => each !== left),
       ),
       trees,
+      // It is a tree that cannot be written.
+      projections.filter(({ takes }) => takes !== "entries"),
       [],
     ];
     for (const taking of tries) {

@@ -49,8 +49,10 @@ describe("appending", () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     const copies = (id: string, count: number) => Array.from({ length: count }, () => smallRecord(id));
-    expect(await appender.append(copies("one", 3))).toEqual([
+    expect(await appender.append(copies("one", 5))).toEqual([
       { kind: "appended", sequence: 1 },
+      { kind: "duplicate", sequence: 1 },
+      { kind: "duplicate", sequence: 1 },
       { kind: "duplicate", sequence: 1 },
       { kind: "duplicate", sequence: 1 },
     ]);

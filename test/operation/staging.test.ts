@@ -114,6 +114,15 @@ inMemory("of what an earlier run left, only a folder of its own kind is removed"
       await (await prepareStaging(files, silentLogger)).remove();
       expect(existsSync(folder)).toBe(true);
     }
+  const staging = await prepareStaging(files, silentLogger);
+  const folder = readFileSync(files.staging, "utf8");
+  mkdirSync(join(folder, "AUDIT", "half"), { recursive: true });
+  await staging.clear();
+  expect([existsSync(join(folder, "AUDIT", "half")), existsSync(join(folder, "AUDIT"))]).toEqual([
+    false,
+    true,
+  ]);
+  await staging.remove();
   // A copy of a service's files names the folder of that service.
   for (const [owner, stays] of [
     [`${files.directory}-original`, true],

@@ -1,5 +1,6 @@
 /** Histories that are rare and not wrong: things without a name, one name for everything, equal times, far times, old versions. */
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { assessmentList } from "../../src/projections/assessments/queries.ts";
@@ -10,10 +11,13 @@ import { humanReviewList } from "../../src/projections/cases/registers/human-rev
 import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
 import { noticeList } from "../../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../../src/projections/cases/registers/objections.ts";
+import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { entryOf, type List } from "../../src/projections/list.ts";
 import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { SOURCES } from "../../src/projections/sources/tables.ts";
+import { CASES } from "../suites/expiry.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf, simpleEvent } from "./records.ts";
 
@@ -71,6 +75,49 @@ describe("one name for everything says nothing, in any order of arrival", () => 
   });
 });
 
+test("whatever is named by one name for everything, registers follow from the set of events, and no event is left out", async () => {
+  const kinds = ["decision_id", "objection_id", "incident_id", "correlation_id"] as const;
+  const types = [
+    ...["objection.received", "objection.resolved", "incident.detected", "incident.mitigated"],
+    ...["decision.automated_decision_made", "decision.human_review_triggered", "transparency.notice_shown"],
+  ];
+  const said = fc.record({
+    type: fc.constantFrom(...types),
+    second: fc.nat(5_000_000),
+    isOfAll: fc.boolean(),
+    names: fc.tuple(fc.nat(120), fc.nat(120), fc.nat(120), fc.nat(120)),
+  });
+  const histories = fc.tuple(
+    fc.constantFrom(...kinds),
+    fc.array(said, { minLength: 150, maxLength: 150 }),
+    fc.infiniteStream(fc.integer({ min: 1, max: 7 })),
+  );
+  const property = fc.asyncProperty(histories, async ([hub, history, sizes]) => {
+    const messages = history.map(({ type, second, isOfAll, names }, index) => {
+      const named = kinds.flatMap((kind, at): (readonly [string, string])[] => {
+        if (kind === hub) return isOfAll ? [[kind, "none"]] : [];
+        const name = names[at] ?? 0;
+        return name < 50 ? [[kind, `${kind}-${name}`]] : [];
+      });
+      const { correlation_id, ...metadata } = Object.fromEntries(named);
+      const timestamp = new Date(Date.UTC(2027, 0, 1) + second * 1000).toISOString();
+      const members = { event_type: type, timestamp, metadata, ...(correlation_id && { correlation_id }) };
+      return messageOf(index + 1, { event: simpleEvent(`evt_${index}`, members) });
+    });
+    const rowsAfter = async (order: readonly StoredMessage[]) => {
+      const view = createInMemoryView(eventsProjection, CASES);
+      for (let at = 0; at < order.length; ) {
+        const size = sizes.next().value ?? 1;
+        expect(await view.take(order.slice(at, at + size))).toEqual([]);
+        at += size;
+      }
+      return REGISTERS.map(({ table }) => [table.name, view.rows(table)]);
+    };
+    expect(await rowsAfter(messages.toReversed())).toEqual(await rowsAfter(messages));
+  });
+  await fc.assert(property, { numRuns: 12 });
+});
+
 test("a dismissal from before every notice means none of them", async () => {
   const about = { correlation_id: "c" };
   const found = await entriesAfter(noticeList, [
@@ -116,6 +163,13 @@ describe("an asset", () => {
     expect(await assetAfter(...deployed, retired("1", 2), retired("2", 3))).toMatchObject({
       status: "retired",
       version: "2",
+    });
+    expect(await assetAfter(...deployed, retired("2", 2), retired("1", 3))).toMatchObject({
+      status: "retired",
+    });
+    const again: Sent = ["model.model_deployed", "2027-02-04T00:00:00Z", {}, of("2")];
+    expect(await assetAfter(...deployed, retired("2", 2), again, retired("1", 5))).toMatchObject({
+      status: "active",
     });
     const unnamed: Sent = ["model.model_retired", "2027-02-04T00:00:00Z"];
     expect(await assetAfter(...deployed, retired("1", 2), unnamed)).toMatchObject({ status: "retired" });
@@ -168,6 +222,17 @@ describe("an assessment that is named by its asset", () => {
     ]);
   });
 });
+
+test.each(["2026-11-19", "01/02/2028"])(
+  "until when it is valid, as its completion itself says it (%s), stands",
+  async (valid_until) => {
+    const said = { assessment_type: "bias_audit", valid_until };
+    const found = await entriesAfter(assessmentList, [
+      ["assessment.impact_assessment_completed", "2026-11-20T10:00:00Z", said],
+    ]);
+    expect(found).toMatchObject([{ valid_until }]);
+  },
+);
 
 test("a duty to show a notice is that of the asset that decides, whoever showed it", async () => {
   const about = { legal_bases: ["nyc_ll144"], correlation_id: "c" };

@@ -5,6 +5,7 @@ import type { StoredMessage } from "../../src/log/event-log.ts";
 import type { Rules } from "../../src/obligations/clocks.ts";
 import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { type Announcement, announce } from "../../src/projections/announcements/announcer.ts";
+import { ANNOUNCEMENT_NOTES } from "../../src/projections/announcements/tables.ts";
 import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { casesExpiring } from "../../src/projections/cases/expiry.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
@@ -160,6 +161,16 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       await at.happens("decision.explanation_provided", "2027-01-10T10:00:00Z", {}, law);
       expect(await look("2027-01-20T10:02:00Z")).toEqual(["CO-ADVERSE met met"]);
       expect(new Set(ids).size).toBe(ids.length);
+    });
+
+    test("what an older version told of is not told of again, and falls due in time", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.at("2026-04-18T10:00:00Z");
+      await at.views.drop(ANNOUNCEMENT_NOTES.name);
+      expect(await at.at("2026-04-18T11:00:00Z")).toEqual([]);
+      expect(await at.at("2026-06-01T00:00:00Z")).toContain("PIPA-EXPL late overdue");
     });
 
     test("by other limits, when the operator sets them, as soon as cases are made again", async () => {

@@ -50,7 +50,8 @@ export type LaunchOutcome =
   | { readonly kind: "failed"; readonly reason: string };
 
 export const launch = async (options: LaunchOptions): Promise<LaunchOutcome> => {
-  const { files, credentials, port } = options;
+  const { files, credentials, port, staging } = options;
+  await staging.clear();
   await rm(files.run, { recursive: true, force: true });
   await mkdir(files.run, { recursive: true, mode: 0o700 });
   await writePrivateFile(files.configuration, configure({ files, credentials, port }));

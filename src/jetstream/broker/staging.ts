@@ -4,7 +4,18 @@
  * outlives a start of the server, and what is acknowledged is synced in the stream itself, as ever; so a link into memory in its place
  * saves all syncs but that one (bench/RESULTS.md). Best effort: without the link the server uses the disk.
  */
-import { lstat, mkdir, mkdtemp, readFile, rm, stat, statfs, symlink, writeFile } from "node:fs/promises";
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  statfs,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { topology } from "../../../streams/topology.ts";
 import { COMMIT_BYTES_MAX, COMMITS_IN_FLIGHT_MAX } from "../../limits.ts";
@@ -33,6 +44,8 @@ export interface Staging {
    * have filled the memory: the next batches go to the disk, until the server is started again.
    */
   link(): Promise<void>;
+  /** For when no server runs: what one that was killed had staged is of no use to the next one, and takes memory. */
+  clear(): Promise<void>;
   /** For when the server has ended. */
   remove(): Promise<void>;
 }
@@ -40,7 +53,7 @@ export interface Staging {
 export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promise<Staging> => {
   await removeLeftover(files);
   const folder = await makeFolder(files);
-  if (folder === undefined) return { link: async () => {}, remove: async () => {} };
+  if (folder === undefined) return { link: async () => {}, clear: async () => {}, remove: async () => {} };
   const links = STREAMS.map((stream) => ({
     target: join(folder, stream),
     path: join(files.store, "jetstream", "$G", "streams", stream, "batches"),
@@ -79,6 +92,11 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
         await symlink(target, path, "dir").catch(() => {
           // There is no such stream yet, or the server has staged a batch on disk before we came.
         });
+    },
+    clear: async () => {
+      for (const { target } of links)
+        for (const name of await readdir(target).catch(() => []))
+          await rm(join(target, name), { recursive: true, force: true }).catch(() => {});
     },
     remove: async () => {
       clearInterval(timer);

@@ -25,7 +25,7 @@ import {
 } from "../cases/duty-changes.ts";
 import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
 import { boundariesQuery } from "./queries.ts";
-import { ANNOUNCEMENTS, BOUNDARIES, TOLD, TOLD_RULES } from "./tables.ts";
+import { ANNOUNCEMENT_NOTES, ANNOUNCEMENTS, BOUNDARIES, TELLINGS, TOLD, TOLD_RULES } from "./tables.ts";
 
 /** One transition, ready to be sent. */
 export interface Announcement {
@@ -74,6 +74,7 @@ export const announce = async (
 ): Promise<"told" | "superseded"> => {
   const { views } = dependencies;
   const end = await views.position("cases");
+  await views.open(ANNOUNCEMENT_NOTES);
   // What happened before there was an announcer is told of when it changes.
   if ((await views.open(ANNOUNCEMENTS)) !== "kept") {
     await views.commit({ views: [ANNOUNCEMENTS], from: 0, to: end, writes: [], deadLetters: [] });
@@ -200,12 +201,14 @@ const tell = async (
   const ids = duties.map(({ id }) => id);
   const known = await loadRows(views, TOLD, ids);
   const toldOf = new Map(known.map((row) => [identity(idOf(row)), row]));
+  const counted = await loadRows(views, TELLINGS, ids);
+  const tellingsOf = new Map(counted.map((row) => [identity(idOf(row)), rowInteger(row, "tellings")]));
   const announcements: Announcement[] = [];
   const writes = [...others];
   for (const { id, row } of duties) {
     const told: Told = { state: stateOfRow(row, atKey), dueAt: rowText(row, "due_at") };
     const before = toldOf.get(identity(id));
-    const tellings = before ? rowInteger(before, "tellings") : 0;
+    const tellings = tellingsOf.get(identity(id)) ?? 0;
     for (const transition of transitionsTo(told, before && toldIn(before)))
       announcements.push(announcementOf({ id, row, told, tellings, transition, rules, at }));
     writes.push(...recordOf(id, told, tellings + 1));
@@ -226,7 +229,8 @@ const recordOf = (id: DutyId, told: Told, tellings: number): readonly Write[] =>
   const at = nextBoundary(told);
   const key = ownedKey(id);
   return [
-    { kind: "upsert", table: TOLD, row: { ...keyOf(id), state: told.state, due_at: told.dueAt, tellings } },
+    { kind: "upsert", table: TOLD, row: { ...keyOf(id), state: told.state, due_at: told.dueAt } },
+    { kind: "upsert", table: TELLINGS, row: { ...keyOf(id), tellings } },
     at === undefined
       ? { kind: "delete", table: BOUNDARIES, key }
       : { kind: "upsert", table: BOUNDARIES, row: { ...key, at } },

@@ -4,7 +4,15 @@ import type { ViewDefinition } from "../../views/view-store.ts";
 /** What was told of each duty last. Not a projection: it does not follow from the log, and a rebuilt view of cases tells nothing again. */
 export const TOLD = {
   name: "obligations_told",
-  columns: { tenant: TEXT, obligation_id: TEXT, state: TEXT, due_at: TEXT, tellings: INTEGER },
+  columns: { tenant: TEXT, obligation_id: TEXT, state: TEXT, due_at: TEXT },
+  primaryKey: ["tenant", "obligation_id"],
+  indexes: [],
+} as const satisfies Table;
+
+/** How often each duty was told of. */
+export const TELLINGS = {
+  name: "obligation_tellings",
+  columns: { tenant: TEXT, obligation_id: TEXT, tellings: INTEGER },
   primaryKey: ["tenant", "obligation_id"],
   indexes: [],
 } as const satisfies Table;
@@ -25,8 +33,16 @@ export const BOUNDARIES = {
   indexes: [["tenant", "at", "owner", "obligation_id"]],
 } as const satisfies Table;
 
+/** With another version what was told would be forgotten: all duties would be told of again, and those that are open never fall due. */
 export const ANNOUNCEMENTS: ViewDefinition = {
   name: "announcements",
-  version: 2,
-  tables: [TOLD, BOUNDARIES, TOLD_RULES],
+  version: 1,
+  tables: [TOLD, BOUNDARIES],
+};
+
+/** Written with ANNOUNCEMENTS, and a view of its own because it came later. */
+export const ANNOUNCEMENT_NOTES: ViewDefinition = {
+  name: "announcement_notes",
+  version: 1,
+  tables: [TELLINGS, TOLD_RULES],
 };

@@ -64,9 +64,12 @@ const grown = (
   const at = before ? rowText(before, "at") : occurred;
   const of = (name: string): string | null => said[name]?.[0] ?? null;
   const [startedAt, completedAt] = [of(STARTED), of(COMPLETED)];
-  const until = of("valid_until");
-  // What ended before it was completed was said of an earlier one.
-  const isOfLast = until !== null && (completedAt === null || until >= completedAt.slice(0, DATE_CHARACTERS));
+  const [until = null, untilSaidAt = ""] = said.valid_until ?? [];
+  // What was said before it was completed, and ended before, was said of an earlier one.
+  const isOfLast =
+    completedAt === null ||
+    untilSaidAt >= completedAt ||
+    (until !== null && until >= completedAt.slice(0, DATE_CHARACTERS));
   return {
     ...key,
     asset_id: of("asset_id") ?? assetId,
@@ -122,7 +125,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 3,
+  version: 4,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

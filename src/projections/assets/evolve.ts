@@ -1,6 +1,6 @@
 /** The view `assets`: what is known of each AI system, from all of its events. */
 import { RISK_TIERS } from "../../event/audit-event.ts";
-import { type EventFacts, isObject, type JsonObject, metadataText } from "../../event/facts.ts";
+import { type EventFacts, isObject, type JsonObject, metadataName, metadataText } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataTexts } from "../../event/metadata-lists.ts";
 import { ASSET_LEGAL_BASES_MAX } from "../../limits.ts";
 import { ANY_LAW } from "../../obligations/duties.ts";
@@ -8,7 +8,15 @@ import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts
 import type { Write } from "../../views/view-store.ts";
 import type { DutyCount } from "../coverage/duty-counts.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
-import { addSaid, earlierOf, type Latest, type LatestInMaking, laterOf, latestText } from "../latest.ts";
+import {
+  addSaid,
+  earlierOf,
+  isLater,
+  type Latest,
+  type LatestInMaking,
+  laterOf,
+  latestText,
+} from "../latest.ts";
 import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
 import { ASSET_DUTIES, ASSETS, type AssetStatus } from "./tables.ts";
@@ -107,6 +115,19 @@ const grow = (asset: Asset, facts: EventFacts): void => {
   // Which version went away says nothing of the one that stays.
   if (eventType !== RETIRED) say("version", assetVersion);
   if (DESCRIBING.test(eventType)) for (const [name, value] of described(facts)) say(name, value);
+  if (eventType === RETIRED) keepLastRetired(asset.said);
+};
+
+/** Behind it the version: that it was retired. */
+const RETIRED_VERSION = "retired:";
+const RETIRED_VERSIONS_MAX = 16;
+
+/** The last ones stay, whatever came first. */
+const keepLastRetired = (said: LatestInMaking): void => {
+  const retired = Object.entries(said).filter(([name]) => name.startsWith(RETIRED_VERSION));
+  if (retired.length <= RETIRED_VERSIONS_MAX) return;
+  retired.sort(([, one], [, other]) => (isLater(one, other) ? -1 : 1));
+  for (const [name] of retired.slice(RETIRED_VERSIONS_MAX)) delete said[name];
 };
 
 /** The first ones by name stay, so that a limit does not depend on the order of arrival. */
@@ -131,13 +152,14 @@ const described = (facts: EventFacts): readonly (readonly [string, string | unde
   if (eventType.startsWith("assessment.")) return done;
   const personal = metadata.processes_personal_data;
   const version = metadataText(metadata, "asset_version", "version", "model_version");
-  const ofModel = assetVersion ?? version;
+  const ofModel = assetVersion ?? metadataName(metadata, "asset_version", "version", "model_version");
   return [
     ...done,
     ["version", assetVersion === null && eventType !== RETIRED ? version : undefined],
     ["deployed_version", eventType === DEPLOYED ? ofModel : undefined],
     // Also that none was named, so that an earlier name does not stay.
     ["retired_version", eventType === RETIRED ? (ofModel ?? "") : undefined],
+    [RETIRED_VERSION + (ofModel ?? ""), eventType === RETIRED ? "" : undefined],
     ["clauses", clausesIn(metadata)],
     ...oversightPerson(metadata),
     ["processes_personal_data", typeof personal === "boolean" ? String(personal) : undefined],
@@ -173,15 +195,18 @@ const tierOf = ({ eventType, metadata, riskTier }: EventFacts): string | null =>
 };
 
 /** An asset whose old model was retired after a newer one was deployed goes on. */
-const statusOf = ({ status, deployed_version: deployed, retired_version: retired }: Latest): string => {
+const statusOf = (known: Latest): string => {
+  const { status, deployed_version: deployed, retired_version: retired } = known;
   if (status === undefined) return "seen" satisfies AssetStatus;
   const [said] = status;
+  const gone = deployed && known[RETIRED_VERSION + deployed[0]];
   const isOtherRetired =
     said === ("retired" satisfies AssetStatus) &&
     deployed !== undefined &&
     retired !== undefined &&
     retired[0] !== "" &&
-    retired[0] !== deployed[0];
+    retired[0] !== deployed[0] &&
+    (gone === undefined || isLater(deployed, gone));
   return isOtherRetired ? ("active" satisfies AssetStatus) : said;
 };
 
@@ -222,7 +247,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 4,
+  version: 5,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),

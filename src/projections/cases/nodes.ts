@@ -147,25 +147,57 @@ export const componentOf = (start: string, node: (name: string) => Node): readon
 
 /**
  * The facts of a case. An objection_id or incident_id that stands beside too many others connects nothing, so it names nothing either: what it would have named is
- * named by its own event, as if it had none. Otherwise two cases would have a row of the same key in a register, and the last one to arrive would stay.
+ * named by its own event, as if it had none. What else the facts of a hub name has cases of its own, so here it is named by the first event of the hub that names it.
+ * Otherwise two cases would have a row of the same key in a register, and the last one to arrive would stay.
  */
 export const factsOf = (names: readonly string[], node: (name: string) => Node): readonly Fact[] =>
-  names.flatMap((name) => node(name).facts.map((fact) => withoutHubs(fact, node)));
+  names.flatMap((name) => {
+    const own = node(name);
+    return isHub(own) ? factsOfHub(name, own) : own.facts.map((fact) => withoutHubs(fact, node));
+  });
 
 const withoutHubs = (fact: Fact, node: (name: string) => Node): Fact => {
-  const { objection, incident } = fact.links;
-  const namesHub = (kind: LinkKind, value: string | undefined): boolean =>
-    value !== undefined && isHub(node(nodeName(kind, value)));
-  const [isObjectionHub, isIncidentHub] = [namesHub("objection", objection), namesHub("incident", incident)];
-  if (!(isObjectionHub || isIncidentHub)) return fact;
-  const links: Writable<Links> = { ...fact.links };
-  if (isObjectionHub) {
-    delete links.objection;
-    if (OBJECTION_RECEIVED.includes(fact.type)) links.objection = fact.id;
+  const named = (kind: NamedKind, value: string): string | undefined =>
+    isHub(node(nodeName(kind, value))) ? ownName(kind, fact) : value;
+  return renamed(fact, named);
+};
+
+/** The nodes beside a hub are not looked for: there may be any number of them. */
+const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
+  const firsts = new Map<string, string>();
+  for (const fact of facts)
+    for (const kind of NAMED_KINDS) {
+      const value = fact.links[kind];
+      if (value === undefined) continue;
+      const name = nodeName(kind, value);
+      if (!firsts.has(name)) firsts.set(name, fact.id);
+    }
+  return facts.map((fact) =>
+    renamed(fact, (kind, value) => {
+      const name = nodeName(kind, value);
+      return name === home ? ownName(kind, fact) : firsts.get(name);
+    }),
+  );
+};
+
+const NAMED_KINDS = ["objection", "incident"] as const;
+type NamedKind = (typeof NAMED_KINDS)[number];
+
+/** Of what opens something. */
+const ownName = (kind: NamedKind, { id, type }: Fact): string | undefined => {
+  const isOpening = kind === "objection" ? OBJECTION_RECEIVED.includes(type) : type === INCIDENT_DETECTED;
+  return isOpening ? id : undefined;
+};
+
+const renamed = (fact: Fact, nameOf: (kind: NamedKind, value: string) => string | undefined): Fact => {
+  let links: Writable<Links> | undefined;
+  for (const kind of NAMED_KINDS) {
+    const value = fact.links[kind];
+    const name = value === undefined ? undefined : nameOf(kind, value);
+    if (name === value) continue;
+    links ??= { ...fact.links };
+    if (name === undefined) delete links[kind];
+    else links[kind] = name;
   }
-  if (isIncidentHub) {
-    delete links.incident;
-    if (fact.type === INCIDENT_DETECTED) links.incident = fact.id;
-  }
-  return { ...fact, links };
+  return links ? { ...fact, links } : fact;
 };
