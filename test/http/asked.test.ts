@@ -25,7 +25,7 @@ const send = async (events: readonly object[]): Promise<number> => {
   return sent.json.data.sequence;
 };
 
-test.each(["due_soon", "overdue"])(
+test.concurrent.each(["due_soon", "overdue"])(
   "the next page of duties that are %s is there a second later",
   async (state) => {
     const timestamp = state === "overdue" ? "2025-01-01T00:00:00Z" : new Date().toISOString();
@@ -50,7 +50,7 @@ test.each(["due_soon", "overdue"])(
   },
 );
 
-test("who changes something is told of a parameter that is not read, and nothing is changed", async () => {
+test.concurrent("who changes something is told of a parameter that is not read, and nothing is changed", async () => {
   const made = await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } });
   const { id } = made.json.data;
   const policy = await service.call("/v1/retention");
@@ -70,7 +70,7 @@ test("who changes something is told of a parameter that is not read, and nothing
   expect((await service.call("/v1/retention")).json.data).toEqual(policy.json.data);
 });
 
-test("a bundle about a correlation_id has all of its events, more than a case keeps", async () => {
+test.concurrent("a bundle about a correlation_id has all of its events, more than a case keeps", async () => {
   const start = Date.parse("2026-11-01T00:00:00Z");
   await send(
     Array.from({ length: 300 }, (_, index) =>
@@ -86,20 +86,20 @@ test("a bundle about a correlation_id has all of its events, more than a case ke
   expect(manifestOf(await unpack(bytes)).records).toBe(300);
 });
 
-test("bytes that are no UTF-8 are refused, not replaced", async () => {
+test.concurrent("bytes that are no UTF-8 are refused, not replaced", async () => {
   await send([event({ event_id: "evt_replacement", asset_id: "\ufffd" })]);
   const statusOf = async (text: string) => (await ask(`/v1/events?asset_id=${text}`)).status;
   const texts = ["%FF", "%E4%B8", "%ED%A0%80", "%EF%BF%BD", "\ufffd", "%C3%A9"];
   expect(await Promise.all(texts.map(statusOf))).toEqual([400, 400, 400, 200, 200, 200]);
 });
 
-test("a cursor is looked at also where nothing can match", async () => {
+test.concurrent("a cursor is looked at also where nothing can match", async () => {
   const none = "from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z";
   expect((await ask(`/v1/events?${none}`)).status).toBe(200);
   expect((await ask(`/v1/events?${none}&cursor=garbage`)).status).toBe(400);
 });
 
-test.each(["/v1/activity", "/v1/reconciliation"])(
+test.concurrent.each(["/v1/activity", "/v1/reconciliation"])(
   "%s from a time behind its end asks for the end",
   async (path) => {
     const { status, json } = await ask(`${path}?from=2099-01-01T00:00:00Z`);
@@ -137,7 +137,7 @@ describe("while a view is made again", () => {
     return (await Promise.all(answers)).map(({ status }) => status);
   };
 
-  test("what reads it beside others waits for it, and says so", async () => {
+  test.concurrent("what reads it beside others waits for it, and says so", async () => {
     const assets = "DELETE FROM assets; UPDATE views SET position = 0 WHERE name = 'assets'";
     expect(await statusesAfter(assets, ["assets/credit_model/timeline?"])).toEqual([503]);
     const events = "DELETE FROM events; UPDATE views SET position = 0 WHERE name = 'events'";
