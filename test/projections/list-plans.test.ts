@@ -6,7 +6,7 @@ import { boundariesQuery } from "../../src/projections/announcements/queries.ts"
 import { ANNOUNCEMENTS } from "../../src/projections/announcements/tables.ts";
 import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
 import { assetList } from "../../src/projections/assets/queries.ts";
-import { auditsQuery } from "../../src/projections/audits/queries.ts";
+import { auditsQuery, typeSaidQuery } from "../../src/projections/audits/queries.ts";
 import { dutyChangesQuery } from "../../src/projections/cases/duty-changes.ts";
 import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
@@ -143,6 +143,7 @@ test("evidence of an asset is read from one place of an index, the newest first"
   const one = { assetId: "a", rowsMax: 10 };
   const queries = [
     auditsQuery("acme", one),
+    typeSaidQuery("acme", { assessmentId: "a", at: "2026" }),
     labelsQuery("acme", "a"),
     usesQuery("acme", "a", { first: "2026-01-01", last: "2027-01-01" }),
     newestQuery("acme", decisionList, one),

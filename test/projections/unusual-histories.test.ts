@@ -5,6 +5,7 @@ import { IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { assessmentList } from "../../src/projections/assessments/queries.ts";
 import { assetEntry, assetList } from "../../src/projections/assets/queries.ts";
+import { findBiasAudits } from "../../src/projections/audits/queries.ts";
 import { COVERAGE } from "../../src/projections/cases/registers/coverage.ts";
 import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
@@ -13,6 +14,7 @@ import { noticeList } from "../../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../../src/projections/cases/registers/objections.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import { entryOf, type List } from "../../src/projections/list.ts";
 import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
@@ -20,6 +22,7 @@ import { SOURCES } from "../../src/projections/sources/tables.ts";
 import { CASES } from "../suites/expiry.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf, simpleEvent } from "./records.ts";
+import { createSqliteDatabase } from "./sqlite-database.ts";
 
 type Sent = readonly [type: string, timestamp: string, metadata?: object, members?: object];
 
@@ -221,6 +224,41 @@ describe("an assessment that is named by its asset", () => {
       { completed_at: "2027-02-01T00:00:00Z", valid_until: "2028-02-01T00:00:00Z" },
     ]);
   });
+});
+
+test("an audit stays one when another assessment of the asset begins, and what was said later made none of it", async () => {
+  const began = (type: string, at: string): Sent => [
+    "assessment.impact_assessment_started",
+    at,
+    { assessment_type: type },
+  ];
+  const completed: Sent = ["assessment.impact_assessment_completed", "2026-02-01T00:00:00Z"];
+  const auditsAfter = async (...events: readonly Sent[]) => {
+    await using database = createSqliteDatabase();
+    await using views = database.connect();
+    const audits = PROJECTIONS.filter(({ name }) => name === "audits");
+    for (const view of audits) await views.open(view);
+    const messages = events.map(([event_type, timestamp, metadata = {}], index) =>
+      messageOf(index + 1, { event: simpleEvent(`evt_${index}`, { event_type, timestamp, metadata }) }),
+    );
+    const { writes } = await evolveGroup({
+      projections: [eventsProjection, ...audits],
+      messages,
+      load: async () => [],
+      now: "",
+    });
+    const own = writes.filter(
+      (write) => "table" in write && audits.some(({ tables }) => tables.includes(write.table)),
+    );
+    await views.commit({ views: audits, from: 0, to: events.length, writes: own, deadLetters: [] });
+    return (await findBiasAudits(views, "acme", { assetId: "credit_model", rowsMax: 10 })).length;
+  };
+  const audit = began("bias_audit", "2026-01-01T00:00:00Z");
+  expect(await auditsAfter(audit, completed)).toBe(1);
+  expect(await auditsAfter(audit, completed, began("fria", "2026-03-01T00:00:00Z"))).toBe(1);
+  expect(await auditsAfter(completed, audit, began("fria", "2026-01-15T00:00:00Z"))).toBe(0);
+  expect(await auditsAfter(completed, began("bias_audit", "2026-03-01T00:00:00Z"))).toBe(0);
+  expect(await auditsAfter(completed, began("bias_audit", "2026-02-01T00:00:00Z"))).toBe(1);
 });
 
 test.each(["2026-11-19", "01/02/2028"])(

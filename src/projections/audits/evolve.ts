@@ -1,25 +1,37 @@
-import { metadataText } from "../../event/facts.ts";
+import { metadataName, metadataText } from "../../event/facts.ts";
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
 import type { RowOf } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
-import { AUDITS } from "./tables.ts";
+import { ASSESSMENT_TYPES, AUDITS } from "./tables.ts";
 
-const COMPLETED = "assessment.impact_assessment_completed";
+const ASSESSMENT = "assessment.impact_assessment_";
+const COMPLETED = `${ASSESSMENT}completed`;
 
 const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write[] => {
   const writes: Write[] = [];
   for (const { tenant, facts } of events) {
-    if (facts.eventType !== COMPLETED) continue;
-    const { metadata } = facts;
+    if (!facts.eventType.startsWith(ASSESSMENT)) continue;
+    const { metadata, occurred: at, eventId: event_id } = facts;
+    const assessment_id = metadataName(metadata, "assessment_id") ?? facts.assetId;
     const type = metadataText(metadata, "assessment_type", "type") ?? null;
-    if (type !== null && type !== BIAS_AUDIT.assessmentType) continue;
+    if (type !== null) {
+      const said: RowOf<typeof ASSESSMENT_TYPES> = {
+        tenant,
+        assessment_id,
+        at,
+        event_id,
+        assessment_type: type,
+      };
+      writes.push({ kind: "insert", table: ASSESSMENT_TYPES, row: said });
+    }
+    if (facts.eventType !== COMPLETED || (type !== null && type !== BIAS_AUDIT.assessmentType)) continue;
     const row: RowOf<typeof AUDITS> = {
       tenant,
       asset_id: facts.assetId,
-      at: facts.occurred,
-      event_id: facts.eventId,
-      assessment_id: metadataText(metadata, "assessment_id") ?? facts.assetId,
+      at,
+      event_id,
+      assessment_id,
       assessment_type: type,
       valid_until: metadataText(metadata, "valid_until") ?? null,
     };
@@ -30,8 +42,8 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
 
 export const auditsProjection = onFirstEvents({
   name: "audits",
-  version: 1,
-  tables: [AUDITS],
+  version: 2,
+  tables: [AUDITS, ASSESSMENT_TYPES],
   stateKeys: () => [],
   evolve,
 });

@@ -1,10 +1,9 @@
 /** In which years an asset was audited. */
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
-import { type Row, rowText } from "../../views/tables.ts";
+import { rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { ASSESSMENTS } from "../assessments/tables.ts";
-import { AUDITS } from "./tables.ts";
+import { ASSESSMENT_TYPES, AUDITS } from "./tables.ts";
 
 export interface BiasAudit {
   readonly eventId: string;
@@ -15,31 +14,44 @@ export interface BiasAudit {
 
 /** The newest ones, newest first. */
 export const findBiasAudits = async (
-  views: Pick<ViewStore, "load" | "select">,
+  views: Pick<ViewStore, "select">,
   tenant: string,
   { assetId, rowsMax }: { readonly assetId: string; readonly rowsMax: number },
 ): Promise<readonly BiasAudit[]> => {
   const rows = await views.select(auditsQuery(tenant, { assetId, rowsMax }));
-  const unsaid = rows.filter(({ assessment_type }) => assessment_type === null);
-  // What it is may have been said when it began.
-  const known = await views.load(
-    ASSESSMENTS,
-    [...new Set(unsaid.map((row) => rowText(row, "assessment_id")))].map((assessment_id) => ({
-      tenant,
-      assessment_id,
-    })),
-  );
-  const types = new Map(known.map((row) => [row.assessment_id, row.assessment_type]));
-  const typeOf = ({ assessment_type, assessment_id }: Row) =>
-    assessment_type ?? types.get(assessment_id ?? "");
-  return rows
-    .filter((row) => typeOf(row) === BIAS_AUDIT.assessmentType)
-    .map((row) => ({
-      eventId: rowText(row, "event_id"),
-      at: rowText(row, "at"),
-      validUntil: row.valid_until === null ? undefined : rowText(row, "valid_until"),
-    }));
+  const audits: BiasAudit[] = [];
+  for (const row of rows) {
+    const [at, assessmentId] = [rowText(row, "at"), rowText(row, "assessment_id")];
+    // What it is may have been said when it began.
+    const [said] =
+      row.assessment_type === null ? await views.select(typeSaidQuery(tenant, { assessmentId, at })) : [row];
+    if (said?.assessment_type !== BIAS_AUDIT.assessmentType) continue;
+    const validUntil = row.valid_until === null ? undefined : rowText(row, "valid_until");
+    audits.push({ eventId: rowText(row, "event_id"), at, validUntil });
+  }
+  return audits;
 };
+
+/** What was said last until then. */
+export const typeSaidQuery = (
+  tenant: string,
+  { assessmentId, at }: { readonly assessmentId: string; readonly at: string },
+): TenantQuery =>
+  tenantList({
+    tenant,
+    table: ASSESSMENT_TYPES,
+    columns: ["assessment_type"],
+    where: [
+      { kind: "equals", column: "assessment_id", value: assessmentId },
+      { kind: "range", column: "at", to: `${at}${BEHIND_ITSELF}` },
+    ],
+    orderBy: ["at", "event_id"],
+    order: "desc",
+    rowsMax: 1,
+  });
+
+/** Behind a time as text: what sorts after it and before any later time. */
+const BEHIND_ITSELF = " ";
 
 /** Apart so that a test can ask the database for its plan. */
 export const auditsQuery = (

@@ -24,11 +24,7 @@ export const COVERAGE_LISTS: readonly List[] = [
 ];
 
 /** Projections whose rows an answer is made of; evidence of audits is in one of its own. */
-export const COVERAGE_VIEWS: readonly string[] = [
-  ...COVERAGE_LISTS.map(({ view }) => view),
-  "audits",
-  "assessments",
-];
+export const COVERAGE_VIEWS: readonly string[] = [...COVERAGE_LISTS.map(({ view }) => view), "audits"];
 
 export const COVERAGE_FILTERS: Pick<List, "filters" | "values"> = {
   filters: ORDER,
