@@ -139,11 +139,16 @@ test("activity is summed from one range of an index, or that of an asset from a 
   }
 });
 
+test("what an assessment was said to be is read from one place of an index", () => {
+  const plan = planOf(typeSaidQuery("acme", { assessmentId: "a", at: "2026" }));
+  expect(plan).toMatch(/^SEARCH main USING (INDEX|PRIMARY KEY) .*\(tenant=\? AND assessment_id=\? AND at</);
+  expect(plan).not.toContain("TEMP B-TREE");
+});
+
 test("evidence of an asset is read from one place of an index, the newest first", () => {
   const one = { assetId: "a", rowsMax: 10 };
   const queries = [
     auditsQuery("acme", one),
-    typeSaidQuery("acme", { assessmentId: "a", at: "2026" }),
     labelsQuery("acme", "a"),
     usesQuery("acme", "a", { first: "2026-01-01", last: "2027-01-01" }),
     newestQuery("acme", decisionList, one),
