@@ -118,6 +118,42 @@ describe("edge cases", () => {
   });
 });
 
+describe("what the table says beside the tier", () => {
+  const refsOf = (request: ClassificationRequest): string =>
+    classify(request)
+      .cited_clauses.map(({ ref }) => ref)
+      .join("; ");
+  const grave = { decision_autonomy: "full_auto", user_impact: "high" } as const;
+
+  test("what can be taken for real is labelled, also from a chatbot", () => {
+    const chatbot = {
+      domain: "general_chatbot",
+      ai_type: "llm",
+      decision_autonomy: "none",
+      user_impact: "low",
+    } as const;
+    const labelled = classify({ ...chatbot, indistinguishable_output: true });
+    expect(labelled.obligations.map(({ code }) => code)).toContain("output_labeling");
+    expect([classify(chatbot).risk_tier, labelled.risk_tier]).toEqual(["low", "limited"]);
+  });
+
+  test("emotion recognition is of its own point where the domain's needs a person", () => {
+    const credit = { ...grave, domain: "finance_credit_evaluation", ai_type: "emotion_recognition" } as const;
+    expect(refsOf(credit)).toContain("Annex III 1(c)");
+    expect(refsOf(credit)).not.toContain("5(b)");
+    expect(refsOf({ ...credit, processes_personal_data: true })).toContain("Annex III 5(b), 1(c)");
+  });
+
+  test.each([
+    ["healthcare_diagnosis", "2(4)(다)(라), 34(1)"],
+    ["education_admission", "Annex III 3(a), (c)"],
+    ["law_enforcement_biometrics", "Annex III 1(a), 6"],
+  ])("all clauses of %s are cited", (domain, ref) => {
+    const request = { ...grave, domain, ai_type: "predictive_ml", processes_personal_data: true } as const;
+    expect(refsOf(request)).toContain(ref);
+  });
+});
+
 describe("the whole grid", () => {
   const rank = (request: ClassificationRequest): number => TIERS.indexOf(classify(request).risk_tier);
 

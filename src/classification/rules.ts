@@ -42,10 +42,15 @@ const isEducation = ({ domainName }: Facts): boolean => domainName.startsWith("e
 const isEmotion = ({ aiType, domainName }: Facts): boolean =>
   aiType === "emotion_recognition" || domainName === "emotion_recognition";
 
-const isInAnnexIII = (facts: Facts): boolean => {
+/** The points of Annex III that name it: of its domain, and of what it does. */
+const annexPoints = (facts: Facts): readonly string[] => {
   const { annexIII, annexNeedsPerson } = facts.domain;
-  return isEmotion(facts) || (annexIII !== undefined && (!annexNeedsPerson || facts.hasPersonalData));
+  const isNamed = annexIII !== undefined && (!annexNeedsPerson || facts.hasPersonalData);
+  const points = [...(isNamed ? [annexIII] : []), ...(isEmotion(facts) ? ["1(c)"] : [])];
+  return [...new Set(points)];
 };
+
+const isInAnnexIII = (facts: Facts): boolean => annexPoints(facts).length > 0;
 
 /** Article 6(3): a narrow helper without consequence. Profiling of persons always blocks it. */
 const isCarvedOut = (facts: Facts): boolean =>
@@ -57,8 +62,19 @@ const isKoreanHighImpact = (facts: Facts): boolean => {
   return !krNeedsPerson || facts.hasPersonalData;
 };
 
-const isHarmlessChatbot = ({ domainName, impact, hasPersonalData, isGenerative }: Facts): boolean =>
-  domainName === "general_chatbot" && impact === "low" && !hasPersonalData && isGenerative;
+/** `다, 라` as items of a paragraph. */
+const itemsOf = (items = ""): string =>
+  items
+    .split(", ")
+    .map((item) => `(${item})`)
+    .join("");
+
+const isHarmlessChatbot = (facts: Facts): boolean =>
+  facts.domainName === "general_chatbot" &&
+  facts.impact === "low" &&
+  !facts.hasPersonalData &&
+  facts.isGenerative &&
+  !facts.isIndistinguishable;
 
 const isGenerative = ({ isGenerative: generative, domain }: Facts): boolean =>
   generative && !domain.isInternal;
@@ -130,7 +146,7 @@ export const RULES: readonly Rule[] = [
     id: "H1",
     tier: "high",
     holds: (facts) => isInAnnexIII(facts) && !isCarvedOut(facts),
-    cites: (facts) => [cite("eu_ai_act_art_6", `6(2), Annex III ${facts.domain.annexIII ?? "1(c)"}`)],
+    cites: (facts) => [cite("eu_ai_act_art_6", `6(2), Annex III ${annexPoints(facts).join(", ")}`)],
     obligations: ({ domain }) =>
       domain.needsRightsAssessment ? [...EU_HIGH_RISK, "impact_assessment"] : EU_HIGH_RISK,
     because: "the use is listed in Annex III of the EU AI Act",
@@ -139,7 +155,7 @@ export const RULES: readonly Rule[] = [
     id: "H2",
     tier: "high",
     holds: isKoreanHighImpact,
-    cites: ({ domain }) => [cite("ai_basic_law_kr", `2(4)(${domain.kr}), 34(1)`)],
+    cites: ({ domain }) => [cite("ai_basic_law_kr", `2(4)${itemsOf(domain.kr)}, 34(1)`)],
     obligations: () => KR_HIGH_IMPACT,
     because: "the area is one of the Korean act, the effect is significant, and no human decides",
   },

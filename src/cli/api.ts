@@ -5,7 +5,7 @@ import { ADVICE } from "./advice.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { Failure, type FailureDocument, type FieldError, failure, Interrupted } from "./failure.ts";
 import { asRecord, asText, parseJson } from "./json.ts";
-import { CLI_ANSWER_MS_MAX } from "./limits.ts";
+import { CLI_ANSWER_MS_MAX, CLI_LONG_ANSWER_MS_MAX } from "./limits.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
 export interface Question {
@@ -19,6 +19,8 @@ export interface Question {
   readonly signal?: AbortSignal;
   /** Until the answer begins; its body may take longer. */
   readonly timeoutMs?: number;
+  /** From its beginning to its end; without an end unless told, as of a stream. */
+  readonly bodyMs?: number;
 }
 
 export type Attempt =
@@ -63,7 +65,7 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
     attempt,
     open,
     ask: async (question) => {
-      const response = await open(question);
+      const response = await open({ bodyMs: CLI_LONG_ANSWER_MS_MAX, ...question });
       const text = await response.text().catch((error: unknown) => {
         if (question.signal?.aborted) throw new Interrupted();
         throw failure(
@@ -82,7 +84,7 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
 const request = async (
   { url }: ServiceAddress,
   key: ServiceKey | undefined,
-  { method, path, query, body, headers, signal, timeoutMs = CLI_ANSWER_MS_MAX }: Question,
+  { method, path, query, body, headers, signal, timeoutMs = CLI_ANSWER_MS_MAX, bodyMs }: Question,
 ): Promise<Response> => {
   // Not AbortSignal.timeout: that would end a long body as well.
   const waiting = new AbortController();
@@ -92,7 +94,7 @@ const request = async (
   );
   const question = query === undefined || query.size === 0 ? "" : `?${query}`;
   try {
-    return await fetch(`${url}${path}${question}`, {
+    const response = await fetch(`${url}${path}${question}`, {
       method: method ?? (body === undefined ? "GET" : "POST"),
       headers: {
         "user-agent": `prooftrail-cli/${version}`,
@@ -105,6 +107,10 @@ const request = async (
       redirect: "manual",
       signal: signal ? AbortSignal.any([signal, waiting.signal]) : waiting.signal,
     });
+    // A connection can die without a word between the head and the body; what has ended by then is not aborted any more.
+    if (bodyMs !== undefined)
+      setTimeout(() => waiting.abort(new Error(`no whole answer within ${bodyMs / 1000} s`)), bodyMs).unref();
+    return response;
   } finally {
     clearTimeout(timer);
   }

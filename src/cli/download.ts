@@ -1,5 +1,5 @@
 /** A file that is whole or not there: written under another name, fsynced, and given its name when the transfer has ended properly. */
-import { access, constants, open, rename, rm } from "node:fs/promises";
+import { access, constants, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { syncFolder } from "../access/durable-file.ts";
@@ -39,9 +39,10 @@ export const checkTarget = async (path: string, isForced: boolean): Promise<void
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {
     throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
   });
-  const file = await open(path, "r").catch(() => undefined);
-  await file?.close();
-  if (file && !isForced)
+  const found = await stat(path).catch(() => undefined);
+  if (found && !found.isFile())
+    throw failure("unreadable_file", `${path} is there already, and is no file.`, "Name another file.");
+  if (found && !isForced)
     throw failure("unreadable_file", `${path} is there already.`, "Name another file, or give --force.");
 };
 

@@ -87,7 +87,8 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
     detail: `from ${key.source}; it has ${scopes.join(", ") || "no scope that can be seen"}`,
   };
   const own = keys.find(({ id }) => id === key.text.split("_")[1]);
-  const end = Date.parse(asText(own?.expires_at) ?? asText(own?.grace_until) ?? "");
+  const ends = [own?.expires_at, own?.grace_until].map((time) => Date.parse(asText(time) ?? ""));
+  const end = Math.min(...ends.filter((time) => !Number.isNaN(time)));
   if (end - now.getTime() < KEY_ENDS_SOON_MS)
     yield {
       name,

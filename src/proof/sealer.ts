@@ -39,8 +39,8 @@ export const createSealer = (
       refusals.set(tenant, outcome.reason);
       logger.error("a tree head is not signed", { tenant, code: outcome.reason, detail: outcome.detail });
     }
-    // Grown further, it is found again. What another sealer signed may be less than what is here.
-    if (outcome.kind !== "overtaken") pending.delete(tenant);
+    // Grown further, it is found again. What another sealer signed may be less than what is here, and what was refused may be mended without growing.
+    if (outcome.kind !== "overtaken" && outcome.kind !== "refused") pending.delete(tenant);
   };
 
   return {

@@ -27,12 +27,23 @@ async function* adoptFrom(heir: Heir, owner: string, names: readonly string[]): 
     const [from, to] = [join(directory, `${owner}.${id}`), join(directory, `${heir.owner}.${id}`)];
     // First what is settled: where only that succeeds, events are sent again that are known to the service.
     await renamed(from + SETTLED_SUFFIX, to + SETTLED_SUFFIX);
-    if (await renamed(from + EVENTS_SUFFIX, to + EVENTS_SUFFIX)) yield await Segment.read(to, id);
+    if (await renamed(from + EVENTS_SUFFIX, to + EVENTS_SUFFIX)) yield await readOrGiveBack(from, to, id);
     else await removed(to + SETTLED_SUFFIX);
   }
   for (const name of theirs) if (name.endsWith(SETTLED_SUFFIX)) await removed(join(directory, name));
   dropLease(directory, owner);
 }
+
+/** What cannot be read now, as with too many open files, goes back to the dead: the next look takes it over. */
+const readOrGiveBack = async (from: string, to: string, id: string): Promise<Segment> => {
+  try {
+    return await Segment.read(to, id);
+  } catch (error) {
+    await renamed(to + SETTLED_SUFFIX, from + SETTLED_SUFFIX);
+    await renamed(to + EVENTS_SUFFIX, from + EVENTS_SUFFIX);
+    throw error;
+  }
+};
 
 const renamed = (from: string, to: string): Promise<boolean> =>
   rename(from, to).then(

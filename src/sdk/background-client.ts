@@ -75,7 +75,11 @@ export class BackgroundClient implements Client {
   #heartbeat: ReturnType<typeof setInterval> | undefined;
   #closing: Promise<Flushed> | undefined;
   /** The loop has run dry, or the program has ended by itself: what is in memory has this last chance. */
-  readonly #drain = () => void this.flush();
+  readonly #drain = () =>
+    void this.flush().then(({ kind }) => {
+      // A request that hangs would keep the program for as long as a request may take.
+      if (kind === "pending") this.#sender.interrupt("The program ended.");
+    });
 
   constructor(parts: Parts) {
     const { outbox, deliver, deadLetters, limits, flushIntervalMs, reports, maker, heartbeat } = parts;
@@ -154,7 +158,7 @@ export class BackgroundClient implements Client {
       this.#beat();
     }
     const flushed = await this.flush(options);
-    this.#sending.abort();
+    this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
     await this.#parts.outbox.close();
     return flushed;

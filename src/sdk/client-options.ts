@@ -129,13 +129,16 @@ export const readBatch = ({ events, bytes, intervalMs }: BatchOptions = {}) => (
 export const readRequestTimeout = (timeoutMs = REQUEST_TIMEOUT_MS_DEFAULT): number =>
   count("requestTimeoutMs", timeoutMs, DELAY_MS);
 
-export const readHeartbeat = ({
-  asset_id,
-  intervalMs = HEARTBEAT_INTERVAL_MS_DEFAULT,
-}: HeartbeatOptions) => ({
-  asset_id,
-  intervalMs: count("heartbeat.intervalMs", intervalMs, DELAY_MS),
-});
+export const readHeartbeat = (
+  { asset_id, intervalMs = HEARTBEAT_INTERVAL_MS_DEFAULT }: HeartbeatOptions,
+  { source }: EventOptions,
+) => {
+  if (typeof asset_id !== "string" || asset_id === "")
+    throw new TypeError("heartbeat.asset_id is empty: name the asset that heartbeats are recorded under.");
+  if (source === false)
+    throw new TypeError("heartbeat says the last number of a source, and source is false: name the source.");
+  return { asset_id, intervalMs: count("heartbeat.intervalMs", intervalMs, DELAY_MS) };
+};
 
 export const readFolder = ({
   directory,

@@ -37,7 +37,7 @@ export const createClient = <Extra extends string = never>(options: ClientOption
     apiKey: readKey(options.apiKey),
     requestTimeoutMs: readRequestTimeout(options.requestTimeoutMs),
   };
-  const heartbeat = options.heartbeat && readHeartbeat(options.heartbeat);
+  const heartbeat = options.heartbeat && readHeartbeat(options.heartbeat, options);
   const batch = readBatch(options.batch);
   const reports = createReports(options);
   return new BackgroundClient({
@@ -86,6 +86,8 @@ const openOutbox = (
   options: ClientOptions["outbox"],
   reports: Reports,
 ): { readonly outbox: Outbox; readonly deadLetters: DeadLetters } => {
+  if (typeof options !== "object" || options === null)
+    throw new TypeError("outbox is missing: give { directory } or { memory: true }.");
   if ("memory" in options)
     return { outbox: createMemoryOutbox(readMemory(options)), deadLetters: noDeadLetters };
   const folder = readFolder(options);

@@ -1,9 +1,11 @@
 /** Events that the service will never take, kept with the reason: one JSON object per line, appended and synced. Several processes may share the file. */
 import { Buffer } from "node:buffer";
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { textOf } from "./error-text.ts";
 import { DEAD_LETTER_BYTES_MAX } from "./limits.ts";
 import type { RejectedEvent } from "./reports.ts";
+
+const LINE_FEED = 0x0a;
 
 export type Kept =
   | { readonly kind: "kept" }
@@ -17,10 +19,11 @@ export interface DeadLetters {
 export const createDeadLetterFile = (path: string): DeadLetters => ({
   keep: async (rejected) => {
     try {
-      const file = await open(path, "a", 0o600);
+      const file = await open(path, "a+", 0o600);
       try {
         const { size } = await file.stat();
-        const lines = rejected.map((letter) => `${lineOf(letter)}\n`).join("");
+        const begin = (await endsInLine(file, size)) ? "\n" : "";
+        const lines = begin + rejected.map((letter) => `${lineOf(letter)}\n`).join("");
         if (size + Buffer.byteLength(lines) > DEAD_LETTER_BYTES_MAX) return { kind: "full" };
         await file.appendFile(lines);
         await file.datasync();
@@ -33,6 +36,13 @@ export const createDeadLetterFile = (path: string): DeadLetters => ({
     }
   },
 });
+
+/** What was cut off by a full disk or a power failure costs itself alone. */
+const endsInLine = async (file: FileHandle, size: number): Promise<boolean> => {
+  if (size === 0) return false;
+  const { bytesRead, buffer } = await file.read(new Uint8Array(1), 0, 1, size - 1);
+  return bytesRead === 1 && buffer[0] !== LINE_FEED;
+};
 
 /** For programs without a folder: the callback is all that is told. */
 export const noDeadLetters: DeadLetters = { keep: async () => ({ kind: "kept" }) };

@@ -15,8 +15,13 @@ export type EventOutcome =
   | { readonly kind: "again"; readonly reason: string };
 
 export type Delivery =
-  /** By position. */
-  | { readonly kind: "answered"; readonly outcomes: readonly EventOutcome[]; readonly duplicates: number }
+  /** By position. `askedMs`: nothing is to be sent before. */
+  | {
+      readonly kind: "answered";
+      readonly outcomes: readonly EventOutcome[];
+      readonly duplicates: number;
+      readonly askedMs?: number;
+    }
   /** Nothing is known of any of the events: no answer, or one that says to come again. */
   | { readonly kind: "again"; readonly reason: string; readonly askedMs?: number }
   /** The key, the address or the service's set-up is at fault, and no event. */

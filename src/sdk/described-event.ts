@@ -32,9 +32,13 @@ export const undescribed = (message: string): JsonObject => ({
 /** Where a member is said it stays. What is no event is handed on: the recorder says what is wrong with it. */
 export const record = (recorder: LooseRecorder, event: unknown, filling: JsonObject): void => {
   if (event === undefined) return;
+  recorder.capture(attempt("The description", () => withFilling(event, filling)));
+};
+
+const withFilling = (event: unknown, filling: JsonObject): unknown => {
   const { metadata = {} } = isJsonObject(event) ? event : {};
-  if (!isJsonObject(event) || !isJsonObject(metadata)) return void recorder.capture(event);
+  if (!isJsonObject(event) || !isJsonObject(metadata)) return event;
   const filled: Record<string, unknown> = { ...metadata };
   for (const name in filling) if (filled[name] === undefined) filled[name] = filling[name];
-  recorder.capture({ ...event, metadata: filled });
+  return { ...event, metadata: filled };
 };

@@ -56,6 +56,7 @@ export const createEventMaker = (parts: {
       if (typeof eventId !== "string") return invalid(undefined, "/event_id", "Is no text.");
       // Spread whole and then written over: leaving members out of a copy costs more than all the rest (measured on Node 20).
       const whole: Record<string, unknown> = { event_id: eventId, timestamp, ...shared, ...event };
+      for (const name in shared) if (whole[name] === undefined) whole[name] = Reflect.get(shared, name);
       whole.event_id = eventId;
       whole.timestamp = timestamp;
       if (identifiers !== undefined) {
@@ -78,7 +79,8 @@ export const createEventMaker = (parts: {
   function withNumber(metadata: unknown, shared: SharedMembers["metadata"]): unknown {
     // What is no object is left as it is: the service says what is wrong with it.
     if (metadata !== undefined && !isJsonObject(metadata)) return metadata;
-    const all = shared ? { ...shared, ...metadata } : metadata;
+    const all: Record<string, unknown> | undefined = shared ? { ...shared, ...metadata } : metadata;
+    if (shared && all) for (const name in shared) if (all[name] === undefined) all[name] = shared[name];
     if (sourceId === undefined || all?.source_id !== undefined) return all;
     // Named first: a member behind a spread costs a microsecond on Node 20 (measured).
     const numbered: Record<string, unknown> = { source_id: sourceId, source_sequence: ++last, ...all };

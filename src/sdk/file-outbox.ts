@@ -279,7 +279,7 @@ class FileOutbox implements Outbox {
       "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.",
     );
     // What comes from now on is ours again, under a new name.
-    for (const segment of this.#own) this.#forget(segment);
+    for (const segment of [...this.#segments()]) this.#forget(segment);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const owner = uuid7(Date.now());
     takeLease(directory, owner);

@@ -61,20 +61,34 @@ export class FileSync {
     this.#written.clear();
     this.#done.clear();
     this.#hasNewFiles = false;
-    try {
-      for (const fd of files) {
-        this.#syncingFd = fd;
-        await syncFile(fd);
+    let failed: Synced | undefined;
+    const attempt = async (sync: () => Promise<void>, again: () => void): Promise<void> => {
+      try {
+        await sync();
+      } catch (error) {
+        failed ??= { kind: "failed", reason: textOf(error) };
+        again();
       }
-      this.#syncingFd = undefined;
-      if (hasNewFiles) await syncFolder(this.#directory);
-      return { kind: "synced" };
-    } catch (error) {
-      return { kind: "failed", reason: textOf(error) };
-    } finally {
-      this.#syncingFd = undefined;
-      for (const fd of done) closeSync(fd);
+    };
+    for (const fd of files) {
+      this.#syncingFd = fd;
+      // One that is closed below cannot be synced again.
+      await attempt(
+        () => syncFile(fd),
+        () => void (done.includes(fd) || this.#written.add(fd)),
+      );
     }
+    this.#syncingFd = undefined;
+    if (hasNewFiles)
+      await attempt(
+        () => syncFolder(this.#directory),
+        () => this.made(),
+      );
+    for (const fd of done) {
+      this.#written.delete(fd);
+      closeSync(fd);
+    }
+    return failed ?? { kind: "synced" };
   }
 }
 

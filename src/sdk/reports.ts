@@ -72,20 +72,19 @@ export const createReports = (callbacks: Callbacks): Reports => {
     const isDue = nowMs - last.atMs >= REPORT_INTERVAL_MS;
     told.set(kind, isDue ? { atMs: nowMs, since: 0 } : { ...last, since: count });
     if (!isDue) return;
-    try {
-      if (callbacks.onProblem) callbacks.onProblem({ kind, message, count });
-      else warn(kind, message, count);
-    } catch {
-      // The callback that tells of faults is at fault itself: there is nobody left to tell.
-    }
+    // Where the callback that tells of faults is at fault itself there is nobody left to tell.
+    const callback = callbacks.onProblem ?? ((told: Problem) => warn(kind, message, told.count));
+    run(
+      () => callback({ kind, message, count }),
+      () => {},
+    );
   };
 
   const call = <Value>(callback: ((value: Value) => void) | undefined, value: Value): void => {
-    try {
-      callback?.(value);
-    } catch (error) {
-      problem("callback", `A callback threw: ${textOf(error)}`);
-    }
+    run(
+      () => callback?.(value),
+      (error) => problem("callback", `A callback threw: ${textOf(error)}`),
+    );
   };
 
   return {
@@ -111,6 +110,15 @@ export const createReports = (callbacks: Callbacks): Reports => {
       call(callbacks.onRejected, rejected);
     },
   };
+};
+
+/** An async callback throws by a promise. */
+const run = (callback: () => unknown, failed: (error: unknown) => void): void => {
+  try {
+    Promise.resolve(callback()).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
 };
 
 const warn = (kind: string, message: string, count: number): void => {

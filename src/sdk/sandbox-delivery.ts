@@ -6,6 +6,7 @@ export const createSandboxDelivery =
   (service: ServiceAddress): Deliver =>
   async ({ events, signal }) => {
     const outcomes: EventOutcome[] = [];
+    let asked: { readonly askedMs?: number } = {};
     for (const event of events) {
       const request = { path: "/v1/sandbox/events", body: Uint8Array.from(event), signal };
       const answer = await post(service, request);
@@ -14,10 +15,13 @@ export const createSandboxDelivery =
         outcomes.push({ kind: "rejected", rejection: answer.rejection });
       else if (outcomes.length === 0) return answer;
       // Those that have their outcome keep it; the others are asked again from where it ended.
-      else break;
+      else {
+        if ("askedMs" in answer) asked = { askedMs: answer.askedMs };
+        break;
+      }
     }
     const rest = events
       .slice(outcomes.length)
       .map((): EventOutcome => ({ kind: "again", reason: "Not sent yet." }));
-    return { kind: "answered", outcomes: [...outcomes, ...rest], duplicates: 0 };
+    return { kind: "answered", outcomes: [...outcomes, ...rest], duplicates: 0, ...asked };
   };

@@ -122,9 +122,8 @@ export class Segment {
     }
     this.#advance();
     try {
-      appendFileSync(this.path + SETTLED_SUFFIX, chosen.map(({ index }) => `${index}\n`).join(""), {
-        mode: 0o600,
-      });
+      const lines = chosen.map(({ index }) => `${index}\n`).join("");
+      appendFileSync(this.path + SETTLED_SUFFIX, CUT_OFF + lines, { mode: 0o600 });
     } catch {
       // A disk that is full keeps nobody from sending; the file is gone when all of its entries are settled.
     }
@@ -174,7 +173,9 @@ export class Segment {
   }
 }
 
-/** A line that was cut off may name another entry than it meant: only whole lines count. */
+/** A line that was cut off may name another entry than it meant: only whole lines of digits count, and what is written behind one makes it none. */
+const CUT_OFF = "-\n";
+
 const indexesIn = (text: string): readonly number[] =>
   text
     .split("\n")

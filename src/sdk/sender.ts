@@ -13,6 +13,9 @@ import type { Outbox, TakeLimits, Taken } from "./outbox.ts";
 import type { RejectedEvent, Reports } from "./reports.ts";
 import { nextAttemptMs } from "./retry.ts";
 
+/** The longest that a timer can wait; what is longer would end at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 export interface SenderOptions {
   /** The first that has something due is served. */
   readonly outboxes: readonly Outbox[];
@@ -35,7 +38,9 @@ export interface Sender {
   /** An entry of so many bytes was appended. */
   appended(bytes: number): void;
   flush(timeoutMs: number): Promise<Flushed>;
-  /** Ends the request on its way, if any; its events stay. */
+  /** Ends the request on its way, if any; its events are sent again later. */
+  interrupt(reason: string): void;
+  /** The same, and nothing more is sent. */
   stop(): Promise<void>;
   readonly delivered: number;
   readonly duplicates: number;
@@ -51,6 +56,8 @@ class BackgroundSender implements Sender {
   failure: string | undefined;
   readonly #options: SenderOptions;
   readonly #ending = new AbortController();
+  /** Of the request on its way. */
+  #request = new AbortController();
   /** Events in the next request: halved by a refusal, doubled by what goes through. */
   #eventsMax: number;
   #failures = 0;
@@ -93,10 +100,13 @@ class BackgroundSender implements Sender {
         resolve();
       };
       // Not unref'd: who waits for a flush wants the process to live that long.
-      const timer = setTimeout(() => {
-        this.#waiting.delete(look);
-        resolve();
-      }, timeoutMs);
+      const timer = setTimeout(
+        () => {
+          this.#waiting.delete(look);
+          resolve();
+        },
+        Math.min(timeoutMs, TIMER_MS_MAX),
+      );
       this.#waiting.add(look);
       look();
     });
@@ -105,11 +115,16 @@ class BackgroundSender implements Sender {
     return { kind: "pending", events, reason: this.failure };
   }
 
+  interrupt(reason: string): void {
+    this.#request.abort(new Error(reason));
+  }
+
   async stop(): Promise<void> {
     this.#ending.abort();
+    this.interrupt("The client was closed.");
     if (this.#timer) clearTimeout(this.#timer.handle);
     await this.#running;
-    for (const look of [...this.#waiting]) look();
+    this.#look();
   }
 
   /** Runs at this time, or earlier where that is planned already. */
@@ -150,13 +165,17 @@ class BackgroundSender implements Sender {
     ) {
       try {
         const taken = await this.#take();
-        if (!taken) return;
-        await this.#deliver(taken);
+        if (taken) await this.#deliver(taken);
+        else return this.#look();
       } catch (error) {
         this.#wait({ reason: `The outbox cannot be read: ${textOf(error)}` }, "outbox", RETRY_CAP_MS);
       }
-      for (const look of [...this.#waiting]) look();
+      this.#look();
     }
+  }
+
+  #look(): void {
+    for (const look of [...this.#waiting]) look();
   }
 
   async #take(): Promise<Taken | undefined> {
@@ -170,10 +189,12 @@ class BackgroundSender implements Sender {
 
   async #deliver(taken: Taken): Promise<void> {
     const { entries, mayBeResent } = taken;
+    if (this.#ending.signal.aborted) return;
+    this.#request = new AbortController();
     const delivery = await this.#options.deliver({
       events: entries,
       mayBeResent,
-      signal: this.#ending.signal,
+      signal: this.#request.signal,
     });
     switch (delivery.kind) {
       case "answered":
@@ -189,8 +210,9 @@ class BackgroundSender implements Sender {
 
   async #answered(
     taken: Taken,
-    { outcomes, duplicates }: Extract<Delivery, { kind: "answered" }>,
+    { outcomes, duplicates, askedMs }: Extract<Delivery, { kind: "answered" }>,
   ): Promise<void> {
+    if (askedMs !== undefined) this.#askedUntilMs = performance.now() + askedMs;
     this.#failures = 0;
     this.failure = undefined;
     this.#eventsMax = Math.min(this.#options.limits.events, this.#eventsMax * 2);

@@ -36,7 +36,7 @@ const USER_AGENT = "prooftrail-sdk";
 export const post = async (service: ServiceAddress, request: ServiceRequest): Promise<Answer> => {
   const { requestTimeoutMs } = service;
   const ending = new AbortController();
-  const stop = () => ending.abort(new Error("The client was closed."));
+  const stop = () => ending.abort(request.signal.reason);
   request.signal.addEventListener("abort", stop);
   if (request.signal.aborted) stop();
   const timer = setTimeout(() => {

@@ -26,7 +26,7 @@ export const watchOutcome = (outcome: unknown, watcher: Watcher): unknown => {
     settle(outcome, once);
     return outcome;
   }
-  return watchPromise(outcome, { fulfilled: (result) => settle(result, once), rejected: failed });
+  return watchPromise(outcome, { fulfilled: (result) => settleQuietly(result, once), rejected: failed });
 };
 
 const toldOnce = (watcher: Watcher): Watcher => {
@@ -43,6 +43,15 @@ const toldOnce = (watcher: Watcher): Watcher => {
 
 const settle = (result: unknown, watcher: Watcher): void => {
   if (!watchIteration(result, watcher)) watcher.done(result);
+};
+
+/** What throws when it is only looked at goes on to the caller as it is. */
+const settleQuietly = (result: unknown, watcher: Watcher): void => {
+  try {
+    settle(result, watcher);
+  } catch {
+    watcher.done(result);
+  }
 };
 
 export const isThenable = (value: unknown): value is { readonly then: Method } =>

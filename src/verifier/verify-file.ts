@@ -42,20 +42,32 @@ const readText = async (path: string | undefined): Promise<string | undefined> =
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw unreadable(path, error);
   }
 };
+
+const unreadable = (path: string, error: unknown): UsageError =>
+  new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
 
 const openBundle = async (path: string): Promise<BundleSource & AsyncDisposable> => {
   try {
     const file = await open(path, "r");
-    const { size } = await file.stat();
+    const stat = await file.stat();
+    const { size } = stat;
+    if (!stat.isFile()) {
+      await file.close();
+      throw new Error("it is no file with a beginning and an end; save the bundle first");
+    }
     return {
       size,
       read: async (from, to) => {
         const bytes = new Uint8Array(Math.max(0, to - from));
         for (let read = 0; read < bytes.length; ) {
-          const { bytesRead } = await file.read(bytes, read, bytes.length - read, from + read);
+          const { bytesRead } = await file
+            .read(bytes, read, bytes.length - read, from + read)
+            .catch((error: unknown) => {
+              throw unreadable(path, error);
+            });
           if (bytesRead === 0) throw new UsageError(`${path} became shorter while it was read`);
           read += bytesRead;
         }
@@ -64,6 +76,6 @@ const openBundle = async (path: string): Promise<BundleSource & AsyncDisposable>
       [Symbol.asyncDispose]: () => file.close(),
     };
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw unreadable(path, error);
   }
 };

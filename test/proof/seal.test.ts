@@ -176,3 +176,34 @@ test("a ring that cannot sign, or has anything else in it, is refused, and no ke
     expect(JSON.stringify(read)).not.toContain(OLD.slice(0, 8));
   }
 });
+
+test("a tree that was refused is sealed when what was wrong is mended, also without a new record", async () => {
+  let hasTiles = false;
+  const notes: string[] = [];
+  const outcomes: string[] = [];
+  const read = readKeyRing("11".repeat(32));
+  if (read.kind !== "read") throw new Error("the key is valid");
+  const sealer = createSealer({
+    serviceName: "s",
+    keys: read.ring,
+    trees: {
+      grown: async (after) => (after < 9 ? [{ tenant: "acme", size: 3, lastSequence: 9 }] : []),
+      root: async () => (hasTiles ? new Uint8Array(32) : undefined),
+    },
+    checkpoints: {
+      last: async () => undefined,
+      write: async (_tenant, note) => {
+        notes.push(note);
+        return { kind: "written", revision: 1 };
+      },
+    },
+    logger: silentLogger,
+    onOutcome: ({ kind }) => void outcomes.push(kind),
+  });
+  await sealer.look();
+  expect([outcomes, notes]).toEqual([["refused"], []]);
+  // As `views rebuild tree` does.
+  hasTiles = true;
+  await sealer.look();
+  expect(notes).toHaveLength(1);
+});

@@ -1,5 +1,5 @@
 /** `prooftrail keys …`: who may use the service. */
-import { open } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { SCOPES } from "../../access/scopes.ts";
 import type { Api } from "../api.ts";
 import { durationComplaint, durationSeconds, integerComplaint } from "../argument-values.ts";
@@ -88,10 +88,7 @@ const createRequest = (input: Input, { now }: Context): JsonRecord => {
   const within = input.text("--expires-in");
   if (at !== undefined && within !== undefined)
     throw failure("wrong_use", "Give --expires-at or --expires-in, not both.");
-  const end =
-    within === undefined
-      ? at
-      : new Date(now().getTime() + (durationSeconds(within) ?? 0) * 1000).toISOString();
+  const end = within === undefined ? at : timeAfter(now(), within);
   const limits = {
     requests_per_second: input.integer("--requests-per-second"),
     events_per_second: input.integer("--events-per-second"),
@@ -106,6 +103,20 @@ const createRequest = (input: Input, { now }: Context): JsonRecord => {
     rate_limit: isLimited ? limits : undefined,
   };
 };
+
+const timeAfter = (now: Date, within: string): string => {
+  const end = new Date(now.getTime() + (durationSeconds(within) ?? 0) * 1000);
+  if (Number.isNaN(end.getTime()) || end.getUTCFullYear() > YEAR_MAX)
+    throw failure(
+      "wrong_use",
+      `--expires-in ${within} ends after the year ${YEAR_MAX}.`,
+      "Give a shorter time.",
+    );
+  return end.toISOString();
+};
+
+/** RFC 3339 §1: years have four digits. */
+const YEAR_MAX = 9999;
 
 interface Saved extends AsyncDisposable {
   readonly path: string | undefined;
@@ -123,13 +134,19 @@ const openSave = async (input: Input): Promise<Saved> => {
       "Name a file that does not exist yet.",
     );
   });
+  let isWritten = false;
   return {
     path,
     write: async (text) => {
       await file.writeFile(text);
       await file.sync();
+      isWritten = true;
     },
-    [Symbol.asyncDispose]: () => file.close(),
+    [Symbol.asyncDispose]: async () => {
+      await file.close();
+      // No key was made: the next try may have the name.
+      if (!isWritten) await rm(path, { force: true });
+    },
   };
 };
 

@@ -5,7 +5,7 @@ import { type Api, exitCodeOf, refusalOf } from "../api.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Failure, type FieldError, failure, Interrupted } from "../failure.ts";
 import { asNumber, asRecord, asRecords, asText, type JsonRecord, parseJson } from "../json.ts";
-import { CLI_LONG_ANSWER_MS_MAX, CLI_RETRY_MS_MAX } from "../limits.ts";
+import { CLI_ANSWER_MS_MAX, CLI_LONG_ANSWER_MS_MAX, CLI_RETRY_MS_MAX } from "../limits.ts";
 
 export interface BatchSender {
   /** Texts of events. Throws a Failure where the service refuses the batch whole or does not take it in time, and Interrupted. */
@@ -108,6 +108,7 @@ const tryOnce = async (
     body: `{"events":[${texts.join(",")}]}`,
     signal,
     timeoutMs: CLI_LONG_ANSWER_MS_MAX,
+    bodyMs: CLI_ANSWER_MS_MAX,
   });
   if (tried.kind === "unreachable") return { ...tried, kind: "failed", mayBeStored: true, retryAfter: null };
   const { response } = tried;

@@ -1,5 +1,6 @@
 /** Where events go that will never be taken: a file of NDJSON, or standard error. Nothing is refused without a word. */
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { missingAs } from "../../access/durable-file.ts";
 import { printable } from "../../verifier/printable.ts";
 import type { Input } from "../command.ts";
 import type { Context } from "../context.ts";
@@ -34,11 +35,25 @@ export const openRejections = async (input: Input, { err }: Context): Promise<Re
     };
   }
   // Added to: what an earlier run refused is still there.
-  const file = await open(path, "a", 0o600).catch((error: unknown) => {
+  const cannot = (error: unknown): never => {
     throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
-  });
+  };
+  const isCutOff = await endsInLine(path).catch(cannot);
+  const file = await open(path, "a", 0o600).catch(cannot);
+  if (isCutOff) await file.writeFile("\n").catch(cannot);
   return { add: (rejections) => append(file, path, rejections), [Symbol.asyncDispose]: () => file.close() };
 };
+
+/** What a run that was killed has left costs itself alone. Of a pipe or terminal nothing can be asked. */
+const endsInLine = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch(missingAs(undefined));
+  if (!found?.isFile() || found.size === 0) return false;
+  await using file = await open(path, "r");
+  const { buffer } = await file.read(new Uint8Array(1), 0, 1, found.size - 1);
+  return buffer[0] !== LINE_FEED;
+};
+
+const LINE_FEED = 0x0a;
 
 const append = async (file: FileHandle, path: string, rejections: readonly Rejection[]): Promise<void> => {
   if (rejections.length === 0) return;

@@ -1,0 +1,157 @@
+/** What is cut off, thrown, refused or away, and what the SDK makes of it. */
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createDeadLetterFile } from "../../src/sdk/dead-letters.ts";
+import { FileSync } from "../../src/sdk/file-sync.ts";
+import { writeFrame } from "../../src/sdk/frame.ts";
+import {
+  type ClientOptions,
+  createClient,
+  createSandboxClient,
+  createTestClient,
+  withAudit,
+} from "../../src/sdk/index.ts";
+import { Segment } from "../../src/sdk/segment.ts";
+import { uuid7 } from "../../src/sdk/uuid.ts";
+import { until } from "../support/until.ts";
+import { problemAnswer, takeAll, withScriptedService } from "./suite/scripted-service.ts";
+
+const temporaryFolder = () => {
+  const path = mkdtempSync(join(tmpdir(), "prooftrail-faults-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
+};
+
+const framed = (text: string): Uint8Array => {
+  const bytes = new TextEncoder().encode(text);
+  const into = new Uint8Array(bytes.length + 10);
+  writeFrame(bytes, into);
+  return into;
+};
+
+describe("a line that was cut off", () => {
+  test("of what is settled settles no other entry with what is written behind it", async () => {
+    using folder = temporaryFolder();
+    const id = uuid7(Date.now());
+    const path = join(folder.path, `owner.${id}`);
+    const entries = Array.from({ length: 20 }, (_, index) => framed(`{"n":${index}}`));
+    writeFileSync(`${path}.events`, Buffer.concat(entries));
+    // Of "12" and its line feed only the first digit is there.
+    writeFileSync(`${path}.settled`, "0\n1");
+    const heir = await Segment.read(path, id);
+    heir.settle(await heir.choose({ events: 5, bytes: 1_000_000 }, () => {}));
+    const next = await Segment.read(path, id);
+    const left = await next.choose({ events: 100, bytes: 1_000_000 }, () => {});
+    expect(left.map(({ index }) => index)).toEqual(Array.from({ length: 14 }, (_, at) => at + 6));
+  });
+
+  test("of dead letters costs itself alone", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "dead-letters.ndjson");
+    writeFileSync(path, '{"rejected_at":"2026-11-20T10:00:00.000Z","code":"inv');
+    const rejection = { code: "invalid_event", message: "m", errors: [] };
+    const letter = { eventId: "evt_1", rejection, text: '{"event_id":"evt_1"}' };
+    const file = createDeadLetterFile(path);
+    for (let kept = 0; kept < 2; kept++) expect(await file.keep([letter])).toEqual({ kind: "kept" });
+    const [, ...lines] = readFileSync(path, "utf8").trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line).event.event_id)).toEqual(["evt_1", "evt_1"]);
+  });
+});
+
+test("what a failed sync has not synced is in the next one", async () => {
+  using folder = temporaryFolder();
+  const files = new FileSync(join(folder.path, "not-there"));
+  files.made();
+  for (let tried = 0; tried < 2; tried++) expect((await files.sync()).kind).toBe("failed");
+  expect(files.isDue).toBe(true);
+});
+
+describe("what programs throw reaches nobody", () => {
+  test("from an async callback", async () => {
+    const unhandled: unknown[] = [];
+    const listen = (error: unknown) => unhandled.push(error);
+    process.on("unhandledRejection", listen);
+    const told: string[] = [];
+    const failing = (name: string) => async () => {
+      told.push(name);
+      throw new Error(name);
+    };
+    const client = createTestClient({ onDropped: failing("onDropped"), onProblem: failing("onProblem") });
+    const noEvent: unknown = "no event";
+    Reflect.apply(client.capture, client, [noEvent]);
+    await until("both were called", () => told.includes("onDropped") && told.includes("onProblem"));
+    // Rejections that nobody has handled are told of after the turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", listen);
+    expect(unhandled).toEqual([]);
+  });
+
+  test("from a description that is read late, and from a result that is only looked at", async () => {
+    const client = createTestClient({ onProblem: () => {} });
+    const late = () => ({
+      event_type: "ai_inference" as const,
+      get metadata(): never {
+        throw new Error("late");
+      },
+    });
+    expect(await withAudit(client, async () => 7, { asset_id: "a", describe: late })()).toBe(7);
+    expect(client.stats.dropped.invalid).toBe(1);
+    const strict = new Proxy(
+      {},
+      {
+        get: (_, name) => {
+          if (name === Symbol.asyncIterator) throw new Error("looked at");
+          return undefined;
+        },
+      },
+    );
+    const describe = () => ({ event_type: "ai_inference" as const });
+    const audited = withAudit(client, async () => strict, { asset_id: "a", describe });
+    expect((await audited()) === strict).toBe(true);
+  });
+});
+
+test("the sandbox's client comes again when it was told to, also behind events that went through", async () => {
+  let asked = 0;
+  const limited = problemAnswer(429, "client_rate_limited", { "retry-after": "1" });
+  const answer = () => (++asked === 2 ? limited : { status: 202, body: '{"data":{}}' });
+  await withScriptedService(answer, async (service) => {
+    const client = createSandboxClient({ url: service.url, onProblem: () => {} });
+    for (let sent = 0; sent < 3; sent++) client.capture({ asset_id: "a", event_type: "ai_inference" });
+    await client.flush({ timeoutMs: 5000 });
+    await client.close({ timeoutMs: 0 });
+    const [, refused, next] = service.asked;
+    expect((next?.atMs ?? 0) - (refused?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+});
+
+test("undefined is no member of its own beside what is shared", () => {
+  const client = createTestClient({ source: false });
+  const shared = client.with({ asset_id: "a", correlation_id: "c", metadata: { model: "m" } });
+  const event: object = {
+    event_type: "ai_inference",
+    correlation_id: undefined,
+    metadata: { model: undefined },
+  };
+  Reflect.apply(shared.capture, shared, [event]);
+  expect(client.events[0]).toMatchObject({ correlation_id: "c", metadata: { model: "m" } });
+});
+
+test("a flush without a limit waits for the end", async () => {
+  await withScriptedService(takeAll, async (service) => {
+    const client = createClient({ url: service.url, apiKey: "k", outbox: { memory: true } });
+    client.capture({ asset_id: "a", event_type: "ai_inference" });
+    expect(await client.flush({ timeoutMs: Number.POSITIVE_INFINITY })).toEqual({ kind: "flushed" });
+    await client.close();
+  });
+});
+
+test.each<[string, Partial<ClientOptions>]>([
+  ["outbox", {}],
+  ["heartbeat", { outbox: { memory: true }, heartbeat: { asset_id: "" } }],
+  ["heartbeat", { outbox: { memory: true }, heartbeat: { asset_id: "a" }, source: false }],
+])("a mistake in %s is thrown with its name", (name, options) => {
+  const given: unknown[] = [{ url: "http://127.0.0.1:1", apiKey: "k", ...options }];
+  expect(() => Reflect.apply(createClient, undefined, given)).toThrow(name);
+});
