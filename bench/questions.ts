@@ -239,8 +239,11 @@ const askList = (
 ): Promise<unknown> => {
   const draw = (): Row => samples[chance.below(samples.length)] ?? {};
   const drawn = draw();
+  // A deadline is of one law: who asks for it under another is answered without a look (routes/obligations.ts).
+  const isTogether = (column: string): boolean =>
+    how === "together" || (list === obligationList && (column === "deadline" || column === "law"));
   const where = filters.flatMap((column): readonly Condition[] => {
-    const value = (how === "together" ? drawn : draw())[column] ?? null;
+    const value = (isTogether(column) ? drawn : draw())[column] ?? null;
     return value === null ? [] : [{ kind: "equals", column, value }];
   });
   const place = page === "first" ? undefined : draw();

@@ -37,7 +37,7 @@ export const obligationRoutes = ({
       const [from, to] = [due.from, due.to].map((time) => (time === undefined ? undefined : timeKey(time)));
       const state = query.oneOf("state", OBLIGATION_STATES);
       const others = [
-        ...readListFilter(query, obligationList).flatMap(withLaw),
+        ...withLaw(readListFilter(query, obligationList)),
         ...(from === undefined && to === undefined
           ? []
           : [{ kind: "range", column: "due_at", from, to } as const]),
@@ -58,12 +58,19 @@ export const obligationRoutes = ({
   });
 };
 
-/** Rows are found by the law, of which a deadline is one of a few. */
-const withLaw = (condition: Condition): readonly Condition[] => {
-  if (condition.kind !== "equals" || condition.column !== "deadline") return [condition];
-  const law = DEADLINES.find(({ id }) => id === condition.value)?.law;
-  return law === undefined ? [condition] : [{ kind: "equals", column: "law", value: law }, condition];
+/** Rows are found by the law, of which a deadline is one of a few. Under another law than its own it has no row, and none is looked for. */
+const withLaw = (conditions: readonly Condition[]): readonly Condition[] => {
+  const asked = (column: string) =>
+    conditions.find((condition) => condition.kind === "equals" && condition.column === column);
+  const deadline = asked("deadline");
+  const law = DEADLINES.find(({ id }) => deadline?.kind === "equals" && id === deadline.value)?.law;
+  if (law === undefined) return conditions;
+  const other = asked("law");
+  if (other?.kind !== "equals") return [{ kind: "equals", column: "law", value: law }, ...conditions];
+  return other.value === law ? conditions : [...conditions, NO_TIME];
 };
+
+const NO_TIME: Condition = { kind: "range", column: "due_at", from: "1", to: "0" };
 
 const SECONDS_CHARACTERS = "2026-11-20T10:00:00".length;
 
