@@ -2,6 +2,7 @@
  * From the facts of a case to what happened in it: decisions, notices, objections, human reviews, incidents, and which fact belongs to which. Pure, and
  * a function of the set of facts: the order in which they arrived does not show.
  */
+import { instantKeyOf } from "../event/formats.ts";
 import { DECISION_MADE, type Fact, INCIDENT_DETECTED, inOrder, OBJECTION_RECEIVED } from "./fact.ts";
 
 export interface Decision {
@@ -44,6 +45,17 @@ export interface Incident {
   readonly mitigated: Fact | undefined;
   readonly facts: readonly Fact[];
 }
+
+/** When it was known of; undefined where nobody says so, or not as a time. */
+export const awareAt = ({ detected }: Incident): string | undefined => {
+  const said = detected?.says.aware_at;
+  return said === undefined ? undefined : instantKeyOf(said);
+};
+
+/** As it was detected; where that is not said, what was said of it last. */
+export const classOfIncident = ({ detected, facts }: Incident): string | undefined =>
+  detected?.says.incident_class ??
+  facts.findLast(({ says }) => says.incident_class !== undefined)?.says.incident_class;
 
 /** What a person was told beforehand, and what the person did with it. */
 export interface Notice {

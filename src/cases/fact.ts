@@ -2,8 +2,7 @@
  * What a case remembers of an event: when it happened, what it refers to, and the few things it says that registers and clocks
  * ask for. Facts are ordered by the event's own time, never by arrival, so that late events change nothing but what they say.
  */
-import { type EventFacts, type JsonObject, metadataText, shortened } from "../event/facts.ts";
-import { IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
+import { type EventFacts, type JsonObject, metadataName, metadataText, shortened } from "../event/facts.ts";
 import type { Sequence } from "../log/outcome.ts";
 
 /** By what an event refers to others. */
@@ -103,24 +102,19 @@ const saidIn = (metadata: JsonObject): Fact["says"] => {
  */
 const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: EventFacts): Links => {
   const decision =
-    (decisionId === null ? undefined : identifier({ decision_id: decisionId }, "decision_id")) ??
-    identifier(metadata, "decision_id", "original_decision_id") ??
+    decisionId ??
+    metadataName(metadata, "decision_id", "original_decision_id") ??
     (eventType === DECISION_MADE ? eventId : undefined);
   const objection =
-    identifier(metadata, "objection_id") ?? (OBJECTION_RECEIVED.includes(eventType) ? eventId : undefined);
+    metadataName(metadata, "objection_id") ?? (OBJECTION_RECEIVED.includes(eventType) ? eventId : undefined);
   const incident =
-    identifier(metadata, "incident_id") ?? (eventType === INCIDENT_DETECTED ? eventId : undefined);
+    metadataName(metadata, "incident_id") ?? (eventType === INCIDENT_DETECTED ? eventId : undefined);
   const links: Writable<Links> = {};
   if (correlationId !== null) links.correlation = correlationId;
   if (decision !== undefined) links.decision = decision;
   if (objection !== undefined) links.objection = objection;
   if (incident !== undefined) links.incident = incident;
   return links;
-};
-
-const identifier = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
-  const text = metadataText(metadata, ...names);
-  return text !== undefined && text.length <= IDENTIFIER_CHARACTERS_MAX ? text : undefined;
 };
 
 /** By the time of the event; among equal times by its id. */

@@ -99,7 +99,8 @@ export const isUtcTimestamp = (text: string): boolean => {
 };
 
 const DATE = "2026-11-20".length;
-const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
+/** Characters of a time before its fraction. */
+export const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
 
 /**
  * A timestamp as text that sorts by time: no offset, no trailing zeros in the fraction. Any precision is kept: two

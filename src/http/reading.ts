@@ -97,10 +97,19 @@ export const reading =
   };
 
 /** The refusal of whatever is asked for beside a body or a path, where nothing may be: ignored, it would say something else than was meant. */
-export const refusedQuery = ({ request, context }: Call): Response | undefined => {
+export const refusedQuery = ({
+  request,
+  context,
+}: Pick<Call, "request" | "context">): Response | undefined => {
   const errors = readQuery(request.url).errors();
   return errors.length > 0 ? problem(context, "invalid_request", { errors }) : undefined;
 };
+
+/** For what takes no parameters beside its path and its body. */
+export const withoutQuery =
+  (handle: (call: Call) => Promise<Response>) =>
+  (call: Call): Promise<Response> | Response =>
+    refusedQuery(call) ?? handle(call);
 
 export const readMinSequence = (query: Query): number | undefined =>
   query.integer("min_sequence", { min: 0, max: Number.MAX_SAFE_INTEGER });

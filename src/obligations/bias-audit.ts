@@ -3,14 +3,13 @@
  * is counted in dates of New York, so the day of the audit counts whole, as does the same day of the next year. Pure.
  */
 import type { Decision } from "../cases/case.ts";
-import { type Calendar, type Limit, limitDate } from "./calendar.ts";
+import { type Calendar, dateIn, type Limit, limitDate } from "./calendar.ts";
 
 export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType: "bias_audit" } as const;
 
 /** Enforced since then, as is the notice (deadlines.ts). */
 const APPLIES_FROM = "2023-07-05";
 const YEAR: Limit = { count: 12, unit: "months" };
-const THAT_DAY: Limit = { count: 0, unit: "days" };
 const NEW_YORK: Calendar = { zone: "America/New_York", holidays: new Set() };
 
 /** Whether the law asks for an audit before this decision: it, or what belongs to it, names the legal basis. */
@@ -21,7 +20,7 @@ export const needsBiasAudit = ({ made, facts }: Decision): boolean => {
 };
 
 /** The date in New York, of a time without its zone, which is UTC. */
-export const dateInNewYork = (at: string): string => limitDate(`${at}Z`, THAT_DAY, NEW_YORK);
+export const dateInNewYork = (at: string): string => dateIn(NEW_YORK.zone, `${at}Z`);
 
 /** Dates from the first to the last, both inside. */
 export interface Dates {

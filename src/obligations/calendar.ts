@@ -102,8 +102,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const dayIn = (zone: string, instant: number): Day => fromUtc(new Date(instant + offsetMs(zone, instant)));
 
 /** RFC 3339 has years of four digits: what would end beyond them ends with them. */
-const FIRST = Date.parse("0000-01-01T00:00:00Z");
-const LAST = Date.parse("9999-12-31T23:59:59Z");
+export const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00Z");
+const LAST_INSTANT = Date.parse("9999-12-31T23:59:59Z");
 
 /** The day is over one second after; where clocks are put back in its last hour, the later of the two. */
 const endOfDay = (day: Day, zone: string): string => {
@@ -113,7 +113,9 @@ const endOfDay = (day: Day, zone: string): string => {
   const end = [Math.max(before, after), Math.min(before, after)].find(
     (instant) => instant + offsetMs(zone, instant) === local,
   );
-  return new Date(Math.min(Math.max(end ?? after, FIRST), LAST)).toISOString().replace(".000Z", "Z");
+  return new Date(Math.min(Math.max(end ?? after, FIRST_INSTANT), LAST_INSTANT))
+    .toISOString()
+    .replace(".000Z", "Z");
 };
 
 /** Local time minus UTC. */

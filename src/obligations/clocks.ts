@@ -1,7 +1,15 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
-import type { Case, Decision, Incident, Objection, Review } from "../cases/case.ts";
+import {
+  awareAt,
+  type Case,
+  classOfIncident,
+  type Decision,
+  type Incident,
+  type Objection,
+  type Review,
+} from "../cases/case.ts";
 import { type Fact, timeOf } from "../cases/fact.ts";
-import { instantKeyOf, timeKey } from "../event/formats.ts";
+import { timeKey } from "../event/formats.ts";
 import { dateIn, type Limit, lastDayBegins, limitEnd } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
 
@@ -322,22 +330,19 @@ const INCIDENT_DEADLINES: Readonly<Record<string, DeadlineId>> = {
   widespread_infringement: "EU73-CRIT",
 };
 
-const incidentStarts = ({ id, detected, reports, facts }: Incident): readonly Start[] => {
+const incidentStarts = (incident: Incident): readonly Start[] => {
+  const { id, detected, reports, facts } = incident;
   if (!detected) return [];
-  const { aware_at, role } = detected.says;
-  const incident_class =
-    detected.says.incident_class ??
-    facts.findLast(({ says }) => says.incident_class !== undefined)?.says.incident_class;
-  const at = (aware_at === undefined ? undefined : instantKeyOf(aware_at)) ?? detected.at;
+  const at = awareAt(incident) ?? detected.at;
   const about = { incidentId: id };
   const start = { by: detected, at, named: facts, about };
   return [
     {
       ...start,
-      deadline: INCIDENT_DEADLINES[incident_class ?? ""] ?? "EU73-GEN",
+      deadline: INCIDENT_DEADLINES[classOfIncident(incident) ?? ""] ?? "EU73-GEN",
       stop: reports.find((report) => report.at >= at) ?? reports[0],
     },
-    ...(role === "deployer"
+    ...(detected.says.role === "deployer"
       ? [
           {
             ...start,

@@ -1,4 +1,5 @@
 /** What an operator sets otherwise than the table of deadlines says. Pure: from JSON text to rules, or to all that is wrong with it. */
+import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -91,9 +92,20 @@ const parse = (text: string): unknown => {
 
 const VERSION_BYTES = 4;
 
+/** Equal for equal rules, and worked out once for each. */
+export const fingerprintOf = (rules: Rules): Buffer => {
+  const known = fingerprints.get(rules);
+  if (known) return known;
+  const text = JSON.stringify([rules.deadlines, [...rules.holidays].sort()]);
+  const made = createHash("sha256").update(text).digest();
+  fingerprints.set(rules, made);
+  return made;
+};
+
+const fingerprints = new WeakMap<Rules, Buffer>();
+
 /** Other rules make other rows. 0 is the table as it is. */
-const versionOf = ({ deadlines, holidays }: Rules): number => {
-  const text = JSON.stringify([deadlines, [...holidays].sort()]);
-  const standard = JSON.stringify([DEADLINES, []]);
-  return text === standard ? 0 : createHash("sha256").update(text).digest().readUIntBE(0, VERSION_BYTES);
+const versionOf = (rules: Rules): number => {
+  const print = fingerprintOf(rules);
+  return print.equals(fingerprintOf(STANDARD_RULES)) ? 0 : print.readUIntBE(0, VERSION_BYTES);
 };

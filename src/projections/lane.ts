@@ -109,15 +109,15 @@ const createMover = ({ views, clock, onProgress }: LaneDependencies, lane: Lane)
   ): Promise<Superseded | undefined> => {
     const { projections } = lane;
     const [leader, ...others] = projections;
-    const trees = others.filter(({ takes }) => takes === "entries");
+    const isTree = ({ takes }: Projection): boolean => takes === "entries";
     // The leader behind the others, which pass a record over that it has no row of.
     const tries = [
-      ...[...others.filter((each) => !trees.includes(each)), leader].map((left) =>
+      ...[...others.filter((each) => !isTree(each)), leader].map((left) =>
         projections.filter((each) => each !== left),
       ),
-      trees,
+      others.filter(isTree),
       // It is a tree that cannot be written.
-      projections.filter(({ takes }) => takes !== "entries"),
+      projections.filter((each) => !isTree(each)),
       [],
     ];
     for (const taking of tries) {

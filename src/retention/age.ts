@@ -1,4 +1,5 @@
 /** How long an event is kept, and why. Pure: the worker asks it for every event before it goes, and the API shows what it says. */
+import { WHOLE_SECONDS } from "../event/formats.ts";
 import {
   FLOOR_NAMES,
   type Floor,
@@ -181,8 +182,6 @@ export const countedFrom = ({
   if (occurred > received) return occurred;
   return received;
 };
-
-const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
 
 /** The next whole second: no fraction is cut off, and a leap second, which a Date does not know, becomes the second after it. */
 const instantOf = (time: string): number => {

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { timeKey } from "../../event/formats.ts";
 import { ACTIVITY_ROWS_MAX } from "../../limits.ts";
-import { instantOf } from "../../obligations/calendar.ts";
+import { FIRST_INSTANT, instantOf } from "../../obligations/calendar.ts";
 import { ACTIVITY_GROUPS, type ActivityGroup, readActivity } from "../../projections/activity/queries.ts";
 import { EVENT_TYPE_PARAMETER, readEventType } from "../event-filter.ts";
 import type { Guard } from "../guard.ts";
@@ -45,15 +45,14 @@ export const activityRoutes = ({ guard, views, now }: ReadDependencies & { reado
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS_DEFAULT = 30;
-/** RFC 3339 has no time before it. */
-const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");
 
 const ask = (query: Query, now: Date) => {
   const bucket = query.choice("bucket", ["hour", "day"], "day");
   const asked = readTimeRange(query);
   const to = timeKey(asked.to ?? new Date(now.getTime() + DAY_MS).toISOString());
   const from = timeKey(
-    asked.from ?? new Date(Math.max(instantOf(`${to}Z`) - DAYS_DEFAULT * DAY_MS, FIRST_MS)).toISOString(),
+    asked.from ??
+      new Date(Math.max(instantOf(`${to}Z`) - DAYS_DEFAULT * DAY_MS, FIRST_INSTANT)).toISOString(),
   );
   if (asked.to === undefined && from > to)
     query.refuse(

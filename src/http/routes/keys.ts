@@ -7,7 +7,7 @@ import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { readTenant, refusedQuery, tenantParameter } from "../reading.ts";
+import { readTenant, tenantParameter, withoutQuery } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.ts";
 import { success, successList } from "../success.ts";
@@ -21,7 +21,10 @@ export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) 
   new Elysia({ prefix: "/v1" })
     .post(
       "/keys",
-      guard("keys:manage", (call) => postKey(ways, call)),
+      guard(
+        "keys:manage",
+        withoutQuery((call) => postKey(ways, call)),
+      ),
       { parse: "none", detail: describe(CREATE) },
     )
     .get(
@@ -31,12 +34,18 @@ export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) 
     )
     .delete(
       "/keys/:id",
-      guard("keys:manage", (call) => deleteKey(ways.keys, call)),
+      guard(
+        "keys:manage",
+        withoutQuery((call) => deleteKey(ways.keys, call)),
+      ),
       { parse: "none", detail: describe(REVOKE) },
     )
     .post(
       "/keys/:id/rotate",
-      guard("keys:manage", (call) => rotateKey(ways, call)),
+      guard(
+        "keys:manage",
+        withoutQuery((call) => rotateKey(ways, call)),
+      ),
       {
         parse: "none",
         detail: describe(ROTATE),
@@ -44,8 +53,6 @@ export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) 
     );
 
 const postKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
-  const unasked = refusedQuery(call);
-  if (unasked) return unasked;
   const { request, context } = call;
   const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
@@ -70,8 +77,6 @@ const getKeys = (keys: Keys, { request, context, principal }: Call): Response =>
 };
 
 const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
-  const unasked = refusedQuery(call);
-  if (unasked) return unasked;
   const { context, params } = call;
   const answer = await keys.revoke({ by: actorOf(call), id: params.id ?? "" });
   if (answer.kind !== "revoked") return refused(context, answer);
@@ -79,8 +84,6 @@ const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
 };
 
 const rotateKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
-  const unasked = refusedQuery(call);
-  if (unasked) return unasked;
   const { request, context, params } = call;
   const body = isEmpty(request) ? { value: {} } : await readJson(bodies, request, context);
   if (body instanceof Response) return body;

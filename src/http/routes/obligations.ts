@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { timeKey } from "../../event/formats.ts";
+import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
 import type { Rules } from "../../obligations/clocks.ts";
-import { DEADLINES } from "../../obligations/deadlines.ts";
+import { DEADLINES, deadlineOf } from "../../obligations/deadlines.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../obligations/state.ts";
 import { obligationEntry, obligationList } from "../../projections/cases/registers/obligations.ts";
 import { entryMembers } from "../../projections/list.ts";
@@ -32,7 +32,7 @@ export const obligationRoutes = ({
     view: obligationList.view,
     ask: (query) => {
       // Whole seconds, as the last one counts as a whole.
-      const at = timeKey(`${now().toISOString().slice(0, SECONDS_CHARACTERS)}Z`);
+      const at = timeKey(`${now().toISOString().slice(0, WHOLE_SECONDS)}Z`);
       const due = readTimeRange(query, { from: "due_from", to: "due_to" });
       const [from, to] = [due.from, due.to].map((time) => (time === undefined ? undefined : timeKey(time)));
       const state = query.oneOf("state", OBLIGATION_STATES);
@@ -60,19 +60,15 @@ export const obligationRoutes = ({
 
 /** Rows are found by the law, of which a deadline is one of a few. Under another law than its own it has no row, and none is looked for. */
 const withLaw = (conditions: readonly Condition[]): readonly Condition[] => {
-  const asked = (column: string) =>
-    conditions.find((condition) => condition.kind === "equals" && condition.column === column);
-  const deadline = asked("deadline");
-  const law = DEADLINES.find(({ id }) => deadline?.kind === "equals" && id === deadline.value)?.law;
-  if (law === undefined) return conditions;
-  const other = asked("law");
-  if (other?.kind !== "equals") return [{ kind: "equals", column: "law", value: law }, ...conditions];
-  return other.value === law ? conditions : [...conditions, NO_TIME];
+  const asked = new Map(
+    conditions.map((each) => (each.kind === "equals" ? [each.column, each.value] : ["", ""])),
+  );
+  const law = deadlineOf(DEADLINES, String(asked.get("deadline") ?? ""))?.law;
+  if (law === undefined || asked.get("law") === law) return conditions;
+  return [...conditions, asked.has("law") ? NO_TIME : { kind: "equals", column: "law", value: law }];
 };
 
 const NO_TIME: Condition = { kind: "range", column: "due_at", from: "1", to: "0" };
-
-const SECONDS_CHARACTERS = "2026-11-20T10:00:00".length;
 
 /** The rows that are in this state at a time: the state itself is not stored, because it changes without an event. */
 const conditionsOf = (state: ObligationState | undefined, now: string): readonly Condition[] => {

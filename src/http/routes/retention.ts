@@ -24,8 +24,8 @@ import {
   LIMIT_AND_CURSOR,
   pathParameter,
   readTenant,
-  refusedQuery,
   tenantParameter,
+  withoutQuery,
 } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { dataOf, listOf } from "../schemas.ts";
@@ -47,12 +47,18 @@ export const retentionRoutes = ({ guard, ...ways }: Ways & { readonly guard: Gua
     )
     .put(
       "/retention",
-      guard(SCOPE, (call) => putPolicy(ways, call)),
+      guard(
+        SCOPE,
+        withoutQuery((call) => putPolicy(ways, call)),
+      ),
       { parse: "none", detail: describe(SET) },
     )
     .post(
       "/holds",
-      guard(SCOPE, (call) => postHold(ways, call)),
+      guard(
+        SCOPE,
+        withoutQuery((call) => postHold(ways, call)),
+      ),
       { parse: "none", detail: describe(HOLD) },
     )
     .get(
@@ -62,7 +68,10 @@ export const retentionRoutes = ({ guard, ...ways }: Ways & { readonly guard: Gua
     )
     .delete(
       "/holds/:id",
-      guard(SCOPE, (call) => deleteHold(ways.retention, call)),
+      guard(
+        SCOPE,
+        withoutQuery((call) => deleteHold(ways.retention, call)),
+      ),
       { parse: "none", detail: describe(RELEASE) },
     );
 
@@ -75,8 +84,6 @@ const getPolicy = async (retention: Retention, { request, context, principal }: 
 };
 
 const putPolicy = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
-  const unasked = refusedQuery(call);
-  if (unasked) return unasked;
   const { request, context } = call;
   const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
@@ -113,8 +120,6 @@ const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
 };
 
 const postHold = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
-  const unasked = refusedQuery(call);
-  if (unasked) return unasked;
   const { request, context } = call;
   const body = await readJson(bodies, request, context);
   if (body instanceof Response) return body;
@@ -148,8 +153,6 @@ const getHolds = async (retention: Retention, call: Call): Promise<Response> => 
 };
 
 const deleteHold = async (retention: Retention, call: Call): Promise<Response> => {
-  const unasked = refusedQuery(call);
-  if (unasked) return unasked;
   const { context, params } = call;
   const answer = await retention.releaseHold({ by: actorOf(call), id: params.id ?? "" });
   if (answer.kind !== "hold") return refused(context, answer);

@@ -21,6 +21,7 @@ import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { clientLimited, problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
+import { refusedQuery } from "../reading.ts";
 import { contextOf, type RequestContext } from "../request-context.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successList } from "../success.ts";
@@ -53,7 +54,7 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
       "/ping",
       open(
         (request, context) =>
-          refusedQuery(request, context) ?? success({ requestId: context.requestId, data: PONG }),
+          refusedQuery({ request, context }) ?? success({ requestId: context.requestId, data: PONG }),
       ),
       { detail: describe(PING) },
     )
@@ -61,7 +62,7 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
       "/assets",
       open(
         (request, context) =>
-          refusedQuery(request, context) ??
+          refusedQuery({ request, context }) ??
           wholeList(
             context,
             CLASSIFIED_ASSETS.map((asset) => JSON.stringify(asset)),
@@ -87,12 +88,6 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
 };
 
 const PONG = { status: "ok", environment: "sandbox" } as const;
-
-/** Undefined where no parameter was sent. */
-const refusedQuery = (request: Request, context: RequestContext): Response | undefined => {
-  const errors = readQuery(request.url).errors();
-  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : undefined;
-};
 
 const wholeList = ({ requestId }: RequestContext, rowTexts: readonly string[]): Response =>
   successList({ requestId, rowTexts, nextCursor: null });

@@ -10,6 +10,7 @@ import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../../limits.
 import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { deadlineOf } from "../../obligations/deadlines.ts";
+import { fingerprintOf } from "../../obligations/overrides.ts";
 import { OBLIGATION_STATES } from "../../obligations/state.ts";
 import { nextBoundary, type Told, type Transition, transitionsTo } from "../../obligations/transitions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -98,8 +99,7 @@ const tellByOtherRules = async (
   signal: AbortSignal,
 ): Promise<"told" | "superseded"> => {
   const { views, rules } = dependencies;
-  const text = JSON.stringify([rules.deadlines, [...rules.holidays].sort()]);
-  const hash = createHash("sha256").update(text).digest("base64url");
+  const hash = fingerprintOf(rules).toString("base64url");
   const [row] = await views.load(TOLD_RULES, [RULES_KEY]);
   if (row?.rules === hash) return "told";
   let after: DutyChange | undefined;

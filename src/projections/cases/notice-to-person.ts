@@ -5,6 +5,7 @@
 import { type Decision, NOTICE_TYPES } from "../../cases/case.ts";
 import { type Fact, factOf, inOrder } from "../../cases/fact.ts";
 import { eventFacts } from "../../event/facts.ts";
+import { WHOLE_SECONDS } from "../../event/formats.ts";
 import { NOTICES_LOOKED_AT_MAX, NOTICES_PER_PAGE } from "../../limits.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { type EventFilter, type StoredEvent, searchEvents } from "../events/queries.ts";
@@ -23,7 +24,7 @@ export const findNoticeToPerson = async (
       subjectHash: subject,
       eventType,
       timeField: "timestamp",
-      to: `${made.at.slice(0, SECONDS_CHARACTERS)}.999999999Z`,
+      to: `${made.at.slice(0, WHOLE_SECONDS)}.999999999Z`,
       order: "desc",
     };
     for await (const event of newestEvents(views, tenant, filter)) {
@@ -34,8 +35,6 @@ export const findNoticeToPerson = async (
   }
   return last;
 };
-
-const SECONDS_CHARACTERS = "2026-11-20T10:00:00".length;
 
 /** They come by the order of arrival, which says nothing of when a notice was shown: so all are looked at, up to a bound. */
 async function* newestEvents(

@@ -1,5 +1,4 @@
-import type { Incident } from "../../../cases/case.ts";
-import { instantKeyOf } from "../../../event/formats.ts";
+import { awareAt, classOfIncident, type Incident } from "../../../cases/case.ts";
 import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
@@ -51,20 +50,19 @@ const rowOf = (
   const first = detected ?? facts[0];
   if (!first) return undefined;
   /** The last word counts: what is known of an incident grows. */
-  const said = (name: "severity" | "authority" | "root_cause" | "affected_count" | "incident_class") =>
+  const said = (name: "severity" | "authority" | "root_cause" | "affected_count") =>
     facts.findLast(({ says }) => says[name] !== undefined)?.says[name] ?? null;
-  const aware = detected?.says.aware_at;
   const complete = reports.find(({ says }) => says.report_type !== "initial");
   return {
     tenant,
     incident_id: id,
     asset_id: first.asset,
-    incident_class: detected?.says.incident_class ?? said("incident_class"),
+    incident_class: classOfIncident(incident) ?? null,
     severity: said("severity"),
     at: first.at,
     state: stateOf(incident),
     detected_at: detected?.at ?? null,
-    aware_at: (aware === undefined ? undefined : instantKeyOf(aware)) ?? null,
+    aware_at: awareAt(incident) ?? null,
     authority: said("authority"),
     report_due_at:
       obligations.find(({ incidentId, deadline }) => incidentId === id && deadline !== "EU26-5")?.dueAt ??
