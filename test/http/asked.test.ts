@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { evidence, manifestOf, unpack } from "../support/evidence-bundle.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { openViewsFile } from "../support/views-file.ts";
 
 let service: TestService;
 let key = "";
@@ -129,7 +129,7 @@ describe("while a view is made again", () => {
 
   /** Statuses of an instance that moves no views, with the file as a projector leaves it on its way. */
   const statusesAfter = async (sql: string, paths: readonly string[]) => {
-    const database = new DatabaseSync(join(dataDir, "views.sqlite"));
+    const database = openViewsFile(dataDir);
     database.exec(sql);
     database.close();
     await using front = await startTestService({ DATA_DIR: dataDir, ROLES: "api" });

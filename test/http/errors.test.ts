@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { PROBLEM_CODES, PROBLEMS } from "../../src/http/problem.ts";
 import { ProblemBody } from "../../src/http/schemas.ts";
@@ -10,6 +9,7 @@ import { CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import { standStill } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { openViewsFile } from "../support/views-file.ts";
 
 let service: TestService;
 /** Answered after 5 s: the other tests need not wait for it. */
@@ -337,7 +337,7 @@ describe("503", () => {
     const { sequence } = json.data;
     expect((await service.call(`/v1/events/evt_expired?min_sequence=${sequence}`)).status).toBe(200);
     const expiredAt = "2031-11-20T10:00:00.000Z";
-    const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+    const database = openViewsFile(service.dataDir);
     database
       .prepare("UPDATE events SET sequence = -sequence, expired_at = ? WHERE event_id = 'evt_expired'")
       .run(expiredAt);
@@ -351,7 +351,7 @@ describe("503", () => {
   test("a case that has expired", async () => {
     const { json } = await post(event({ event_id: "evt_case", metadata: { decision_id: "expired" } }));
     expect((await service.call(`/v1/decisions/expired?min_sequence=${json.data.sequence}`)).status).toBe(200);
-    const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+    const database = openViewsFile(service.dataDir);
     database
       .prepare("UPDATE case_nodes SET gone = facts, facts = '[]' WHERE node = 'decision:expired'")
       .run();

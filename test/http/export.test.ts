@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { EVENT_CSV_COLUMNS } from "../../src/http/event-csv.ts";
 import { EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
+import { openViewsFile } from "../support/views-file.ts";
 import { readCsv } from "./csv-reader.ts";
 
 let service: TestService;
@@ -321,7 +320,7 @@ test("a database that fails midway breaks the connection off: a part is never ta
     return answer.status === 200;
   });
   const answer = await untaken(at.adminKey, at);
-  const database = new DatabaseSync(join(at.dataDir, "views.sqlite"));
+  const database = openViewsFile(at.dataDir);
   database.exec("DROP TABLE events");
   database.close();
   const text = await answer.text();

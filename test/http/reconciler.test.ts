@@ -1,7 +1,6 @@
 /** Every hour is reconciled by itself, soon after it ended: seen from another process on the same broker and file, with a clock an hour ahead. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { createAcceptedCounter } from "../../src/jetstream/accepted-counter.ts";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
@@ -10,6 +9,7 @@ import { createSqliteViews } from "../../src/views/sqlite.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { openViewsFile } from "../support/views-file.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -57,7 +57,7 @@ test("an hour that is over is reconciled once for each tenant, and what the view
   ]);
   expect([await reconciler.look(), errors]).toEqual(["nothing_new", []]);
 
-  const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+  const database = openViewsFile(service.dataDir);
   database.exec("DELETE FROM events WHERE event_id = 'evt_3'");
   database.close();
   await startReconciler(after).look();

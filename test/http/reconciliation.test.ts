@@ -1,9 +1,8 @@
 /** Accepted = stored = projected: and what is said when it is not so. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { openViewsFile } from "../support/views-file.ts";
 
 let service: TestService;
 let sequence = 0;
@@ -50,7 +49,7 @@ test("the three are counted apart and are equal, as soon as the front end has ha
 });
 
 test("an event that the view has lost is named, and found in the log", async () => {
-  const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+  const database = openViewsFile(service.dataDir);
   database.exec("CREATE TEMP TABLE gone AS SELECT * FROM events WHERE event_id IN ('evt_7', 'evt_9')");
   database.exec("DELETE FROM events WHERE event_id IN ('evt_7', 'evt_9')");
   const { is_balanced, hours } = await reconcile();
@@ -71,7 +70,7 @@ test("an event that the view has lost is named, and found in the log", async () 
 });
 
 test("what was promised and is not in the log is an alarm", async () => {
-  const database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+  const database = openViewsFile(service.dataDir);
   database.exec("UPDATE ledger SET records = records - 1, repeated = 0 WHERE tenant = 'default'");
   const { is_balanced, hours } = await reconcile();
   expect([is_balanced, hours[0].state]).toEqual([false, "missing_in_log"]);

@@ -10,11 +10,11 @@ import { spawn } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { connect, type JetStreamManager, type NatsConnection, type StreamConfig } from "nats";
 import { testBrokerBinary } from "../support/broker.ts";
 import { event, type LogLine, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { openViewsFile } from "../support/views-file.ts";
 
 const EVENTS = 600;
 const SETTINGS = { CHECKPOINT_INTERVAL: "50ms" };
@@ -295,7 +295,7 @@ test("log and tree altered together: what was signed still says so", async () =>
 }, 30_000);
 
 const inViews = (dataDir: string, sql: string): void => {
-  const database = new DatabaseSync(join(dataDir, "views.sqlite"));
+  const database = openViewsFile(dataDir);
   expect(Number(database.prepare(sql).run().changes)).toBeGreaterThan(0);
   database.close();
 };
