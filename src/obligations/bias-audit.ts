@@ -14,8 +14,10 @@ const NEW_YORK: Calendar = { zone: "America/New_York", holidays: new Set() };
 
 /** Whether the law asks for an audit before this decision: it, or what belongs to it, names the legal basis. */
 export const needsBiasAudit = ({ made, facts }: Decision): boolean => {
-  if (made === undefined || dateInNewYork(made.at) < APPLIES_FROM) return false;
-  for (const { bases } of facts) if (bases?.includes(BIAS_AUDIT.law)) return true;
+  if (made === undefined) return false;
+  // Hardly any does: a date of a zone is worked out for those only.
+  for (const { bases } of facts)
+    if (bases?.includes(BIAS_AUDIT.law)) return dateInNewYork(made.at) >= APPLIES_FROM;
   return false;
 };
 

@@ -26,3 +26,26 @@ test("what was looked for in vain is written as new, what was not looked for or 
     upsert({ key: "unasked", count: 2 }),
   ]);
 });
+
+test("what is likely new stays so however often the group writes it, and goes together behind what is new", async () => {
+  const overlay = createOverlay(async () => []);
+  await overlay.fetch([{ table: THINGS, key: { key: "absent" } }]);
+  const likely = (key: string, count: number): Write => ({
+    kind: "upsert",
+    table: THINGS,
+    row: { key, count },
+    isLikelyNew: true,
+  });
+  overlay.apply([likely("one", 1), upsert({ key: "other", count: 1 }), likely("two", 1)]);
+  overlay.apply([
+    upsert({ key: "one", count: 2 }),
+    { kind: "upsert", table: THINGS, row: { key: "two", count: 2 }, indexed: "same" },
+    likely("absent", 1),
+  ]);
+  expect(overlay.writes()).toEqual([
+    { kind: "insert", table: THINGS, row: { key: "absent", count: 1 } },
+    likely("one", 2),
+    likely("two", 2),
+    upsert({ key: "other", count: 1 }),
+  ]);
+});

@@ -131,12 +131,14 @@ const newPlaceBelow = (place: Place, value: Value): Place => {
 /** No key stands twice, so any order will do: rows that are new go together, which a database can write with fewer statements. */
 const newFirst = (places: readonly Place[]): readonly RowWrite[] => {
   const inserts: RowWrite[] = [];
+  const likely: RowWrite[] = [];
   const others: RowWrite[] = [];
   for (const { write } of places) {
     if (write?.kind === "insert") inserts.push(write);
+    else if (write && isLikelyNew(write)) likely.push(write);
     else if (write) others.push(write);
   }
-  for (const write of others) inserts.push(write);
+  for (const some of [likely, others]) for (const write of some) inserts.push(write);
   return inserts;
 };
 
@@ -156,9 +158,14 @@ const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {
     return { ...write, row: sum(write.table, before.row, write.row) };
   if (write.kind === "upsert" && write.indexed === "same" && before && !isSame(before))
     return merged(before, { kind: "upsert", table: write.table, row: write.row });
+  if (write.kind !== "upsert" || before === undefined) return write;
   // What was new for the group stays new for the database, unless it is gone again.
-  return before?.kind === "insert" && write.kind === "upsert" ? { ...write, kind: "insert" } : write;
+  const { table, row } = write;
+  if (before.kind === "insert") return { kind: "insert", table, row };
+  return isLikelyNew(before) ? { kind: "upsert", table, row, isLikelyNew: true } : write;
 };
+
+const isLikelyNew = (write: RowWrite): boolean => write.kind === "upsert" && write.isLikelyNew === true;
 
 const isSame = (write: RowWrite): boolean => write.kind === "upsert" && write.indexed === "same";
 

@@ -203,12 +203,12 @@ export const keyText = (table: Table, row: Row): string => {
 
 export const rowText = (row: Row, name: string): string => {
   const value = row[name];
-  assert(typeof value === "string", `the row has a text in ${name}`);
+  if (typeof value !== "string") throw new TypeError(`the row has no text in ${name}`);
   return value;
 };
 
 export const rowInteger = (row: Row, name: string): number => {
   const value = row[name];
-  assert(typeof value === "number", `the row has an integer in ${name}`);
+  if (typeof value !== "number") throw new TypeError(`the row has no integer in ${name}`);
   return value;
 };

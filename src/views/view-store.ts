@@ -26,6 +26,8 @@ export type RowWrite =
       readonly row: Row;
       /** The row is there, and the columns that stand in an index have these values already: a database may leave its indexes alone. */
       readonly indexed?: "same";
+      /** Hardly ever is a row there: a database may try to insert it first. */
+      readonly isLikelyNew?: true;
     }
   /** The integers beside the key are added to those that stand there; to nothing where there is no such row. Needs nothing but integers there. */
   | { readonly kind: "add"; readonly table: Table; readonly row: Row }

@@ -337,6 +337,35 @@ export const viewStoreSuite = (
       }
     });
 
+    test("rows that are likely new are written whether they are or not, wherever the others stand", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const count = 50;
+      const old = Array.from({ length: count }, (_, index) => thing(index));
+      await store.commit(commitOf(0, 1, { writes: old.map((row) => insert(row)) }));
+      let position = 1;
+      for (const places of [[], [0], [15, 16], [31, 49], [3, 4, 5, 40]]) {
+        const rows = Array.from({ length: count }, (_, index) =>
+          places.includes(index)
+            ? thing(index, { note: `changed at ${position}` })
+            : thing(position * 100 + index),
+        );
+        const writes = rows.map((row): Write => ({ kind: "upsert", table: THINGS, row, isLikelyNew: true }));
+        expect(await store.commit(commitOf(position, position + 1, { writes }))).toEqual({
+          kind: "committed",
+        });
+        position++;
+        const keys = rows.map(({ key = "" }) => ({ tenant: "acme", key }));
+        const found = await store.load(THINGS, keys);
+        expect(new Set(found)).toEqual(new Set(rows));
+      }
+      const broken = Array.from({ length: count }, (_, index) => thing(9000 + index));
+      broken[20] = thing(9020, { colour: null });
+      const writes = broken.map((row): Write => ({ kind: "upsert", table: THINGS, row, isLikelyNew: true }));
+      await expect(store.commit(commitOf(position, position + 1, { writes }))).rejects.toThrow();
+      expect(await store.position("things")).toBe(position);
+    });
+
     test("a row that the description does not allow is refused before the database sees it", async () => {
       await using at = await setUp();
       const { store } = at;

@@ -50,8 +50,7 @@ const NONE: readonly Write[] = [];
 
 const differences = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
   // Of most registers a case has no row, or one: then there is nothing to look up.
-  if (before.length === 0)
-    return now.length === 0 ? NONE : now.map((row) => ({ kind: "upsert", table, row }));
+  if (before.length === 0) return now.length === 0 ? NONE : now.map((row) => newRow(table, row));
   const [old] = before;
   const [row] = now;
   if (before.length === 1 && now.length === 1 && old && row && !differs(row, old, table.primaryKey)) {
@@ -68,7 +67,7 @@ const differencesOfMany = (table: Table, before: readonly Row[], now: readonly R
   for (const row of now) {
     const difference = found.get(row);
     if (difference) difference.now = row;
-    else writes.push({ kind: "upsert", table, row });
+    else writes.push(newRow(table, row));
   }
   for (const { before: old, now: row } of found.all()) {
     if (!row) {
@@ -81,6 +80,9 @@ const differencesOfMany = (table: Table, before: readonly Row[], now: readonly R
   }
   return writes;
 };
+
+/** Beside a hub a row of this key may come from another case. */
+const newRow = (table: Table, row: Row): Write => ({ kind: "upsert", table, row, isLikelyNew: true });
 
 const changeOf = (table: Table, old: Row, row: Row): Write | undefined => {
   if (!differs(row, old, Object.keys(row))) return undefined;
