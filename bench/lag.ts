@@ -1,6 +1,6 @@
 /**
  * How far the views stand behind the log while events come in: `bun bench/lag.ts [events/s] [seconds] [together|apart|after] [events per batch]`. Events of histories are
- * sent in batches at a steady rate; the log's last sequence and the position of the views are looked at 20 times a second. `apart`: front end and
+ * sent in batches at a steady rate, after ten seconds at half of it; the log's last sequence and the position of the views are looked at 20 times a second. `apart`: front end and
  * projector are processes of their own, sharing the broker and the file of the views. `after`: the projector starts when all has been sent, and makes
  * the views from the log. Linux, for /proc.
  */
@@ -17,8 +17,8 @@ import { cpuMicroseconds, root, type Subject, startSubject } from "./subject.ts"
 
 const EVENTS_PER_HISTORY = 50_000;
 const LOOK_MS = 50;
-/** A program that has just started compiles what it runs most. */
-const WARM_UP_MS = 10_000;
+/** A program that has just started compiles what it runs most. What it has left undone by then would be there for long at the full rate. */
+const WARM_UP = { seconds: 10, rateShare: 0.5 };
 
 const [rate, seconds, how, batchEvents] = [
   Number(process.argv[2] ?? 10_000),
@@ -61,14 +61,14 @@ const startProjector = (dataDir: string, { natsUrl, provisionUrl }: Subject) => 
   };
 };
 
-/** Sends at the rate asked for; gives how many were refused and the greatest time by which it fell behind its own schedule. */
-const sendAll = async ({ port, key }: Subject, bodies: readonly string[]) => {
+/** Gives how many were refused and the greatest time by which it fell behind its own schedule. */
+const sendAll = async ({ port, key }: Subject, bodies: readonly string[], eventsPerSecond: number) => {
   const startedAt = performance.now();
   const answers: Promise<unknown>[] = [];
   let refused = 0;
   let lateMs = 0;
   for (const [index, body] of bodies.entries()) {
-    const dueAt = startedAt + (index * batchEvents * 1000) / rate;
+    const dueAt = startedAt + (index * batchEvents * 1000) / eventsPerSecond;
     const early = dueAt - performance.now();
     if (early > 1) await delay(early);
     lateMs = Math.max(lateMs, -early);
@@ -85,32 +85,22 @@ const sendAll = async ({ port, key }: Subject, bodies: readonly string[]) => {
   return { refused, lateMs, seconds: (performance.now() - startedAt) / 1000 };
 };
 
-/** The age of the first record that the views had not seen, at each look. */
-interface Lags {
-  readonly warmingUp: readonly number[];
-  readonly warm: readonly number[];
-}
-
-/** When the log first held a sequence is known from the looks themselves. */
-const watchLag = async (subject: Subject, dataDir: string, stop: AbortSignal): Promise<Lags> => {
+/** The age of the first record that the views had not seen, at each look. When the log first held a sequence is known from the looks themselves. */
+const watchLag = async (subject: Subject, dataDir: string, lags: number[], stop: AbortSignal) => {
   await using views = createSqliteViews({ path: join(dataDir, "views.sqlite") });
   const { host, username, password } = new URL(subject.natsUrl);
   const connection = await connect({ servers: host, user: username, pass: password });
   const manager = await connection.jetstreamManager();
   const looks: { readonly at: number; readonly last: number }[] = [];
-  const [warmingUp, warm]: [number[], number[]] = [[], []];
-  const startedAt = performance.now();
   while (!stop.aborted) {
     const { state } = await manager.streams.info("AUDIT");
     looks.push({ at: performance.now(), last: state.last_seq });
     const position = await views.position("cases");
     while ((looks[0]?.last ?? Number.POSITIVE_INFINITY) <= position) looks.shift();
-    const now = performance.now();
-    (now - startedAt < WARM_UP_MS ? warmingUp : warm).push(looks[0] ? now - looks[0].at : 0);
+    lags.push(looks[0] ? performance.now() - looks[0].at : 0);
     await delay(LOOK_MS);
   }
   await connection.close();
-  return { warmingUp, warm };
 };
 
 const cpuOf = (pids: readonly number[]): readonly number[] => pids.map(cpuMicroseconds);
@@ -126,23 +116,28 @@ const measureLag = async (dataDir: string, bodies: readonly string[]): Promise<s
   await using projector = how === "apart" ? startProjector(dataDir, subject) : undefined;
   const pids = [subject.servicePid, subject.brokerPid, ...(projector ? [projector.pid] : [])];
   const stop = new AbortController();
-  const watching = watchLag(subject, dataDir, stop.signal);
+  const lags: number[] = [];
+  const watching = watchLag(subject, dataDir, lags, stop.signal);
+  const warmUpRate = rate * WARM_UP.rateShare;
+  const measured = bodies.slice((warmUpRate * WARM_UP.seconds) / batchEvents);
+  await sendAll(subject, bodies.slice(0, -measured.length), warmUpRate);
+  const longestBefore = Math.max(...lags.splice(0));
   const before = cpuOf(pids);
-  const sent = await sendAll(subject, bodies);
+  const sent = await sendAll(subject, measured, rate);
   stop.abort();
-  const { warmingUp, warm } = await watching;
-  const sorted = warm.toSorted((one, other) => one - other);
+  await watching;
+  const sorted = lags.toSorted((one, other) => one - other);
   const at = (share: number): number => Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
-  const events = bodies.length * batchEvents;
-  return `| events | per batch | events/s | refused | sender late ms | lag p50 ms | p99 ms | longest ms | longest in the first 10 s | CPU µs/event: service, broker, projector |
+  const events = measured.length * batchEvents;
+  return `| events | per batch | events/s | refused | sender late ms | lag p50 ms | p99 ms | longest ms | longest in the ten seconds before | CPU µs/event: service, broker, projector |
 |---|---|---|---|---|---|---|---|---|---|
-| ${events} | ${batchEvents} | ${Math.round(events / sent.seconds)} | ${sent.refused} | ${Math.round(sent.lateMs)} | ${at(0.5)} | ${at(0.99)} | ${at(1)} | ${Math.round(Math.max(...warmingUp))} | ${cpuSince(pids, before, events)} |
+| ${events} | ${batchEvents} | ${Math.round(events / sent.seconds)} | ${sent.refused} | ${Math.round(sent.lateMs)} | ${at(0.5)} | ${at(0.99)} | ${at(1)} | ${Math.round(longestBefore)} | ${cpuSince(pids, before, events)} |
 `;
 };
 
 const measureMaking = async (dataDir: string, bodies: readonly string[]): Promise<string> => {
   await using subject = await startSubject(dataDir, "api");
-  const { refused } = await sendAll(subject, bodies);
+  const { refused } = await sendAll(subject, bodies, rate);
   const events = bodies.length * batchEvents;
   const startedAt = performance.now();
   const brokerBefore = cpuOf([subject.brokerPid]);
@@ -156,7 +151,8 @@ const measureMaking = async (dataDir: string, bodies: readonly string[]): Promis
 `;
 };
 
-const bodies = makeBodies((rate * seconds) / batchEvents);
+const warmUpSeconds = how === "after" ? 0 : WARM_UP.seconds * WARM_UP.rateShare;
+const bodies = makeBodies((rate * (seconds + warmUpSeconds)) / batchEvents);
 const folder = await mkdtemp(join(tmpdir(), "prooftrail-lag-"));
 try {
   const measure = how === "after" ? measureMaking : measureLag;
