@@ -99,7 +99,10 @@ export const hashMember = (
   return undefined;
 };
 
-/** A text, or a number as text, under the first of these names that has one. An integer that was too large to be read exactly is none: two of them could look alike. */
+/**
+ * A text, or a number as text, under the first of these names that has one. An integer that was too large to be read exactly, 1e20 for one, is none: two of
+ * them could look alike. Written in digits it is a text already (read-event.ts).
+ */
 export const metadataText = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
   for (const name of names) {
     const value = metadata[name];

@@ -1,5 +1,6 @@
 /** A stored event as one row of CSV: what is asked for most in columns of its own, and the whole event in the last. */
-import { eventFacts, hashMember, type JsonObject } from "../event/facts.ts";
+import { eventFacts, hashMember } from "../event/facts.ts";
+import { readEvent } from "../event/read-event.ts";
 import { memberTexts } from "../intake/json/slice.ts";
 import type { StoredEvent } from "../projections/events/queries.ts";
 import { CSV_START, csvRow } from "./csv.ts";
@@ -27,8 +28,7 @@ export const EVENT_CSV_COLUMNS = [
 export const eventCsvStart = (): string => CSV_START + csvRow(EVENT_CSV_COLUMNS);
 
 export const eventCsvRow = ({ sequence, receivedAt, eventText }: StoredEvent): string => {
-  // An object: intake took nothing else.
-  const event: JsonObject = JSON.parse(eventText);
+  const event = readEvent(eventText);
   const facts = eventFacts(event);
   const texts = memberTexts(eventText);
   const member = (name: string): string => {

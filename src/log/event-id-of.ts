@@ -1,4 +1,5 @@
-import { eventFacts, type JsonObject } from "../event/facts.ts";
+import { eventFacts } from "../event/facts.ts";
+import { readEvent } from "../event/read-event.ts";
 import { decodeRecord } from "./record.ts";
 
 /** Of which event a message's payload is the record, as the views name it; undefined where it is of no event of the tenant. */
@@ -6,8 +7,7 @@ export const eventIdOf = (payload: Uint8Array, tenant: string): string | undefin
   const record = decodeRecord(payload);
   if (record?.tenant !== tenant) return undefined;
   try {
-    const event: JsonObject = Object(JSON.parse(record.eventText));
-    return eventFacts(event)?.eventId;
+    return eventFacts(readEvent(record.eventText))?.eventId;
   } catch {
     return undefined;
   }

@@ -6,8 +6,9 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { tenantOfAudit } from "../../streams/subjects.ts";
 import { factOf } from "../cases/fact.ts";
-import { type EventFacts, eventFacts, type JsonObject } from "../event/facts.ts";
+import { type EventFacts, eventFacts } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
+import { readEvent } from "../event/read-event.ts";
 import { EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -160,8 +161,7 @@ const decode = ({ sequence, payload }: StoredMessage): DecodedMessage => {
   const record = decodeRecord(payload);
   if (record === undefined) return undecodable("the message is not a record");
   try {
-    // An object: the text of a decoded record begins with a brace.
-    const event: JsonObject = JSON.parse(record.eventText);
+    const event = readEvent(record.eventText);
     const { tenant } = record;
     const facts = eventFacts(event);
     const told = facts && toldBy(facts, sequence);

@@ -282,18 +282,24 @@ test("a duty to show a notice is that of the asset that decides, whoever showed 
   expect(counted.map(({ asset_id }) => asset_id)).toEqual(["scorer"]);
 });
 
-test("ids that are numbers too large to be read exactly do not become one", async () => {
+test("ids that are numbers too large for JavaScript do not become one: digits count as sent, and what is none names nothing", async () => {
   const view = createInMemoryView(...PROJECTIONS);
-  const messages = ["12345678901234567890", "12345678901234567891"].map((id, index) =>
-    messageOf(index + 1, {
-      event: JSON.stringify(simpleEvent(`evt_${index}`, { metadata: { decision_id: "id" } })).replace(
-        '"id"',
-        id,
-      ),
-    }),
+  const messages = ["12345678901234567890", "12345678901234567891", "9007199254740993", "1e20"].map(
+    (id, index) =>
+      messageOf(index + 1, {
+        event: JSON.stringify(simpleEvent(`evt_${index}`, { metadata: { decision_id: "id" } })).replace(
+          '"id"',
+          id,
+        ),
+      }),
   );
   expect(await view.take(messages)).toEqual([]);
-  expect(view.rows(decisionList.table).map(({ decision_id }) => decision_id)).toEqual(["evt_0", "evt_1"]);
+  expect(view.rows(decisionList.table).map(({ decision_id }) => decision_id)).toEqual([
+    "9007199254740993",
+    "12345678901234567890",
+    "12345678901234567891",
+    "evt_3",
+  ]);
 });
 
 test("a text too long to be a name names nothing: no database has to take it as a key", async () => {

@@ -255,6 +255,29 @@ export const eventsSearchSuite = (name: string, create: () => Promise<ViewDataba
       }
     });
 
+    test("numbers that JavaScript would take for one another are told apart, as tags and as words", async () => {
+      const numbers = [
+        "9007199254740992",
+        "9007199254740993",
+        "-12345678901234567890",
+        "-12345678901234567891",
+      ];
+      await using at = await viewOf(
+        numbers.map((number, index) => ({
+          event: JSON.stringify({
+            ...base,
+            event_id: `evt_${index}`,
+            tags: { account: "a number" },
+            metadata: { n: ["a number"] },
+          }).replaceAll('"a number"', number),
+        })),
+      );
+      for (const [index, number] of numbers.entries()) {
+        expect(await sequences(at.views, { tags: [{ key: "account", value: number }] })).toEqual([index + 1]);
+        expect(await sequences(at.views, { text: textOf(number) })).toEqual([index + 1]);
+      }
+    });
+
     test("pages of any size, in both orders, hold every event once and end with no cursor", async () => {
       await using at = await viewOf(manyRecords);
       const filters: Partial<EventFilter>[] = [

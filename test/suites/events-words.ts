@@ -79,7 +79,7 @@ export const eventsWordsSuite = (name: string, create: () => Promise<ViewDatabas
         ["credit_mo*", [1, 2, 3]],
         ["dec_4* credit", [3]],
         ["decision_id", []],
-        ["false", []],
+        ["false", [3]],
         ["credit nothing", []],
       ] as const)
         expect({ q, found: await sequences(at.views, { text: textOf(q) }) }).toEqual({

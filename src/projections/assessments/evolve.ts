@@ -125,7 +125,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 4,
+  version: 5,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

@@ -42,7 +42,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
 
 export const auditsProjection = onFirstEvents({
   name: "audits",
-  version: 2,
+  version: 3,
   tables: [AUDITS, ASSESSMENT_TYPES],
   stateKeys: () => [],
   evolve,

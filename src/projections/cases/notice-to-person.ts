@@ -6,6 +6,7 @@ import { type Decision, NOTICE_TYPES } from "../../cases/case.ts";
 import { type Fact, factOf, inOrder } from "../../cases/fact.ts";
 import { eventFacts } from "../../event/facts.ts";
 import { WHOLE_SECONDS } from "../../event/formats.ts";
+import { readEvent } from "../../event/read-event.ts";
 import { NOTICES_LOOKED_AT_MAX, NOTICES_PER_PAGE } from "../../limits.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { type EventFilter, type StoredEvent, searchEvents } from "../events/queries.ts";
@@ -54,7 +55,7 @@ async function* newestEvents(
 
 /** Undefined for one that says what it is about. */
 const namelessFact = ({ eventText, sequence }: StoredEvent): Fact | undefined => {
-  const known = eventFacts(JSON.parse(eventText));
+  const known = eventFacts(readEvent(eventText));
   const fact = known && factOf(known, sequence);
   return fact && Object.keys(fact.links).length === 0 ? fact : undefined;
 };

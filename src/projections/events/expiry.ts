@@ -1,5 +1,6 @@
 /** What is due to expire in the view `events`, and what is left of an event that has. */
 import { type EventFacts, eventFacts } from "../../event/facts.ts";
+import { readEvent } from "../../event/read-event.ts";
 import { classText, type RetentionClass } from "../../retention/age.ts";
 import { type Row, type RowOf, rowInteger, rowText, type Table } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
@@ -38,7 +39,7 @@ const COLUMNS = Object.keys(EVENTS.columns).filter((name): name is keyof typeof 
 );
 
 /** Read from the event's own text, which has the last word; the columns only find it. */
-export const factsIn = (row: Row): EventFacts | undefined => eventFacts(JSON.parse(rowText(row, "event")));
+export const factsIn = (row: Row): EventFacts | undefined => eventFacts(readEvent(rowText(row, "event")));
 
 /** The row becomes a tombstone, and nothing finds it any more. */
 export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): readonly Write[] => {

@@ -32,6 +32,7 @@ test("an event is found by its names, its tags and the values of its metadata at
     "a",
     "b",
     "7",
+    "true",
   ]);
 });
 

@@ -1,4 +1,4 @@
-/** The texts whose words an event is found by: its asset, type, correlation, tags and all texts and numbers of its metadata. */
+/** The texts whose words an event is found by: its asset, type, correlation, tags and all texts, numbers and booleans of its metadata. */
 import type { EventFacts } from "../../event/facts.ts";
 import { addWords, wordsAtMost } from "../../event/words.ts";
 import { EVENT_WORDS_MAX, EVENT_WORDS_READ_MAX } from "../../limits.ts";
@@ -35,10 +35,10 @@ const names = ({ assetId, eventType, correlationId, tags }: EventFacts): string[
   return found;
 };
 
-/** Numbers as JavaScript writes them, as in tags. Names of members are not searched: they are the same in all events. */
+/** Numbers and booleans as JavaScript writes them, as in tags. Names of members are not searched: they are the same in all events. */
 const addTexts = (value: unknown, found: string[]): void => {
   if (typeof value === "string") found.push(value);
-  else if (typeof value === "number") found.push(String(value));
+  else if (typeof value === "number" || typeof value === "boolean") found.push(String(value));
   else if (Array.isArray(value)) for (const item of value) addTexts(item, found);
   else if (typeof value === "object" && value !== null)
     for (const item of Object.values(value)) addTexts(item, found);

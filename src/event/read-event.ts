@@ -1,0 +1,40 @@
+import type { JsonObject } from "./facts.ts";
+
+/**
+ * An event of the log as the views read it. A whole number in `tags` or `metadata` that JavaScript would round, 9007199254740993 for one, is the text of its digits
+ * as they were sent: an id of 64 bits is found by itself, and by no other. Throws where the text is not JSON.
+ */
+export const readEvent = (text: string): JsonObject => {
+  const event: JsonObject = Object(JSON.parse(text));
+  if (!hasManyDigits(text)) return event;
+  const { tags, metadata }: JsonObject = Object(JSON.parse(text, digitsAsSent));
+  return { ...event, tags, metadata };
+};
+
+/** The source of a number: ECMA-262, `JSON.parse` with the context of its reviver. */
+const digitsAsSent = (_name: string, value: unknown, context?: { readonly source?: string }): unknown =>
+  typeof value === "number" && context?.source !== undefined && isRounded(value, context.source)
+    ? context.source
+    : value;
+
+const isRounded = (value: number, source: string): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) && WHOLE.test(source);
+
+const WHOLE = /^-?\d+$/;
+
+/** Of 2^53, the first whole number that may be another one rounded. */
+const DIGITS = String(2 ** 53).length;
+
+/** Whether so many digits follow each other. Looked for from behind: of most texts one character in sixteen is seen. */
+const hasManyDigits = (text: string): boolean => {
+  let end = DIGITS - 1;
+  while (end < text.length) {
+    let count = 0;
+    while (count < DIGITS && isDigit(text.charCodeAt(end - count))) count++;
+    if (count === DIGITS) return true;
+    end += DIGITS - count;
+  }
+  return false;
+};
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
