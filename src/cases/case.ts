@@ -125,10 +125,13 @@ export const standsAlone = (fact: Fact): boolean =>
   isNoticeShown(fact) ||
   isNoticeAnswer(fact) ||
   isReviewCompleted(fact) ||
-  fact.type === "decision.human_review_triggered" ||
-  FOLLOWS_OBJECTION.includes(fact.type) ||
-  fact.type === INCIDENT_REPORTED ||
-  fact.type === INCIDENT_MITIGATED;
+  fact.type === "decision.human_review_triggered";
+
+/** What the event goes on with and does not name: where nothing is found that it may mean, it stands in that register under its own id. */
+export const followedBy = ({ type, links }: Fact): "objection" | "incident" | undefined => {
+  if (FOLLOWS_OBJECTION.includes(type)) return links.objection === undefined ? "objection" : undefined;
+  return FOLLOWS_INCIDENT.includes(type) && links.incident === undefined ? "incident" : undefined;
+};
 
 /** What belongs to a decision even where it only shares the correlation with it. */
 const ABOUT_DECISIONS =
@@ -204,7 +207,10 @@ const grouped = <Key>(facts: readonly Fact[], keyOf: (fact: Fact) => Key | undef
 /** Of what shares the most with the fact, the last that was opened until then, or else the first. */
 const meantBy = (fact: Fact, opened: ReadonlyMap<string, Fact>): string | undefined => {
   const { decision, correlation } = fact.links;
-  const candidates = [...opened];
+  // What names one decision is not about what names another.
+  const candidates = [...opened].filter(
+    ([, { links }]) => decision === undefined || links.decision === undefined || links.decision === decision,
+  );
   const sharing = (shares: (links: Fact["links"]) => boolean) =>
     candidates.filter(([, each]) => shares(each.links));
   const near = [
@@ -279,8 +285,8 @@ const firstDefined = (
 };
 
 /**
- * Of one decision there is one review at a time (DOMAIN 2b): a trigger opens it unless one is open, the next completion closes it, and a completion of none is an
- * orphan.
+ * Of one decision there is one review at a time (DOMAIN 2b), and where none is named of one correlation: a trigger opens it unless one is open, the next
+ * completion closes it, and a completion of none is an orphan.
  */
 const reviewsOf = (
   facts: readonly Fact[],
@@ -294,8 +300,12 @@ const reviewsOf = (
   ofReviews.sort((one, other) =>
     one.at === other.at ? Number(isReviewCompleted(one)) - Number(isReviewCompleted(other)) : 0,
   );
-  const byDecision = grouped(ofReviews, (fact) => belongsTo(fact) ?? NO_DECISION);
-  return [...byDecision].flatMap(([decision, own]) => {
+  const only = onlyCorrelationIn(ofReviews);
+  const about = grouped(ofReviews, (fact) => {
+    const decision = belongsTo(fact);
+    return decision === undefined ? `correlation:${fact.links.correlation ?? only}` : `decision:${decision}`;
+  });
+  return [...about.values()].flatMap((own) => {
     const reviews: { id: string; triggered: Fact | undefined; completed: Fact | undefined }[] = [];
     for (const fact of own) {
       const last = reviews.at(-1);
@@ -305,12 +315,17 @@ const reviewsOf = (
         else reviews.push({ id: fact.id, triggered: undefined, completed: fact });
       } else if (!open) reviews.push({ id: fact.id, triggered: fact, completed: undefined });
     }
-    const decisionId = decision === NO_DECISION ? undefined : decision;
+    const decisionId = firstDefined(own, belongsTo);
     return reviews.map((review) => ({ ...review, decisionId }));
   });
 };
 
-const NO_DECISION = "";
+/** What names no correlation belongs to the only one there is; where there are several, to none. */
+const onlyCorrelationIn = (facts: readonly Fact[]): string => {
+  const named = new Set(facts.flatMap(({ links }) => links.correlation ?? []));
+  const [only] = named;
+  return named.size === 1 && only !== undefined ? only : "";
+};
 
 const decisionsOf = (parts: {
   facts: readonly Fact[];
@@ -355,9 +370,10 @@ const decisionFrom = (
 
 const INCIDENT_REPORTED = "incident.reported_to_authority";
 const INCIDENT_MITIGATED = "incident.mitigated";
+const FOLLOWS_INCIDENT: readonly string[] = [INCIDENT_REPORTED, INCIDENT_MITIGATED];
 
 const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
-  const follows = ({ type }: Fact): boolean => type === INCIDENT_REPORTED || type === INCIDENT_MITIGATED;
+  const follows = ({ type }: Fact): boolean => FOLLOWS_INCIDENT.includes(type);
   if (!facts.some((fact) => fact.links.incident !== undefined || follows(fact))) return NONE;
   const detected = openedBy(
     facts,

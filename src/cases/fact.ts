@@ -3,6 +3,7 @@
  * ask for. Facts are ordered by the event's own time, never by arrival, so that late events change nothing but what they say.
  */
 import { type EventFacts, type JsonObject, metadataName, metadataText, shortened } from "../event/facts.ts";
+import { canonicalEventId } from "../event/formats.ts";
 import type { Sequence } from "../log/outcome.ts";
 
 /** By what an event refers to others. */
@@ -97,8 +98,8 @@ const saidIn = (metadata: JsonObject): Fact["says"] => {
 };
 
 /**
- * What opens something and gives it no name is named by its own event_id, so that others can refer to it by that. A text too long to be
- * an identifier refers to nothing.
+ * What opens something and gives it no name is named by its own event_id, so that others can refer to it by that: a name that is a UUID is compared as
+ * event_ids are. A text too long to be an identifier refers to nothing.
  */
 const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: EventFacts): Links => {
   const decision =
@@ -111,9 +112,9 @@ const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: Ev
     metadataName(metadata, "incident_id") ?? (eventType === INCIDENT_DETECTED ? eventId : undefined);
   const links: Writable<Links> = {};
   if (correlationId !== null) links.correlation = correlationId;
-  if (decision !== undefined) links.decision = decision;
-  if (objection !== undefined) links.objection = objection;
-  if (incident !== undefined) links.incident = incident;
+  if (decision !== undefined) links.decision = canonicalEventId(decision);
+  if (objection !== undefined) links.objection = canonicalEventId(objection);
+  if (incident !== undefined) links.incident = canonicalEventId(incident);
   return links;
 };
 

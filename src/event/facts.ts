@@ -54,7 +54,7 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     riskTier: textOrNull(event.risk_tier),
     legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
     correlationId: textOrNull(event.correlation_id),
-    decisionId: isText(event.decision_id) ? (asName(event.decision_id) ?? null) : null,
+    decisionId: metadataName(event, "decision_id", "original_decision_id") ?? null,
     subjectHash: hashUnder(SUBJECT_HASH, event) ?? hashUnder(SUBJECT_HASH_IN_METADATA, metadata),
     outcomeHash: hashUnder(OUTCOME_HASH, event) ?? hashUnder(OUTCOME_HASH, metadata),
     traceId: isText(event.trace_id) ? canonicalTraceId(event.trace_id) : null,
@@ -116,6 +116,10 @@ export const metadataText = (metadata: JsonObject, ...names: readonly string[]):
 /** The same for what names something, and so stands in keys: what is too long for an identifier names nothing. */
 export const metadataName = (metadata: JsonObject, ...names: readonly string[]): string | undefined =>
   asName(metadataText(metadata, ...names));
+
+/** Which version of its model an event is about. */
+export const modelVersion = ({ assetVersion, metadata }: EventFacts): string | undefined =>
+  assetVersion ?? metadataName(metadata, "asset_version", "model_version", "version");
 
 const asName = (text: string | undefined): string | undefined =>
   text !== undefined && text !== "" && text.length <= IDENTIFIER_CHARACTERS_MAX ? text : undefined;

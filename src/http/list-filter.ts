@@ -1,5 +1,5 @@
 /** Query parameters that choose rows of a list by its columns, and their words in the documentation. */
-import { isLegalBasis, isSha256 } from "../event/formats.ts";
+import { canonicalEventId, isLegalBasis, isSha256 } from "../event/formats.ts";
 import type { List } from "../projections/list.ts";
 import type { Condition } from "../views/conditions.ts";
 import { HASH_EXPECTED, LEGAL_BASIS_EXPECTED } from "./event-filter.ts";
@@ -18,8 +18,12 @@ const valueAsked = (query: Query, { values }: ListFilters, name: string): string
   if (known) return query.oneOf(name, known);
   if (name === "subject_hash") return query.checked(name, isSha256, HASH_EXPECTED)?.toLowerCase();
   if (name === "law") return query.checked(name, isLegalBasis, LEGAL_BASIS_EXPECTED);
-  return query.text(name);
+  const text = query.text(name);
+  return NAMES.includes(name) && text !== undefined ? canonicalEventId(text) : text;
 };
+
+/** Columns of names that may be event_ids, and are compared as these are. */
+const NAMES: readonly string[] = ["decision_id", "objection_id", "incident_id"];
 
 export const listFilterParameters = ({ filters, values }: ListFilters): readonly Parameter[] =>
   filters.map((name) => {

@@ -41,7 +41,7 @@ export const dateIn = (zone: string, time: string): string => dateText(dayIn(zon
 export const lastDayBegins = (start: string, limit: Limit, calendar: Calendar): string => {
   const last = lastDay(dayIn(calendar.zone, instantOf(start)), limit, calendar);
   const before = instantOf(endOfDay(addDays(last, -1), calendar.zone));
-  return new Date(before + 1000).toISOString().replace(".000Z", "Z");
+  return timeText(before + 1000);
 };
 
 /** Milliseconds since 1970 of a time in RFC 3339. */
@@ -113,10 +113,11 @@ const endOfDay = (day: Day, zone: string): string => {
   const end = [Math.max(before, after), Math.min(before, after)].find(
     (instant) => instant + offsetMs(zone, instant) === local,
   );
-  return new Date(Math.min(Math.max(end ?? after, FIRST_INSTANT), LAST_INSTANT))
-    .toISOString()
-    .replace(".000Z", "Z");
+  return timeText(end ?? after);
 };
+
+const timeText = (instant: number): string =>
+  new Date(Math.min(Math.max(instant, FIRST_INSTANT), LAST_INSTANT)).toISOString().replace(".000Z", "Z");
 
 /** Local time minus UTC. */
 const offsetMs = (zone: string, instant: number): number => {

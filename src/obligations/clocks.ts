@@ -263,12 +263,18 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
     named,
     about,
   });
-  const byType: Readonly<Record<string, Start>> = {
-    explanation_request: start("PIPA-EXPL", earlier(explained, denied)),
-    automated_decision_refusal: start("PIPA-REFUSE", earlier(denied, answeredAfter)),
+  const ofType = (): Start => {
+    switch (received.says.objection_type) {
+      case "explanation_request":
+        return start("PIPA-EXPL", earlier(explained, denied));
+      case "automated_decision_refusal":
+        return start("PIPA-REFUSE", earlier(denied, answeredAfter));
+      default:
+        return start("PIPA-REVIEW", result);
+    }
   };
   return [
-    byType[received.says.objection_type ?? ""] ?? start("PIPA-REVIEW", result),
+    ofType(),
     start("CIA-EXPL", earlier(explained, result)),
     start("GDPR-12-3", result),
     start("OBJ-ACK", earlier(acknowledged, result)),
@@ -324,11 +330,11 @@ const reviewStart = (
     about: { decisionId },
   };
 
-const INCIDENT_DEADLINES: Readonly<Record<string, DeadlineId>> = {
-  death: "EU73-DEATH",
-  critical_infrastructure: "EU73-CRIT",
-  widespread_infringement: "EU73-CRIT",
-};
+const INCIDENT_DEADLINES: ReadonlyMap<string, DeadlineId> = new Map([
+  ["death", "EU73-DEATH"],
+  ["critical_infrastructure", "EU73-CRIT"],
+  ["widespread_infringement", "EU73-CRIT"],
+]);
 
 const incidentStarts = (incident: Incident): readonly Start[] => {
   const { id, detected, reports, facts } = incident;
@@ -339,7 +345,7 @@ const incidentStarts = (incident: Incident): readonly Start[] => {
   return [
     {
       ...start,
-      deadline: INCIDENT_DEADLINES[classOfIncident(incident) ?? ""] ?? "EU73-GEN",
+      deadline: INCIDENT_DEADLINES.get(classOfIncident(incident) ?? "") ?? "EU73-GEN",
       stop: reports.find((report) => report.at >= at) ?? reports[0],
     },
     ...(detected.says.role === "deployer"

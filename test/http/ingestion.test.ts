@@ -51,6 +51,12 @@ describe("a single event", () => {
       `/v1/events/${id.toUpperCase()}?min_sequence=${first.json.data.sequence}`,
     );
     expect(found.json.data.event.event_id).toBe(id);
+    const about = { event_type: "objection.received", metadata: { decision_id: id.toUpperCase() } };
+    const { sequence } = (await send(event({ event_id: "evt_objection", ...about }))).json.data;
+    for (const path of [`decisions/${id.toUpperCase()}?`, `obligations?decision_id=${id.toUpperCase()}&`]) {
+      const read = await service.call(`/v1/${path}min_sequence=${sequence}`);
+      expect([read.status, read.text]).toEqual([200, expect.stringContaining(`"decision_id":"${id}"`)]);
+    }
   });
 
   test("with the same Idempotency-Key is one event; with other content 422", async () => {

@@ -1,7 +1,7 @@
 /** Histories that are rare and not wrong: things without a name, one name for everything, equal times, far times, old versions. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
+import { CASE_NEIGHBOURS_MAX, IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { assessmentList } from "../../src/projections/assessments/queries.ts";
 import { assetEntry, assetList } from "../../src/projections/assets/queries.ts";
@@ -12,6 +12,7 @@ import { humanReviewList } from "../../src/projections/cases/registers/human-rev
 import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
 import { noticeList } from "../../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../../src/projections/cases/registers/objections.ts";
+import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
@@ -121,6 +122,116 @@ test("whatever is named by one name for everything, registers follow from the se
   await fc.assert(property, { numRuns: 12 });
 });
 
+describe("what is named by the id of an event is one thing, in any order of arrival", () => {
+  const orders: readonly ((messages: StoredMessage[]) => StoredMessage[])[] = [
+    (messages) => messages,
+    (messages) => messages.toReversed(),
+    ([first, ...others]) => [...others, ...(first ? [first] : [])],
+  ];
+
+  test.each<[List, string, string, string]>([
+    [objectionList, "objection.acknowledged", "objection.resolved", "objection_id"],
+    [incidentList, "incident.reported_to_authority", "incident.mitigated", "incident_id"],
+  ])("%#: that of %s, which opens nothing", async (list, type, next, name) => {
+    for (const about of [{}, { correlation_id: "c" }, { decision_id: "d" }])
+      for (const order of orders) {
+        const found = await entriesAfter(
+          list,
+          [
+            [type, "2027-01-01T00:00:00Z", {}, about],
+            [next, "2027-01-02T00:00:00Z", { [name]: "evt_0" }],
+          ],
+          order,
+        );
+        expect(found).toMatchObject([{ [name]: "evt_0" }]);
+        expect(JSON.stringify(found[0])).toContain("2027-01-01T00:00:00Z");
+        expect(JSON.stringify(found[0])).toContain("2027-01-02T00:00:00Z");
+      }
+  });
+
+  test("that of one of many objections to one decision", async () => {
+    const objections = Array.from({ length: CASE_NEIGHBOURS_MAX + 2 }, (_, index): Sent => {
+      return ["objection.received", `2027-01-01T01:00:00.${100 + index}Z`, { decision_id: "d" }];
+    });
+    const answers: readonly Sent[] = [
+      ["objection.acknowledged", "2027-01-02T00:00:00Z", { decision_id: "d", objection_id: "evt_3" }],
+      ["objection.resolved", "2027-01-05T00:00:00Z", { objection_id: "evt_3", resolution: "upheld" }],
+    ];
+    const asTexts = async (order: (messages: StoredMessage[]) => StoredMessage[]) =>
+      (await entriesAfter(objectionList, [...objections, ...answers], order))
+        .map((entry) => JSON.stringify(entry))
+        .sort();
+    const [found, ...others] = await Promise.all(orders.map(asTexts));
+    expect(found?.filter((text) => !text.includes('"received_at":null'))).toHaveLength(objections.length);
+    for (const other of others) expect(other).toEqual(found ?? []);
+  });
+
+  test("in any case of its letters, where it is a UUID", async () => {
+    const id = "0198C0DE-AAAA-7000-8000-00000000000A";
+    const events: readonly Sent[] = [
+      ["decision.automated_decision_made", "2027-01-01T00:00:00Z", {}, { event_id: id }],
+      ["decision.explanation_provided", "2027-01-02T00:00:00Z", { decision_id: id }],
+    ];
+    expect(await entriesAfter(decisionList, events)).toMatchObject([
+      {
+        decision_id: id.toLowerCase(),
+        made_at: "2027-01-01T00:00:00Z",
+        explanation_at: "2027-01-02T00:00:00Z",
+      },
+    ]);
+  });
+});
+
+test("what resolves an objection to one decision is not taken for the answer to another", async () => {
+  const about = { correlation_id: "c" };
+  const found = await entriesAfter(objectionList, [
+    ["decision.automated_decision_made", "2027-01-01T00:00:00Z", { decision_id: "d1" }, about],
+    ["decision.automated_decision_made", "2027-01-01T00:00:01Z", { decision_id: "d2" }, about],
+    ["objection.received", "2027-01-02T00:00:00Z", { decision_id: "d1", objection_id: "o1" }, about],
+    ["objection.resolved", "2027-01-03T00:00:00Z", { decision_id: "d2", resolution: "upheld" }, about],
+  ]);
+  expect(found).toMatchObject([
+    { objection_id: "o1", decision_id: "d1", state: "received", resolved_at: null },
+    { objection_id: "evt_3", decision_id: "d2", state: "orphan", resolved_at: "2027-01-03T00:00:00Z" },
+  ]);
+});
+
+test("a word of a customer that every object has as a member is a word like any other", async () => {
+  for (const word of ["constructor", "__proto__", "toString"]) {
+    const said = (name: string) => JSON.parse(`{"${name}":"${word}"}`);
+    const view = await viewAfter([
+      ["objection.received", "2027-01-01T00:00:00Z", said("objection_type")],
+      ["incident.detected", "2027-01-01T00:00:00Z", said("incident_class")],
+    ]);
+    const deadlines = view.rows(OBLIGATIONS).map(({ deadline }) => String(deadline));
+    expect(deadlines.sort()).toEqual(["EU73-GEN", "OBJ-ACK", "PIPA-REVIEW"]);
+  }
+});
+
+test("where no decision is named, each correlation has reviews of its own", async () => {
+  const c1 = { correlation_id: "c1" };
+  const c2 = { correlation_id: "c2" };
+  const objection = { objection_id: "o" };
+  const review = "decision.human_review_";
+  const found = await entriesAfter(humanReviewList, [
+    ["objection.received", "2027-01-01T00:00:00Z", objection, c1],
+    ["objection.escalated", "2027-01-02T00:00:00Z", objection, c2],
+    [`${review}triggered`, "2027-01-03T00:00:00Z", {}, c1],
+    [`${review}triggered`, "2027-01-04T00:00:00Z", {}, c2],
+    [`${review}completed`, "2027-01-05T00:00:00Z", {}, c2],
+  ]);
+  expect(found.map(({ review_id, state }) => [review_id, state])).toEqual([
+    ["evt_2", "open"],
+    ["evt_3", "completed"],
+  ]);
+  const alone = await entriesAfter(humanReviewList, [
+    ["objection.received", "2027-01-01T00:00:00Z", objection, c1],
+    [`${review}triggered`, "2027-01-03T00:00:00Z", {}, c1],
+    [`${review}completed`, "2027-01-05T00:00:00Z", objection],
+  ]);
+  expect(alone).toMatchObject([{ review_id: "evt_1", state: "completed" }]);
+});
+
 test("a dismissal from before every notice means none of them", async () => {
   const about = { correlation_id: "c" };
   const found = await entriesAfter(noticeList, [
@@ -180,6 +291,40 @@ describe("an asset", () => {
     expect(await assetAfter(...deployed, retired("1", 2), archived)).toMatchObject({ status: "archived" });
   });
 
+  test("that was archived stays so when an old version of its model is retired", async () => {
+    const events: readonly Sent[] = [
+      ["asset.created", "2027-01-01T00:00:00Z"],
+      ["model.model_deployed", "2027-01-02T00:00:00Z", {}, of("1")],
+      ["model.model_deployed", "2027-02-01T00:00:00Z", {}, of("2")],
+      ["asset.archived", "2027-03-01T00:00:00Z"],
+      ["model.model_retired", "2027-03-02T00:00:00Z", {}, of("1")],
+    ];
+    expect(await assetAfter(...events)).toMatchObject({ status: "archived" });
+    const again: Sent = ["model.model_deployed", "2027-03-01T12:00:00Z", {}, of("3")];
+    expect(await assetAfter(...events, again)).toMatchObject({ status: "active" });
+  });
+
+  test("that was retired stays so however many old versions of its model are retired then", async () => {
+    const others = Array.from({ length: 20 }, (_, index): Sent => {
+      return ["model.model_retired", `2027-03-02T00:00:${10 + index}Z`, {}, of(`v${index}`)];
+    });
+    for (const members of [of("20"), {}]) {
+      const found = await assetAfter(
+        ["model.model_deployed", "2027-02-01T00:00:00Z", {}, of("20")],
+        ["model.model_retired", "2027-03-01T00:00:00Z", {}, members],
+        ...others,
+      );
+      expect(found).toMatchObject({ status: "retired" });
+    }
+  });
+
+  test("and its models have the same versions, wherever events name them", async () => {
+    const named = { asset_version: "2" };
+    const view = await viewAfter([["model.model_deployed", "2027-01-01T00:00:00Z", named]]);
+    expect(view.rows(modelList.table)).toMatchObject([{ version: "2" }]);
+    expect(view.rows(assetList.table)).toMatchObject([{ version: "2" }]);
+  });
+
   test("has no tier that nobody could ask for", async () => {
     const changed = (to: string): Sent => [
       "assessment.risk_classification_changed",
@@ -208,6 +353,19 @@ describe("an assessment that is named by its asset", () => {
       ["assessment.impact_assessment_started", "2027-01-01T00:00:00Z"],
     ]);
     expect(found).toMatchObject([{ state: "started" }]);
+  });
+
+  test("that is renewed before it ends is valid from then on", async () => {
+    const of = { assessment_type: "bias_audit" };
+    const completed = "assessment.impact_assessment_completed";
+    const first: Sent = [completed, "2026-02-01T00:00:00Z", { ...of, valid_until: "2027-02-01" }];
+    const next: Sent = [completed, "2027-01-15T00:00:00Z", of];
+    const validUntil = async (...events: readonly Sent[]) =>
+      (await entriesAfter(assessmentList, events)).map(({ valid_until }) => valid_until);
+    expect(await validUntil(first, next)).toEqual(["2028-01-15T00:00:00Z"]);
+    const ends = { valid_until: "2027-11-30" };
+    const updated: Sent = ["assessment.impact_assessment_updated", "2027-01-10T00:00:00Z", ends];
+    expect(await validUntil(first, updated, next)).toEqual(["2027-11-30"]);
   });
 
   test("is not valid until a day before it was completed", async () => {
@@ -259,6 +417,11 @@ test("an audit stays one when another assessment of the asset begins, and what w
   expect(await auditsAfter(completed, audit, began("fria", "2026-01-15T00:00:00Z"))).toBe(0);
   expect(await auditsAfter(completed, began("bias_audit", "2026-03-01T00:00:00Z"))).toBe(0);
   expect(await auditsAfter(completed, began("bias_audit", "2026-02-01T00:00:00Z"))).toBe(1);
+  const others = Array.from(
+    { length: 25 },
+    (_, index): Sent => ["assessment.impact_assessment_completed", `2026-04-01T00:00:${10 + index}Z`],
+  );
+  expect(await auditsAfter(audit, completed, began("dpia", "2026-03-01T00:00:00Z"), ...others)).toBe(1);
 });
 
 test.each(["2026-11-19", "01/02/2028"])(
@@ -321,6 +484,10 @@ test("decision_id beside the other members and subject_hash in metadata are unde
     [type, "2027-01-01T00:00:00Z", { subject_hash }, { decision_id: "dec_top" }],
   ]);
   expect(found).toMatchObject([{ decision_id: "dec_top", subject_hash }]);
+  for (const members of [{ decision_id: 42 }, { original_decision_id: "42" }])
+    expect(await entriesAfter(decisionList, [[type, "2027-01-01T00:00:00Z", {}, members]])).toMatchObject([
+      { decision_id: "42" },
+    ]);
 });
 
 test("no time that an event may have keeps it out of the registers", async () => {
@@ -331,4 +498,10 @@ test("no time that an event may have keeps it out of the registers", async () =>
     ["incident.detected", "0000-01-01T00:00:00Z", { incident_id: "early" }],
   ]);
   expect(found).toHaveLength(3);
+  const about = { legal_bases: ["nyc_ll144"], correlation_id: "c" };
+  const decided = await entriesAfter(decisionList, [
+    ["transparency.notice_shown", "9999-12-20T10:00:00Z", {}, about],
+    ["decision.automated_decision_made", far, {}, about],
+  ]);
+  expect(decided).toHaveLength(1);
 });

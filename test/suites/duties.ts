@@ -299,6 +299,18 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(await at.at("2026-05-18T15:00:02Z")).toContain("PIPA-EXPL late overdue");
     });
 
+    test("also one that is due in a leap second, and what comes after it", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T08:00:00Z");
+      const law = { legal_bases: ["nyc_ll144"] };
+      await at.happens("decision.automated_decision_made", "2030-12-31T23:59:60Z", {}, law);
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", {});
+      const told = await at.at("2026-04-18T10:00:00Z");
+      expect(told).toContain("LL144-NOTICE open open");
+      expect(told).toContain("OBJ-ACK open due_soon");
+      expect(await at.at("2030-12-31T23:59:58Z")).toContain("LL144-NOTICE due due_soon");
+    });
+
     test("the past is not told of when the first announcer starts", async () => {
       await using at = await setUp(create);
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { type Decision, isNoticeShown } from "../../cases/case.ts";
 import { type Fact, timeOf } from "../../cases/fact.ts";
-import { timeKey } from "../../event/formats.ts";
+import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import type { CaseView } from "../../projections/cases/case-view.ts";
@@ -106,7 +106,7 @@ const readDecision = ({ views, now, rules }: Dependencies) =>
     ask: () => timeKey(now().toISOString()),
     answer: async (at, call) => {
       const { tenant } = call.principal;
-      const value = call.params.decision_id;
+      const value = canonicalEventId(call.params.decision_id ?? "");
       const found = value ? await findCase(views, tenant, { kind: "decision", value, rules }) : undefined;
       const decision = found?.is.decisions.find(({ id }) => id === value);
       if (found?.hasExpired && !decision) return problem(call.context, "case_expired");

@@ -13,6 +13,9 @@ const UPDATED = "assessment.impact_assessment_updated";
 const COMPLETED = "assessment.impact_assessment_completed";
 const RISK_CHANGED = "assessment.risk_classification_changed";
 
+/** The end that a completion itself said last. */
+const COMPLETED_UNTIL = "completed_until";
+
 const DATE_CHARACTERS = "2026-11-20".length;
 
 const isAssessment = ({ facts }: FirstEvent): boolean =>
@@ -60,16 +63,20 @@ const grown = (
     said = say(said, name, metadataText(metadata, ...keys));
   for (const { item, state } of metadataChecklist(metadata, "checklist", "items", "content_items"))
     said = say(said, CHECKLIST_ITEM + item, JSON.stringify(state));
+  if (eventType === COMPLETED)
+    said = say(said, COMPLETED_UNTIL, metadataText(metadata, ...DESCRIBED.valid_until));
   said = withinChecklist(say(say(said, eventType, occurred), "asset_id", assetId));
   const at = before ? rowText(before, "at") : occurred;
   const of = (name: string): string | null => said[name]?.[0] ?? null;
   const [startedAt, completedAt] = [of(STARTED), of(COMPLETED)];
-  const [until = null, untilSaidAt = ""] = said.valid_until ?? [];
-  // What was said before it was completed, and ended before, was said of an earlier one.
+  const [until = null, untilSaidAt = "", untilSaidBy] = said.valid_until ?? [];
+  // What was said before it was completed was said of an earlier one where that was completed with it, or where it ended before.
   const isOfLast =
     completedAt === null ||
     untilSaidAt >= completedAt ||
-    (until !== null && until >= completedAt.slice(0, DATE_CHARACTERS));
+    (until !== null &&
+      until >= completedAt.slice(0, DATE_CHARACTERS) &&
+      untilSaidBy !== said[COMPLETED_UNTIL]?.[2]);
   return {
     ...key,
     asset_id: of("asset_id") ?? assetId,

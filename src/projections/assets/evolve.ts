@@ -1,6 +1,6 @@
 /** The view `assets`: what is known of each AI system, from all of its events. */
 import { RISK_TIERS } from "../../event/audit-event.ts";
-import { type EventFacts, isObject, type JsonObject, metadataName, metadataText } from "../../event/facts.ts";
+import { type EventFacts, isObject, type JsonObject, metadataText, modelVersion } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataTexts } from "../../event/metadata-lists.ts";
 import { ASSET_LEGAL_BASES_MAX } from "../../limits.ts";
 import { ANY_LAW } from "../../obligations/duties.ts";
@@ -16,6 +16,7 @@ import {
   type LatestInMaking,
   laterOf,
   latestText,
+  type Said,
 } from "../latest.ts";
 import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
@@ -120,7 +121,8 @@ const grow = (asset: Asset, facts: EventFacts): void => {
 
 /** Behind it the version: that it was retired. */
 const RETIRED_VERSION = "retired:";
-const RETIRED_VERSIONS_MAX = 16;
+/** Far more than are retired after a model was deployed, and before the next one is. */
+const RETIRED_VERSIONS_MAX = 128;
 
 /** The last ones stay, whatever came first. */
 const keepLastRetired = (said: LatestInMaking): void => {
@@ -152,7 +154,7 @@ const described = (facts: EventFacts): readonly (readonly [string, string | unde
   if (eventType.startsWith("assessment.")) return done;
   const personal = metadata.processes_personal_data;
   const version = metadataText(metadata, "asset_version", "version", "model_version");
-  const ofModel = assetVersion ?? metadataName(metadata, "asset_version", "version", "model_version");
+  const ofModel = modelVersion(facts);
   return [
     ...done,
     ["version", assetVersion === null && eventType !== RETIRED ? version : undefined],
@@ -194,21 +196,28 @@ const tierOf = ({ eventType, metadata, riskTier }: EventFacts): string | null =>
   return RISK_TIERS.find((tier) => tier === to) ?? riskTier;
 };
 
-/** An asset whose old model was retired after a newer one was deployed goes on. */
+/** An asset whose old model was retired after a newer one was deployed is what it was before. */
 const statusOf = (known: Latest): string => {
   const { status, deployed_version: deployed, retired_version: retired } = known;
   if (status === undefined) return "seen" satisfies AssetStatus;
   const [said] = status;
-  const gone = deployed && known[RETIRED_VERSION + deployed[0]];
   const isOtherRetired =
     said === ("retired" satisfies AssetStatus) &&
     deployed !== undefined &&
     retired !== undefined &&
     retired[0] !== "" &&
     retired[0] !== deployed[0] &&
-    (gone === undefined || isLater(deployed, gone));
-  return isOtherRetired ? ("active" satisfies AssetStatus) : said;
+    // Where no version was named, it was that of the time.
+    [deployed[0], ""].every((version) => isLaterThan(known[RETIRED_VERSION + version], deployed));
+  if (!isOtherRetired) return said;
+  const { created_at: created, deployed_at: began, archived_at: archived } = known;
+  const isArchived =
+    archived !== undefined && [created, began].every((other) => isLaterThan(other, archived));
+  return isArchived ? ("archived" satisfies AssetStatus) : ("active" satisfies AssetStatus);
 };
+
+/** Whether the other one is the later, or the only one. */
+const isLaterThan = (one: Said | undefined, other: Said): boolean => one === undefined || isLater(other, one);
 
 const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSETS> => ({
   tenant,

@@ -1,6 +1,6 @@
 /** In which years an asset was audited. */
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
-import { rowText } from "../../views/tables.ts";
+import { type Row, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { ASSESSMENT_TYPES, AUDITS } from "./tables.ts";
@@ -18,9 +18,10 @@ export const findBiasAudits = async (
   tenant: string,
   { assetId, rowsMax }: { readonly assetId: string; readonly rowsMax: number },
 ): Promise<readonly BiasAudit[]> => {
-  const rows = await views.select(auditsQuery(tenant, { assetId, rowsMax }));
   const audits: BiasAudit[] = [];
-  for (const row of rows) {
+  // Many of those that do not say what they are may be none.
+  for await (const row of completed(views, tenant, { assetId, pageRows: rowsMax })) {
+    if (audits.length === rowsMax) break;
     const [at, assessmentId] = [rowText(row, "at"), rowText(row, "assessment_id")];
     // What it is may have been said when it began.
     const [said] =
@@ -31,6 +32,22 @@ export const findBiasAudits = async (
   }
   return audits;
 };
+
+/** The newest first, page by page. */
+async function* completed(
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  { assetId, pageRows }: { readonly assetId: string; readonly pageRows: number },
+): AsyncGenerator<Row> {
+  let after: readonly string[] | undefined;
+  for (;;) {
+    const rows = await views.select(auditsQuery(tenant, { assetId, rowsMax: pageRows, after }));
+    yield* rows;
+    const last = rows.at(-1);
+    if (!last || rows.length < pageRows) return;
+    after = [rowText(last, "at"), rowText(last, "event_id")];
+  }
+}
 
 /** What was said last until then. */
 export const typeSaidQuery = (
@@ -56,10 +73,20 @@ const BEHIND_ITSELF = " ";
 /** Apart so that a test can ask the database for its plan. */
 export const auditsQuery = (
   tenant: string,
-  { assetId, rowsMax }: { readonly assetId: string; readonly rowsMax: number },
+  {
+    assetId,
+    rowsMax,
+    after,
+  }: {
+    readonly assetId: string;
+    readonly rowsMax: number;
+    /** The last of the page before. */
+    readonly after?: readonly string[] | undefined;
+  },
 ): TenantQuery =>
   tenantList({
     tenant,
+    after,
     table: AUDITS,
     columns: ["at", "event_id", "assessment_id", "assessment_type", "valid_until"],
     where: [{ kind: "equals", column: "asset_id", value: assetId }],

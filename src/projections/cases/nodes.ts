@@ -2,7 +2,7 @@
  * A row of CASE_NODES as the rules see it, and how it grows. All of it depends on the set of events only, also where a limit is reached; and on
  * which of them have expired with their case.
  */
-import { standsAlone } from "../../cases/case.ts";
+import { followedBy, standsAlone } from "../../cases/case.ts";
 import {
   type Fact,
   INCIDENT_DETECTED,
@@ -40,7 +40,8 @@ const KINDS: readonly LinkKind[] = ["decision", "objection", "incident", "correl
 
 /**
  * The names an event refers to, the most specific first; that one keeps its fact. A notice may be for everybody and name nothing: it is a case of
- * its own, so that the register has it.
+ * its own, so that the register has it. An event that follows an objection or an incident and does not say which may stand in a register under its own id: what
+ * refers to it by that belongs to its case.
  */
 export const nodesOf = (fact: Fact): readonly string[] => {
   const { links } = fact;
@@ -49,6 +50,8 @@ export const nodesOf = (fact: Fact): readonly string[] => {
     const value = links[kind];
     if (value !== undefined) names.push(nodeName(kind, value));
   }
+  const followed = followedBy(fact);
+  if (followed !== undefined) names.push(nodeName(followed, fact.id));
   if (names.length === 0 && standsAlone(fact)) names.push(`event:${fact.id}`);
   return names;
 };
@@ -157,10 +160,19 @@ export const factsOf = (names: readonly string[], node: (name: string) => Node):
   });
 
 const withoutHubs = (fact: Fact, node: (name: string) => Node): Fact => {
-  const named = (kind: NamedKind, value: string): string | undefined =>
-    isHub(node(nodeName(kind, value))) ? ownName(kind, fact) : value;
+  const named = (kind: NamedKind, value: string): string | undefined => {
+    const own = node(nodeName(kind, value));
+    return isHub(own) || isOpenedInHub(value, own, node) ? ownName(kind, fact) : value;
+  };
   return renamed(fact, named);
 };
+
+/** What has the id of the event that opened it may have been opened in a hub, whose cases have rows under the ids of its events. */
+const isOpenedInHub = (value: string, { neighbours }: Node, node: (name: string) => Node): boolean =>
+  neighbours.some((name) => {
+    const beside = node(name);
+    return isHub(beside) && beside.facts.some(({ id }) => id === value);
+  });
 
 /** The nodes beside a hub are not looked for: there may be any number of them. */
 const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {

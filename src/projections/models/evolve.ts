@@ -1,4 +1,4 @@
-import { metadataName, metadataText } from "../../event/facts.ts";
+import { metadataText, modelVersion } from "../../event/facts.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
@@ -15,7 +15,7 @@ const isAboutModel = ({ facts }: FirstEvent): boolean => facts.eventType.startsW
 const keyOf = ({ tenant, facts }: FirstEvent) => ({
   tenant,
   asset_id: facts.assetId,
-  version: facts.assetVersion ?? metadataName(facts.metadata, "model_version", "version") ?? "",
+  version: modelVersion(facts) ?? "",
 });
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
