@@ -6,7 +6,7 @@ import type { JsonObject } from "./facts.ts";
  */
 export const readEvent = (text: string): JsonObject => {
   const event: JsonObject = Object(JSON.parse(text));
-  if (!hasManyDigits(text)) return event;
+  if (!mayHaveLongNumber(text)) return event;
   const { tags, metadata }: JsonObject = Object(JSON.parse(text, digitsAsSent));
   return { ...event, tags, metadata };
 };
@@ -25,16 +25,26 @@ const WHOLE = /^-?\d+$/;
 /** Of 2^53, the first whole number that may be another one rounded. */
 const DIGITS = String(2 ** 53).length;
 
-/** Whether so many digits follow each other. Looked for from behind: of most texts one character in sixteen is seen. */
-const hasManyDigits = (text: string): boolean => {
+/**
+ * Whether so many digits follow each other where a number may end, which is not within a hash. Looked for from behind: of most texts one character in sixteen
+ * is seen.
+ */
+const mayHaveLongNumber = (text: string): boolean => {
   let end = DIGITS - 1;
   while (end < text.length) {
     let count = 0;
     while (count < DIGITS && isDigit(text.charCodeAt(end - count))) count++;
-    if (count === DIGITS) return true;
-    end += DIGITS - count;
+    if (count < DIGITS) {
+      end += DIGITS - count;
+      continue;
+    }
+    while (isDigit(text.charCodeAt(end))) end++;
+    if (BEHIND_NUMBERS.includes(text.charAt(end))) return true;
+    end += DIGITS;
   }
   return false;
 };
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+const BEHIND_NUMBERS = ",}] \t\n\r";
