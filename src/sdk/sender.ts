@@ -138,6 +138,8 @@ class BackgroundSender implements Sender {
         this.#timer = undefined;
         this.#running ??= this.#run().finally(() => {
           this.#running = undefined;
+          // What came meanwhile is delivered, or is planned for by what follows: the next event is the first of a batch.
+          this.#gathered = { events: 0, bytes: 0 };
           this.#scheduleNext();
         });
       },
@@ -158,7 +160,6 @@ class BackgroundSender implements Sender {
 
   /** Until nothing is due, or something says to wait. */
   async #run(): Promise<void> {
-    this.#gathered = { events: 0, bytes: 0 };
     while (
       !this.#ending.signal.aborted &&
       performance.now() >= Math.max(this.#backoffUntilMs, this.#askedUntilMs)

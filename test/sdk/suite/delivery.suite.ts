@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type ClientOptions,
   createClient,
@@ -247,6 +248,23 @@ test("a batch goes out when it has as many events or bytes as was set, without w
     await client.close();
     await large.close();
   }));
+
+test("an event is sent after its interval, also when the one before was captured while an answer was awaited", () => {
+  const slow = async ({ events }: Asked) => {
+    await delay(10 * BATCH.intervalMs);
+    return batchAnswer(events.length);
+  };
+  return withScriptedService(slow, async (service) => {
+    const client = memory(service);
+    client.capture(event({ event_id: "evt_1" }));
+    await until("it was asked", () => service.asked.length > 0);
+    client.capture(event({ event_id: "evt_2" }));
+    await until("both were stored", () => client.stats.delivered === 2);
+    client.capture(event({ event_id: "evt_3" }));
+    await until("the third was stored", () => client.stats.delivered === 3, { timeoutMs: 2000 });
+    await client.close();
+  });
+});
 
 test("a full outbox keeps what it has, and says so of every event that it does not take", () =>
   withScriptedService(

@@ -25,7 +25,7 @@ export interface Answered {
 
 /** `hang` gives no answer, `cut` breaks the connection off. */
 export type Reply = Answered | "hang" | "cut";
-export type Script = (asked: Asked) => Reply;
+export type Script = (asked: Asked) => Reply | Promise<Reply>;
 
 export interface ScriptedService {
   readonly url: string;
@@ -97,7 +97,7 @@ export const withScriptedService = async (
       atMs,
     };
     asked.push(one);
-    const reply = service.script(one);
+    const reply = await service.script(one);
     if (reply === "hang") return;
     if (reply === "cut") {
       request.socket.destroy();
