@@ -107,6 +107,10 @@ class FileOutbox implements Outbox {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
+  hasten(): void {
+    for (const segment of this.#segments()) segment.hasten();
+  }
+
   append(entry: Uint8Array): Appended {
     const length = entry.length + FRAME_BYTES;
     try {
@@ -219,7 +223,7 @@ class FileOutbox implements Outbox {
           segment.settle(at(positions));
           this.#drop();
         },
-        postpone: (positions, dueMs) => segment.postpone(at(positions), dueMs),
+        postpone: (positions, until) => segment.postpone(at(positions), until),
       };
     }
     return undefined;

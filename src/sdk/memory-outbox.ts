@@ -1,12 +1,12 @@
 /** An outbox that ends with the process: for programs without a disk, and for what a disk does not take. */
 import { RESENT_AFTER_MS } from "./limits.ts";
-import type { Appended, Outbox, TakeLimits, Taken } from "./outbox.ts";
+import type { Appended, Outbox, Postponed, TakeLimits, Taken } from "./outbox.ts";
 
 interface Entry {
   readonly position: number;
   readonly bytes: Uint8Array;
   firstAttemptMs: number | undefined;
-  dueMs: number;
+  postponed: Postponed | undefined;
 }
 
 export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }): Outbox => {
@@ -17,7 +17,12 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
 
   const append = (entry: Uint8Array): Appended => {
     if (bytes + entry.length > bytesMax) return { kind: "full" };
-    entries.set(end, { position: end, bytes: entry.slice(), firstAttemptMs: undefined, dueMs: 0 });
+    entries.set(end, {
+      position: end,
+      bytes: entry.slice(),
+      firstAttemptMs: undefined,
+      postponed: undefined,
+    });
     end++;
     bytes += entry.length;
     return { kind: "kept" };
@@ -28,7 +33,7 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
     const chosen: Entry[] = [];
     let size = 0;
     for (const entry of entries.values()) {
-      if (entry.dueMs > now) continue;
+      if (entry.postponed && entry.postponed.dueMs > now) continue;
       if (chosen.length >= limits.events || (chosen.length > 0 && size + entry.bytes.length > limits.bytes))
         break;
       chosen.push(entry);
@@ -48,10 +53,10 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
           if (entry && entries.delete(entry.position)) bytes -= entry.bytes.length;
         }
       },
-      postpone: (positions, dueMs) => {
+      postpone: (positions, until) => {
         for (const position of positions) {
           const entry = chosen[position];
-          if (entry) entry.dueMs = dueMs;
+          if (entry) entry.postponed = until;
         }
       },
     };
@@ -73,8 +78,12 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
     },
     get nextDueMs() {
       let next: number | undefined;
-      for (const { dueMs } of entries.values()) if (dueMs > 0 && dueMs < (next ?? Infinity)) next = dueMs;
+      for (const { postponed } of entries.values())
+        if (postponed && postponed.dueMs < (next ?? Infinity)) next = postponed.dueMs;
       return next;
+    },
+    hasten: () => {
+      for (const entry of entries.values()) if (!entry.postponed?.isFirm) entry.postponed = undefined;
     },
     close: async () => {},
   };

@@ -18,8 +18,15 @@ export interface Taken {
   readonly mayBeResent: boolean;
   /** By position in `entries`: their outcome is known, they are never given out again. */
   settle(positions: readonly number[]): void;
-  /** By position: not to be given out before this time (`performance.now()`). The others go first. */
-  postpone(positions: readonly number[], dueMs: number): void;
+  /** By position: not to be given out before. The others go first. */
+  postpone(positions: readonly number[], until: Postponed): void;
+}
+
+export interface Postponed {
+  /** `performance.now()`. */
+  readonly dueMs: number;
+  /** `hasten` leaves it. */
+  readonly isFirm: boolean;
 }
 
 export interface TakeLimits {
@@ -40,6 +47,8 @@ export interface Outbox {
   mark(): () => boolean;
   /** When the next postponed entry is due (`performance.now()`); undefined where none is postponed. */
   readonly nextDueMs: number | undefined;
+  /** Postponed entries are due now, those that are firmly so excepted. */
+  hasten(): void;
   /** Gives back what is held. Entries that are not settled stay where the kind of outbox keeps them. */
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 import { open, readFile, unlink } from "node:fs/promises";
 import { type Frame, frameLengths, readFrames } from "./frame.ts";
 import { EVENT_BYTES_MAX, RESENT_AFTER_MS } from "./limits.ts";
-import type { TakeLimits } from "./outbox.ts";
+import type { Postponed, TakeLimits } from "./outbox.ts";
 import { timeOfUuid7 } from "./uuid.ts";
 
 export const EVENTS_SUFFIX = ".events";
@@ -31,7 +31,7 @@ export class Segment {
   #headIndex = 0;
   /** Behind the head: index to length of the frame. */
   readonly #settled = new Map<number, number>();
-  readonly #dueMs = new Map<number, number>();
+  readonly #postponed = new Map<number, Postponed>();
   /** Wall clock of the first attempt at one of the entries before `#attemptedUpTo`. */
   #attemptedMs = 0;
   #attemptedUpTo = 0;
@@ -71,7 +71,9 @@ export class Segment {
   }
 
   get nextDueMs(): number | undefined {
-    return this.#dueMs.size === 0 ? undefined : Math.min(...this.#dueMs.values());
+    let next: number | undefined;
+    for (const { dueMs } of this.#postponed.values()) if (dueMs < (next ?? Infinity)) next = dueMs;
+    return next;
   }
 
   /** Whether an attempt may lie further back than the broker is sure to remember. A clock that was set back counts as that. */
@@ -88,7 +90,7 @@ export class Segment {
     let bytes = 0;
     const now = performance.now();
     for await (const { index, frame } of this.#frames(limits.bytes)) {
-      if (this.#settled.has(index) || (this.#dueMs.get(index) ?? 0) > now) continue;
+      if (this.#settled.has(index) || (this.#postponed.get(index)?.dueMs ?? 0) > now) continue;
       const { entry, length } = frame;
       if (entry === undefined) {
         onUnreadable(frame.bytes);
@@ -110,15 +112,19 @@ export class Segment {
     for (const { index } of chosen) this.#attemptedUpTo = Math.max(this.#attemptedUpTo, index + 1);
   }
 
-  postpone(chosen: readonly Placed[], dueMs: number): void {
-    for (const { index } of chosen) this.#dueMs.set(index, dueMs);
+  postpone(chosen: readonly Placed[], until: Postponed): void {
+    for (const { index } of chosen) this.#postponed.set(index, until);
+  }
+
+  hasten(): void {
+    for (const [index, { isFirm }] of this.#postponed) if (!isFirm) this.#postponed.delete(index);
   }
 
   /** They have their outcome, and that is with the operating system when this returns: once per request, some 50 µs. */
   settle(chosen: readonly Placed[]): void {
     for (const { index, length } of chosen) {
       this.#settled.set(index, length);
-      this.#dueMs.delete(index);
+      this.#postponed.delete(index);
     }
     this.#advance();
     try {

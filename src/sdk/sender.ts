@@ -91,6 +91,7 @@ class BackgroundSender implements Sender {
     const marks = this.#options.outboxes.map((outbox) => outbox.mark());
     const isDone = () => marks.every((isSettled) => isSettled());
     this.#backoffUntilMs = 0;
+    for (const outbox of this.#options.outboxes) outbox.hasten();
     this.#schedule(performance.now());
     await new Promise<void>((resolve) => {
       const look = () => {
@@ -173,6 +174,8 @@ class BackgroundSender implements Sender {
       }
       this.#look();
     }
+    // When the wait is over it goes on, however long a batch is gathered for.
+    this.#schedule(performance.now());
   }
 
   #look(): void {
@@ -237,7 +240,7 @@ class BackgroundSender implements Sender {
     const kept = await deadLetters.keep(letters);
     if (kept.kind === "failed") {
       reports.problem("outbox", `Rejected events cannot be kept: ${kept.reason}`);
-      taken.postpone(positions, performance.now() + RETRY_CAP_MS);
+      taken.postpone(positions, { dueMs: performance.now() + RETRY_CAP_MS, isFirm: false });
       return;
     }
     taken.settle(positions);
@@ -264,7 +267,7 @@ class BackgroundSender implements Sender {
       askedMs: undefined,
       random,
     });
-    taken.postpone(positions, performance.now() + waitMs);
+    taken.postpone(positions, { dueMs: performance.now() + waitMs, isFirm: false });
   }
 
   async #rejected(
@@ -284,8 +287,8 @@ class BackgroundSender implements Sender {
       });
       return;
     }
-    // A proxy that dislikes this event, or all of them: it comes later, the others first.
-    taken.postpone([0], performance.now() + REFUSED_RETRY_CAP_MS);
+    // A proxy that dislikes this event, or all of them: it comes later, the others first, also where flushes follow each other.
+    taken.postpone([0], { dueMs: performance.now() + REFUSED_RETRY_CAP_MS, isFirm: true });
     this.#wait({ reason: rejection.message }, "refused", RETRY_CAP_MS);
   }
 

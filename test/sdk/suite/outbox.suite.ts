@@ -347,12 +347,18 @@ test("the checksum is that of gzip, with zlib's own and without", () => {
   );
 });
 
-test("postponed entries wait for their time, and the others go first", async () => {
-  const outbox = createMemoryOutbox({ bytesMax: BYTES_MAX });
-  for (let number = 0; number < 3; number++) outbox.append(entry(number, 0));
-  const taken = await outbox.take({ events: 2, bytes: 999 });
-  const dueMs = performance.now() + 60_000;
-  taken?.postpone([0], dueMs);
-  assert.deepEqual((await outbox.take({ events: 9, bytes: 999 }))?.entries.map(numberIn), [1, 2]);
-  assert.equal(outbox.nextDueMs, dueMs);
-});
+test("postponed entries wait for their time, and the others go first; hastened they do not, unless it is firm", () =>
+  withFolder(async (directory) => {
+    for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
+      for (let number = 0; number < 3; number++) outbox.append(entry(number, 0));
+      const taken = await outbox.take({ events: 2, bytes: 999 });
+      const dueMs = performance.now() + 60_000;
+      taken?.postpone([0], { dueMs, isFirm: false });
+      taken?.postpone([1], { dueMs: dueMs + 1, isFirm: true });
+      const due = async () => (await outbox.take({ events: 9, bytes: 999 }))?.entries.map(numberIn);
+      assert.deepEqual([await due(), outbox.nextDueMs], [[2], dueMs]);
+      outbox.hasten();
+      assert.deepEqual([await due(), outbox.nextDueMs], [[0, 2], dueMs + 1]);
+      await outbox.close();
+    }
+  }));

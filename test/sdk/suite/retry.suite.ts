@@ -2,8 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { noDeadLetters } from "../../../src/sdk/dead-letters.ts";
+import type { Delivery } from "../../../src/sdk/delivery.ts";
 import { RETRY_AFTER_MS_MAX, RETRY_BASE_MS } from "../../../src/sdk/limits.ts";
+import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
+import { createReports } from "../../../src/sdk/reports.ts";
 import { backoffMs, nextAttemptMs, retryAfterMs } from "../../../src/sdk/retry.ts";
+import { createSender } from "../../../src/sdk/sender.ts";
+import { until } from "../../support/until.ts";
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const failures = fc.integer({ min: 1, max: 2000 });
@@ -46,4 +52,37 @@ test("Retry-After is understood in seconds and as a date, and what says nothing 
     [0, 7000, 30_000, 0, RETRY_AFTER_MS_MAX, undefined, undefined, undefined, undefined],
   );
   assert.equal(retryAfterMs(null, nowMs), undefined);
+});
+
+const STORED: Delivery = { kind: "answered", outcomes: [{ kind: "stored" }], duplicates: 0 };
+
+/** One event, whose attempts are answered with these in turn, and the sender of it. Waits are as long as they may be; a batch is gathered for a minute. */
+const sending = (...answers: readonly Delivery[]) => {
+  const outbox = createMemoryOutbox({ bytesMax: 1000 });
+  outbox.append(new TextEncoder().encode("{}"));
+  let attempts = 0;
+  const sender = createSender({
+    outboxes: [outbox],
+    deliver: async () => answers[attempts++] ?? STORED,
+    deadLetters: noDeadLetters,
+    reports: createReports({ onProblem: () => {} }),
+    limits: { events: 10, bytes: 1000 },
+    flushIntervalMs: 60_000,
+    random: () => 1,
+  });
+  return { sender, outbox };
+};
+
+test("after a failure the next attempt comes when its wait is over, however long batches are gathered for", async () => {
+  const { sender } = sending({ kind: "again", reason: "503" });
+  assert.deepEqual(await sender.flush(2 * RETRY_BASE_MS), { kind: "flushed" });
+  await sender.stop();
+});
+
+test("a flush sends at once what was to come again later", async () => {
+  const outcomes = [{ kind: "again", reason: "overloaded" }] as const;
+  const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0 });
+  await until("it is postponed", () => outbox.nextDueMs);
+  assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "flushed" });
+  await sender.stop();
 });
