@@ -231,7 +231,16 @@ class FileOutbox implements Outbox {
 
   async #choose(segment: Segment, limits: TakeLimits): Promise<readonly Chosen[]> {
     try {
-      return await segment.choose(limits, this.#options.onUnreadable);
+      return await segment.choose(limits, {
+        onUnreadable: this.#options.onUnreadable,
+        onCut: (events) => {
+          this.#options.onLost(
+            events,
+            `${segment.path}${EVENTS_SUFFIX} is shorter than what was written to it.`,
+          );
+          this.#leave(segment);
+        },
+      });
     } catch (error) {
       if (!isMissing(error)) throw error;
       this.#options.onLost(segment.left, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);
@@ -245,6 +254,11 @@ class FileOutbox implements Outbox {
     segment.isGone = true;
     this.#own = this.#own.filter((other) => other !== segment);
     this.#adopted = this.#adopted.filter((other) => other !== segment);
+    this.#leave(segment);
+  }
+
+  /** Nothing more is written to it. */
+  #leave(segment: Segment): void {
     if (this.#live?.segment === segment) {
       this.#files.finished(this.#live.fd);
       this.#live = undefined;

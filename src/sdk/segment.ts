@@ -1,6 +1,6 @@
 /** One file of the outbox, `<owner>.<id>.events`, and beside it `.settled`: which of its entries have their outcome. Entries are counted from 0. */
 import { appendFileSync } from "node:fs";
-import { open, readFile, unlink } from "node:fs/promises";
+import { type FileHandle, open, readFile, unlink } from "node:fs/promises";
 import { type Frame, frameLengths, readFrames } from "./frame.ts";
 import { EVENT_BYTES_MAX, RESENT_AFTER_MS } from "./limits.ts";
 import type { Postponed, TakeLimits } from "./outbox.ts";
@@ -17,6 +17,13 @@ export interface Chosen {
 }
 
 type Placed = Omit<Chosen, "entry">;
+
+/** What becomes of entries that are not in the file as they were written. */
+export interface Damage {
+  readonly onUnreadable: (bytes: Uint8Array) => void;
+  /** The file ends before so many of them: somebody has cut it. What is written to it from now on stands elsewhere than it is looked for. */
+  readonly onCut: (events: number) => void;
+}
 
 export class Segment {
   /** Without a suffix. */
@@ -83,17 +90,17 @@ export class Segment {
     return ageMs < 0 || ageMs > RESENT_AFTER_MS;
   }
 
-  /** Entries that are due and have no outcome, oldest first. What cannot be read is handed to `onUnreadable`, and settled. */
-  async choose(limits: TakeLimits, onUnreadable: (bytes: Uint8Array) => void): Promise<readonly Chosen[]> {
+  /** Entries that are due and have no outcome, oldest first. What cannot be read is handed to `damage`, and settled. */
+  async choose(limits: TakeLimits, damage: Damage): Promise<readonly Chosen[]> {
     const chosen: Chosen[] = [];
     const unreadable: Placed[] = [];
     let bytes = 0;
     const now = performance.now();
-    for await (const { index, frame } of this.#frames(limits.bytes)) {
+    for await (const { index, frame } of this.#frames(limits.bytes, damage)) {
       if (this.#settled.has(index) || (this.#postponed.get(index)?.dueMs ?? 0) > now) continue;
       const { entry, length } = frame;
       if (entry === undefined) {
-        onUnreadable(frame.bytes);
+        damage.onUnreadable(frame.bytes);
         unreadable.push({ index, length });
         continue;
       }
@@ -152,7 +159,10 @@ export class Segment {
   }
 
   /** From the head to what is written now, read in pieces that hold a batch. */
-  async *#frames(bytes: number): AsyncGenerator<{ readonly index: number; readonly frame: Frame }> {
+  async *#frames(
+    bytes: number,
+    { onCut }: Damage,
+  ): AsyncGenerator<{ readonly index: number; readonly frame: Frame }> {
     const { size } = this;
     let [offset, index] = [this.#headOffset, this.#headIndex];
     if (offset >= size) return;
@@ -160,15 +170,19 @@ export class Segment {
     let pieceBytes = bytes + 2 * EVENT_BYTES_MAX;
     try {
       while (offset < size) {
-        const piece = new Uint8Array(Math.min(size - offset, pieceBytes));
-        const { bytesRead } = await file.read(piece, 0, piece.length, offset);
-        // Shorter than it was: there is nothing more to be had.
-        if (bytesRead === 0) return;
+        const wanted = Math.min(size - offset, pieceBytes);
+        const piece = await readAt(file, offset, wanted);
+        const isCut = piece.length < wanted;
         const from = offset;
-        for (const frame of readFrames(piece.subarray(0, bytesRead), offset + bytesRead >= size)) {
+        for (const frame of readFrames(piece, isCut || offset + wanted >= size)) {
           yield { index, frame };
           index++;
           offset += frame.length;
+        }
+        if (isCut) {
+          const lost = this.#giveUp(index);
+          if (lost > 0) onCut(lost);
+          return;
         }
         // Only what is broken has a line longer than that.
         if (offset === from) pieceBytes *= 2;
@@ -177,7 +191,28 @@ export class Segment {
       await file.close();
     }
   }
+
+  /** Settles what has no outcome from this entry on, and says how many that are. */
+  #giveUp(from: number): number {
+    const lost: Placed[] = [];
+    for (let index = from; index < this.entries; index++)
+      if (!this.#settled.has(index)) lost.push({ index, length: 0 });
+    if (lost.length > 0) this.settle(lost);
+    return lost.length;
+  }
 }
+
+/** Fewer bytes only where the file ends. */
+const readAt = async (file: FileHandle, offset: number, length: number): Promise<Uint8Array> => {
+  const bytes = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+};
 
 /** A line that was cut off may name another entry than it meant: only whole lines of digits count, and what is written behind one makes it none. */
 const CUT_OFF = "-\n";

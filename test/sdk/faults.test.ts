@@ -13,7 +13,7 @@ import {
   createTestClient,
   withAudit,
 } from "../../src/sdk/index.ts";
-import { Segment } from "../../src/sdk/segment.ts";
+import { type Damage, Segment } from "../../src/sdk/segment.ts";
 import { uuid7 } from "../../src/sdk/uuid.ts";
 import { until } from "../support/until.ts";
 import { problemAnswer, takeAll, withScriptedService } from "./suite/scripted-service.ts";
@@ -30,6 +30,11 @@ const framed = (text: string): Uint8Array => {
   return into;
 };
 
+const undamaged: Damage = {
+  onUnreadable: () => expect.unreachable("nothing is damaged"),
+  onCut: () => expect.unreachable("nothing is cut"),
+};
+
 describe("a line that was cut off", () => {
   test("of what is settled settles no other entry with what is written behind it", async () => {
     using folder = temporaryFolder();
@@ -40,9 +45,9 @@ describe("a line that was cut off", () => {
     // Of "12" and its line feed only the first digit is there.
     writeFileSync(`${path}.settled`, "0\n1");
     const heir = await Segment.read(path, id);
-    heir.settle(await heir.choose({ events: 5, bytes: 1_000_000 }, () => {}));
+    heir.settle(await heir.choose({ events: 5, bytes: 1_000_000 }, undamaged));
     const next = await Segment.read(path, id);
-    const left = await next.choose({ events: 100, bytes: 1_000_000 }, () => {});
+    const left = await next.choose({ events: 100, bytes: 1_000_000 }, undamaged);
     expect(left.map(({ index }) => index)).toEqual(Array.from({ length: 14 }, (_, at) => at + 6));
   });
 

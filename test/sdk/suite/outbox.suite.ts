@@ -1,7 +1,7 @@
 /** What waits is delivered once its turn comes, whatever happens between; what has its outcome never comes again. Both outboxes, by any sequence of steps. */
 import assert from "node:assert/strict";
 import { closeSync, openSync } from "node:fs";
-import { readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -295,6 +295,39 @@ test("what is damaged costs itself alone, and is told", () =>
     await heir.close();
     await dead.close();
   }));
+
+for (const [how, bytesLeft, whole] of [
+  ["to nothing", 0, 0],
+  ["inside an entry", 1.5, 1],
+] as const)
+  test(`of a file that somebody has cut ${how} what is missing is told, and it goes on`, () =>
+    withFolder(async (directory) => {
+      const failures: string[] = [];
+      const outbox = openFile(directory, failures);
+      for (let number = 0; number < 4; number++) outbox.append(entry(number, 20));
+      const isSettled = outbox.mark();
+      const [file = ""] = (await readdir(directory)).filter((name) => name.endsWith(".events"));
+      const frame = (await stat(join(directory, file))).size / 4;
+      await truncate(join(directory, file), bytesLeft * frame);
+      const taken = await outbox.take({ events: 9, bytes: 9999 });
+      assert.deepEqual(taken?.entries.map(numberIn) ?? [], [0].slice(0, whole));
+      assert.equal(outbox.append(entry(4, 20)).kind, "kept");
+      taken?.settle([0]);
+      const next = await outbox.take({ events: 9, bytes: 9999 });
+      assert.deepEqual(next?.entries.map(numberIn), [4]);
+      next?.settle([0]);
+      const unreadable = failures.filter((told) => told === `unreadable ${frame / 2}`);
+      assert.match(
+        failures.slice(unreadable.length).join(),
+        new RegExp(`^lost ${4 - whole - unreadable.length}: .*shorter`),
+      );
+      assert.deepEqual(
+        [unreadable.length, isSettled(), outbox.pending],
+        [whole, true, { events: 0, bytes: 0 }],
+      );
+      await outbox.close();
+      assert.deepEqual(await readdir(directory), []);
+    }));
 
 test("files that are taken away are told with the number of their events, and it goes on", () =>
   withFolder(async (directory) => {
