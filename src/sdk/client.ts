@@ -20,7 +20,7 @@ import {
 import { createDeadLetterFile, type DeadLetters, noDeadLetters } from "./dead-letters.ts";
 import { createEventMaker, type EventMaker } from "./event-maker.ts";
 import { createFileOutbox } from "./file-outbox.ts";
-import { SANDBOX_BATCH_EVENTS } from "./limits.ts";
+import { ADOPT_INTERVAL_MS, SANDBOX_BATCH_EVENTS } from "./limits.ts";
 import { createMemoryOutbox } from "./memory-outbox.ts";
 import type { Outbox } from "./outbox.ts";
 import { createReports, type Reports } from "./reports.ts";
@@ -94,6 +94,7 @@ const openOutbox = (
   const deadLetters = createDeadLetterFile(join(folder.directory, DEAD_LETTERS));
   const outbox = createFileOutbox({
     ...folder,
+    adoptIntervalMs: ADOPT_INTERVAL_MS,
     onFailure: (reason) => reports.problem("outbox", reason),
     onLost: (events, message) =>
       reports.dropped({ reason: "outbox_damaged", message, eventId: undefined }, events),

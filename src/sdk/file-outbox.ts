@@ -11,13 +11,7 @@ import { textOf } from "./error-text.ts";
 import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
 import { dropLease, renewLease, takeLease } from "./lease.ts";
-import {
-  ADOPT_INTERVAL_MS,
-  EVENT_BYTES_MAX,
-  LEASE_RENEW_MS,
-  SEGMENT_BYTES_MAX,
-  SYNC_INTERVAL_MS,
-} from "./limits.ts";
+import { EVENT_BYTES_MAX, LEASE_RENEW_MS, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
 import { type Chosen, EVENTS_SUFFIX, Segment } from "./segment.ts";
 import { uuid7 } from "./uuid.ts";
@@ -32,6 +26,8 @@ export interface FileOutboxOptions {
   readonly directory: string;
   readonly bytesMax: number;
   readonly sync: SyncPolicy;
+  /** How often what the dead have left is looked for. */
+  readonly adoptIntervalMs: number;
   /** Bytes of an entry that were not what had been written. */
   readonly onUnreadable: (bytes: Uint8Array) => void;
   /** Entries whose file is gone, through no doing of ours. */
@@ -72,6 +68,8 @@ class FileOutbox implements Outbox {
   #adopting: Promise<void>;
   #removing: Promise<unknown> = Promise.resolve();
   #isSyncPlanned = false;
+  #arrived = () => {};
+
   constructor(options: FileOutboxOptions) {
     this.#options = options;
     this.#files = new FileSync(options.directory);
@@ -82,7 +80,7 @@ class FileOutbox implements Outbox {
     this.#live = this.#openSegment();
     this.#adopting = this.#adopt();
     this.#every(LEASE_RENEW_MS, () => this.#renewQuietly());
-    this.#every(ADOPT_INTERVAL_MS, () => {
+    this.#every(options.adoptIntervalMs, () => {
       this.#adopting = this.#adopting.then(() => this.#adopt());
     });
     if (options.sync === "interval") this.#every(SYNC_INTERVAL_MS, () => void this.#syncQuietly());
@@ -109,6 +107,10 @@ class FileOutbox implements Outbox {
 
   hasten(): void {
     for (const segment of this.#segments()) segment.hasten();
+  }
+
+  onArrival(call: () => void): void {
+    this.#arrived = call;
   }
 
   append(entry: Uint8Array): Appended {
@@ -319,6 +321,7 @@ class FileOutbox implements Outbox {
       for await (const segment of adoptSegments({ directory, owner: this.#owner })) {
         this.#bytes += segment.size;
         this.#adopted.push(segment);
+        this.#arrived();
       }
       this.#drop();
     } catch (error) {

@@ -85,6 +85,7 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
     hasten: () => {
       for (const entry of entries.values()) if (!entry.postponed?.isFirm) entry.postponed = undefined;
     },
+    onArrival: () => {},
     close: async () => {},
   };
 };

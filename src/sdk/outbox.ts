@@ -49,6 +49,8 @@ export interface Outbox {
   readonly nextDueMs: number | undefined;
   /** Postponed entries are due now, those that are firmly so excepted. */
   hasten(): void;
+  /** Calls this whenever entries come in that another client has left. */
+  onArrival(call: () => void): void;
   /** Gives back what is held. Entries that are not settled stay where the kind of outbox keeps them. */
   close(): Promise<void>;
 }

@@ -74,8 +74,9 @@ class BackgroundSender implements Sender {
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#eventsMax = options.limits.events;
-    // What an earlier process has left.
+    // What other processes have left: at the start, and whenever one dies.
     this.#schedule(performance.now());
+    for (const outbox of options.outboxes) outbox.onArrival(() => this.#schedule(performance.now()));
   }
 
   appended(bytes: number): void {

@@ -6,10 +6,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
+import { noDeadLetters } from "../../../src/sdk/dead-letters.ts";
 import { createFileOutbox } from "../../../src/sdk/file-outbox.ts";
 import { FileSync } from "../../../src/sdk/file-sync.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
 import type { Outbox, Synced } from "../../../src/sdk/outbox.ts";
+import { createReports } from "../../../src/sdk/reports.ts";
+import { createSender } from "../../../src/sdk/sender.ts";
+import { until } from "../../support/until.ts";
 import { withFolder } from "./folder.ts";
 
 const BYTES_MAX = 64 * 1024;
@@ -18,9 +22,10 @@ const decoder = new TextDecoder();
 const entry = (number: number, size: number): Uint8Array => encoder.encode(`${number} ${"x".repeat(size)}`);
 const numberIn = (bytes: Uint8Array): number => Number.parseInt(decoder.decode(bytes), 10);
 
-const openFile = (directory: string, failures: string[] = []) =>
+const openFile = (directory: string, failures: string[] = [], adoptIntervalMs = 60_000) =>
   createFileOutbox({
     directory,
+    adoptIntervalMs,
     bytesMax: BYTES_MAX,
     sync: "never",
     onUnreadable: (bytes) => failures.push(`unreadable ${bytes.length}`),
@@ -222,6 +227,32 @@ test("of two clients one takes over what a dead one has left", () =>
       Array.from({ length: 40 }, (_, number) => number),
     );
     for (const outbox of [...heirs, dead]) await outbox.close();
+  }));
+
+test("what a dead client has left is sent by one that is running and captures nothing itself", () =>
+  withFolder(async (directory) => {
+    const [dead, heir] = [openFile(directory), openFile(directory, [], 5)];
+    dead.append(entry(1, 0));
+    heir.append(entry(2, 0));
+    const sent: number[] = [];
+    const sender = createSender({
+      outboxes: [heir],
+      deliver: async ({ events }) => {
+        sent.push(...events.map(numberIn));
+        return { kind: "answered", outcomes: events.map(() => ({ kind: "stored" })), duplicates: 0 };
+      },
+      deadLetters: noDeadLetters,
+      reports: createReports({}),
+      limits: { events: 9, bytes: 999 },
+      flushIntervalMs: 60_000,
+      random: Math.random,
+    });
+    assert.deepEqual([(await sender.flush(5000)).kind, sent], ["flushed", [2]]);
+    await killHolders(directory);
+    await until("it is sent", () => sent.length === 2, { timeoutMs: 2000 });
+    assert.deepEqual(sent, [2, 1]);
+    await sender.stop();
+    for (const outbox of [heir, dead]) await outbox.close();
   }));
 
 test("a client whose lease was taken goes on under a new name, and loses nothing", () =>
