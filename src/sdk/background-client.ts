@@ -4,6 +4,7 @@ import { clearInterval, setInterval } from "node:timers";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver } from "./delivery.ts";
 import type { CaptureEvent, SharedMembers } from "./event.ts";
+import { eventIdIn } from "./event-id.ts";
 import type { EventMaker } from "./event-maker.ts";
 import { CLOSE_TIMEOUT_MS_DEFAULT, OVERFLOW_BYTES_MAX, SEND_TIMEOUT_MS_DEFAULT } from "./limits.ts";
 import { createMemoryOutbox } from "./memory-outbox.ts";
@@ -40,7 +41,7 @@ export interface Client<Extra extends string = never> extends Recorder<Extra> {
    * captured is two records in the log: choose one.
    */
   send(event: CaptureEvent<Extra>, options?: { readonly timeoutMs?: number }): Promise<Sent>;
-  /** Resolves when everything captured before is synced to the disk. */
+  /** Resolves when everything captured before is synced to the disk, or with the reason why it is not. */
   synced(): Promise<Synced>;
   /** Delivers what was captured before; waits at most `timeoutMs` (5,000). */
   flush(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
@@ -137,8 +138,12 @@ export class BackgroundClient implements Client {
     return await sendOne({ service, eventId: made.eventId, body, timeoutMs, signal, random: Math.random });
   }
 
-  synced(): Promise<Synced> {
-    return this.#parts.outbox.sync();
+  async synced(): Promise<Synced> {
+    const isDelivered = this.#overflow.mark();
+    const synced = await this.#parts.outbox.sync();
+    if (synced.kind === "failed" || isDelivered()) return synced;
+    const { events } = this.#overflow.pending;
+    return { kind: "failed", reason: `The outbox cannot be written: ${events} events are in memory only.` };
   }
 
   flush({ timeoutMs = CLOSE_TIMEOUT_MS_DEFAULT } = {}): Promise<Flushed> {
@@ -160,8 +165,26 @@ export class BackgroundClient implements Client {
     const flushed = await this.flush(options);
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
+    this.#moveOverflow();
+    const { events } = this.stats.pending;
     await this.#parts.outbox.close();
-    return flushed;
+    return flushed.kind === "pending" ? { ...flushed, events } : flushed;
+  }
+
+  /** What the disk did not take has a last chance there: it may have space again. */
+  #moveOverflow(): void {
+    const { outbox, reports } = this.#parts;
+    for (const bytes of this.#overflow.empty()) {
+      const appended = outbox.append(bytes);
+      if (appended.kind === "kept") continue;
+      const why = appended.kind === "full" ? "it has reached its bound" : appended.reason;
+      const message = `The outbox cannot be written, and the client is closed: ${why}`;
+      reports.dropped({
+        reason: "outbox_failed",
+        message,
+        eventId: eventIdIn(new TextDecoder().decode(bytes)),
+      });
+    }
   }
 
   #keep({ eventId, bytes }: EventBytes): ReturnType<Keep> {

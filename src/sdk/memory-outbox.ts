@@ -9,7 +9,12 @@ interface Entry {
   postponed: Postponed | undefined;
 }
 
-export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }): Outbox => {
+export interface MemoryOutbox extends Outbox {
+  /** Gives out everything that has no outcome, oldest first, postponed or not, and keeps nothing of it. */
+  empty(): readonly Uint8Array[];
+}
+
+export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }): MemoryOutbox => {
   /** In the order of their positions. */
   const entries = new Map<number, Entry>();
   let bytes = 0;
@@ -86,6 +91,12 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
       for (const entry of entries.values()) if (!entry.postponed?.isFirm) entry.postponed = undefined;
     },
     onArrival: () => {},
+    empty: () => {
+      const all = [...entries.values()].map((entry) => entry.bytes);
+      entries.clear();
+      bytes = 0;
+      return all;
+    },
     close: async () => {},
   };
 };

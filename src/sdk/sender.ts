@@ -7,7 +7,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver, Delivery, EventOutcome } from "./delivery.ts";
 import { textOf } from "./error-text.ts";
-import { isJsonObject } from "./json-object.ts";
+import { eventIdIn } from "./event-id.ts";
 import { REFUSED_RETRY_CAP_MS, RETRY_CAP_MS } from "./limits.ts";
 import type { Outbox, TakeLimits, Taken } from "./outbox.ts";
 import type { RejectedEvent, Reports } from "./reports.ts";
@@ -317,13 +317,4 @@ const decoder = new TextDecoder();
 const letterOf = (entry: Uint8Array, rejection: RejectedEvent["rejection"]): RejectedEvent => {
   const text = decoder.decode(entry);
   return { eventId: eventIdIn(text), rejection, text };
-};
-
-const eventIdIn = (text: string): string | undefined => {
-  try {
-    const event: unknown = JSON.parse(text);
-    return isJsonObject(event) && typeof event.event_id === "string" ? event.event_id : undefined;
-  } catch {
-    return undefined;
-  }
 };

@@ -1,6 +1,6 @@
 /** What is cut off, thrown, refused or away, and what the SDK makes of it. */
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeadLetterFile } from "../../src/sdk/dead-letters.ts";
@@ -13,9 +13,11 @@ import {
   createTestClient,
   withAudit,
 } from "../../src/sdk/index.ts";
+import { EVENT_BYTES_MAX } from "../../src/sdk/limits.ts";
 import { type Damage, Segment } from "../../src/sdk/segment.ts";
 import { uuid7 } from "../../src/sdk/uuid.ts";
 import { until } from "../support/until.ts";
+import { event, NOWHERE } from "./suite/events.ts";
 import { problemAnswer, takeAll, withScriptedService } from "./suite/scripted-service.ts";
 
 const temporaryFolder = () => {
@@ -70,6 +72,46 @@ test("what a failed sync has not synced is in the next one", async () => {
   files.made();
   for (let tried = 0; tried < 2; tried++) expect((await files.sync()).kind).toBe("failed");
   expect(files.isDue).toBe(true);
+});
+
+describe("events that the disk did not take, and nobody else, when the client is closed", () => {
+  test.each([
+    ["are in the folder if it can be written again", true, { inFolder: 3, dropped: {} }],
+    ["are dropped and told if it cannot", false, { inFolder: 1, dropped: { outbox_failed: 2 } }],
+  ])("%s; before that they are not called synced", async (_, isMended, { inFolder, dropped }) => {
+    using folder = temporaryFolder();
+    const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
+    const lost: (string | undefined)[] = [];
+    const client = createClient({
+      url: NOWHERE,
+      apiKey: "k",
+      // The smallest: each of these events has a file of its own.
+      outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX },
+      onDropped: ({ eventId }) => lost.push(eventId),
+      onProblem: () => {},
+    });
+    const capture = (event_id: string) =>
+      client.capture(event({ event_id, metadata: { text: "x".repeat(EVENT_BYTES_MAX / 5) } })).kind;
+    expect([capture("evt_1"), await client.synced()]).toEqual(["kept", { kind: "synced" }]);
+    renameSync(directory, away);
+    writeFileSync(directory, "no folder");
+    expect([capture("evt_2"), capture("evt_3")]).toEqual(["kept", "kept"]);
+    expect(await client.synced()).toEqual({
+      kind: "failed",
+      reason: expect.stringContaining("2 events are in memory only"),
+    });
+    if (isMended) {
+      rmSync(directory);
+      renameSync(away, directory);
+    }
+    expect(await client.close({ timeoutMs: 1 })).toMatchObject({ kind: "pending", events: inFolder });
+    const left = isMended ? directory : away;
+    const files = readdirSync(left).filter((name) => name.endsWith(".events"));
+    const text = files.map((name) => readFileSync(join(left, name), "utf8")).join("");
+    expect(text.match(/evt_\d/g)).toHaveLength(inFolder);
+    expect(client.stats).toMatchObject({ dropped, pending: { events: inFolder } });
+    expect(lost).toEqual(isMended ? [] : ["evt_2", "evt_3"]);
+  });
 });
 
 describe("what programs throw reaches nobody", () => {
