@@ -7,6 +7,7 @@ import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../limits.ts";
 import { eventIdOf } from "../log/event-id-of.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
+import { caseView } from "../projections/cases/case-view.ts";
 import { eventsOfFacts, type FoundCase, findCase } from "../projections/cases/queries.ts";
 import { eventsProjection } from "../projections/events/evolve.ts";
 import { EVENTS, isExpired } from "../projections/events/tables.ts";
@@ -76,11 +77,7 @@ export const selectRecords = async (
   const found =
     filter.correlationId === undefined
       ? undefined
-      : await findCase(dependencies.views, tenant, {
-          kind: "correlation",
-          value: filter.correlationId,
-          rules: dependencies.rules,
-        });
+      : await caseUntil(end, dependencies, { tenant, correlationId: filter.correlationId });
   if (found?.isShared) return { kind: "case_shared" };
   if (found && found.is.facts.length === 0 && found.hasExpired) return { kind: "case_expired" };
   if (filter.correlationId !== undefined && found === undefined) return { kind: "nothing" };
@@ -100,6 +97,19 @@ export const selectRecords = async (
     records.push({ sequence, leafIndex, isWithheld: withheld.has(sequence) });
   }
   return { kind: "selected", selection: { head, records, isComplete, case: found } };
+};
+
+/** The case as it was when the log ended there: what has come since may be under no signed head yet, and nothing in the bundle speaks of it. */
+const caseUntil = async (
+  end: number,
+  { views, rules }: SelectionDependencies,
+  { tenant, correlationId }: { readonly tenant: string; readonly correlationId: string },
+): Promise<FoundCase | undefined> => {
+  const found = await findCase(views, tenant, { kind: "correlation", value: correlationId, rules });
+  if (found === undefined) return undefined;
+  const facts = found.is.facts.filter(({ sequence }) => sequence <= end);
+  const later = found.is.facts.length - facts.length;
+  return later === 0 ? found : { ...found, ...caseView(tenant, facts, rules), events: found.events - later };
 };
 
 /** Waits until views and seal have come to where the log ends now. */

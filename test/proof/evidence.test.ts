@@ -3,8 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { selectRecords } from "../../src/evidence/selection.ts";
 import { EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
+import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
+import { createSqliteViews } from "../../src/views/sqlite.ts";
 import { manifestOf, type PackedFile, textOf, unpack, verify } from "../support/evidence-bundle.ts";
 import { diskFolder } from "../support/memory-folder.ts";
 import { RUNTIMES } from "../support/process.ts";
@@ -138,6 +141,30 @@ describe("a bundle", () => {
     const duties = textOf(files, "obligations.csv");
     expect(duties).toContain("pipa_37_2_kr");
     expect(duties).toContain("overdue");
+  });
+
+  test("of a case that is being written to ends where the log ended when it was asked for", async () => {
+    const { json } = await service.call("/v1/events?order=asc", { key: acme });
+    const [, decided, objected] = json.data.map(({ sequence }: { sequence: number }) => sequence);
+    const note = textOf((await bundle(acme)).files, "checkpoint");
+    await using views = createSqliteViews({ path: join(service.dataDir, "views.sqlite") });
+    const noRecord = () => {
+      throw new Error("the records of a case are in the views");
+    };
+    const selected = await selectRecords(
+      {
+        views,
+        log: { lastSequence: async () => objected, read: noRecord, follow: noRecord },
+        checkpoints: { last: async () => ({ note, revision: 1 }) },
+        rules: STANDARD_RULES,
+      },
+      { tenant: "acme", filter: { correlationId: "case-17" }, waitMs: 1000 },
+    );
+    if (selected.kind !== "selected") throw new Error(selected.kind);
+    const { records, case: found } = selected.selection;
+    expect(records.map(({ sequence }) => sequence)).toEqual([decided, objected]);
+    expect(found).toMatchObject({ events: 2, is: { reviews: [] } });
+    expect(found?.is.facts.map(({ id }) => id)).toEqual(["evt_decided", "evt_objected"]);
   });
 
   test("of a time holds the events that give themselves such a time", async () => {
