@@ -221,7 +221,7 @@ const decisionsTable = ({ decisions, hasMoreDecisions }: Subjects): Html =>
   decisions.length === 0
     ? html`<p class="none">No step is missing from a decision that the log names.</p>`
     : html`${table(DECISIONS, decisions)}
-${hasMoreDecisions ? html`<p>There are more; <code>GET /v1/registers/decisions</code> lists all.</p>` : html``}`;
+${hasMoreDecisions ? html`<p>There are more; <code>GET /v1/decisions</code> lists all.</p>` : html``}`;
 
 const nobody = (row: Entry, name: string): Html =>
   orNone(typeof row[name] === "string" ? String(row[name]) : undefined, "none is recorded");

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { selectRecords } from "../../src/evidence/selection.ts";
-import { EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
+import { EVIDENCE_SUMMARY_ROWS_MAX, EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
@@ -183,6 +183,22 @@ describe("a bundle", () => {
     expect(page).toContain("overdue");
     expect(page).toContain("notice, explanation, objection resolution");
     expect(page).not.toMatch(/<script|<link|<img|https?:|@import|url\(/);
+  });
+
+  test("names no path that is not there, also where it shows the first rows only", async () => {
+    const key = await service.makeKey("many");
+    const all = Array.from({ length: EVIDENCE_SUMMARY_ROWS_MAX + 1 }, (_, index) =>
+      event({ event_id: `evt_many_${index}`, asset_id: `asset_${index}` }),
+    );
+    await send(key, all);
+    const { files } = await bundle(key);
+    const { json } = await service.call("/docs/json");
+    const known = new Set(Object.keys(json.paths));
+    const pages = textOf(files, "summary.html") + textOf(files, "VERIFY.md");
+    const named = new Set([...pages.matchAll(/GET (\/[\w/]*)/g)].map(([, path = ""]) => path));
+    expect(named).toContain("/v1/assets");
+    expect(pages).toMatch(/GET \S*decisions\b/);
+    expect([...named].filter((path) => !known.has(path))).toEqual([]);
   });
 
   test("may be made twice: the records, their proofs and the tables are the same bytes", async () => {
