@@ -1,6 +1,7 @@
 /** Whom and what a bundle is about: its assets with who answers for them, and the decisions whose steps are not all in the log. */
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
 import { assetEntry, assetList, findAsset } from "../projections/assets/queries.ts";
+import { findNoticeToPerson, missingBeside } from "../projections/cases/notice-to-person.ts";
 import { decisionList, decisionsRegister } from "../projections/cases/registers/decisions.ts";
 import { entryOf, listRows } from "../projections/list.ts";
 import type { Row } from "../views/tables.ts";
@@ -13,8 +14,9 @@ export interface Subjects {
   readonly assets: readonly Entry[];
   /** Not all of them are here. */
   readonly hasMoreAssets: boolean;
-  /** With steps that the log does not hold. */
+  /** With steps that the log does not hold; of those without a notice that names them, these only that have no other to the same person. */
   readonly decisions: readonly Entry[];
+  /** Not all that the register says it of were looked at. */
   readonly hasMoreDecisions: boolean;
 }
 
@@ -28,24 +30,33 @@ interface Question {
 
 export const readSubjects = async (views: ViewStore, question: Question): Promise<Subjects> => {
   const assets = await firstOf(assetEntries(views, question));
-  const decisions = await firstOf(lackingDecisions(views, question));
+  const lacking = await firstOf(lackingDecisions(views, question));
+  const decisions: Entry[] = [];
+  // Only for those that may be shown: a look at the events of a person takes long where there are many.
+  for (const row of lacking.found) {
+    const { missing, ...entry } = entryOf(decisionList, row, question.at);
+    const lacksNotice = Array.isArray(missing) && missing.includes("notice");
+    const notice = lacksNotice ? await findNoticeToPerson(views, question.tenant, row) : undefined;
+    const steps = missingBeside(notice, missing);
+    if (steps.length > 0) decisions.push({ ...entry, missing: steps });
+  }
   return {
-    assets: assets.entries,
+    assets: assets.found,
     hasMoreAssets: assets.hasMore,
-    decisions: decisions.entries,
-    hasMoreDecisions: decisions.hasMore,
+    decisions,
+    hasMoreDecisions: lacking.hasMore,
   };
 };
 
-const firstOf = async (
-  entries: AsyncIterable<Entry>,
-): Promise<{ readonly entries: readonly Entry[]; readonly hasMore: boolean }> => {
-  const found: Entry[] = [];
-  for await (const entry of entries) {
-    if (found.length === EVIDENCE_SUMMARY_ROWS_MAX) return { entries: found, hasMore: true };
-    found.push(entry);
+const firstOf = async <Item>(
+  items: AsyncIterable<Item>,
+): Promise<{ readonly found: readonly Item[]; readonly hasMore: boolean }> => {
+  const found: Item[] = [];
+  for await (const item of items) {
+    if (found.length === EVIDENCE_SUMMARY_ROWS_MAX) return { found, hasMore: true };
+    found.push(item);
   }
-  return { entries: found, hasMore: false };
+  return { found, hasMore: false };
 };
 
 async function* assetEntries(
@@ -65,10 +76,11 @@ async function* assetEntries(
   }
 }
 
+/** By the register, which knows the notices only that name a decision or its case. */
 async function* lackingDecisions(
   views: ViewStore,
-  { tenant, filter, selection, at }: Question,
-): AsyncGenerator<Entry> {
+  { tenant, filter, selection }: Question,
+): AsyncGenerator<Row> {
   const where =
     filter.assetId === undefined
       ? []
@@ -76,8 +88,5 @@ async function* lackingDecisions(
   const rows: AsyncIterable<Row> | Iterable<Row> = selection.case
     ? decisionsRegister.rowsOf(selection.case)
     : listRows(views, tenant, decisionList, { where, pageRows: PAGE_ROWS_MAX });
-  for await (const row of rows) {
-    const entry = entryOf(decisionList, row, at);
-    if (Array.isArray(entry.missing) && entry.missing.length > 0) yield entry;
-  }
+  for await (const row of rows) if (row.missing !== "[]") yield row;
 }

@@ -218,10 +218,10 @@ const DECISIONS: readonly Column[] = [
 ];
 
 const decisionsTable = ({ decisions, hasMoreDecisions }: Subjects): Html =>
-  decisions.length === 0
+  decisions.length === 0 && !hasMoreDecisions
     ? html`<p class="none">No step is missing from a decision that the log names.</p>`
-    : html`${table(DECISIONS, decisions)}
-${hasMoreDecisions ? html`<p>There are more; <code>GET /v1/decisions</code> lists all.</p>` : html``}`;
+    : html`${decisions.length === 0 ? html`` : table(DECISIONS, decisions)}
+${hasMoreDecisions ? html`<p>There may be more: <code>GET /v1/decisions</code> lists all, each with what is missing.</p>` : html``}`;
 
 const nobody = (row: Entry, name: string): Html =>
   orNone(typeof row[name] === "string" ? String(row[name]) : undefined, "none is recorded");

@@ -185,6 +185,35 @@ describe("a bundle", () => {
     expect(page).not.toMatch(/<script|<link|<img|https?:|@import|url\(/);
   });
 
+  test("misses no notice that was shown to the person, as the decision itself does not", async () => {
+    const key = await service.makeKey("told");
+    const person = { subject_hash: HASH, timestamp: "2026-02-01T00:00:00Z" };
+    const decided = (decision_id: string, members: object) =>
+      event({
+        event_id: `evt_${decision_id}`,
+        correlation_id: "told",
+        ...members,
+        metadata: { decision_id },
+      });
+    await send(key, [
+      event({ ...person, event_id: "evt_nameless", event_type: "transparency.notice_shown" }),
+      decided("dec_told", { ...person, timestamp: "2026-02-02T00:00:00Z" }),
+      decided("dec_before", { ...person, timestamp: "2026-01-31T00:00:00Z" }),
+      decided("dec_nobody", {}),
+    ]);
+    for (const query of ["", "asset_id=credit_model", "correlation_id=told"]) {
+      const page = textOf((await bundle(key, query)).files, "summary.html");
+      const lacking = page.slice(
+        page.indexOf("<h2>Decisions with missing steps"),
+        page.indexOf("<h2>Who to ask"),
+      );
+      const named = lacking.replaceAll("<wbr>", "").match(/dec_[a-z]+/g);
+      expect([query, named?.sort()]).toEqual([query, ["dec_before", "dec_nobody"]]);
+    }
+    const { json } = await service.call("/v1/decisions/dec_told", { key });
+    expect(json.data).toMatchObject({ missing: [], notice_to_person: { event_id: "evt_nameless" } });
+  });
+
   test("names no path that is not there, also where it shows the first rows only", async () => {
     const key = await service.makeKey("many");
     const all = Array.from({ length: EVIDENCE_SUMMARY_ROWS_MAX + 1 }, (_, index) =>

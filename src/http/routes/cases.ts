@@ -7,7 +7,7 @@ import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import type { CaseView } from "../../projections/cases/case-view.ts";
-import { findNoticeToPerson } from "../../projections/cases/notice-to-person.ts";
+import { findNoticeToPerson, missingBeside } from "../../projections/cases/notice-to-person.ts";
 import { eventsOfFacts, type FoundCase, findCase } from "../../projections/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../../projections/cases/registers/decisions.ts";
 import { humanReviewList, humanReviewsRegister } from "../../projections/cases/registers/human-reviews.ts";
@@ -111,33 +111,37 @@ const readDecision = ({ views, now, rules }: Dependencies) =>
       const decision = found?.is.decisions.find(({ id }) => id === value);
       if (found?.hasExpired && !decision) return problem(call.context, "case_expired");
       if (!found || !decision) return notFound(call, "decision");
-      const noticeToPerson = await findNoticeToPerson(views, tenant, decision);
+      const [row] = decisionsRegister.rowsOf(found).filter(isOf(decision));
+      if (!row) throw new Error("a decision has a row");
+      const noticeToPerson = await findNoticeToPerson(views, tenant, row);
       return answerWithTimeline(
         views,
         call,
         decision.facts,
-        decisionEntry({ found, decision, rules, at, noticeToPerson }),
+        decisionEntry({ found, decision, row, rules, at, noticeToPerson }),
       );
     },
   });
 
+const isOf =
+  ({ id }: Decision) =>
+  (row: Row): boolean =>
+    row.decision_id === id;
+
 const decisionEntry = (parts: {
   found: FoundCase;
   decision: Decision;
+  row: Row;
   rules: Rules;
   at: string;
   noticeToPerson: Fact | undefined;
 }) => {
-  const { found, decision, rules, at, noticeToPerson } = parts;
-  const isOfDecision = (row: Row): boolean => row.decision_id === decision.id;
-  const own = (register: Register) => register.rowsOf(found).filter(isOfDecision);
-  const [row] = own(decisionsRegister);
-  if (!row) throw new Error("a decision has a row");
+  const { found, decision, row, rules, at, noticeToPerson } = parts;
+  const own = (register: Register) => register.rowsOf(found).filter(isOf(decision));
   const { missing, ...entry } = entryOf(decisionList, row, at);
-  const lacking = Array.isArray(missing) ? missing : [];
   return {
     ...entry,
-    missing: noticeToPerson ? lacking.filter((step) => step !== "notice") : lacking,
+    missing: missingBeside(noticeToPerson, missing),
     notice_to_person: noticeToPerson
       ? { sequence: noticeToPerson.sequence, event_id: noticeToPerson.id, at: timeOf(noticeToPerson) }
       : null,
@@ -315,7 +319,7 @@ const DECISION: Operation = {
   tag: "Reading",
   summary: "The dossier of one decision",
   description:
-    "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps named, the duties and their clocks, and every event as it was sent. `notice_to_person` is a notice about the asset to the same person that names neither a decision nor a correlation.",
+    "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps named, the duties and their clocks, and every event as it was sent. `notice_to_person` is a notice about the asset to the same person that names neither a decision nor a correlation; where there is one, `notice` is not `missing`.",
   scope: "events:read",
   parameters: [pathParameter("decision_id", "dec_42"), MIN_SEQUENCE],
   answer: { status: 200, description: "The dossier.", schema: DecisionAnswer, example: DECISION_EXAMPLE },

@@ -2,39 +2,47 @@
  * A notice that names neither decision nor correlation still tells the person: the last one about this asset to the same person until the decision. It is
  * shown apart, because nothing in it says that it is about this decision.
  */
-import { type Decision, NOTICE_TYPES } from "../../cases/case.ts";
+import { NOTICE_TYPES } from "../../cases/case.ts";
 import { type Fact, factOf, inOrder } from "../../cases/fact.ts";
 import { eventFacts } from "../../event/facts.ts";
 import { WHOLE_SECONDS } from "../../event/formats.ts";
 import { readEvent } from "../../event/read-event.ts";
 import { NOTICES_LOOKED_AT_MAX, NOTICES_PER_PAGE } from "../../limits.ts";
+import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { type EventFilter, type StoredEvent, searchEvents } from "../events/queries.ts";
 
+/** Of a decision as the register has it. */
 export const findNoticeToPerson = async (
   views: ViewStore,
   tenant: string,
-  { made, facts }: Decision,
+  decision: Row,
 ): Promise<Fact | undefined> => {
-  const subject = made?.subject ?? facts.find(({ subject: known }) => known !== undefined)?.subject;
-  if (!made || subject === undefined) return undefined;
+  const { made_at: madeAt, subject_hash: subjectHash } = decision;
+  if (typeof madeAt !== "string" || typeof subjectHash !== "string") return undefined;
   let last: Fact | undefined;
   for (const eventType of NOTICE_TYPES) {
     const filter: EventFilter = {
-      assetId: made.asset,
-      subjectHash: subject,
+      assetId: rowText(decision, "asset_id"),
+      subjectHash,
       eventType,
       timeField: "timestamp",
-      to: `${made.at.slice(0, WHOLE_SECONDS)}.999999999Z`,
+      to: `${madeAt.slice(0, WHOLE_SECONDS)}.999999999Z`,
       order: "desc",
     };
     for await (const event of newestEvents(views, tenant, filter)) {
       const notice = namelessFact(event);
-      if (notice === undefined || notice.at > made.at) continue;
+      if (notice === undefined || notice.at > madeAt) continue;
       if (last === undefined || inOrder(last, notice) < 0) last = notice;
     }
   }
   return last;
+};
+
+/** Steps that the log does not hold, once such a notice is looked for as well. */
+export const missingBeside = (noticeToPerson: Fact | undefined, missing: unknown): readonly unknown[] => {
+  const steps: readonly unknown[] = Array.isArray(missing) ? missing : [];
+  return noticeToPerson ? steps.filter((step) => step !== "notice") : steps;
 };
 
 /** They come by the order of arrival, which says nothing of when a notice was shown: so all are looked at, up to a bound. */

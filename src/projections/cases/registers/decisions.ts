@@ -118,5 +118,10 @@ export const decisionList: List = {
   orderBy: ["at", "decision_id"],
   filters: ["asset_id", "subject_hash", "outcome"],
   hidden: ["at", "notice_event_id", "legal_bases"],
-  json: { missing: Type.Array(Type.String(), { description: "Steps that the log does not hold." }) },
+  json: {
+    missing: Type.Array(Type.String(), {
+      description:
+        "Steps that the log does not hold. `notice`: no notice that names the decision or its case was shown before it; one that names neither is looked for in `/v1/decisions/{decision_id}` alone.",
+    }),
+  },
 };
