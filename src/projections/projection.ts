@@ -69,8 +69,8 @@ export interface Rule<Taken> extends ViewDefinition {
   readonly everyRecord?: true;
   /** The rows of EVENTS of all records are at hand, as if `stateKeys` had named them. */
   readonly asksForEvents?: true;
-  /** What retention took from the live view goes from the one that was made from the log now, and nothing else. */
-  expireAlike?(live: Snapshot, made: ViewStore): Promise<void>;
+  /** What retention took from the live view goes from the one that was made from the log now, and nothing else. Once: it has everything. */
+  expireAlike?(live: Snapshot, made: Pick<ViewStore, "load" | "revise">): Promise<void>;
   stateKeys(taken: readonly Taken[]): readonly StateKey[];
   /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
   furtherKeys?(states: States, taken: Taken): readonly StateKey[];

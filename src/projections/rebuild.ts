@@ -5,10 +5,10 @@
 import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { type DeadLetter, VIEW_REVISIONS, type ViewStore } from "../views/view-store.ts";
+import { type DeadLetter, VIEW_REVISIONS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
 import { createLaneReading, type Stopped } from "./lane.ts";
 import type { Projection } from "./projection.ts";
-import { isShadowOf, shadowDefinition, shadowOf } from "./shadow.ts";
+import { isShadowOf, shadowDefinition, shadowOf, storeOfShadow } from "./shadow.ts";
 import { waitForPosition } from "./wait-for-position.ts";
 
 export interface RebuildDependencies {
@@ -46,6 +46,7 @@ export const rebuildView = async (
     ...dependencies,
     onProgress: (progress) => void deadLetters.push(...progress.deadLetters),
   });
+  let isExpiredAlike = false;
   try {
     let position: Sequence = 0;
     for (let tries = 0; tries < REPLACE_TRIES_MAX; ) {
@@ -60,6 +61,12 @@ export const rebuildView = async (
       }
       if ((await leadersRevision()) !== revision)
         return { kind: "given_up", reason: `the view of ${leader} was made again meanwhile` };
+      if (!isExpiredAlike) {
+        // Who looks next may keep longer, and would leave what has gone already. All rows are read for it, so the log is caught up with once more.
+        await expireAlike(views, projection, definition);
+        isExpiredAlike = true;
+        continue;
+      }
       const replaced = await views.replace({ view: projection, by: definition, lagMax: REPLACE_LAG_MAX });
       if (replaced === "replaced") {
         await settled(dependencies, projection);
@@ -71,6 +78,15 @@ export const rebuildView = async (
   } finally {
     await views.drop(definition.name);
   }
+};
+
+const expireAlike = async (
+  views: ViewStore,
+  projection: Projection,
+  definition: ViewDefinition,
+): Promise<void> => {
+  const made = storeOfShadow(views, projection, definition);
+  await views.snapshot(projection, async (live) => projection.expireAlike?.(live, made));
 };
 
 /**

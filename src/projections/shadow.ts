@@ -1,7 +1,7 @@
 /** A projection that writes beside its live tables: the same rule, into tables of other names, and with a position of its own. */
 import type { Row, Table } from "../views/tables.ts";
 import type { TextIndex } from "../views/text-index.ts";
-import type { ViewDefinition, Write } from "../views/view-store.ts";
+import type { ViewDefinition, ViewStore, Write } from "../views/view-store.ts";
 import type { Projection, Rule, StateKey, States } from "./projection.ts";
 
 /** `generation`: a few letters that no earlier shadow had, so that no index keeps the name of another. */
@@ -23,20 +23,43 @@ export const shadowOf = (projection: Projection, shadow: ViewDefinition): Projec
     ? { ...shadowRule(projection, shadow), takes: "entries" }
     : shadowRule(projection, shadow);
 
-const shadowRule = <Taken>(projection: Rule<Taken>, shadow: ViewDefinition): Rule<Taken> => {
+/** A store in which the tables of the view are those of its shadow. */
+export const storeOfShadow = (
+  views: Pick<ViewStore, "load" | "revise">,
+  view: ViewDefinition,
+  shadow: ViewDefinition,
+): Pick<ViewStore, "load" | "revise"> => {
+  const { moved, movedKeys, movedWrite } = movesInto(view, shadow);
+  return {
+    load: (table, keys) => views.load(moved(table), keys),
+    revise: ({ expected, writes }) =>
+      views.revise({ views: [shadow], expected: movedKeys(expected), writes: writes.map(movedWrite) }),
+  };
+};
+
+const movesInto = (view: ViewDefinition, shadow: ViewDefinition) => {
   const beside = new Map<Table, Table>();
-  for (const [index, table] of projection.tables.entries()) {
+  for (const [index, table] of view.tables.entries()) {
     const other = shadow.tables[index];
     if (other) beside.set(table, other);
   }
   const indexesBeside = new Map<TextIndex, TextIndex>();
-  for (const [place, index] of (projection.textIndexes ?? []).entries()) {
+  for (const [place, index] of (view.textIndexes ?? []).entries()) {
     const other = shadow.textIndexes?.[place];
     if (other) indexesBeside.set(index, other);
   }
   const moved = (table: Table): Table => beside.get(table) ?? table;
-  const movedKeys = (keys: readonly StateKey[]): readonly StateKey[] =>
-    keys.map(({ table, key }) => ({ table: moved(table), key }));
+  const movedKeys = <Key extends StateKey>(keys: readonly Key[]): readonly Key[] =>
+    keys.map((key) => ({ ...key, table: moved(key.table) }));
+  const movedWrite = (write: Write): Write =>
+    write.kind === "index" || write.kind === "unindex"
+      ? { ...write, index: indexesBeside.get(write.index) ?? write.index }
+      : { ...write, table: moved(write.table) };
+  return { moved, movedKeys, movedWrite };
+};
+
+const shadowRule = <Taken>(projection: Rule<Taken>, shadow: ViewDefinition): Rule<Taken> => {
+  const { moved, movedKeys, movedWrite } = movesInto(projection, shadow);
   const known = new WeakMap<States, States>();
   /** The same for the same: a projection may remember what it asked of them. */
   const movedStates = (states: States): States => {
@@ -47,10 +70,6 @@ const shadowRule = <Taken>(projection: Rule<Taken>, shadow: ViewDefinition): Rul
     known.set(states, made);
     return made;
   };
-  const movedWrite = (write: Write): Write =>
-    write.kind === "index" || write.kind === "unindex"
-      ? { ...write, index: indexesBeside.get(write.index) ?? write.index }
-      : { ...write, table: moved(write.table) };
   const { furtherKeys } = projection;
   return {
     ...shadow,

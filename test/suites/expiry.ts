@@ -541,20 +541,30 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
       expect(await scene.shown()).toEqual([]);
     });
 
-    test("a view that is rebuilt beside the live one brings expired events back until the next look, which is not an hour away", async () => {
-      await using scene = await sceneOf(many(5));
+    test("what has expired stays so in a view that is rebuilt, whatever holds and policies have come since", async () => {
+      await using scene = await sceneOf([
+        ...many(5, { tags: { a: "red" } }),
+        event("kept", { timestamp: "2027-11-20T10:00:00Z" }),
+      ]);
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
       const worker = scene.worker();
-      await worker.look(signal);
+      expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 5 });
+      const gone = { tenant: "acme", event_id: "evt_0" };
+      const before = await scene.views.load(EVENTS, [gone]);
+      scene.setPolicy({});
+      scene.hold({ asset_id: "credit_model" });
       const rebuilt = await rebuildView(
         { log: scene.log, views: scene.views, clock: () => at(0), leader: "events", onProgress: () => {} },
         eventsProjection,
         signal,
       );
-      expect(rebuilt).toMatchObject({ kind: "replaced", position: 5 });
-      expect(await scene.shown()).toHaveLength(5);
-      expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 5 });
+      expect(rebuilt).toMatchObject({ kind: "replaced", position: 6 });
+      expect(await scene.shown()).toEqual(["kept"]);
+      expect(await scene.views.load(EVENTS, [gone])).toEqual(before);
+      // The next look is not an hour away.
+      expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 0 });
+      expect(await scene.differences()).toEqual([]);
     });
 
     test("verified against the log, expired events are no difference, and everything else is one", async () => {

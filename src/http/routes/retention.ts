@@ -275,7 +275,7 @@ const HOLD: Operation = {
   tag: "Retention",
   summary: "Place a hold",
   description:
-    "Nothing of the asset or the case expires until the hold is released, however old it is. What has expired before does not come back.",
+    "Nothing of the asset or the case expires until the hold is released, however old it is. What has expired before does not come back by it, unless the views start from nothing again.",
   scope: SCOPE,
   body: {
     schema: HoldRequest,

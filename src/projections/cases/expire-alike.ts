@@ -8,7 +8,7 @@ import { CASE_NODES } from "./tables.ts";
 
 export const expireCasesAlike = async (
   live: Snapshot,
-  made: ViewStore,
+  made: Pick<ViewStore, "load" | "revise">,
   { view, rules }: { readonly view: ViewDefinition; readonly rules: Rules },
 ): Promise<void> => {
   for await (const page of live.rows(CASE_NODES)) {

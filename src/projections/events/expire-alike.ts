@@ -6,7 +6,7 @@ import { EVENTS, isExpired, sequenceOf } from "./tables.ts";
 
 export const expireEventsAlike = async (
   live: Snapshot,
-  made: ViewStore,
+  made: Pick<ViewStore, "load" | "revise">,
   view: ViewDefinition,
 ): Promise<void> => {
   for await (const page of live.rows(EVENTS)) {
