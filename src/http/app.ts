@@ -144,11 +144,15 @@ const handlerOf = (
 /** "http://" and four characters: where Elysia 1.4 begins to look for the path. */
 const ELYSIA_PATH_SEARCH_START = 11;
 
-/** With a shorter Host, such as `api`, Elysia would find no path and answer 404 (measured). The host means nothing here. */
+/**
+ * With a shorter Host, such as `api`, Elysia would find no path and answer 404 (measured); without one, as HTTP/1.0 allows, the URL is the path
+ * alone. The host means nothing here.
+ */
 const withRoutableUrl = (request: Request): Request => {
-  const pathStart = request.url.indexOf("/", "http://".length);
+  const { url } = request;
+  const pathStart = url.startsWith("/") ? 0 : url.indexOf("/", "http://".length);
   if (pathStart >= ELYSIA_PATH_SEARCH_START) return request;
-  return new Request(`http://localhost${request.url.slice(pathStart)}`, request);
+  return new Request(`http://localhost${url.slice(pathStart)}`, request);
 };
 
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {

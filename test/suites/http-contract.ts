@@ -109,6 +109,18 @@ export const testHttpContract = (runtime: Runtime): void => {
     ]) {
       expect([path, (await service.call(path)).status]).toEqual([path, 200]);
     }
+    // A name as short as a container's, and none, as a check by HTTP/1.0 sends.
+    for (const host of ["x", ""]) {
+      for (const [path, told] of [
+        ["/health/ready", "ready"],
+        ["/v1/sandbox/ping", "watermark"],
+      ] as const) {
+        const reading = await openUntaken(service.url + path, { host, connection: "close" });
+        const answer = await reading.text();
+        expect([host, path, answer.split("\r\n")[0]]).toEqual([host, path, "HTTP/1.1 200 OK"]);
+        expect(answer).toContain(told);
+      }
+    }
     // Neither a stream that is open nor a reader that takes nothing keeps it from stopping.
     const large = Array.from({ length: 60 }, (_, index) =>
       event({ event_id: `evt_large_${index}`, metadata: { padding: "x".repeat(200_000) } }),
