@@ -2,7 +2,8 @@
  * One connection to the broker. It never gives up reconnecting, and it always knows whether it is connected, because nats.js drops
  * what is published while it is not (measured): who publishes must ask first.
  */
-import { connect, Events, type NatsConnection } from "nats";
+import { connect, ErrorCode, Events, type NatsConnection, NatsError } from "nats";
+import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { describeError } from "./api-errors.ts";
 import {
@@ -50,15 +51,17 @@ const RECONNECT_WAIT_MS = 250;
 const PING_INTERVAL_MS = 5_000;
 
 export const connectToBroker = async (options: {
-  /** One or more `nats://user:password@host:port`, separated by commas; the credentials of the first are used. */
+  /** One or more `nats://user:password@host:port`, or all of them `tls://`, separated by commas; the credentials of the first are used. */
   readonly url: string;
   readonly name: string;
   readonly logger: Logger;
 }): Promise<BrokerConnection> => {
-  const { servers, credentials } = parseServers(options.url);
+  const { servers, credentials, needsTls } = parseServers(options.url);
   const nats = await connect({
     servers,
     ...credentials,
+    // The scheme alone means nothing to nats.js, which then says the password to a server without TLS (measured).
+    ...(needsTls && { tls: {} }),
     name: options.name,
     timeout: CONNECT_MS_MAX,
     maxReconnectAttempts: -1,
@@ -66,11 +69,15 @@ export const connectToBroker = async (options: {
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,
   }).catch((error: unknown) => {
+    if (error instanceof NatsError && error.code === ErrorCode.ServerOptionNotAvailable)
+      throw new BrokerRefusedError(
+        `The NATS server at ${servers.join(", ")} does not offer TLS, which tls:// asks for. Set up TLS there, or write nats:// where the network may read what is sent.`,
+      );
     throw new BrokerRefusedError(`No connection to NATS at ${servers.join(", ")}: ${describeError(error)}.`, {
       isFinal: false,
     });
   });
-  const refusal = versionRefusal(nats.info?.version ?? "");
+  const refusal = versionRefusal(nats.info?.version ?? "") ?? payloadRefusal(nats.info?.max_payload ?? 0);
   if (refusal !== undefined) {
     await nats.close();
     throw new BrokerRefusedError(refusal);
@@ -139,14 +146,27 @@ const versionRefusal = (text: string): string | undefined => {
   return `The NATS server is version ${text || "unknown"}; Prooftrail needs ${floor} or newer (atomic batch publish).`;
 };
 
+/** A larger message makes the server close the connection, for everybody who shares it (measured on 2.15.1). */
+const payloadRefusal = (bytes: number): string | undefined =>
+  bytes >= RECORD_BYTES_MAX
+    ? undefined
+    : `The NATS server takes messages of at most ${bytes} bytes; an event and what is stored with it can have ${RECORD_BYTES_MAX}. Set max_payload in its configuration to ${RECORD_BYTES_MAX} or more (1048576 unless set).`;
+
+const RECORD_BYTES_MAX = EVENT_BYTES_MAX + RECORD_OVERHEAD_BYTES_MAX;
+
 const parseServers = (
   url: string,
-): { servers: string[]; credentials: { user?: string; pass?: string; token?: string } } => {
+): {
+  servers: string[];
+  credentials: { user?: string; pass?: string; token?: string };
+  needsTls: boolean;
+} => {
   const urls = url.split(",").map((text) => new URL(text.trim()));
   const [first] = urls;
   const user = decodeURIComponent(first?.username ?? "");
   const pass = decodeURIComponent(first?.password ?? "");
   const servers = urls.map(({ protocol, host }) => `${protocol}//${host}`);
-  if (user === "") return { servers, credentials: {} };
-  return { servers, credentials: pass === "" ? { token: user } : { user, pass } };
+  const needsTls = first?.protocol === "tls:";
+  if (user === "") return { servers, credentials: {}, needsTls };
+  return { servers, credentials: pass === "" ? { token: user } : { user, pass }, needsTls };
 };

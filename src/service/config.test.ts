@@ -84,6 +84,16 @@ test("nobody adds event types of the group that Prooftrail keeps for itself", ()
   expect(readConfig({ EXTRA_EVENT_TYPES: "system,systems.started,sdk.system" }).kind).toBe("valid");
 });
 
+test("a list of NATS servers has TLS for all of them or for none", () => {
+  for (const url of ["nats://a:4222,tls://b:4222", "tls://a:4222,nats://b:4222"]) {
+    const result = readConfig({ NATS_PROVISION_URL: url });
+    const [error = ""] = result.kind === "invalid" ? result.errors : [];
+    expect(error).toStartWith("NATS_PROVISION_URL must be nats://user:password@host:port, or tls://");
+  }
+  for (const url of ["tls://a:4222,tls://b:4222", "nats://a:4222,nats://b:4222", "tls://a"])
+    expect(readConfig({ NATS_URL: url }).kind).toBe("valid");
+});
+
 test("lists are taken apart", () => {
   const result = readConfig({
     ROLES: "projector,api",

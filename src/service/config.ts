@@ -50,7 +50,9 @@ const setting = (options: { pattern: string; description: string; default: strin
 
 const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.source.slice(1, -1)})*$`;
 const KEY_RING_ENTRY = "(public:)?[0-9a-f]{64}";
-const NATS = "^(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*$";
+const NATS = `${list(/^nats:\/\/[^\s,]+$/)}|${list(/^tls:\/\/[^\s,]+$/)}`;
+const NATS_EXPECTS =
+  "nats://user:password@host:port, or tls:// for a server with TLS, several of one kind separated by commas";
 
 export const Environment = Type.Object({
   HOST: setting({
@@ -75,16 +77,16 @@ export const Environment = Type.Object({
   NATS_URL: setting({
     pattern: NATS,
     description:
-      "NATS server or servers (2.12.1 or newer, with JetStream), separated by commas. Unset: a broker of our own as a child process.",
+      "NATS server or servers (2.12.1 or newer, with JetStream), separated by commas; with `tls://` none is used without TLS. Unset: a broker of our own as a child process.",
     default: "unset",
-    expects: "nats://user:password@host:port, several separated by commas",
+    expects: NATS_EXPECTS,
   }),
   NATS_PROVISION_URL: setting({
     pattern: NATS,
     description:
       "The same server with the credentials of a user that may create and update streams; used only while that is done.",
     default: "NATS_URL",
-    expects: "nats://user:password@host:port, several separated by commas",
+    expects: NATS_EXPECTS,
   }),
   NATS_SERVER_BIN: setting({
     pattern: "^[^\\u0000]+$",

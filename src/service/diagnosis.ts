@@ -175,7 +175,7 @@ const connectAll = async (place: BrokerPlace, stack: AsyncDisposableStack) => {
   } catch (error) {
     if (!(error instanceof BrokerRefusedError)) throw error;
     const advice = error.isFinal
-      ? "Run a newer nats-server."
+      ? "Mend the server, or the URL, as that says."
       : place.configuration === undefined
         ? "Check NATS_URL and NATS_PROVISION_URL, their users, and that the server runs."
         : "Start the service: it runs the broker.";

@@ -227,28 +227,43 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(errors).not.toContain("at async");
   });
 
-  test("a NATS server that is too old", async () => {
+  test.each([
+    [
+      "is too old",
+      "nats",
+      { version: "2.9.10", max_payload: 1_048_576 },
+      "The NATS server is version 2.9.10; Prooftrail needs 2.12.1 or newer",
+    ],
+    [
+      "takes no message as large as an event may be",
+      "nats",
+      { version: "2.15.1", max_payload: 266_239 },
+      "Set max_payload in its configuration to 266240 or more",
+    ],
+    ["offers no TLS and shall", "tls", { version: "2.15.1", max_payload: 1_048_576 }, "does not offer TLS"],
+  ])("a NATS server that %s, at once", async (_, scheme, told, reason) => {
     await using folder = await dataFolder();
-    const info = JSON.stringify({
-      server_id: "x",
-      version: "2.9.10",
-      max_payload: 1_048_576,
-      headers: true,
-      proto: 1,
-    });
+    const info = JSON.stringify({ server_id: "x", headers: true, proto: 1, ...told });
+    let heard = "";
     const { promise, resolve } = Promise.withResolvers<number>();
-    const old = createServer((socket) => {
+    const server = createServer((socket) => {
       socket.write(`INFO ${info}\r\n`);
-      socket.on("data", (data) => data.includes("PING") && socket.write("PONG\r\n"));
+      socket.on("data", (data) => {
+        heard += data;
+        if (data.includes("PING")) socket.write("PONG\r\n");
+      });
       socket.on("error", () => {});
     }).listen(0, "127.0.0.1", () => {
-      const address = old.address();
+      const address = server.address();
       resolve(typeof address === "object" && address ? address.port : 0);
     });
-    const [exitCode, errors] = await refusal({ NATS_URL: `nats://127.0.0.1:${await promise}` }, folder.path);
-    old.close();
+    const url = `${scheme}://user:hunter2@127.0.0.1:${await promise}`;
+    const [exitCode, errors] = await refusal({ NATS_URL: url }, folder.path);
+    server.close();
     expect(exitCode).toBe(1);
-    expect(errors).toContain("The NATS server is version 2.9.10; Prooftrail needs 2.12.1 or newer");
+    expect(errors).toContain(reason);
+    expect(heard.includes("hunter2")).toBe(scheme === "nats");
+    expect(errors).not.toContain("hunter2");
   });
 
   test("a NATS server that is no cluster and shall keep three copies, empty or with streams of one copy, at once", async () => {
