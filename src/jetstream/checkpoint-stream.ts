@@ -10,7 +10,7 @@ import type { LogReader } from "../log/event-log.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { publicKey } from "../proof/key-ring.ts";
 import { answered } from "./answered.ts";
-import { API_ERROR, apiErrorCode } from "./api-errors.ts";
+import { apiErrorCode, isWrongLastSequence } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
 import { createLogReader } from "./reader.ts";
@@ -35,7 +35,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
       return stored;
     } catch (error) {
       // A stream that refuses a revision may store another.
-      if (apiErrorCode(error) !== API_ERROR.wrongLastSequence) clock.failed();
+      if (!isWrongLastSequence(apiErrorCode(error))) clock.failed();
       throw error;
     }
   };
@@ -53,7 +53,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
           const { seq } = await publish(checkpointSubject(tenant), note, after);
           return { kind: "written", revision: seq };
         } catch (error) {
-          if (apiErrorCode(error) === API_ERROR.wrongLastSequence) return { kind: "conflict" };
+          if (isWrongLastSequence(apiErrorCode(error))) return { kind: "conflict" };
           throw error;
         }
       }),
@@ -71,7 +71,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
         try {
           await publish(checkpointKeySubject(publicKey(key).fingerprint), key, 0);
         } catch (error) {
-          if (apiErrorCode(error) !== API_ERROR.wrongLastSequence) throw error;
+          if (!isWrongLastSequence(apiErrorCode(error))) throw error;
         }
       }),
     since: (revision) => checkpointsSince(reader, revision),

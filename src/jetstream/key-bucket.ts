@@ -9,7 +9,7 @@ import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord } from "../access/
 import type { FetchedKey, KeyStore, KeyWrite } from "../access/key-store.ts";
 import { KEY_REQUEST_MS_MAX, KEY_STATE_AGE_MS_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { apiErrorCode, describeError } from "./api-errors.ts";
+import { apiErrorCode, describeError, isWrongLastSequence } from "./api-errors.ts";
 import { createKeyWatch, heldValue, type KeyWatch } from "./key-watch.ts";
 
 export interface KeyBucket extends KeyStore, AsyncDisposable {}
@@ -83,9 +83,6 @@ export const createKeyBucket = async (dependencies: KeyBucketDependencies): Prom
   };
 };
 
-/** JSWrongLastSequence in nats-server's errors.json: somebody wrote since the revision that was named. */
-const WRONG_LAST_SEQUENCE = 10071;
-
 /** What is published while disconnected is lost, and known only after a timeout: not even tried. */
 const NOT_CONNECTED = { kind: "unavailable", detail: "not connected to the broker" } as const;
 
@@ -106,7 +103,7 @@ const createWriter = (watch: KeyWatch) => {
       watch.remember(name, { ...value, revision });
       return { kind: "written" };
     } catch (error) {
-      return apiErrorCode(error) === WRONG_LAST_SEQUENCE
+      return isWrongLastSequence(apiErrorCode(error))
         ? { kind: "conflict" }
         : { kind: "unavailable", detail: describeError(error) };
     }

@@ -8,7 +8,7 @@ import { RETENTION_REQUEST_MS_MAX } from "../limits.ts";
 import { asHoldRecord, asPolicyRecord, type HoldRecord, type PolicyRecord } from "../retention/records.ts";
 import type { ReadRetention, RetentionStore, RetentionWrite } from "../retention/retention-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
+import { apiErrorCode, describeError, isWrongLastSequence } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
 
@@ -41,7 +41,7 @@ export const createRetentionBucket = ({
       await connection.untilLost(() => jetstream.publish(subject, JSON.stringify(record), expect));
       return { kind: "written" };
     } catch (error) {
-      return apiErrorCode(error) === API_ERROR.wrongLastSequence
+      return isWrongLastSequence(apiErrorCode(error))
         ? { kind: "conflict" }
         : { kind: "unavailable", detail: describeError(error) };
     }

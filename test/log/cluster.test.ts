@@ -1,23 +1,72 @@
-/** The log on three replicated brokers: what differs from one broker is that an answer may not be known yet. */
-import { expect, test } from "bun:test";
+/** Three replicated brokers: what differs from one broker is that an answer may not be known yet. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createCheckpointStream } from "../../src/jetstream/checkpoint-stream.ts";
 import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
+import { createKeyBucket } from "../../src/jetstream/key-bucket.ts";
 import { readLogState } from "../../src/jetstream/log-state.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
+import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
 import type { Outcome } from "../../src/log/outcome.ts";
+import { someRecord } from "../access/key-store-suite.ts";
 import { silentLogger } from "../support/broker.ts";
 import { NODES, startTestCluster, type TestCluster } from "../support/cluster.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
-const connectTo = (cluster: TestCluster): Promise<BrokerConnection> =>
-  connectToBroker({ url: cluster.url("service"), name: "test", logger: silentLogger });
+let cluster: TestCluster;
+let connections: readonly BrokerConnection[];
+beforeAll(async () => {
+  cluster = await startTestCluster();
+  const connection = () =>
+    connectToBroker({ url: cluster.url("service"), name: "test", logger: silentLogger });
+  connections = await Promise.all([connection(), connection(), connection()]);
+}, 60_000);
+afterAll(async () => {
+  await Promise.all(connections.map((connection) => connection.close()));
+  await cluster[Symbol.asyncDispose]();
+});
 
 const sequenceOf = (outcome: Outcome | undefined): number | undefined =>
   outcome && "sequence" in outcome ? outcome.sequence : undefined;
 
+test("of three front ends that write the same key, hold or tree head at once one does, and the others are told of it", async () => {
+  await using stack = new AsyncDisposableStack();
+  const stores = await Promise.all(
+    connections.map(async (connection) => ({
+      keys: stack.use(
+        await createKeyBucket({
+          connection: connection.nats,
+          logger: silentLogger,
+          elapsedMs: () => performance.now(),
+        }),
+      ),
+      retention: createRetentionBucket({ connection, logger: silentLogger }),
+      checkpoints: await createCheckpointStream(connection),
+    })),
+  );
+  for (let round = 0; round < 10; round++) {
+    const key = someRecord();
+    const hold = {
+      id: `hold-${round}`,
+      tenant: "acme",
+      asset_id: "a",
+      reason: "r",
+      created_at: key.created_at,
+      created_by: "admin",
+    };
+    const writes = [
+      await Promise.all(stores.map(({ keys }) => keys.create(key))),
+      await Promise.all(stores.map(({ retention }) => retention.createHold(hold))),
+      await Promise.all(stores.map(({ checkpoints }) => checkpoints.write(`t${round}`, "note", 0))),
+    ];
+    const kinds = writes.map((write) => write.map(({ kind }) => kind).sort());
+    expect(kinds).toEqual(writes.map(() => ["conflict", "conflict", "written"]));
+    const publicKey = new Uint8Array(32).fill(round);
+    await Promise.all(stores.map(({ checkpoints }) => checkpoints.addPublicKey(publicKey)));
+  }
+});
+
 test("twins at three front ends at once are stored once, and none is told a sequence before there is one", async () => {
-  await using cluster = await startTestCluster();
-  const connections = await Promise.all([connectTo(cluster), connectTo(cluster), connectTo(cluster)]);
   const appenders = connections.map(appenderOn);
   for (let round = 0; round < 30; round++) {
     const records = Array.from({ length: 1 + (round % 5) * 10 }, (_, index) =>
@@ -30,19 +79,20 @@ test("twins at three front ends at once are stored once, and none is told a sequ
       expect(new Set(sequences).size).toBe(1);
     }
   }
-  const last = await (await createLogReader(connections[0])).lastSequence();
+  const [connection] = connections;
+  if (!connection) throw new Error("there are three");
+  const last = await (await createLogReader(connection)).lastSequence();
   expect(last).toBe(
     Array.from({ length: 30 }, (_, round) => 1 + (round % 5) * 10).reduce((sum, count) => sum + count, 0),
   );
 
   await cluster.untilCaughtUp();
-  expect((await readLogState(connections[0])).copies).toBe(3);
+  expect((await readLogState(connection)).copies).toBe(3);
   const leader = await cluster.leader();
   const other = NODES.find((node) => node !== leader) ?? 0;
   await cluster.kill(other, "SIGKILL");
   await until("a copy is missing", async () => {
-    const state = await readLogState(connections[0]).catch(() => undefined);
+    const state = await readLogState(connection).catch(() => undefined);
     return state?.copies === 2;
   });
-  await Promise.all(connections.map((connection) => connection.close()));
 }, 60_000);
