@@ -12,8 +12,10 @@ const SECOND_MS = 1000;
 export const BATCH_EVENTS_MAX = 1000;
 /** One event as it was sent, in bytes of UTF-8 (DESIGN 8). */
 export const EVENT_BYTES_MAX = 256 * KIB;
-/** Body of `POST /v1/events` and of every other request with one object, in bytes. */
+/** Body of a request with one event, in bytes: the event, and white space around it. */
 export const SINGLE_BODY_BYTES_MAX = 1 * MIB;
+/** Body of any other request, in bytes: a longer value is not parsed. */
+export const OBJECT_BODY_BYTES_MAX = EVENT_BYTES_MAX;
 /** Body of `POST /v1/events/batch`, in bytes. */
 export const BATCH_BODY_BYTES_MAX = 16 * MIB;
 /**

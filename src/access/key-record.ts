@@ -10,6 +10,7 @@ import {
   KEY_NAME_CHARACTERS_MAX,
   KEY_RATE_PER_SECOND_MAX,
 } from "../limits.ts";
+import { requestText } from "../request/text.ts";
 import { API_KEY_ID_PATTERN } from "./api-key.ts";
 import { SCOPES, ScopeSchema } from "./scopes.ts";
 import { TenantSchema } from "./tenant.ts";
@@ -28,7 +29,7 @@ export const RateLimitSchema = Type.Object(
   { additionalProperties: false, description: "Limits of this key alone. What is left out is not limited." },
 );
 
-const Name = Type.String({
+const Name = requestText({
   minLength: 1,
   maxLength: KEY_NAME_CHARACTERS_MAX,
   // U+0000 to U+001F and U+007F: a name is printed in lists and terminals.

@@ -26,6 +26,10 @@ const full = {
   metadata: { anything: [null, { deep: "\u0000\ud800" }] },
 };
 
+/** A name of half a message, with what a pointer escapes, and as much of it as is shown. */
+const LONG = "/~".repeat(100_000);
+const LONG_SHOWN = "~1~0".repeat(32);
+
 const problemsOf = (value: unknown): string[] => {
   const result = validate(value);
   return result.kind === "valid" ? [] : result.problems.map(({ path, code }) => `${path} ${code}`);
@@ -71,6 +75,12 @@ describe("each rule names its field", () => {
     ["tag value too long", { ...minimal, tags: { a: "x".repeat(257) } }, ["/tags/a invalid_value"]],
     ["tag key empty", { ...minimal, tags: { "": 1 } }, ["/tags/ invalid_value"]],
     ["tag key with a slash", { ...minimal, tags: { "a/~": null } }, ["/tags/a~1~0 invalid_value"]],
+    ["tag key too long", { ...minimal, tags: { [LONG]: 1 } }, [`/tags/${LONG_SHOWN} invalid_value`]],
+    [
+      "a value under a tag key too long",
+      { ...minimal, tags: { [LONG]: null } },
+      [`/tags/${LONG_SHOWN} invalid_value`, `/tags/${LONG_SHOWN} invalid_value`],
+    ],
     ["tags an array", { ...minimal, tags: [] }, ["/tags invalid_type"]],
     ["metadata an array", { ...minimal, metadata: [1] }, ["/metadata invalid_type"]],
     ["bad hash", { ...minimal, subject_hash: "0a" }, ["/subject_hash invalid_value"]],

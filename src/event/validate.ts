@@ -9,7 +9,7 @@ import { createAcceptor } from "./acceptor.ts";
 import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
 import { MEMBER_ALIASES } from "./facts.ts";
 import { isWithinCharacters } from "./formats.ts";
-import { pointerToken } from "./json-pointer.ts";
+import { pointerToken, shortPointer } from "./json-pointer.ts";
 import { nearest } from "./nearest.ts";
 
 export type ProblemCode =
@@ -92,7 +92,7 @@ const schemaProblems = (errors: Iterable<ValueError>, vocabulary: EventVocabular
 };
 
 const describe = (error: ValueError, vocabulary: EventVocabulary): Problem => {
-  const { path } = error;
+  const path = shortPointer(error.path, TAG_KEY_CHARACTERS_MAX);
   const name = path === "" ? "The event" : path.slice(1);
   const expects = String(error.schema["x-expects"]);
   switch (error.type) {

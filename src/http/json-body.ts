@@ -1,7 +1,7 @@
 /** A request's JSON, read strictly: a member that stands twice is refused rather than guessed. */
 import { readBodyText } from "../intake/body-text.ts";
 import { sliceBody } from "../intake/json/slice.ts";
-import { SINGLE_BODY_BYTES_MAX } from "../limits.ts";
+import { OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import type { BodyReader } from "./body.ts";
 import { problem } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -11,7 +11,7 @@ export const readJson = async (
   request: Request,
   context: RequestContext,
 ): Promise<{ readonly value: unknown } | Response> => {
-  const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
+  const body = await bodies.read(request, OBJECT_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
   const text = readBodyText(body.bytes)?.text;
   body.release();

@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { SCOPE_OPENS, type Scope } from "../access/scopes.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
-import { BODY_MS_MAX, SINGLE_BODY_BYTES_MAX } from "../limits.ts";
+import { BODY_MS_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import { CODINGS_ACCEPTED } from "./decompress.ts";
 import { PROBLEMS, type ProblemCode, problemType } from "./problem.ts";
 import { type DescribedHeader, describeHeaders, type ResponseHeader } from "./response-headers.ts";
@@ -44,7 +44,7 @@ export interface Operation {
     readonly schema: TSchema;
     readonly example: unknown;
     readonly required?: boolean;
-    /** SINGLE_BODY_BYTES_MAX unless told. */
+    /** OBJECT_BODY_BYTES_MAX unless told. */
     readonly bytesMax?: number;
   };
   readonly answer: {
@@ -128,7 +128,7 @@ const CONTENT_ENCODING: Parameter = {
   schema: { type: "string", enum: CODINGS_ACCEPTED },
 };
 
-const bodyLimits = (bytesMax = SINGLE_BODY_BYTES_MAX): string =>
+const bodyLimits = (bytesMax = OBJECT_BODY_BYTES_MAX): string =>
   `JSON in UTF-8, plain or compressed with ${CODINGS_ACCEPTED.join(" or ")}. At most ${bytesMax} bytes, as it is sent and as it is after decompression, and whole within ${BODY_MS_MAX / 1000} s: past that 413 and 408.`;
 
 const describeAnswer = (answer: Operation["answer"], everywhere: readonly ResponseHeader[]) => {

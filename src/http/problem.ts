@@ -9,6 +9,7 @@ import {
   EVENT_BYTES_MAX,
   EVIDENCE_BYTES_MAX,
   EVIDENCE_RECORDS_MAX,
+  OBJECT_BODY_BYTES_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../limits.ts";
@@ -90,7 +91,7 @@ export const PROBLEMS = {
   payload_too_large: {
     status: 413,
     title: "The body is too large",
-    when: `An event has at most ${EVENT_BYTES_MAX} bytes, a single request ${SINGLE_BODY_BYTES_MAX}, a batch ${BATCH_BODY_BYTES_MAX}.`,
+    when: `An event has at most ${EVENT_BYTES_MAX} bytes, the request with it ${SINGLE_BODY_BYTES_MAX}, a batch ${BATCH_BODY_BYTES_MAX}, any other body ${OBJECT_BODY_BYTES_MAX}.`,
   },
   evidence_too_large: {
     status: 413,

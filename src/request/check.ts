@@ -50,7 +50,8 @@ const problemOf = (error: ValueError): RequestProblem => {
     return { path, code: "required", message: `${name} is required: send ${expects}.` };
   const near = typeof error.value === "string" ? nearest(error.value, choicesOf(schema)) : undefined;
   const advice = near === undefined ? `send ${expects}` : `did you mean ${near}? Send ${expects}`;
-  const code = WRONG_TYPES.has(type) ? "invalid_type" : "invalid_value";
+  const isOfText = type === ValueErrorType.Kind && typeof error.value !== "string";
+  const code = WRONG_TYPES.has(type) || isOfText ? "invalid_type" : "invalid_value";
   return { path, code, message: `${name} is not valid: ${advice}.` };
 };
 

@@ -5,6 +5,7 @@ import { API_KEY_ID_PATTERN } from "../access/api-key.ts";
 import { ADMIN_KEY_ID } from "../access/key-record.ts";
 import { TenantSchema } from "../access/tenant.ts";
 import { HOLD_REASON_CHARACTERS_MAX, IDENTIFIER_CHARACTERS_MAX, RETENTION_DAYS_MAX } from "../limits.ts";
+import { requestText } from "../request/text.ts";
 
 const Instant = (description: string) =>
   Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", description });
@@ -65,7 +66,7 @@ const CorrelationId = Type.String({
   description: "Everything of this case: as `GET /v1/cases/{correlation_id}` puts it together.",
   "x-expects": IDENTIFIER_EXPECTED,
 });
-const HoldReason = Type.String({
+const HoldReason = requestText({
   minLength: 1,
   maxLength: HOLD_REASON_CHARACTERS_MAX,
   pattern: "^[^\\u0000]*$",

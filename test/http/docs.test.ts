@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
-import { BATCH_BODY_BYTES_MAX, SINGLE_BODY_BYTES_MAX } from "../../src/limits.ts";
+import { BATCH_BODY_BYTES_MAX, OBJECT_BODY_BYTES_MAX, SINGLE_BODY_BYTES_MAX } from "../../src/limits.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -34,6 +34,13 @@ interface Operation {
     >
   >;
 }
+
+/** Of bodies with events. */
+const BODY_BYTES_MAX: ReadonlyMap<string, number> = new Map([
+  ["/v1/events", SINGLE_BODY_BYTES_MAX],
+  ["/v1/sandbox/events", SINGLE_BODY_BYTES_MAX],
+  ["/v1/events/batch", BATCH_BODY_BYTES_MAX],
+]);
 
 let service: TestService;
 let paths: Record<string, Record<string, Operation>> = {};
@@ -211,7 +218,7 @@ describe("the OpenAPI document", () => {
   test("says every limit of a body and an event", () => {
     for (const [method, path, { requestBody, parameters = [] }] of operations()) {
       if (!requestBody) continue;
-      const bytes = path === "/v1/events/batch" ? BATCH_BODY_BYTES_MAX : SINGLE_BODY_BYTES_MAX;
+      const bytes = BODY_BYTES_MAX.get(path) ?? OBJECT_BODY_BYTES_MAX;
       for (const said of ["gzip or zstd", `${bytes} bytes`, "whole within 30 s"])
         expect([method, path, requestBody.description]).toEqual([
           method,

@@ -48,6 +48,14 @@ describe.each([
         "/name invalid_value name is not valid: send a text of 1 to 128 characters without control characters.",
       ],
       [
+        { scopes, name: "😀".repeat(129) },
+        "/name invalid_value name is not valid: send a text of 1 to 128 characters without control characters.",
+      ],
+      [
+        { scopes, name: 7 },
+        "/name invalid_type name is not valid: send a text of 1 to 128 characters without control characters.",
+      ],
+      [
         { scopes, tennant: "hunter2" },
         "/tennant unknown_field There is no such member: did you mean tenant?",
       ],
@@ -169,6 +177,22 @@ describe.each([
     expect(errors).toEqual([typeof expected === "string" ? expected : expect.stringMatching(expected)]);
     expect(errors.join()).not.toContain("hunter2");
   });
+});
+
+test("characters count as people count them: 128 outside the basic plane are a name, and 1000 a reason", async () => {
+  const named = await service.call("/v1/keys", { body: { scopes, name: "😀".repeat(128) } });
+  expect([named.status, named.json.data?.name]).toEqual([201, "😀".repeat(128)]);
+  const held = await service.call("/v1/holds", { body: { asset_id, reason: "😀".repeat(1000) } });
+  expect(held.status).toBe(201);
+});
+
+test.each([
+  ["POST", "/v1/keys", { scopes }],
+  ["PUT", "/v1/retention", { maximum_days: 400 }],
+  ["POST", "/v1/sandbox/classify", { domain: "hiring" }],
+])("%s %s tells of a body that is larger than it may be, whatever is in it", async (method, path, body) => {
+  const answer = await service.call(path, { method, body: JSON.stringify(body).padEnd(262_145) });
+  expect([answer.status, answer.json.detail]).toEqual([413, "The body is larger than 262144 bytes."]);
 });
 
 test("every known member of a classification is refused with every JSON type that is not its own", async () => {

@@ -257,7 +257,11 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
     "Answers after the event is stored and synced to disk. Sending the same event again is safe: it is stored once, and the answer has `duplicate: true` and the header `Idempotency-Replayed: true`.",
   scope: "events:write",
   parameters: [IDEMPOTENCY_KEY_PARAMETER, RESENT],
-  body: { schema: auditEventSchema(vocabulary), example: EXAMPLE_EVENT },
+  body: {
+    schema: auditEventSchema(vocabulary),
+    example: EXAMPLE_EVENT,
+    bytesMax: SINGLE_BODY_BYTES_MAX,
+  },
   answer: {
     status: 202,
     description: "The event is in the log.",

@@ -225,7 +225,11 @@ const sendOperation = (vocabulary: EventVocabulary): Operation => ({
   tag: "Sandbox",
   summary: "Send a test event",
   description: `Held to the same rules as a real one; kept in memory for one hour, then gone. The same event sent again by the same client within ten minutes is stored once; what event_ids others send does not matter. ${LIMITED}`,
-  body: { schema: auditEventSchema(vocabulary), example: EXAMPLE_EVENT },
+  body: {
+    schema: auditEventSchema(vocabulary),
+    example: EXAMPLE_EVENT,
+    bytesMax: SINGLE_BODY_BYTES_MAX,
+  },
   answer: {
     status: 202,
     description: "It is in the sandbox until `expires_at`.",
