@@ -163,8 +163,8 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
   const commitSingle = async (entry: Entry): Promise<void> => {
     const { record } = entry;
     const outcome = await appendSingle(exchange, record, elapsedMs);
-    if (outcome.kind === "appended" || outcome.kind === "duplicate")
-      recent.remember([record.messageId], outcome.sequence);
+    // A duplicate is not: the broker remembers it since it was stored, and not from now on.
+    if (outcome.kind === "appended") recent.remember([record.messageId], outcome.sequence);
     settle(entry, outcome);
   };
 

@@ -67,7 +67,7 @@ test("of three front ends that write the same key, hold or tree head at once one
 });
 
 test("twins at three front ends at once are stored once, and none is told a sequence before there is one", async () => {
-  const appenders = connections.map(appenderOn);
+  const appenders = connections.map((connection) => appenderOn(connection));
   for (let round = 0; round < 30; round++) {
     const records = Array.from({ length: 1 + (round % 5) * 10 }, (_, index) =>
       smallRecord(`r${round}-${index}`),

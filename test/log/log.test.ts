@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { nanos } from "nats";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import {
@@ -127,6 +128,34 @@ describe("appending", () => {
         ).toBe(1);
       }
     }
+  });
+
+  test("an id that was repeated is forgotten when the broker forgets it, and not ten minutes after the repeat", async () => {
+    await using log = await startTestLog();
+    let minutes = 0;
+    const front = appenderOn(log.connection, () => performance.now() + minutes * 60_000);
+    const twice = Array.from({ length: 5 }, (_, index) => smallRecord(`twice${index}`));
+    expect(await front.append([smallRecord("id")])).toEqual([{ kind: "appended", sequence: 1 }]);
+    minutes = 8;
+    expect(await front.append([smallRecord("id")])).toEqual([{ kind: "duplicate", sequence: 1 }]);
+    // From the second of them on, what is sent is looked for among what was stored lately.
+    await front.append(twice);
+    await front.append(twice);
+
+    const provisioner = await connectAs(log.broker, "provisioner");
+    const manager = await provisioner.jetstreamManager({ checkAPI: false });
+    const { config } = await manager.streams.info("AUDIT");
+    await manager.streams.update("AUDIT", { ...config, duplicate_window: nanos(100) });
+    await provisioner.close();
+    const other = appenderOn(log.connection);
+    await until("the broker has forgotten what was stored before", async () => {
+      const [probe] = await other.append([smallRecord("twice4")]);
+      return probe?.kind === "appended";
+    });
+    minutes = 15;
+    const fresh = Array.from({ length: 4 }, (_, index) => smallRecord(`fresh${index}`));
+    const [outcome] = await front.append([smallRecord("id"), ...fresh]);
+    expect(outcome?.kind).toBe("appended");
   });
 
   test("an asset name of 256 four-byte characters fits into a subject", async () => {

@@ -52,11 +52,14 @@ export const startTestLog = async (): Promise<TestLog> => {
 };
 
 /** A front end's way in, as the service makes it. */
-export const appenderOn = (connection: BrokerConnection): RecordAppender =>
+export const appenderOn = (
+  connection: BrokerConnection,
+  elapsedMs = () => performance.now(),
+): RecordAppender =>
   createAppender({
     connection,
     logger: silentLogger,
-    elapsedMs: () => performance.now(),
+    elapsedMs,
     onOutcomes: () => {},
     onCommit: () => {},
   });
