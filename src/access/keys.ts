@@ -107,7 +107,7 @@ const create = async (
   if (excess) return excess;
   if (tenant === SYSTEM_TENANT && asked.scopes.some((scope) => scope !== "events:read")) return READ_ONLY;
   if (store.list(tenant).length >= KEYS_PER_TENANT_MAX) {
-    const message = `The tenant already has ${KEYS_PER_TENANT_MAX} keys.`;
+    const message = `The tenant already has ${KEYS_PER_TENANT_MAX} keys, and no more are made: expired and revoked ones count, and none is ever removed. Rotate one that still works, or name another tenant.`;
     return { kind: "invalid", problems: [{ path: "", code: "too_many", message }] };
   }
 

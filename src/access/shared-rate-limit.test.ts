@@ -70,6 +70,29 @@ test("over any number of front ends no second lets more than the rate through, a
   );
 });
 
+test("a lease whose answer comes after its second is not spent in the next one", async () => {
+  let now = 999;
+  const inMemory = memoryCounter();
+  let answer = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const counter: RateCounter = {
+    add: async (asked, count) => {
+      if (asked.window === 0) await late;
+      return inMemory.add(asked, count);
+    },
+  };
+  const [limiter] = fleet(1, counter, () => now);
+  const early = limiter?.take(request(1000));
+  now = 1000;
+  const next = Array.from({ length: 1200 }, () => limiter?.take(request(1000)));
+  answer();
+  expect((await early)?.kind).toBe("allowed");
+  const decisions = await Promise.all(next.filter((decision) => decision !== undefined));
+  expect(allowed(decisions)).toBe(1000);
+});
+
 test("a key without a limit asks nobody; one with a limit asks ten times a second", async () => {
   const counter = memoryCounter();
   const [limiter] = fleet(1, counter, () => 0);

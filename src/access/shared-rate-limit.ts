@@ -76,10 +76,12 @@ export const createSharedRateLimiter = (dependencies: {
     const value = await counter.add({ holder: keyId, unit, window }, wanted);
     if (value === undefined) return undefined;
     const granted = Math.min(wanted, Math.max(0, perSecond - (value - wanted)));
-    const has = lease.window === window ? lease.left + granted : granted;
-    if (lease.window === window) [lease.left, lease.isExhausted] = [has, granted < wanted];
+    const isCurrent = lease.window === window;
+    const has = isCurrent ? lease.left + granted : granted;
+    if (isCurrent) [lease.left, lease.isExhausted] = [has, granted < wanted];
     if (has < 1) return limited(request, 1);
-    lease.left = Math.max(0, has - count);
+    // What is left of a second that has ended is lost.
+    if (isCurrent) lease.left = Math.max(0, has - count);
     if (has < count) await payLater({ request, perSecond, window, debt: count - has, lease });
     return { kind: "allowed" };
   };

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
 import type { KeyNotFound, KeyRefusal, Keys, KeysUnavailable } from "../../access/keys.ts";
+import { KEYS_PER_TENANT_MAX } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
 import { actorOf, type Call, type Guard, insufficientScope } from "../guard.ts";
 import { readJson } from "../json-body.ts";
@@ -137,7 +138,8 @@ const CREATE: Operation = {
   tag: "Keys",
   summary: "Make a key",
   description:
-    "The answer is the only time that the whole key is shown. The admin key makes keys for every tenant, and with them the tenant; any other only for its own, with no more than it has itself. Of the tenant `prooftrail-system`, which holds what administrators did, only the admin key makes keys, with `events:read` alone.",
+    "The answer is the only time that the whole key is shown. The admin key makes keys for every tenant, and with them the tenant; any other only for its own, with no more than it has itself. Of the tenant `prooftrail-system`, which holds what administrators did, only the admin key makes keys, with `events:read` alone. " +
+    `A tenant has at most ${KEYS_PER_TENANT_MAX} keys, expired and revoked ones included, as none is ever removed; rotating goes on past that.`,
   scope: "keys:manage",
   body: {
     schema: CreateKeyRequest,
