@@ -43,12 +43,25 @@ test("one object over several lines is one event", () => {
   ]);
 });
 
-test("a first line that is broken does not hide the others", () => {
-  expect(summary('{"a":\n{"b":1}\n{"c":1}\n')).toEqual([
-    [1, "invalid_json"],
-    [2, '{"b":1}'],
-    [3, '{"c":1}'],
+test.each([
+  ["ends too soon", '{"a":'],
+  ["ends too soon, and a blank one follows", '{"a":\n'],
+  ["ends too soon, and so does the next", '{"a":\n{"a":'],
+  ["is of a program's own", "{warning: starting}"],
+  ["is of a program's own, and so is the next", "{warning: starting}\n{warning: started}"],
+])("a first line that %s does not hold back the events of a pipe", (_, begin) => {
+  const splitter = createLineSplitter({ offset: 0, line: 0 }, LINE_BYTES_MAX);
+  const reader = createEntryReader({ isAtStart: true, objectBytesMax: LINE_BYTES_MAX });
+  const entries = reader.push(splitter.push(bytesOf(`${begin}\n{"b":1}\n{"c":1}\n`)));
+  expect(entries.flatMap((entry) => (entry.kind === "event" ? entry.text : []))).toEqual([
+    '{"b":1}',
+    '{"c":1}',
   ]);
+});
+
+test("an object over several lines may hold whole objects on lines of their own", () => {
+  for (const text of ['{"a":\n{"b":1}\n}', '{\n"a": [\n{"b":1},\n{"b":2}\n],\n"c":\n{"d":1}\n}'])
+    expect(summary(text)).toEqual([[1, text]]);
 });
 
 test("a line that would add an event to the batch, or break it, is refused alone", () => {

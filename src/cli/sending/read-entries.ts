@@ -2,6 +2,7 @@
  * From lines to events. The text of an event is not changed; it is parsed only to know that it is one JSON value, so that no line can break, or
  * add to, the batch that it goes into. Input is NDJSON, or one object that is written over several lines.
  */
+import { inspect } from "../../intake/json/inspect.ts";
 import { parseJson } from "../json.ts";
 import type { Line } from "./line-splitter.ts";
 
@@ -49,11 +50,8 @@ export const createEntryReader = (options: {
     if (state === "start") {
       const entry = entryOf(line, isFirst);
       if (entry.kind === "blank") return [entry];
-      const mayGoOn =
-        entry.kind === "broken" &&
-        entry.code === "invalid_json" &&
-        textOf(line, isFirst)?.trimStart().startsWith("{");
-      if (!mayGoOn) {
+      const isBegun = textOf(line, isFirst)?.trimStart().startsWith("{");
+      if (entry.kind !== "broken" || !isBegun || !mayGoOn([line])) {
         state = "lines";
         return [entry];
       }
@@ -63,24 +61,36 @@ export const createEntryReader = (options: {
     }
     held.push(line);
     const isTooLong = line.bytes === undefined || line.end > options.objectBytesMax;
-    // A whole object of its own right behind the first line: NDJSON whose first line is broken.
-    const isNdjson =
-      held.length === 2 && /^\s*\{/.test(textOf(line, false) ?? "") && entryOf(line, false).kind === "event";
-    return isTooLong || isNdjson ? release() : [];
+    // A whole object where none can stand: NDJSON whose first line is broken. Only then is all that is held looked through.
+    const isObject = () => /^\s*\{/.test(textOf(line, false) ?? "") && entryOf(line, false).kind === "event";
+    return isTooLong || (isObject() && !mayGoOn(held)) ? release() : [];
   };
   return {
     push: (lines) => lines.flatMap(take),
     finish: () => {
       if (held.length === 0) return [];
-      const texts = held.map((line) => textOf(line, line.number === 1));
-      const text = texts.join("\n");
+      const text = joined(held);
       const [first] = held;
       const last = held.at(-1);
-      if (!first || !last || texts.includes(undefined) || parseJson(text) === undefined) return release();
+      if (!first || !last || text === undefined || parseJson(text) === undefined) return release();
       held = [];
       return [{ kind: "event", line: first.number, end: last.end, endLine: last.number, text }];
     },
   };
+};
+
+/** Undefined where one of the lines was not held or is no UTF-8. */
+const joined = (lines: readonly Line[]): string | undefined => {
+  const texts = lines.map((line) => textOf(line, line.number === 1));
+  return texts.includes(undefined) ? undefined : texts.join("\n");
+};
+
+/** Whether lines can be the beginning of one JSON value: it breaks nowhere but at their end. */
+const mayGoOn = (lines: readonly Line[]): boolean => {
+  const text = joined(lines);
+  if (text === undefined) return false;
+  const found = inspect(text);
+  return found.kind === "invalid" && found.offset === text.length;
 };
 
 const BYTE_ORDER_MARK = "\ufeff";
