@@ -41,6 +41,8 @@ export const METADATA_LEGAL_BASES_MAX = 64;
 export const IDENTIFIER_CHARACTERS_MAX = 256;
 /** What may follow the prefix of an event_id, in characters. */
 export const EVENT_ID_SUFFIX_CHARACTERS_MAX = 250;
+/** Digits of a time's fraction by which events are ordered and found, above any clock: an index of PostgreSQL takes 2704 bytes. The event keeps all. */
+export const TIME_KEY_FRACTION_DIGITS_MAX = 64;
 /** Idempotency-Key header, in visible ASCII characters. */
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 

@@ -70,6 +70,8 @@ describe("timestamp", () => {
     expect(new Set(spellings.map(timeKey))).toEqual(new Set(["2026-11-20T10:00:00"]));
     expect(timeKey("2026-11-20T10:00:10Z")).toBe("2026-11-20T10:00:10");
     expect(timeKey("2026-11-20T10:00:00.120Z")).toBe("2026-11-20T10:00:00.12");
+    expect(timeKey(`2026-11-20T10:00:00.${"0".repeat(100)}1Z`)).toBe("2026-11-20T10:00:00");
+    expect(timeKey(`2026-11-20T10:00:00.${"12".repeat(50)}Z`)).toBe(`2026-11-20T10:00:00.${"12".repeat(32)}`);
   });
 });
 

@@ -1,5 +1,9 @@
 /** The forms that single values of an event must have (DESIGN 3, "Event rules"): predicates, and their canonical spelling. */
-import { EVENT_ID_SUFFIX_CHARACTERS_MAX, LEGAL_BASIS_CHARACTERS_MAX } from "../limits.ts";
+import {
+  EVENT_ID_SUFFIX_CHARACTERS_MAX,
+  LEGAL_BASIS_CHARACTERS_MAX,
+  TIME_KEY_FRACTION_DIGITS_MAX,
+} from "../limits.ts";
 
 /** RFC 9562 §5.7: version 7, variant 10. */
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
@@ -103,8 +107,9 @@ const DATE = "2026-11-20".length;
 export const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
 
 /**
- * A timestamp as text that sorts by time: no offset, no trailing zeros in the fraction. Any precision is kept: two
- * events a nanosecond apart stay apart, which a Date would not tell. Undefined where it is not a time that exists, in UTC.
+ * A timestamp as text that sorts by time: no offset, no trailing zeros in the fraction. Its precision is kept: two
+ * events a nanosecond apart stay apart, which a Date would not tell. Of a fraction with more than TIME_KEY_FRACTION_DIGITS_MAX
+ * digits the rest is left out. Undefined where it is not a time that exists, in UTC.
  */
 export const timeKeyOf = (timestamp: string): string | undefined =>
   isUtcTimestamp(timestamp) ? cutTimestamp(timestamp) : undefined;
@@ -135,6 +140,7 @@ const cutTimestamp = (timestamp: string): string => {
   let end =
     timestamp.length - (timestamp.charCodeAt(timestamp.length - 1) === ZERO ? "+00:00".length : "Z".length);
   if (end > WHOLE_SECONDS) {
+    end = Math.min(end, FRACTION_END_MAX);
     while (timestamp.charCodeAt(end - 1) === ZERO) end--;
     if (timestamp.charCodeAt(end - 1) === POINT) end--;
   }
@@ -142,6 +148,7 @@ const cutTimestamp = (timestamp: string): string => {
   return timestamp.charCodeAt(DATE) === LOWER_T ? key.replace("t", "T") : key;
 };
 
+const FRACTION_END_MAX = WHOLE_SECONDS + ".".length + TIME_KEY_FRACTION_DIGITS_MAX;
 const ZERO = "0".charCodeAt(0);
 const POINT = ".".charCodeAt(0);
 const LOWER_T = "t".charCodeAt(0);

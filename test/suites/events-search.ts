@@ -212,6 +212,14 @@ export const eventsSearchSuite = (name: string, create: () => Promise<ViewDataba
       ]);
     });
 
+    test("a time with any number of digits is found and read back whole", async () => {
+      const timestamp = `2026-11-20T10:00:00.${7n ** 20_000n}Z`;
+      await using at = await viewOf([{ event: { ...base, event_id: "evt_1", timestamp } }]);
+      const { rows } = await search(at.views, { from: timestamp });
+      expect(rows[0]?.eventText).toContain(timestamp);
+      expect(await sequences(at.views, { to: timestamp })).toEqual([]);
+    });
+
     test("an event reads back exactly as it was sent", async () => {
       const sent =
         '{ "event_id" : "evt_1", "timestamp":"2026-11-20T10:00:00Z","asset_id":"a","event_type":"objection",\t"n":1.0e2,"big":12345678901234567890,"s":"\\u0000\\ud800é😀\\u001b" }';
