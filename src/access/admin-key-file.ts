@@ -12,8 +12,10 @@ export interface AdminKeyFile {
   /** The prepared file becomes `admin.key`, replacing an older one. Gives its path. */
   publish(id: string): Promise<string>;
   discard(id: string): Promise<void>;
-  /** Publishes what an earlier start prepared where it is the key, and removes what is not. */
-  recover(isKey: (text: string) => boolean): Promise<void>;
+  /** Publishes what an earlier start prepared where it is the key, and removes what is not. Gives the path of `admin.key` where that is the key. */
+  recover(isKey: (text: string) => boolean): Promise<string | undefined>;
+  /** Removes `admin.key` where it is the key. */
+  remove(isKey: (text: string) => boolean): Promise<void>;
 }
 
 const NAME = "admin.key";
@@ -22,6 +24,8 @@ const PREPARED_PREFIX = `${NAME}.prepared-`;
 export const createAdminKeyFile = (dataDir: string): AdminKeyFile => {
   const preparedPath = (id: string) => join(dataDir, PREPARED_PREFIX + id);
   const path = join(dataDir, NAME);
+  const holds = async (isKey: (text: string) => boolean): Promise<boolean> =>
+    isKey((await readFile(path, "utf8").catch(missingAs(""))).trim());
   const file: AdminKeyFile = {
     prepare: async (id, text) => {
       await mkdir(dataDir, { recursive: true });
@@ -43,6 +47,10 @@ export const createAdminKeyFile = (dataDir: string): AdminKeyFile => {
         if (isKey(text.trim())) await file.publish(id);
         else await file.discard(id);
       }
+      return (await holds(isKey)) ? path : undefined;
+    },
+    remove: async (isKey) => {
+      if (await holds(isKey)) await rm(path, { force: true });
     },
   };
   return file;

@@ -41,7 +41,8 @@ test("the second start makes nothing and shows nothing", async () => {
   await using started = await setUp();
   await started.start();
   const key = await readKey(started.dataDir);
-  expect(await started.start()).toEqual({ kind: "kept" });
+  const path = join(started.dataDir, "admin.key");
+  expect(await started.start()).toEqual({ kind: "kept", path });
   expect(await readKey(started.dataDir)).toBe(key);
 });
 
@@ -55,6 +56,19 @@ test("ADMIN_API_KEY becomes the admin key, and is not written to disk", async ()
   // Taken out of the environment again, it goes on working.
   expect(await started.start()).toEqual({ kind: "kept" });
   expect(await readdir(started.dataDir).catch(() => [])).toEqual([]);
+});
+
+test("the copy of a key that ADMIN_API_KEY replaces is removed; another file of that name is left, and not taken for a copy", async () => {
+  await using started = await setUp();
+  await started.start();
+  const chosen = "chosen-by-the-operator";
+  expect((await started.start(chosen)).kind).toBe("replaced");
+  expect(await readdir(started.dataDir)).toEqual([]);
+  expect(await started.start()).toEqual({ kind: "kept" });
+  await writeFile(join(started.dataDir, "admin.key"), "of another installation\n");
+  expect((await started.start("chosen-by-the-operator-2")).kind).toBe("replaced");
+  expect(await started.start()).toEqual({ kind: "kept" });
+  expect(await readKey(started.dataDir)).toBe("of another installation");
 });
 
 test("an ADMIN_API_KEY that could be guessed or not be sent is refused", async () => {
@@ -82,7 +96,7 @@ test("a start cut before the store knew the key makes another one", async () => 
   if (outcome.kind !== "made") throw new Error(outcome.kind);
   expect(await readKey(started.dataDir)).toBe(outcome.key);
   // What the first start left opens nothing, and goes with the next.
-  expect(await started.start()).toEqual({ kind: "kept" });
+  expect((await started.start()).kind).toBe("kept");
   expect(await readdir(started.dataDir)).toEqual(["admin.key"]);
 });
 
@@ -98,7 +112,7 @@ test("a start cut after the store took the key loses nothing: the copy is there 
     publish: () => Promise.reject(new Error("power failure")),
   };
   await expect(started.start(undefined, cut)).rejects.toThrow("power failure");
-  expect(await started.start()).toEqual({ kind: "kept" });
+  expect((await started.start()).kind).toBe("kept");
   expect(await readKey(started.dataDir)).toBe(key);
   expect(await readdir(started.dataDir)).toEqual(["admin.key"]);
 });

@@ -10,8 +10,8 @@ import type { KeyStore, KeyWrite } from "./key-store.ts";
 export type AdminKeySetup =
   /** Made now: the banner shows it, this once. The copy on disk is at `path`. */
   | { readonly kind: "made"; readonly key: string; readonly path: string }
-  /** There was one already, or another front end starting at the same time made it. */
-  | { readonly kind: "kept" }
+  /** There was one already, or another front end starting at the same time made it. `path`: of its copy, where this start has found it. */
+  | { readonly kind: "kept"; readonly path?: string }
   /** ADMIN_API_KEY took the place of another key, or of none. To be logged. */
   | { readonly kind: "replaced"; readonly hadOne: boolean }
   /** ADMIN_API_KEY is not 16 to 256 visible ASCII characters. */
@@ -37,14 +37,15 @@ export const setUpAdminKey = async (dependencies: {
     const secret_hash = hashSecret(configured);
     if (stored?.secret_hash === secret_hash) return { kind: "kept" };
     const write = await store.replaceAdmin({ secret_hash, created_at: now().toISOString() });
-    return write.kind === "written"
-      ? { kind: "replaced", hadOne: stored !== undefined }
-      : { kind: "unavailable", detail: detailOf(write) };
+    if (write.kind !== "written") return { kind: "unavailable", detail: detailOf(write) };
+    // Whoever reads it, the command line too, would be refused from now on.
+    await file.remove((text) => hashSecret(text) === stored?.secret_hash);
+    return { kind: "replaced", hadOne: stored !== undefined };
   }
   if (stored) {
     // A start that was cut after the store took its key left the copy under its first name.
-    await file.recover((text) => hashSecret(text) === stored.secret_hash);
-    return { kind: "kept" };
+    const path = await file.recover((text) => hashSecret(text) === stored.secret_hash);
+    return { kind: "kept", ...(path !== undefined && { path }) };
   }
 
   const made = makeApiKey(randomBytes);

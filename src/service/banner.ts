@@ -23,7 +23,7 @@ export const banner = (options: {
     row("roles", config.roles.join(", ")),
     ...(config.roles.includes("sealer") ? [row("signs with", describeSigningKey(config))] : []),
     row("admin key", describeAdminKey(adminKey, config)),
-    ...(hasApi(config) && url !== undefined ? firstEvent(url, keyText(adminKey, config)) : []),
+    ...(hasApi(config) && url !== undefined ? firstEvent(url, keyText(adminKey)) : []),
   ];
   return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
 };
@@ -50,17 +50,23 @@ const describeAdminKey = (adminKey: AdminKeySetup, config: Config): string => {
       return `${adminKey.key}\n${" ".repeat(16)}shown only now; a copy is in ${adminKey.path}`;
     case "replaced":
       return "the one in ADMIN_API_KEY; the earlier one no longer works";
-    default:
-      return config.adminApiKey === undefined
-        ? `as before; the first start left a copy in its DATA_DIR/admin.key`
-        : "the one in ADMIN_API_KEY";
+    default: {
+      if (config.adminApiKey !== undefined) return "the one in ADMIN_API_KEY";
+      const path = copyOf(adminKey);
+      return path === undefined
+        ? "as before: the one that ADMIN_API_KEY set, or the first start made, with a copy in its DATA_DIR/admin.key"
+        : `as before; a copy is in ${path}`;
+    }
   }
 };
 
-const keyText = (adminKey: AdminKeySetup, config: Config): string => {
-  if (config.adminApiKey !== undefined) return "$ADMIN_API_KEY";
-  return `$(cat ${adminKey.kind === "made" ? adminKey.path : `${config.dataDir}/admin.key`})`;
+const keyText = (adminKey: AdminKeySetup): string => {
+  const path = copyOf(adminKey);
+  return path === undefined ? "$ADMIN_API_KEY" : `$(cat ${path})`;
 };
+
+const copyOf = (adminKey: AdminKeySetup): string | undefined =>
+  adminKey.kind === "made" || adminKey.kind === "kept" ? adminKey.path : undefined;
 
 const firstEvent = (url: string, key: string): readonly string[] => [
   "",

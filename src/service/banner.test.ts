@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import type { AdminKeySetup } from "../access/admin-key.ts";
+import { banner } from "./banner.ts";
+import { readConfig } from "./config.ts";
+
+const told = (adminKey: AdminKeySetup, variables: Readonly<Record<string, string>> = {}): string => {
+  const read = readConfig(variables);
+  if (read.kind === "invalid") throw new Error(read.errors.join());
+  const stop = async (): Promise<void> => {};
+  const service = {
+    url: "http://127.0.0.1:8080",
+    broker: "nats-server",
+    consumerUrlFile: undefined,
+    adminKey,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+  return banner({ service, config: read.config, version: "0.0.0", startedMs: 1 });
+};
+
+test("the first event is sent with a key that works: from its copy where there is one, else as the operator has it", () => {
+  const ADMIN_API_KEY = "chosen-by-the-operator";
+  const path = "/data/admin.key";
+  expect(told({ kind: "made", key: "ptk_x", path })).toContain("Bearer $(cat /data/admin.key)");
+  expect(told({ kind: "kept", path })).toContain("as before; a copy is in /data/admin.key");
+  expect(told({ kind: "kept", path })).toContain("Bearer $(cat /data/admin.key)");
+  expect(told({ kind: "kept" })).toContain("the one that ADMIN_API_KEY set, or the first start made");
+  expect(told({ kind: "kept" })).toContain("Bearer $ADMIN_API_KEY");
+  for (const setup of [{ kind: "kept" }, { kind: "replaced", hadOne: true }] as const)
+    expect(told(setup, { ADMIN_API_KEY })).toContain("Bearer $ADMIN_API_KEY");
+});
