@@ -6,7 +6,7 @@
  * disk, and goes on; where making it then fails for the same reason it deletes the files of the old one (measured: a log with all its records). So the first stream,
  * which is the log, keeps the names of those that were made.
  */
-import { type JetStreamManager, type NatsConnection, StorageType, type StreamConfig } from "nats";
+import { type JetStreamManager, type NatsConnection, NatsError, StorageType, type StreamConfig } from "nats";
 import type { StreamDefinition, StreamSettings } from "../../streams/stream.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
@@ -26,6 +26,8 @@ export type Reconciliation =
   | { readonly kind: "lost"; readonly streams: readonly string[] }
   /** More than one copy is asked for of a server that is no cluster, and never becomes one while it runs. */
   | { readonly kind: "no_cluster"; readonly replicas: number }
+  /** The user may not ask for, make or update streams. */
+  | { readonly kind: "forbidden" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
 /** `provisioner` may create and update streams; the running service may not. */
@@ -58,6 +60,7 @@ export const reconcileStreams = async (options: {
         kind: "no_cluster",
         replicas: Math.max(...definitions.map(({ settings }) => settings.num_replicas)),
       };
+    if (error instanceof NatsError && error.isPermissionError()) return { kind: "forbidden" };
     return { kind: "unavailable", detail: describeError(error) };
   }
   for (const stream of made) logger.info("made a stream", { stream });

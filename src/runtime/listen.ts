@@ -3,14 +3,14 @@ import { listenOnBun } from "./bun.ts";
 import { listenOnDeno } from "./deno.ts";
 import type { Listener, ListenOptions } from "./listener.ts";
 
-/** Another process has the port. */
-export class PortInUseError extends Error {
-  override readonly name = "PortInUseError";
+/** The address cannot be listened on. The message is for the operator. */
+export class ListenRefusedError extends Error {
+  override readonly name = "ListenRefusedError";
 }
 
 export const runtimeName = "Bun" in globalThis ? "Bun" : "Deno";
 
-/** Throws PortInUseError. */
+/** Throws ListenRefusedError. */
 export const listen = (options: ListenOptions): Listener => {
   try {
     return runtimeName === "Bun" ? listenOnBun(options) : listenOnDeno(options);
@@ -19,7 +19,10 @@ export const listen = (options: ListenOptions): Listener => {
       error instanceof Error &&
       (error.name === "AddrInUse" || ("code" in error && error.code === "EADDRINUSE"));
     if (isInUse)
-      throw new PortInUseError(`Port ${options.port} on ${options.host} is in use by another program.`);
-    throw error;
+      throw new ListenRefusedError(`Port ${options.port} on ${options.host} is in use by another program.`);
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new ListenRefusedError(
+      `Nothing can listen on port ${options.port} of HOST ${options.host}: ${detail}. Set HOST to an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, and PORT to one that this user may take.`,
+    );
   }
 };

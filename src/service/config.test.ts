@@ -84,6 +84,17 @@ test("nobody adds event types of the group that Prooftrail keeps for itself", ()
   expect(readConfig({ EXTRA_EVENT_TYPES: "system,systems.started,sdk.system" }).kind).toBe("valid");
 });
 
+test.each(["nats://user:hunter2@host:99999", "nats://a:4222,nats://user:100%hunter2@b", "tls://[::1"])(
+  "a NATS URL that cannot be read stops the start with the setting's name: %s",
+  (url) => {
+    const result = readConfig({ NATS_URL: url });
+    const [error = ""] = result.kind === "invalid" ? result.errors : [];
+    expect(error).toStartWith("NATS_URL must be nats://user:password@host:port");
+    expect(error).not.toContain("hunter2");
+    expect(readConfig({ NATS_URL: "nats://user:100%25@host:4222" }).kind).toBe("valid");
+  },
+);
+
 test("a list of NATS servers has TLS for all of them or for none", () => {
   for (const url of ["nats://a:4222,tls://b:4222", "tls://a:4222,nats://b:4222"]) {
     const result = readConfig({ NATS_PROVISION_URL: url });

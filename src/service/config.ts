@@ -52,7 +52,7 @@ const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.sou
 const KEY_RING_ENTRY = "(public:)?[0-9a-f]{64}";
 const NATS = `${list(/^nats:\/\/[^\s,]+$/)}|${list(/^tls:\/\/[^\s,]+$/)}`;
 const NATS_EXPECTS =
-  "nats://user:password@host:port, or tls:// for a server with TLS, several of one kind separated by commas";
+  "nats://user:password@host:port, or tls:// for a server with TLS, several of one kind separated by commas, with % in user and password as %25";
 
 export const Environment = Type.Object({
   HOST: setting({
@@ -192,7 +192,7 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
   }
   if (environment.Check(given)) {
     const config = toConfig(given);
-    const errors = contradictions(config);
+    const errors = [...unreadableUrls(given), ...contradictions(config)];
     return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config };
   }
   const errors = [...environment.Errors(given)].map(({ path, schema, value }) => {
@@ -200,6 +200,22 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
     return `${name} must be ${schema["x-expects"]}${shown(name, value)}.`;
   });
   return { kind: "invalid", errors };
+};
+
+/** What a pattern does not see of a URL: a port that there is not, a name or password that cannot be decoded. */
+const unreadableUrls = (given: Static<typeof Environment>): readonly string[] =>
+  (["NATS_URL", "NATS_PROVISION_URL"] as const)
+    .filter((name) => !items(given[name]).every(isReadableUrl))
+    .map((name) => `${name} must be ${NATS_EXPECTS}.`);
+
+const isReadableUrl = (text: string): boolean => {
+  try {
+    const { username, password } = new URL(text);
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 /** Settings that are right by themselves and cannot be together. */

@@ -3,11 +3,12 @@ import process from "node:process";
 import { BrokerStartError } from "../jetstream/broker/supervise.ts";
 import { BrokerRefusedError } from "../jetstream/connection.ts";
 import { STOP_MS_MAX } from "../limits.ts";
-import { PortInUseError } from "../runtime/listen.ts";
+import { ListenRefusedError } from "../runtime/listen.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { banner } from "./banner.ts";
 import { CheckpointKeyError } from "./checkpoint-key.ts";
 import { type Config, readConfig } from "./config.ts";
+import { DataFolderRefusedError } from "./data-folder.ts";
 import { DeadlinesRefusedError } from "./deadlines-file.ts";
 import { type Service, startService } from "./service.ts";
 import { version } from "./version.ts";
@@ -71,7 +72,8 @@ const reasonFor = (error: unknown): string => {
   const isExpected =
     error instanceof BrokerRefusedError ||
     error instanceof BrokerStartError ||
-    error instanceof PortInUseError ||
+    error instanceof ListenRefusedError ||
+    error instanceof DataFolderRefusedError ||
     error instanceof DeadlinesRefusedError ||
     error instanceof CheckpointKeyError ||
     error instanceof ViewsRefusedError;

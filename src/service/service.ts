@@ -3,7 +3,6 @@
  * stops them in the opposite one.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
 import type { AdminKeySetup } from "../access/admin-key.ts";
 import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
@@ -65,6 +64,7 @@ import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import { type BrokerContact, contactBroker } from "./broker-contact.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
+import { makeDataFolder } from "./data-folder.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
@@ -83,14 +83,14 @@ export interface Service extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Throws BrokerRefusedError, BrokerStartError or PortInUseError, each with a message for the operator. */
+/** Throws BrokerRefusedError, BrokerStartError, DataFolderRefusedError or ListenRefusedError, each with a message for the operator. */
 export const startService = async (dependencies: {
   readonly config: Config;
   readonly logger: Logger;
   readonly version: string;
 }): Promise<Service> => {
   const { config, logger, version } = dependencies;
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  await makeDataFolder(config.dataDir);
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await provideBroker({ config, logger }));
   const now = (): Date => new Date();

@@ -68,6 +68,8 @@ const unavailable = (error: unknown): Reconciliation => ({
 const describe = (result: Reconciliation): string | undefined => {
   if (result.kind === "agreed") return undefined;
   if (result.kind === "unavailable") return `The streams could not be checked: ${result.detail}`;
+  if (result.kind === "forbidden")
+    return "The NATS user that streams are made with may not make them. Set NATS_PROVISION_URL to the same server with the provisioner's user of streams/permissions.ts.";
   if (result.kind === "lost")
     return `The broker no longer has ${result.streams.join(", ")}, which it had before. Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.`;
   if (result.kind === "no_cluster")

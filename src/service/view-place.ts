@@ -24,7 +24,8 @@ export const connectViews = (place: Place): ViewStore => {
 
 export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError => {
   const detail = error instanceof Error ? error.message : "no reason given";
-  if (place.databaseUrl !== undefined) return new ViewsRefusedError(`The views cannot be opened: ${detail}.`);
+  if (place.databaseUrl !== undefined)
+    return new ViewsRefusedError(`The views in the database of DATABASE_URL cannot be opened: ${detail}.`);
   const file = viewsFile(place);
   const advice = DAMAGED.test(detail)
     ? ` Views are made from the log: end what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`

@@ -187,7 +187,9 @@ const connect = (url: string, onclose: () => void) => {
     });
   } catch {
     // The error quotes the URL, password included.
-    throw new DatabaseError("the URL of the database cannot be read");
+    throw new DatabaseError(
+      "its URL cannot be read, which is postgres://user:password@host:port/database with % in user and password as %25",
+    );
   }
 };
 

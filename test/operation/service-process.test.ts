@@ -227,6 +227,41 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(errors).not.toContain("at async");
   });
 
+  test("a folder that cannot be made", async () => {
+    const [exitCode, errors] = await refusal({}, "/dev/null/data");
+    expect(exitCode).toBe(1);
+    expect(errors).toContain("DATA_DIR /dev/null/data cannot be used");
+    expect(errors).not.toContain("    at ");
+  });
+
+  test("an address that this machine has not", async () => {
+    await using folder = await dataFolder();
+    const [exitCode, errors] = await refusal({ HOST: "192.0.2.1" }, folder.path);
+    expect(exitCode).toBe(1);
+    expect(errors).toContain("Set HOST to an address of this machine");
+    expect(errors).not.toContain("    at ");
+    await until("its broker has ended", () => processesNaming(folder.path).length === 0);
+  });
+
+  test("a database whose URL cannot be read", async () => {
+    await using folder = await dataFolder();
+    const [exitCode, errors] = await refusal({ DATABASE_URL: "postgres://u:100%hunter2@h/db" }, folder.path);
+    expect(exitCode).toBe(1);
+    expect(errors).toContain(
+      "The views in the database of DATABASE_URL cannot be opened: its URL cannot be read",
+    );
+    expect(errors).not.toContain("hunter2");
+    await until("its broker has ended", () => processesNaming(folder.path).length === 0);
+  });
+
+  test("a user of NATS that may not make streams, at once", async () => {
+    await using broker = await startTestBroker();
+    await using folder = await dataFolder();
+    const [exitCode, errors] = await refusal({ NATS_URL: broker.url("service") }, folder.path);
+    expect(exitCode).toBe(1);
+    expect(errors).toContain("Set NATS_PROVISION_URL to the same server with the provisioner's user");
+  });
+
   test.each([
     [
       "is too old",

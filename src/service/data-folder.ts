@@ -1,0 +1,20 @@
+/** The folder of DATA_DIR. */
+import { access, constants, mkdir } from "node:fs/promises";
+
+/** It cannot be used. The message is for the operator. */
+export class DataFolderRefusedError extends Error {
+  override readonly name = "DataFolderRefusedError";
+}
+
+/** Makes it where it is not there. Throws DataFolderRefusedError. */
+export const makeDataFolder = async (path: string): Promise<void> => {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await access(path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new DataFolderRefusedError(
+      `DATA_DIR ${path} cannot be used: ${detail}. Set DATA_DIR to a folder that this user may write, or to one that can be made.`,
+    );
+  }
+};
