@@ -292,7 +292,7 @@ const openSandbox = async ({
   judging: Judging;
 }) => {
   const reader = await createLogReader(connection, "SANDBOX");
-  const appender = createSandboxAppender(connection, () => performance.now());
+  const appender = createSandboxAppender({ connection, reader, elapsedMs: () => performance.now() });
   const intakeOf = (address: string): Intake => {
     const client = holderOf(address);
     return createIntake({

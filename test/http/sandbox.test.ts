@@ -229,6 +229,26 @@ describe("the limit", () => {
   });
 });
 
+test("an event that went to make room can be sent again at once, and is known again", async () => {
+  const provisioner = await connectAs(broker, "provisioner");
+  const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
+  const { config } = await streams.info("SANDBOX");
+  // 256 MiB is the stream's setting.
+  await streams.update("SANDBOX", { max_bytes: 500_000 });
+  const from = newClient();
+  const send = (event_id: string, text = "") =>
+    ask(front, "/events", { body: event({ event_id, metadata: { text } }), from });
+  for (let round = 0; round < 2; round++) {
+    const sent = await send("evt_mine");
+    expect([sent.status, sent.json.data.duplicate]).toEqual([202, false]);
+    const again = await send("evt_mine");
+    expect([again.status, again.json.data]).toEqual([202, { ...sent.json.data, duplicate: true }]);
+    for (let index = 0; index < 3; index++) await send(`evt_large_${round}_${index}`, "x".repeat(200_000));
+  }
+  await streams.update("SANDBOX", { max_bytes: config.max_bytes });
+  await provisioner.close();
+});
+
 test("events end by themselves when their time is over", async () => {
   const provisioner = await connectAs(broker, "provisioner");
   const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
