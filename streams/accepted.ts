@@ -1,4 +1,4 @@
-import { ACCEPTED_AGE_MS_MAX } from "../src/limits.ts";
+import { ACCEPTED_AGE_MS_MAX, DUPLICATE_WINDOW_MS } from "../src/limits.ts";
 import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { ACCEPTED_SUBJECTS } from "./subjects.ts";
 
@@ -26,7 +26,7 @@ export const acceptedStream = (options: TopologyOptions): StreamDefinition => ({
     max_msgs: -1,
     max_msgs_per_subject: 1,
     max_msg_size: COUNTER_BYTES_MAX,
-    duplicate_window: nanoseconds(10 * 60 * 1000),
+    duplicate_window: nanoseconds(DUPLICATE_WINDOW_MS),
     deny_delete: false,
     deny_purge: false,
     allow_direct: true,

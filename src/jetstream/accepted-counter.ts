@@ -1,7 +1,12 @@
 /** The counts of acknowledged events, on the stream ACCEPTED (NATS ADR-49): gathered here, and added together once a second. */
 import { Empty, headers, type JetStreamManager } from "nats";
 import { acceptedSubject, tenantOfAccepted } from "../../streams/subjects.ts";
-import { ACCEPTED_COUNT_MS_MAX, ACCEPTED_FLUSH_MS, ACCEPTED_READS_AT_ONCE } from "../limits.ts";
+import {
+  ACCEPTED_COUNT_MS_MAX,
+  ACCEPTED_FLUSH_MS,
+  ACCEPTED_READS_AT_ONCE,
+  DUPLICATE_WINDOW_MS,
+} from "../limits.ts";
 import { type AcceptedCounts, type Hour, hourOf } from "../log/accepted-counts.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -9,11 +14,13 @@ import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
 
-/** What is on its way: with an id of its own, so that the broker takes a second try once. */
+/** What is on its way: with an id of its own, so that the broker takes a second try once, as long as it knows it. */
 interface Increment {
   readonly subject: string;
   readonly events: number;
   readonly messageId: string;
+  /** When it may have been added first, and to which start of a server. */
+  mayBeAdded: { readonly serverId: string | undefined; readonly sinceMs: number } | undefined;
 }
 
 /** Of one tenant and hour, since the last time it was handed on. */
@@ -41,17 +48,27 @@ export const createAcceptedCounter = async ({
 
   const send = async (): Promise<void> => {
     for (const [subject, { events }] of gathered) {
-      sending.push({ subject, events, messageId: crypto.randomUUID() });
+      sending.push({ subject, events, messageId: crypto.randomUUID(), mayBeAdded: undefined });
     }
     gathered.clear();
     latest = undefined;
     const left: Increment[] = [];
     for (const increment of sending) {
-      const isStored = await isAdded(connection, increment, logger);
-      if (isStored) clock.cleared();
+      const serverId = connection.nats.info?.server_id;
+      if (!connection.isConnected()) left.push(increment);
+      else if (!isSafeAgain(increment, serverId))
+        logger.warn("acknowledged events may have been counted, and are not counted again", {
+          count: increment.events,
+        });
       else {
-        clock.failed();
-        left.push(increment);
+        const sinceMs = performance.now();
+        const outcome = await add(connection, increment, logger);
+        if (outcome === "added") clock.cleared();
+        else {
+          clock.failed();
+          left.push(increment);
+        }
+        if (outcome === "unknown") increment.mayBeAdded ??= { serverId, sinceMs };
       }
     }
     sending = left;
@@ -88,11 +105,20 @@ export const createAcceptedCounter = async ({
   };
 };
 
-const isAdded = async (
+/**
+ * A counter keeps its last message alone, and a server that starts again knows the ids of kept messages only: where another front end counted meanwhile, it would
+ * add the same once more. Too few is no alarm; too many is one.
+ */
+const isSafeAgain = ({ mayBeAdded }: Increment, serverId: string | undefined): boolean =>
+  mayBeAdded === undefined ||
+  (mayBeAdded.serverId === serverId &&
+    performance.now() - mayBeAdded.sinceMs < DUPLICATE_WINDOW_MS - ACCEPTED_COUNT_MS_MAX);
+
+const add = async (
   connection: BrokerConnection,
   { subject, events, messageId }: Increment,
   logger: Logger,
-): Promise<boolean> => {
+): Promise<"added" | "refused" | "unknown"> => {
   const increment = headers();
   increment.set("Nats-Incr", `+${events}`);
   increment.set("Nats-Msg-Id", messageId);
@@ -101,15 +127,16 @@ const isAdded = async (
       connection.nats.request(subject, Empty, { headers: increment, timeout: ACCEPTED_COUNT_MS_MAX }),
     );
     const { seq, error }: { seq?: number; error?: { description?: string } } = answer.json();
-    if (typeof seq === "number") return true;
+    if (typeof seq === "number") return "added";
     logger.warn("acknowledged events were not counted", {
       count: events,
       detail: error?.description ?? "no reason",
     });
+    return "refused";
   } catch (error) {
     logger.warn("acknowledged events were not counted yet", { count: events, detail: describeError(error) });
+    return "unknown";
   }
-  return false;
 };
 
 const readTenants = async (

@@ -6,7 +6,7 @@ export type Hour = string;
 export const hourOf = (receivedAt: string): Hour => receivedAt.slice(0, "2026-11-20T10".length);
 
 export interface AcceptedCounts {
-  /** Costs nothing now: it is handed on within ACCEPTED_FLUSH_MS. A process that is killed first has counted too few, never too many. */
+  /** Costs nothing now: it is handed on within ACCEPTED_FLUSH_MS. A process that is killed first, or whose broker is, has counted too few, never too many. */
   add(accepted: { readonly tenant: string; readonly receivedAt: string; readonly events: number }): void;
   /** By hour; an hour without a count is absent. Throws LogUnavailableError. */
   read(tenant: string, hours: readonly Hour[]): Promise<ReadonlyMap<Hour, number>>;

@@ -1,12 +1,12 @@
 /** The rows of DESIGN 3 that need more than a second request; the others are in ingestion.test.ts. */
 import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { nanos } from "nats";
 import { startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { ADMIN_KEY, dataFolder, spawnService, standStill } from "../support/process.ts";
+import { startProxy } from "../support/proxy.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -58,33 +58,6 @@ test.concurrent("a first attempt that was answered 503 with its outcome unknown:
   // The broker took it when it woke up.
   expect(retry.json.data).toMatchObject({ sequence: 1, duplicate: true });
 }, 30_000);
-
-/** Passes bytes on; what the broker says can be swallowed. */
-const startProxy = async (port: number) => {
-  let isMute = false;
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const broker = connect({ host: "127.0.0.1", port });
-    for (const socket of [client, broker]) {
-      sockets.add(socket);
-      socket.on("error", () => socket.destroy());
-    }
-    client.on("data", (bytes) => broker.write(bytes)).on("close", () => broker.destroy());
-    broker.on("data", (bytes) => isMute || client.write(bytes)).on("close", () => client.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  return {
-    port: typeof address === "object" && address ? address.port : 0,
-    mute: () => {
-      isMute = true;
-    },
-    [Symbol.dispose]: () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
-};
 
 test.concurrent("a front end killed between the append and its answer: the retry is told the first one's sequence", async () => {
   await using broker = await startTestBroker();
