@@ -188,7 +188,7 @@ const connect = (url: string, onclose: () => void) => {
   } catch {
     // The error quotes the URL, password included.
     throw new DatabaseError(
-      "its URL cannot be read, which is postgres://user:password@host:port/database with % in user and password as %25",
+      "the URL of the database cannot be read: it must be postgres://user:password@host:port/database, with % in user and password as %25",
     );
   }
 };

@@ -248,7 +248,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     const [exitCode, errors] = await refusal({ DATABASE_URL: "postgres://u:100%hunter2@h/db" }, folder.path);
     expect(exitCode).toBe(1);
     expect(errors).toContain(
-      "The views in the database of DATABASE_URL cannot be opened: its URL cannot be read",
+      "The views in the database of DATABASE_URL cannot be opened: the URL of the database cannot be read",
     );
     expect(errors).not.toContain("hunter2");
     await until("its broker has ended", () => processesNaming(folder.path).length === 0);
