@@ -5,6 +5,7 @@ import type { Sequence } from "../log/outcome.ts";
 import type { CommitResult, DeadLetter, ViewStore } from "../views/view-store.ts";
 import { evolveGroup, type GroupOutcome, refusedLetter } from "./evolve-group.ts";
 import type { Projection } from "./projection.ts";
+import { endWrite } from "./view-end.ts";
 
 export interface Lane {
   readonly projections: readonly [Projection, ...Projection[]];
@@ -19,9 +20,9 @@ export type Stopped =
       readonly kind: "alarm";
       /**
        * `hole`: a sequence is missing in what the log gave. `ahead_of_log`: the view has seen more than the log holds, which was replaced, or
-       * restored from an older copy.
+       * restored from an older copy. `other_log`: that log has grown again, and holds another record where the view stands.
        */
-      readonly alarm: "hole" | "ahead_of_log";
+      readonly alarm: "hole" | "ahead_of_log" | "other_log";
       readonly projection: string;
       readonly sequence: Sequence;
       readonly position: Sequence;
@@ -136,12 +137,15 @@ const createMover = ({ views, clock, onProgress }: LaneDependencies, lane: Lane)
   };
 
   const commit = async (messages: readonly StoredMessage[], outcome: GroupOutcome): Promise<CommitResult> => {
-    const to = messages.at(-1)?.sequence ?? position;
+    const last = messages.at(-1);
+    const to = last?.sequence ?? position;
+    const ends = last ? lane.projections.map(({ name }) => endWrite(name, last)) : [];
     const result = await views.commit({
       views: lane.projections,
       from: position,
       to,
       ...outcome,
+      writes: [...outcome.writes, ...ends],
     });
     if (result.kind === "committed") {
       position = to;

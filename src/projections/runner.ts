@@ -20,6 +20,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { DeadLetter, ViewStore } from "../views/view-store.ts";
 import { createLaneReading, type Lane, type Progress, type Stopped } from "./lane.ts";
 import type { Projection } from "./projection.ts";
+import { isSameLog } from "./view-end.ts";
 
 /** Why reading stopped before the signal did. */
 export type RunnerAlarm = Extract<Stopped, { kind: "alarm" }>["alarm"];
@@ -99,11 +100,14 @@ const follow = async (
       report.positionRead(moving, position);
       if (end < position)
         return { kind: "alarm", alarm: "ahead_of_log", projection: first.name, sequence: end, position };
+      const names = moving.map(({ name }) => name);
+      if (!(await isSameLog(dependencies, names, position)))
+        return { kind: "alarm", alarm: "other_log", projection: first.name, sequence: position, position };
     }
     const [leading, ...others] = lanes;
     const stopped =
       others.length === 0
-        ? await readOn(leading, dependencies, read, signal)
+        ? await readOn(leading, dependencies, report, signal)
         : await catchUp({ leading, others, end, isLeadersTurn, signal, read });
     // A log that gives nothing is asked again after a pause.
     if (stopped.kind !== "reached" || signal.aborted || report.commits() === commitsBefore) return stopped;
@@ -111,22 +115,32 @@ const follow = async (
 };
 
 /**
- * Until something stops it; also when a view no longer stands where the others do, because a rebuilt one took its place. While events come a commit
- * would find that out; on a quiet log nothing else does.
+ * Until something stops it; also when a view no longer stands where the others do, because a rebuilt one took its place, or when none stands where it was moved to,
+ * because the database was brought back from a copy. While events come a commit would find that out; on a quiet log nothing else does.
  */
 const readOn = async (
   lane: Lane,
-  { views }: RunnerDependencies,
-  read: ReturnType<typeof createLaneReading>,
+  dependencies: RunnerDependencies,
+  report: Report,
   signal: AbortSignal,
 ): Promise<Stopped> => {
+  const { views } = dependencies;
   const apart = new AbortController();
+  let movedTo = lane.position;
+  const read = createLaneReading({
+    ...dependencies,
+    onProgress: (progress) => {
+      movedTo = progress.position;
+      report.committed(progress);
+    },
+  });
   let lowestBefore: Sequence | undefined;
   const look = async (): Promise<void> => {
+    const movedBefore = movedTo;
     const positions = await Promise.all(lane.projections.map(({ name }) => views.position(name)));
     const [lowest, highest] = [Math.min(...positions), Math.max(...positions)];
     // Asked one by one they may differ for a moment.
-    if (lowest < highest && lowest === lowestBefore) apart.abort();
+    if ((lowest < highest && lowest === lowestBefore) || highest < movedBefore) apart.abort();
     lowestBefore = lowest;
   };
   const timer = setInterval(() => void look().catch(() => undefined), PROJECTION_STANDBY_MS);
@@ -224,6 +238,7 @@ const warnOf = (logger: Logger, { projection, sequence, code, detail }: DeadLett
 const ALARM_TEXT: Readonly<Record<RunnerAlarm, string>> = {
   hole: "the log did not give the next sequence, reading again",
   ahead_of_log: "the view has seen more than the log holds, the log was replaced or restored",
+  other_log: "the view has seen another record there, the log was replaced or restored: make the views again",
 };
 
 /** Ends early, without an error, when the signal is aborted. */

@@ -4,6 +4,7 @@ import type { BrokerConnection } from "../jetstream/connection.ts";
 import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Projection } from "../projections/projection.ts";
+import { isSameLog } from "../projections/view-end.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { LogKeeper } from "./log-keeper.ts";
 import type { StreamsState } from "./stream-keeper.ts";
@@ -40,11 +41,24 @@ const viewReasons = async ({
   projections: readonly Projection[];
 }): Promise<readonly string[]> => {
   try {
+    const positions = await Promise.all(
+      projections.map(async ({ name }) => ({ name, position: await views.position(name) })),
+    );
+    // Asked after the views: what they have seen was in the log by then.
     const last = await reader.lastSequence();
     const reasons: string[] = [];
-    for (const { name } of projections) {
-      const lag = last - (await views.position(name));
+    for (const { name, position } of positions) {
+      const lag = last - position;
       if (lag > VIEW_LAG_RECORDS_MAX) reasons.push(`The view ${name} is ${lag} records behind the log.`);
+      if (lag < 0)
+        reasons.push(`The view ${name} has seen ${-lag} records more than the log holds: make it again.`);
+    }
+    for (const [position, standing] of Map.groupBy(positions, ({ position }) => position)) {
+      const names = standing.map(({ name }) => name);
+      if (position <= last && !(await isSameLog({ views, log: reader }, names, position)))
+        reasons.push(
+          `${names.join(", ")}: the record ${position} that was seen is not the one in the log. Make these views again.`,
+        );
     }
     return reasons;
   } catch (error) {

@@ -175,6 +175,7 @@ const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewSto
     for (const sql of other ? postgresTextIndexRename(other, named) : []) await run(sql);
   }
   await run("UPDATE dead_letters SET projection = $1 WHERE projection = $2", [view.name, by.name]);
+  await run("UPDATE view_ends SET name = $1 WHERE name = $2", [view.name, by.name]);
   await run("DELETE FROM views WHERE name = $1", [by.name]);
   const row = { ...viewRow(view), position: rowInteger(made, "position") };
   await runWrites(run, [{ kind: "upsert", table: VIEWS, row }, revised(view.name)]);
@@ -295,6 +296,7 @@ const dropView = async (run: RunSql, view: Row): Promise<void> => {
   const tables: readonly string[] = JSON.parse(rowText(view, "tables"));
   for (const name of tables) await run(`DROP TABLE ${sqlName(name)}`);
   await run("DELETE FROM dead_letters WHERE projection = $1", [rowText(view, "name")]);
+  await run("DELETE FROM view_ends WHERE name = $1", [rowText(view, "name")]);
 };
 
 /** The rows of these views, held until the transaction ends. Always in one order, so that two writers cannot wait for each other. */

@@ -205,6 +205,7 @@ const replaceView = async (
     if (other) writer.exec(`ALTER TABLE ${sqlName(other.name)} RENAME TO ${sqlName(name)}`);
   }
   writer.prepare("UPDATE dead_letters SET projection = ? WHERE projection = ?").run(view.name, by.name);
+  writer.prepare("UPDATE view_ends SET name = ? WHERE name = ?").run(view.name, by.name);
   runWrite(statements, { kind: "delete", table: VIEWS, key: { name: by.name } });
   const row = { ...newViewRow(view), position: rowInteger(made, "position") };
   runWrite(statements, { kind: "upsert", table: VIEWS, row });
@@ -310,6 +311,7 @@ const dropView = (database: DatabaseSync, view: Row): void => {
   const tables: readonly string[] = JSON.parse(rowText(view, "tables"));
   for (const name of tables) database.exec(`DROP TABLE ${sqlName(name)}`);
   database.prepare("DELETE FROM dead_letters WHERE projection = ?").run(rowText(view, "name"));
+  database.prepare("DELETE FROM view_ends WHERE name = ?").run(rowText(view, "name"));
 };
 
 /** Moves only from where the writer believes the view to be, and only a view of its own version. */

@@ -5,6 +5,7 @@ import type { TextIndex } from "./text-index.ts";
 import {
   DEAD_LETTERS,
   type DeadLetter,
+  VIEW_ENDS,
   VIEW_REVISIONS,
   VIEWS,
   type ViewDefinition,
@@ -38,7 +39,7 @@ export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean
   );
 };
 
-export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS];
+export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS, VIEW_ENDS];
 
 /** `tablesOf`: the names of the tables that a text index is made of. */
 export const newViewRow = (

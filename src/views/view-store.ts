@@ -190,6 +190,22 @@ export const revised = (name: string): RowWrite => ({
   row: { name, revisions: 1 },
 });
 
+/**
+ * Which record stood where a view stands, when it came there: two logs may both have a record of that sequence. A row of another position says nothing. Written by
+ * whoever moves the view; goes and is renamed with the view.
+ */
+export const VIEW_ENDS = {
+  name: "view_ends",
+  columns: {
+    name: TEXT,
+    position: INTEGER,
+    /** SHA-256 of its payload, base64url. */
+    record: TEXT,
+  },
+  primaryKey: ["name"],
+  indexes: [],
+} as const satisfies Table;
+
 /** Kept by the store itself, so that a dead letter is written in the transaction that steps over its record. */
 export const DEAD_LETTERS = {
   name: "dead_letters",

@@ -109,3 +109,27 @@ test("an event that was acknowledged and that the view cannot take is named with
     is_complete: true,
   });
 });
+
+test("views that have seen another log are named, and the service is not ready", async () => {
+  const ready = async () => {
+    const { status, json } = await service.call("/health/ready");
+    return { status, reasons: JSON.stringify(json) };
+  };
+  expect((await ready()).status).toBe(200);
+  const database = openViewsFile(service.dataDir);
+  database.exec("CREATE TEMP TABLE ends AS SELECT * FROM view_ends");
+  database.exec("UPDATE view_ends SET record = 'another' WHERE name = 'cases'");
+  const other = await ready();
+  database.exec("UPDATE view_ends SET record = (SELECT record FROM ends WHERE ends.name = view_ends.name)");
+  expect(other).toEqual({
+    status: 503,
+    reasons: expect.stringContaining("that was seen is not the one in the log"),
+  });
+  database.exec("UPDATE views SET position = position + 7 WHERE name = 'activity'");
+  const more = await ready();
+  database.exec("UPDATE views SET position = position - 7 WHERE name = 'activity'");
+  database.close();
+  const reasons = expect.stringContaining("The view activity has seen 7 records more than the log holds");
+  expect(more).toEqual({ status: 503, reasons });
+  expect((await ready()).status).toBe(200);
+});

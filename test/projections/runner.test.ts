@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { DatabaseSync } from "node:sqlite";
 import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/limits.ts";
 import type { LogReader, StoredMessage } from "../../src/log/event-log.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
@@ -243,6 +244,43 @@ test("a view that has seen more than the log holds is an alarm and not taken for
   await using second = startRunner({ log: createArrayLog(events(1, 4)), views: at.views });
   await until("it has been noticed", () => second.alarms.length > 0);
   expect(second.alarms[0]).toBe("ahead_of_log");
+});
+
+test("a log that was brought back from a copy and has grown again is not taken for the one that the view has seen", async () => {
+  await using at = await setUp();
+  const first = startRunner({ log: createArrayLog(events(1, 9)), views: at.views });
+  await reached(at.views, 9);
+  await first.end();
+  const others = events(20, 30).map(({ payload, subject }, index) => ({
+    payload,
+    subject,
+    sequence: 5 + index,
+  }));
+  const grown = createArrayLog([...events(1, 4), ...others]);
+  const second = startRunner({ log: grown, views: at.views });
+  await until("it has been noticed twice", () => second.alarms.length > 1);
+  await second.end();
+  expect(second.alarms[0]).toBe("other_log");
+  expect(await at.views.position("events")).toBe(9);
+  await at.views.drop("events");
+  await using third = startRunner({ log: grown, views: at.views });
+  await reached(at.views, 15);
+  expect(third.alarms).toEqual([]);
+});
+
+test("views that were all brought back from a copy are moved on, also while no event comes", async () => {
+  const database = createSqliteDatabase();
+  await using _ = { [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
+  await using views = database.connect();
+  await using runner = startRunner({ log: createArrayLog(events(1, 9)), views });
+  await reached(views, 9);
+  const file = new DatabaseSync(database.path, { timeout: 5000 });
+  file.exec("BEGIN; DELETE FROM events WHERE sequence > 4; DELETE FROM event_words WHERE rowid > 4");
+  file.exec("UPDATE views SET position = 4 WHERE name = 'events'; COMMIT");
+  file.close();
+  await reached(views, 9);
+  expect(await sequencesIn(views)).toEqual(range(1, 9));
+  expect(runner.alarms).toEqual([]);
 });
 
 test("two runners on one view write every record once, and one takes over when the other ends", async () => {

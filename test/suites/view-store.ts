@@ -6,6 +6,7 @@ import { tenantQuery } from "../../src/views/tenant-query.ts";
 import {
   DEAD_LETTERS,
   type DeadLetter,
+  VIEW_ENDS,
   type ViewCommit,
   type ViewRevision,
   type ViewStore,
@@ -335,6 +336,38 @@ export const viewStoreSuite = (
         expect((await keysOf(store)).length).toBe(100);
         expect(await lettersOf(store)).toEqual([]);
       }
+    });
+
+    test("what stood at its end goes, and is renamed, with the view", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const made = { ...OTHER_VIEW, name: "made", tables: [{ ...OTHERS, name: "made" }] };
+      const end = (name: string, position: number, record: string): Write => ({
+        kind: "upsert",
+        table: VIEW_ENDS,
+        row: { name, position, record },
+      });
+      const ends = () =>
+        store.load(
+          VIEW_ENDS,
+          ["things", "others", "made"].map((name) => ({ name })),
+        );
+      await store.commit(commitOf(0, 1, { writes: [end("things", 1, "a")] }));
+      for (const [view, record] of [
+        [OTHER_VIEW, "live"],
+        [made, "made"],
+      ] as const) {
+        await store.open(view);
+        await store.commit({ ...commitOf(0, 1), views: [view], writes: [end(view.name, 1, record)] });
+      }
+      await store.replace({ view: OTHER_VIEW, by: made, lagMax: 0 });
+      expect(await ends()).toEqual([
+        { name: "things", position: 1, record: "a" },
+        { name: "others", position: 1, record: "made" },
+      ]);
+      await store.open({ ...OTHER_VIEW, version: 2 });
+      await store.drop("things");
+      expect(await ends()).toEqual([]);
     });
 
     test("rows that are likely new are written whether they are or not, wherever the others stand", async () => {

@@ -1,0 +1,30 @@
+/** Whether a view goes on in the log that it has seen: after a copy was brought back, another record may stand where the view does. */
+import { hash } from "node:crypto";
+import type { LogReader, StoredMessage } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
+import { VIEW_ENDS, type ViewStore, type Write } from "../views/view-store.ts";
+
+export const endWrite = (name: string, { sequence, payload }: StoredMessage): Write => ({
+  kind: "upsert",
+  table: VIEW_ENDS,
+  row: { name, position: sequence, record: recordOf(payload) },
+});
+
+/** True where it is not known, as of a view that no version of the program has moved that writes ends. */
+export const isSameLog = async (
+  { views, log }: { readonly views: Pick<ViewStore, "load">; readonly log: Pick<LogReader, "read"> },
+  names: readonly string[],
+  position: Sequence,
+): Promise<boolean> => {
+  const ends = await views.load(
+    VIEW_ENDS,
+    names.map((name) => ({ name })),
+  );
+  const seen = ends.filter((end) => end.position === position);
+  if (seen.length === 0) return true;
+  const message = await log.read(position);
+  const there = message && recordOf(message.payload);
+  return seen.every(({ record }) => record === there);
+};
+
+const recordOf = (payload: Uint8Array): string => hash("sha256", payload, "base64url");
