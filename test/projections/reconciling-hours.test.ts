@@ -71,3 +71,27 @@ test("what a view has lost is named beside a record whose event is no JSON", asy
   expect(balance?.state).toBe("not_projected");
   expect(balance?.differing.map(({ sequence }) => sequence)).toContain(3);
 });
+
+test("what is missing is named as far as the log goes, where the view has seen more of the hour than the log holds", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const messages = [1, 2, 3].map((sequence) =>
+    messageOf(sequence, { event: simpleEvent(`evt_${sequence}`) }),
+  );
+  await project(createArrayLog(messages), views, messages.length);
+  const file = new DatabaseSync(database.path);
+  file.exec("DELETE FROM events WHERE event_id <> 'evt_1'");
+  file.close();
+  const accepted = { tenants: async () => [], read: async () => new Map() };
+  const named: unknown[] = [];
+  for (const held of [3, 2, 0]) {
+    const log = createArrayLog(messages.slice(0, held));
+    const [balance] = await reconcile({ views, log, accepted }, "acme", ["2026-11-20T10"]);
+    named.push([balance?.differing.map(({ sequence }) => sequence), balance?.isComplete, balance?.state]);
+  }
+  expect(named).toEqual([
+    [[2, 3], true, "not_projected"],
+    [[2], false, "not_projected"],
+    [[], false, "not_projected"],
+  ]);
+});

@@ -219,14 +219,16 @@ const refusedRecords = async ({ views, log, tenant, hour, range }: HourRead): Pr
   return { differing, isComplete: letters.length <= RECONCILED_EVENTS_NAMED_MAX };
 };
 
-/** Reads the hour in the log, and names what has no row under its event_id. */
+/** Reads the hour in the log, and names what has no row under its event_id. A log that came from an older copy ends before the hour does. */
 const lostRecords = async ({ views, log, tenant, hour, range }: HourRead): Promise<Named> => {
+  const last = Math.min(range.last, await log.lastSequence());
   const differing: DifferingEvent[] = [];
+  if (last < range.first) return { differing, isComplete: false };
   const stop = new AbortController();
   let read = 0;
   for await (const messages of log.follow({ from: range.first, messagesMax: 500, signal: stop.signal })) {
     const events = messages.flatMap(({ sequence, payload }) => {
-      const record = sequence <= range.last ? decodeRecord(payload) : undefined;
+      const record = sequence <= last ? decodeRecord(payload) : undefined;
       return record?.tenant === tenant && record.receivedAt.startsWith(hour)
         ? [{ sequence, eventId: idIn(record.eventText), code: NOT_PROJECTED }]
         : [];
@@ -239,12 +241,12 @@ const lostRecords = async ({ views, log, tenant, hour, range }: HourRead): Promi
     const known = new Set(rows.map((row) => row.event_id));
     differing.push(...events.filter(({ eventId }) => eventId === null || !known.has(eventId)));
     read += messages.length;
-    const isOver = (messages.at(-1)?.sequence ?? range.last) >= range.last;
+    const isOver = (messages.at(-1)?.sequence ?? last) >= last;
     if (isOver || read >= RECONCILED_RECORDS_READ_MAX || differing.length >= RECONCILED_EVENTS_NAMED_MAX) {
       stop.abort();
       return {
         differing: differing.slice(0, RECONCILED_EVENTS_NAMED_MAX),
-        isComplete: isOver && differing.length <= RECONCILED_EVENTS_NAMED_MAX,
+        isComplete: isOver && last === range.last && differing.length <= RECONCILED_EVENTS_NAMED_MAX,
       };
     }
   }
