@@ -95,3 +95,43 @@ test("what is missing is named as far as the log goes, where the view has seen m
     [[], false, "not_projected"],
   ]);
 });
+
+test("of hours that overlap in the log each has its own refused records, however many the other has", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const [nine, ten, eleven] = ["2026-11-20T09", "2026-11-20T10", "2026-11-20T11"] as const;
+  const refusedAtEleven = 1001;
+  const records: readonly (readonly [Hour, object])[] = [
+    [nine, simpleEvent("evt_early")],
+    [ten, simpleEvent("evt_a")],
+    [eleven, simpleEvent("evt_b")],
+    ...Array.from({ length: refusedAtEleven }, (_, index): [Hour, object] => [
+      eleven,
+      simpleEvent("evt_b", { asset_id: `other_${index}` }),
+    ]),
+    [ten, simpleEvent("evt_c")],
+    [ten, simpleEvent("evt_a", { asset_id: "other" })],
+    [eleven, simpleEvent("evt_d")],
+    [nine, simpleEvent("evt_late")],
+  ];
+  const log = createArrayLog(
+    records.map(([hour, event], index) => messageOf(index + 1, { receivedAt: `${hour}:00:00.000Z`, event })),
+  );
+  await project(log, views, records.length);
+  const accepted = { tenants: async () => [], read: async () => new Map() };
+  const balances = await reconcile({ views, log, accepted }, "acme", [nine, ten, eleven]);
+  const codes = (count: number) => Array.from({ length: count }, () => "event_id_conflict");
+  expect(
+    balances.map(({ deadLetters, state, isComplete, differing }) => ({
+      deadLetters,
+      state,
+      isComplete,
+      codes: differing.map(({ code }) => code),
+    })),
+  ).toEqual([
+    { deadLetters: 0, state: "balanced", isComplete: true, codes: [] },
+    { deadLetters: 1, state: "refused", isComplete: true, codes: codes(1) },
+    // With the one of the other hour that lies behind those that are named.
+    { deadLetters: refusedAtEleven + 1, state: "refused", isComplete: false, codes: codes(100) },
+  ]);
+});

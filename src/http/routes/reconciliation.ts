@@ -90,7 +90,7 @@ const HourEntry = Type.Object({
   repeated: Type.Integer({ description: "Records under an event_id that the log held already." }),
   dead_letters: Type.Integer({
     description:
-      "Records that the view could not take, among them those that repeat an event_id with other content.",
+      "Records that the view could not take, among them those that repeat an event_id with other content. Where `is_complete` is false, some of them may be of another hour that overlaps with this one in the log.",
   }),
   state: Type.Union(
     BALANCE_STATES.map((state) => Type.Literal(state)),

@@ -6,6 +6,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { canonicalEventId } from "../../event/formats.ts";
 import {
+  DEAD_LETTERS_LISTED_MAX,
   RECONCILED_EVENTS_NAMED_MAX,
   RECONCILED_RECORDS_READ_MAX,
   RECONCILED_SEQUENCES_PER_TURN,
@@ -100,12 +101,11 @@ const balanceOf = async (
   }
   const range = { first: rowInteger(row, "first_sequence"), last: rowInteger(row, "last_sequence") };
   const projected = await countRows(views, tenant, hour, range);
-  const deadLetters = await countLetters(views, tenant, range);
   const stored = rowInteger(row, "records");
   const repeated = rowInteger(row, "repeated");
   const isProjected = projected + repeated + rowInteger(row, "malformed") === stored;
   const where: HourRead = { views, log, tenant, hour, range };
-  const refused = deadLetters === 0 ? NOTHING_DIFFERS : await refusedRecords(where);
+  const refused = await refusedRecords(where);
   const lost = isProjected ? NOTHING_DIFFERS : await lostRecords(where);
   const isRefused = refused.differing.length > 0 || !refused.isComplete;
   return {
@@ -114,7 +114,7 @@ const balanceOf = async (
     stored,
     projected,
     repeated,
-    deadLetters,
+    deadLetters: refused.deadLetters,
     state: stateOf({ accepted, stored, isProjected, isRefused }),
     ...together(refused, lost),
   };
@@ -194,29 +194,53 @@ const countOf = async (views: ViewStore, query: ReturnType<typeof tenantCount>):
   return row ? rowInteger(row, "count") : 0;
 };
 
-/** Names what the view has a dead letter for. Hours may overlap in the log, so each record is asked for its own. */
-const refusedRecords = async ({ views, log, tenant, hour, range }: HourRead): Promise<Named> => {
-  const letters: readonly Row[] = await views.select(
-    tenantList({
-      tenant,
-      table: DEAD_LETTERS,
-      columns: ["sequence", "event_id", "code"],
-      where: lettersIn(range),
-      orderBy: ["sequence"],
-      order: "asc",
-      after: undefined,
-      rowsMax: RECONCILED_EVENTS_NAMED_MAX + 1,
-    }),
-  );
+/**
+ * Counts what the view has a dead letter for, and names it. Hours may overlap in the log, so each record is asked for its own. Behind the last one that is named
+ * letters are counted without that: most hours overlap with none.
+ */
+const refusedRecords = async (where: HourRead): Promise<Named & Pick<HourBalance, "deadLetters">> => {
+  const { views, log, tenant, hour, range } = where;
   const differing: DifferingEvent[] = [];
-  for (const letter of letters.slice(0, RECONCILED_EVENTS_NAMED_MAX)) {
+  let read = 0;
+  for await (const letter of lettersOf(where)) {
     const sequence = rowInteger(letter, "sequence");
-    const message = await log.read(sequence);
-    if (message && decodeRecord(message.payload)?.receivedAt.startsWith(hour) === false) continue;
+    const isReadEnough = read++ === RECONCILED_RECORDS_READ_MAX;
+    if (!isReadEnough && (await isOfAnotherHour(log, sequence, hour))) continue;
+    if (isReadEnough || differing.length === RECONCILED_EVENTS_NAMED_MAX) {
+      const others = await countLetters(views, tenant, { first: sequence, last: range.last });
+      return { differing, isComplete: false, deadLetters: differing.length + others };
+    }
     const eventId = letter.event_id === null ? null : rowText(letter, "event_id");
     differing.push({ eventId, sequence, code: rowText(letter, "code") });
   }
-  return { differing, isComplete: letters.length <= RECONCILED_EVENTS_NAMED_MAX };
+  return { differing, isComplete: true, deadLetters: differing.length };
+};
+
+async function* lettersOf({ views, tenant, range }: HourRead): AsyncGenerator<Row> {
+  let after: readonly [number] | undefined;
+  do {
+    const letters: readonly Row[] = await views.select(
+      tenantList({
+        tenant,
+        table: DEAD_LETTERS,
+        columns: ["sequence", "event_id", "code"],
+        where: lettersIn(range),
+        orderBy: ["sequence"],
+        order: "asc",
+        after,
+        rowsMax: DEAD_LETTERS_LISTED_MAX,
+      }),
+    );
+    yield* letters;
+    const last = letters.length < DEAD_LETTERS_LISTED_MAX ? undefined : letters.at(-1);
+    after = last && [rowInteger(last, "sequence")];
+  } while (after !== undefined);
+}
+
+/** A record that nobody can read any more counts for the hour that is asked for. */
+const isOfAnotherHour = async (log: LogReader, sequence: number, hour: Hour): Promise<boolean> => {
+  const message = await log.read(sequence);
+  return message !== undefined && decodeRecord(message.payload)?.receivedAt.startsWith(hour) === false;
 };
 
 /** Reads the hour in the log, and names what has no row under its event_id. A log that came from an older copy ends before the hour does. */
