@@ -6,6 +6,7 @@ import { REPLACE_LAG_MAX, VERIFY_DIFFERENCES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { keyText, type Row, type Table } from "../views/tables.ts";
+import { compareStored } from "../views/text.ts";
 import type { TextIndex } from "../views/text-index.ts";
 import { type Snapshot, VIEW_REVISIONS, type ViewStore, type Write } from "../views/view-store.ts";
 import { createLaneReading } from "./lane.ts";
@@ -170,13 +171,13 @@ const isNothing = (table: Table, row: Row): boolean => {
 
 const isSame = (one: Row, other: Row): boolean => Object.keys(one).every((name) => one[name] === other[name]);
 
-/** As both databases order keys: texts by the bytes of UTF-8. */
+/** As both databases order keys. */
 const compareKeys = (table: Table, one: Row, other: Row): number => {
   for (const name of table.primaryKey) {
     const [a, b] = [one[name] ?? null, other[name] ?? null];
     if (a === b) continue;
     if (typeof a === "number" && typeof b === "number") return a - b;
-    return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
+    return compareStored(String(a), String(b));
   }
   return 0;
 };

@@ -15,6 +15,10 @@ export const toStoredText = (text: string): string => {
   return stored;
 };
 
+/** As the databases order texts: by the bytes of what is stored. */
+export const compareStored = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(toStoredText(one)), Buffer.from(toStoredText(other)));
+
 export const fromStoredText = (stored: string): string => {
   if (!stored.includes(ESCAPE)) return stored;
   const [head = "", ...escaped] = stored.split(ESCAPE);

@@ -3,6 +3,7 @@ import { DUTY_NAMES } from "../../obligations/duties.ts";
 import type { Condition } from "../../views/conditions.ts";
 import { type Place, readCursor, writeCursor } from "../../views/cursor.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
+import { compareStored } from "../../views/text.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { ASSET_DUTIES } from "../assets/tables.ts";
 import { COVERAGE } from "../cases/registers/coverage.ts";
@@ -90,9 +91,7 @@ const sum = (one: DutyCount, other: DutyCount): DutyCount => ({
   unmet: one.unmet + other.unmet,
 });
 
-/** By their bytes, as the databases order texts. */
 const compare = (one: DutyCount, other: DutyCount): number => {
-  for (const name of ORDER)
-    if (one[name] !== other[name]) return Buffer.compare(Buffer.from(one[name]), Buffer.from(other[name]));
+  for (const name of ORDER) if (one[name] !== other[name]) return compareStored(one[name], other[name]);
   return 0;
 };
