@@ -68,8 +68,9 @@ export const ACCEPTED_FLUSH_MS = 1 * SECOND_MS;
 export const ACCEPTED_COUNT_MS_MAX = 2 * SECOND_MS;
 /** Hours whose counts are read side by side. */
 export const ACCEPTED_READS_AT_ONCE = 32;
-/** Hours in one answer of a reconciliation: a month. */
+/** Hours in one answer of a reconciliation: a month. And the last ones that are reconciled where it is not known which were. */
 export const RECONCILED_HOURS_MAX = 31 * 24;
+export const RECONCILED_HOURS_FIRST = 24;
 /** Events named in one hour that does not balance, and records of the log read to find them. */
 export const RECONCILED_EVENTS_NAMED_MAX = 100;
 export const RECONCILED_RECORDS_READ_MAX = 200_000;

@@ -11,46 +11,65 @@ import { messageOf, poisonMessage, simpleEvent } from "./records.ts";
 import { allStandAt, run } from "./running.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
+const { signal } = new AbortController();
+
 const project = async (log: ArrayLog, views: ViewStore, end: number): Promise<void> => {
   await using _runner = run(log, views);
   await allStandAt(views, end);
 };
 
-test("every hour is reconciled, also those that ended while the views were behind", async () => {
+test("every hour is reconciled once, also those that ended while the views were behind or no reconciler ran", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
-  const hours: readonly Hour[] = ["2026-11-20T10", "2026-11-20T11", "2026-11-20T12", "2026-11-20T13"];
+  // Of those that ended before anybody reconciled, the last 24 count.
+  const hours: readonly Hour[] = [
+    "2026-11-19T10",
+    "2026-11-19T11",
+    ...[10, 11, 12, 13, 14, 15].map((hour) => `2026-11-20T${hour}`),
+  ];
   const log = createArrayLog(
     hours.map((hour, index) =>
       messageOf(index + 1, { receivedAt: `${hour}:30:00.000Z`, event: simpleEvent(`evt_${index}`) }),
     ),
   );
   await project(log, views, hours.length);
-  let nowMs = Date.parse("2026-11-20T11:03:00Z");
   let isBehind = false;
   const found: Hour[] = [];
-  const reconciler = createReconciler({
-    views: { ...views, position: (name) => (isBehind ? Promise.resolve(0) : views.position(name)) },
-    log,
-    accepted: {
-      tenants: async () => ["acme"],
-      read: async (_tenant, asked) => new Map(asked.map((hour) => [hour, 1])),
-    },
-    clock: () => new Date(nowMs),
-    pause: async () => {},
-    onBalance: (_tenant, { hour }) => found.push(hour),
-    logger: silentLogger,
-  });
-  const anHourLater = async (): Promise<string> => {
-    nowMs += 60 * 60 * 1000;
-    return await reconciler.look();
+  const start = () =>
+    createReconciler({
+      views: { ...views, position: (name) => (isBehind ? Promise.resolve(0) : views.position(name)) },
+      log,
+      accepted: {
+        tenants: async () => ["acme"],
+        read: async (_tenant, asked) =>
+          new Map(asked.filter((hour) => hours.includes(hour)).map((hour) => [hour, 1])),
+      },
+      clock: () => new Date(now),
+      pause: async () => {},
+      onBalance: (_tenant, { hour }) => found.push(hour),
+      logger: silentLogger,
+    });
+  let now = "";
+  let reconciler = start();
+  const foundAt = async (time: string, stop = signal): Promise<readonly unknown[]> => {
+    now = `2026-11-${time}:00Z`;
+    return [await reconciler.look(stop), ...found.splice(0)];
   };
-  expect(await reconciler.look()).toBe("reconciled");
+  const [, first, ...others] = hours;
+  expect(await foundAt("20T11:03")).toEqual(["reconciled", first, others[0]]);
   isBehind = true;
-  expect([await anHourLater(), await anHourLater()]).toEqual(["behind", "behind"]);
+  expect(await foundAt("20T12:03")).toEqual(["behind"]);
+  expect(await foundAt("20T13:03")).toEqual(["behind"]);
   isBehind = false;
-  expect(await anHourLater()).toBe("reconciled");
-  expect(found).toEqual([...hours]);
+  expect(await foundAt("20T13:04")).toEqual(["reconciled", ...others.slice(1, 3)]);
+  reconciler = start();
+  expect(await foundAt("20T15:03", AbortSignal.abort())).toEqual(["reconciled"]);
+  expect(await foundAt("20T13:05")).toEqual(["nothing_new"]);
+  expect(await foundAt("20T15:03")).toEqual(["reconciled", ...others.slice(3, 5)]);
+  // By a clock that goes a little behind that of the one before, and one that goes days ahead.
+  expect(await foundAt("20T14:59")).toEqual(["nothing_new"]);
+  expect(await foundAt("25T00:00")).toEqual(["reconciled", ...others.slice(5)]);
+  expect(await foundAt("20T16:03")).toEqual(["reconciled", ...others]);
 });
 
 test("what a view has lost is named beside a record whose event is no JSON", async () => {

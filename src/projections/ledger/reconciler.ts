@@ -1,17 +1,26 @@
 /**
  * Reconciles every hour once, soon after it ended, for every tenant of whom something was acknowledged in it: so that a difference is seen when it
- * arises, and not when somebody asks. What is found goes to metrics and, where it is an alarm, to the log lines.
+ * arises, and not when somebody asks. What is found goes to metrics and, where it is an alarm, to the log lines. Which hour was the last is kept with the views, so
+ * that those which end while no projector runs are taken by the next one. Of several projectors two may take the same hour.
  */
-import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS, RECONCILED_HOURS_MAX } from "../../limits.ts";
+import {
+  RECONCILE_AFTER_MS,
+  RECONCILE_LOOK_MS,
+  RECONCILED_HOURS_FIRST,
+  RECONCILED_HOURS_MAX,
+} from "../../limits.ts";
 import { type AcceptedCounts, type Hour, hourOf } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { LogFields, Logger } from "../../telemetry/logger.ts";
+import { rowText } from "../../views/tables.ts";
+import type { ViewStore } from "../../views/view-store.ts";
 import { lookAgain } from "../look-again.ts";
 import { type HourBalance, isBalanced, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
+import { RECONCILED_HOURS, RECONCILIATION } from "./tables.ts";
 
 export interface Reconciler {
-  /** Takes the last hour that is over, unless it was taken before or the views have not seen all of the log. */
-  look(): Promise<"reconciled" | "nothing_new" | "behind">;
+  /** Takes the hours that are over, unless they were taken before or the views have not seen all of the log. */
+  look(signal: AbortSignal): Promise<"reconciled" | "nothing_new" | "behind">;
   /** Looks again and again until the signal is aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -26,24 +35,26 @@ export const createReconciler = (
   },
 ): Reconciler => {
   const { accepted, views, log, clock, pause, onBalance, logger } = dependencies;
-  let done: Hour | undefined;
   /** What the views must have seen: all that the log held when the hour was first looked at. */
   let target: { readonly hour: Hour; readonly sequence: Sequence } | undefined;
 
-  const look: Reconciler["look"] = async () => {
-    const hour = hourOf(new Date(clock().getTime() - RECONCILE_AFTER_MS - HOUR_MS).toISOString());
-    if (hour === done) return "nothing_new";
+  const look: Reconciler["look"] = async (signal) => {
+    const hour = hourAt(clock().getTime() - RECONCILE_AFTER_MS - HOUR_MS);
+    await views.open(RECONCILIATION);
+    const hours = hoursSince(await lastReconciled(views), hour);
+    if (hours.length === 0) return "nothing_new";
     if (target?.hour !== hour) target = { hour, sequence: await log.lastSequence() };
     for (const view of ["events", "ledger"])
       if ((await views.position(view)) < target.sequence) return "behind";
-    for (const each of hoursSince(done, hour)) {
+    for (const each of hours) {
+      if (signal.aborted) break;
       for (const tenant of await accepted.tenants(each)) {
         for (const balance of await reconcile(dependencies, tenant, [each])) {
           onBalance(tenant, balance);
           if (!isBalanced(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
         }
       }
-      done = each;
+      await noteReconciled(views, each);
     }
     return "reconciled";
   };
@@ -51,18 +62,38 @@ export const createReconciler = (
   const onFailed = (error: unknown): void =>
     logger.warn("an hour could not be reconciled, trying again", { detail: String(error) });
   const run = (signal: AbortSignal): Promise<void> =>
-    lookAgain({ look, onFailed, restMs: RECONCILE_LOOK_MS, pause, signal });
+    lookAgain({ look: () => look(signal), onFailed, restMs: RECONCILE_LOOK_MS, pause, signal });
   return { look, run };
 };
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** The hours behind `done`, up to `last`: several where the views were behind, or the log was away, for longer than one. */
+const hourAt = (ms: number): Hour => hourOf(new Date(ms).toISOString());
+
+const LAST_KEY = { name: "last" };
+
+const lastReconciled = async (views: ViewStore): Promise<Hour | undefined> => {
+  const [row] = await views.load(RECONCILED_HOURS, [LAST_KEY]);
+  return row && rowText(row, "hour");
+};
+
+const noteReconciled = (views: ViewStore, hour: Hour) =>
+  views.revise({
+    views: [RECONCILIATION],
+    expected: [],
+    writes: [{ kind: "upsert", table: RECONCILED_HOURS, row: { ...LAST_KEY, hour } }],
+  });
+
+/** The hours behind `done`, up to `last`: several where views were behind, the log was away, or no projector ran, for longer than one. */
 const hoursSince = (done: Hour | undefined, last: Hour): readonly Hour[] => {
-  const hours = [last];
-  for (let ms = Date.parse(`${last}:00Z`) - HOUR_MS; hours.length < RECONCILED_HOURS_MAX; ms -= HOUR_MS) {
-    const hour = hourOf(new Date(ms).toISOString());
-    if (done === undefined || hour <= done) break;
+  const lastMs = Date.parse(`${last}:00Z`);
+  // The clocks of two projectors may differ a little; a clock that was ahead by more noted hours that are yet to come.
+  const isKnown = done !== undefined && done <= hourAt(lastMs + HOUR_MS);
+  const hoursMax = isKnown ? RECONCILED_HOURS_MAX : RECONCILED_HOURS_FIRST;
+  const hours: Hour[] = [];
+  for (let ms = lastMs; hours.length < hoursMax; ms -= HOUR_MS) {
+    const hour = hourAt(ms);
+    if (isKnown && hour <= done) break;
     hours.unshift(hour);
   }
   return hours;

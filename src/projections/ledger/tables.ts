@@ -1,4 +1,5 @@
 import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
+import type { ViewDefinition } from "../../views/view-store.ts";
 
 /** What the log holds, hour by hour of `received_at`: every record, repeated ones too. */
 export const LEDGER = {
@@ -18,3 +19,18 @@ export const LEDGER = {
   primaryKey: ["tenant", "hour"],
   indexes: [],
 } as const satisfies Table;
+
+/** The last hour that was reconciled by itself: one row. */
+export const RECONCILED_HOURS = {
+  name: "reconciled_hours",
+  columns: { name: TEXT, hour: TEXT },
+  primaryKey: ["name"],
+  indexes: [],
+} as const satisfies Table;
+
+/** Not a projection: it does not follow from the log. */
+export const RECONCILIATION: ViewDefinition = {
+  name: "reconciliation",
+  version: 1,
+  tables: [RECONCILED_HOURS],
+};
