@@ -2,6 +2,7 @@
  * Events that a callback of the program describes. A fault of the callback does not reach the program: the event counts as dropped, which is reported.
  */
 import { textOf } from "./error-text.ts";
+import { joinedMembers } from "./json-members.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import type { LooseRecorder } from "./recorder.ts";
 import { isThenable } from "./watch-outcome.ts";
@@ -36,9 +37,7 @@ export const record = (recorder: LooseRecorder, event: unknown, filling: JsonObj
 };
 
 const withFilling = (event: unknown, filling: JsonObject): unknown => {
-  const { metadata = {} } = isJsonObject(event) ? event : {};
-  if (!isJsonObject(event) || !isJsonObject(metadata)) return event;
-  const filled: Record<string, unknown> = { ...metadata };
-  for (const name in filling) if (filled[name] === undefined) filled[name] = filling[name];
-  return { ...event, metadata: filled };
+  if (!isJsonObject(event)) return event;
+  const { metadata = {} } = event;
+  return { ...event, metadata: joinedMembers(filling, metadata) };
 };

@@ -1,8 +1,8 @@
 /** From what a program hands over to the text of the event: identity, time, trace, hashes, number, and then JSON. Pure, but for what is handed in. */
 import type { SpanIds } from "./active-span.ts";
-import type { SharedMembers } from "./event.ts";
 import type { Hash } from "./hash.ts";
 import { findNotJson } from "./json-check.ts";
+import { joinedMembers, membersOf } from "./json-members.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { uuid7 } from "./uuid.ts";
 
@@ -17,7 +17,7 @@ export type Made =
 
 export interface EventMaker {
   /** `event` is whatever a program hands over. */
-  make(event: unknown, shared: SharedMembers): Made;
+  make(event: unknown, shared: JsonObject): Made;
   /** Of this source; the highest one given out. Undefined where events are not numbered. */
   readonly source: { readonly id: string; readonly last: number } | undefined;
 }
@@ -56,7 +56,7 @@ export const createEventMaker = (parts: {
       if (typeof eventId !== "string") return invalid(undefined, "/event_id", "Is no text.");
       // Spread whole and then written over: leaving members out of a copy costs more than all the rest (measured on Node 20).
       const whole: Record<string, unknown> = { event_id: eventId, timestamp, ...shared, ...event };
-      for (const name in shared) if (whole[name] === undefined) whole[name] = Reflect.get(shared, name);
+      for (const name in shared) if (whole[name] === undefined) whole[name] = shared[name];
       whole.event_id = eventId;
       whole.timestamp = timestamp;
       if (identifiers !== undefined) {
@@ -65,8 +65,10 @@ export const createEventMaker = (parts: {
         whole.hash = undefined;
         Object.assign(whole, hashes.members);
       }
-      if (shared.tags && isJsonObject(event.tags)) whole.tags = { ...shared.tags, ...event.tags };
-      const numbered = withNumber(metadata, shared.metadata);
+      if (shared.tags && event.tags !== undefined) whole.tags = joinedMembers(shared.tags, event.tags);
+      if (shared.metadata && metadata !== undefined)
+        whole.metadata = joinedMembers(shared.metadata, metadata);
+      const numbered = withNumber(whole.metadata);
       if (numbered !== undefined) whole.metadata = numbered;
       addSpan(whole, activeSpan);
       const found = findNotJson(whole);
@@ -76,14 +78,14 @@ export const createEventMaker = (parts: {
   };
 
   /** Counted also where the event is dropped afterwards: then its number is missing in the log, for everybody to see. */
-  function withNumber(metadata: unknown, shared: SharedMembers["metadata"]): unknown {
-    // What is no object is left as it is: the service says what is wrong with it.
-    if (metadata !== undefined && !isJsonObject(metadata)) return metadata;
-    const all: Record<string, unknown> | undefined = shared ? { ...shared, ...metadata } : metadata;
-    if (shared && all) for (const name in shared) if (all[name] === undefined) all[name] = shared[name];
-    if (sourceId === undefined || all?.source_id !== undefined) return all;
+  function withNumber(metadata: unknown): unknown {
+    const members = membersOf(metadata);
+    if (sourceId === undefined || members?.source_id !== undefined) return members ?? metadata;
+    last++;
+    // What is no object is left as it is: what is wrong with it is said where it is refused.
+    if (metadata !== undefined && !members) return metadata;
     // Named first: a member behind a spread costs a microsecond on Node 20 (measured).
-    const numbered: Record<string, unknown> = { source_id: sourceId, source_sequence: ++last, ...all };
+    const numbered: Record<string, unknown> = { source_id: sourceId, source_sequence: last, ...members };
     numbered.source_id = sourceId;
     numbered.source_sequence = last;
     return numbered;
@@ -103,8 +105,9 @@ type Hashes =
   | { readonly kind: "hashed"; readonly members: Readonly<Record<string, string>> }
   | { readonly kind: "invalid"; readonly path: string; readonly message: string };
 
-const hashesOf = (identifiers: unknown, hash: Hash, given: JsonObject): Hashes => {
-  if (!isJsonObject(identifiers)) return { kind: "invalid", path: "/hash", message: "Is no object." };
+const hashesOf = (handed: unknown, hash: Hash, event: JsonObject): Hashes => {
+  const identifiers = membersOf(handed);
+  if (!identifiers) return { kind: "invalid", path: "/hash", message: "Is no object." };
   const members: Record<string, string> = {};
   for (const name in identifiers) {
     const identifier = identifiers[name];
@@ -112,7 +115,7 @@ const hashesOf = (identifiers: unknown, hash: Hash, given: JsonObject): Hashes =
     if (identifier === undefined) continue;
     if (!HASHED.has(name))
       return { kind: "invalid", path, message: `Only ${[...HASHED].join(", ")} can be hashed.` };
-    if (given[`${name}_hash`] !== undefined)
+    if (event[`${name}_hash`] !== undefined)
       return { kind: "invalid", path, message: `The event has a ${name}_hash as well: give one of the two.` };
     if (typeof identifier !== "string" && !(identifier instanceof Uint8Array))
       return { kind: "invalid", path, message: "Only a text or bytes can be hashed." };

@@ -57,7 +57,8 @@ const checkObject = (value: object, depth: number): NotJson | undefined => {
   return undefined;
 };
 
-const isPlain = (value: object): boolean => {
+/** No instance of a class, of which JSON would leave out what is not its own. */
+export const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
   // Objects of another realm (`node:vm`, test runners) have an Object.prototype of their own.

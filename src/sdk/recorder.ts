@@ -3,6 +3,8 @@
 import { textOf } from "./error-text.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
 import type { EventMaker } from "./event-maker.ts";
+import { joinedMembers } from "./json-members.ts";
+import type { JsonObject } from "./json-object.ts";
 import { EVENT_BYTES_MAX } from "./limits.ts";
 import type { DroppedEvent, DropReason, Reports } from "./reports.ts";
 
@@ -46,7 +48,7 @@ const encoder = new TextEncoder();
 const scratch = new Uint8Array(EVENT_BYTES_MAX);
 
 /** The event as bytes, which the next call writes over. Whatever a program hands over, this does not throw. */
-export const makeEvent = (maker: EventMaker, event: unknown, shared: SharedMembers): MadeEvent => {
+export const makeEvent = (maker: EventMaker, event: unknown, shared: JsonObject): MadeEvent => {
   try {
     const made = maker.make(event, shared);
     if (made.kind === "invalid") return drop("invalid", made.message, made);
@@ -71,10 +73,10 @@ const drop = (
 /** The types of events are for the programmer; what comes in is looked at as it is. */
 export interface LooseRecorder {
   capture(event: unknown): Captured;
-  with(members: SharedMembers): LooseRecorder;
+  with(members: JsonObject): LooseRecorder;
 }
 
-export const createRecorder = (parts: RecorderParts, shared: SharedMembers = {}): LooseRecorder => ({
+export const createRecorder = (parts: RecorderParts, shared: JsonObject = {}): LooseRecorder => ({
   capture: (event) => {
     const made = makeEvent(parts.maker, event, shared);
     const kept =
@@ -87,9 +89,9 @@ export const createRecorder = (parts: RecorderParts, shared: SharedMembers = {})
   with: (members) => createRecorder(parts, joined(shared, members)),
 });
 
-const joined = (shared: SharedMembers, members: SharedMembers): SharedMembers => ({
-  ...shared,
-  ...members,
-  ...(shared.tags && members.tags && { tags: { ...shared.tags, ...members.tags } }),
-  ...(shared.metadata && members.metadata && { metadata: { ...shared.metadata, ...members.metadata } }),
-});
+const joined = (shared: JsonObject, members: JsonObject): JsonObject => {
+  const both: Record<string, unknown> = { ...shared, ...members };
+  for (const name of ["tags", "metadata"])
+    if (shared[name] && members[name]) both[name] = joinedMembers(shared[name], members[name]);
+  return both;
+};

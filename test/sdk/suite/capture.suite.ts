@@ -11,6 +11,8 @@ import {
   type DroppedEvent,
   keyedHash,
   sha256,
+  type TestClient,
+  withAudit,
 } from "prooftrail/sdk";
 import { timeOfUuid7, uuid5, uuid7 } from "../../../src/sdk/uuid.ts";
 import { event, NOWHERE } from "./events.ts";
@@ -156,6 +158,10 @@ for (const [what, handed, path] of [
     loose({ ...event(), metadata: { list: [undefined] } }),
     "/metadata/list/0",
   ],
+  ["a Map for metadata", loose({ ...event(), metadata: new Map([["decision_id", "d"]]) }), "/metadata"],
+  ["a Date for metadata", loose({ ...event(), metadata: new Date("nonsense") }), "/metadata"],
+  ["an Error for tags", loose({ ...event(), tags: new Error("x") }), "/tags"],
+  ["a Map for hash", loose({ ...event(), hash: new Map([["subject", "x"]]) }), "/hash"],
   ["a date that is none", event({ timestamp: new Date("nonsense") }), "/timestamp"],
   [
     "two hashes for one member",
@@ -179,6 +185,74 @@ for (const [what, handed, path] of [
     assert.deepEqual(client.stats.dropped, { invalid: 1 });
   });
 }
+
+/** As a document of a database: what it holds is not its own, and what is its own is not meant. */
+class Document {
+  readonly $internal = true;
+  readonly #held: object;
+  constructor(held: object) {
+    this.#held = held;
+  }
+  toJSON(): object {
+    return this.#held;
+  }
+}
+
+for (const [what, captured] of [
+  ["metadata", (client, value) => client.capture(loose({ ...event(), metadata: value }))],
+  [
+    "metadata beside shared metadata",
+    (client, value) =>
+      client.with({ metadata: { model_id: "m" } }).capture(loose({ ...event(), metadata: value })),
+  ],
+  [
+    "shared metadata",
+    (client, value) =>
+      client.with(loose({ metadata: value })).capture(event({ metadata: { model_id: "m" } })),
+  ],
+  [
+    "shared metadata, shared again",
+    (client, value) =>
+      client
+        .with(loose({ metadata: value }))
+        .with({ metadata: { model_id: "m" } })
+        .capture(event()),
+  ],
+  [
+    "metadata of a described call",
+    (client, value) => {
+      const describe = () => loose({ ...event(), metadata: value });
+      withAudit(client, () => 1, { asset_id: "a", describe })();
+    },
+  ],
+] as const satisfies readonly (readonly [string, (client: TestClient, value: unknown) => unknown])[]) {
+  test(`${what} without members of its own is sent as its toJSON() says, and refused without one`, () => {
+    const dropped: DroppedEvent[] = [];
+    const client = createTestClient({ onDropped: (drop) => dropped.push(drop), onProblem: () => {} });
+    captured(client, new Document({ decision_id: "dec_1" }));
+    assert.deepEqual(
+      Object.entries(client.events[0]?.metadata ?? {}).filter(([name]) => /decision|internal/.test(name)),
+      [["decision_id", "dec_1"]],
+    );
+    for (const value of [
+      new Map([["decision_id", "dec_1"]]),
+      new Set([1]),
+      new Error("x"),
+      new Uint8Array(2),
+    ])
+      captured(client, value);
+    assert.deepEqual(
+      [dropped.map(({ path }) => path), client.events.length],
+      [["/metadata", "/metadata", "/metadata", "/metadata"], 1],
+    );
+  });
+}
+
+test("tags that are a Map are refused also beside shared ones", () => {
+  const client = createTestClient({ onProblem: () => {} });
+  const tags = loose({ ...event(), tags: new Map([["team", "credit"]]) });
+  assert.equal(client.with({ tags: { stage: "test" } }).capture(tags).kind, "dropped");
+});
 
 test("an event that is too large, too deep or a circle is dropped with the reason", () => {
   const client = createTestClient({ onProblem: () => {} });
