@@ -21,7 +21,7 @@ import {
 import type { DropReason, RejectedEvent, Reports } from "./reports.ts";
 import { createSender, type Flushed, type Sender } from "./sender.ts";
 import type { ServiceAddress } from "./service.ts";
-import { rejectedAs, type Sent, sendOne } from "./single-send.ts";
+import { rejectedAs, type Sent, type SingleRoute, sendOne } from "./single-send.ts";
 
 export interface Stats {
   /** Events in the log, `duplicates` of which it had before. */
@@ -52,8 +52,10 @@ export interface Client<Extra extends string = never> extends Recorder<Extra> {
 
 interface Parts {
   readonly service: ServiceAddress;
+  /** For events that are sent and awaited. */
+  readonly route: SingleRoute;
   readonly maker: EventMaker;
-  /** For events that are sent and awaited: without numbers, so that the same event is the same however often it is made. */
+  /** For those as well: without numbers, so that the same event is the same however often it is made. */
   readonly plainMaker: EventMaker;
   readonly reports: Reports;
   readonly deliver: Deliver;
@@ -127,7 +129,7 @@ export class BackgroundClient implements Client {
   }
 
   async send(event: unknown, { timeoutMs = SEND_TIMEOUT_MS_DEFAULT } = {}): Promise<Sent> {
-    const { plainMaker, reports, service } = this.#parts;
+    const { plainMaker, reports, service, route } = this.#parts;
     const made = makeEvent(plainMaker, event, {});
     if (made.kind === "dropped") {
       reports.dropped(made.dropped);
@@ -135,7 +137,8 @@ export class BackgroundClient implements Client {
     }
     const body = Uint8Array.from(made.bytes);
     const { signal } = this.#sending;
-    return await sendOne({ service, eventId: made.eventId, body, timeoutMs, signal, random: Math.random });
+    const { eventId } = made;
+    return await sendOne({ service, route, eventId, body, timeoutMs, signal, random: Math.random });
   }
 
   async synced(): Promise<Synced> {

@@ -25,6 +25,7 @@ import { createMemoryOutbox } from "./memory-outbox.ts";
 import type { Outbox } from "./outbox.ts";
 import { createReports, type Reports } from "./reports.ts";
 import { createSandboxDelivery } from "./sandbox-delivery.ts";
+import { LOG_ROUTE, SANDBOX_ROUTE } from "./single-send.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
@@ -42,6 +43,7 @@ export const createClient = <Extra extends string = never>(options: ClientOption
   const reports = createReports(options);
   return new BackgroundClient({
     service,
+    route: LOG_ROUTE,
     ...eventMakers(options),
     reports,
     heartbeat,
@@ -60,6 +62,7 @@ export const createSandboxClient = <Extra extends string = never>(options: Sandb
   };
   return new BackgroundClient({
     service,
+    route: SANDBOX_ROUTE,
     ...eventMakers(options),
     reports: createReports(options),
     heartbeat: undefined,

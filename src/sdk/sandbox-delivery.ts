@@ -2,13 +2,15 @@
 import type { Deliver, EventOutcome } from "./delivery.ts";
 import { post, type ServiceAddress } from "./service.ts";
 
+export const SANDBOX_EVENTS_PATH = "/v1/sandbox/events";
+
 export const createSandboxDelivery =
   (service: ServiceAddress): Deliver =>
   async ({ events, signal }) => {
     const outcomes: EventOutcome[] = [];
     let asked: { readonly askedMs?: number } = {};
     for (const event of events) {
-      const request = { path: "/v1/sandbox/events", body: Uint8Array.from(event), signal };
+      const request = { path: SANDBOX_EVENTS_PATH, body: Uint8Array.from(event), signal };
       const answer = await post(service, request);
       if (answer.kind === "taken") outcomes.push({ kind: "stored" });
       else if (answer.kind === "rejected" && answer.isOurs)

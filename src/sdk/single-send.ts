@@ -1,10 +1,12 @@
 /** `send()`: one event, awaited, past the outbox. Its idempotency key follows from the event, so that sending it again is safe however often (SPEC 4.1). */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Rejection } from "./delivery.ts";
+import type { JsonObject } from "./json-object.ts";
 import { RESENT_AFTER_MS, RETRY_CAP_MS } from "./limits.ts";
 import type { DroppedEvent } from "./reports.ts";
 import { nextAttemptMs } from "./retry.ts";
-import { post, type ServiceAddress } from "./service.ts";
+import { SANDBOX_EVENTS_PATH } from "./sandbox-delivery.ts";
+import { post, type ServiceAddress, type ServiceRequest } from "./service.ts";
 import { uuid5 } from "./uuid.ts";
 
 export interface Receipt {
@@ -15,7 +17,7 @@ export interface Receipt {
   readonly received_at: string;
   /** True where the log had the event already. */
   readonly duplicate: boolean;
-  /** SHA-256 of the record, base64: the event's leaf in the proof log. */
+  /** SHA-256 of the record, base64: the event's leaf in the proof log. Empty where there is none: in the sandbox, and from a test client. */
   readonly leaf_hash: string;
 }
 
@@ -38,8 +40,16 @@ const NAMESPACE = "6f0b2c64-7d0a-4f5e-9d5d-2a1d0c6e8b47";
 
 export const idempotencyKey = (eventId: string): string => uuid5(NAMESPACE, eventId);
 
+/** Where single events go, and what comes back from there. */
+export interface SingleRoute {
+  /** `isLate`: an attempt before may be one that the broker has forgotten. */
+  request(eventId: string, isLate: boolean): Pick<ServiceRequest, "path" | "headers">;
+  receiptIn(data: JsonObject): Receipt | undefined;
+}
+
 interface Sending {
   readonly service: ServiceAddress;
+  readonly route: SingleRoute;
   readonly eventId: string;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly timeoutMs: number;
@@ -50,21 +60,20 @@ interface Sending {
 export const sendOne = async (sending: Sending): Promise<Sent> => attempt(sending, performance.now());
 
 const attempt = async (sending: Sending, firstMs: number): Promise<Sent> => {
-  const { service, eventId, body, timeoutMs, signal, random } = sending;
+  const { service, route, eventId, body, timeoutMs, signal, random } = sending;
   const startedMs = performance.now();
-  const headers = { "idempotency-key": idempotencyKey(eventId) };
   const unknown = (reason: string): Sent => ({
     kind: "unknown",
     reason,
     again: () => attempt(sending, firstMs),
   });
   for (let failures = 1; ; failures++) {
-    const path = performance.now() - firstMs > RESENT_AFTER_MS ? "/v1/events?resent=true" : "/v1/events";
-    const answer = await post(service, { path, body, headers, signal });
+    const isLate = performance.now() - firstMs > RESENT_AFTER_MS;
+    const answer = await post(service, { ...route.request(eventId, isLate), body, signal });
     if (answer.kind === "refused") return unknown(answer.reason);
     if (answer.kind === "rejected") return { kind: "rejected", rejection: answer.rejection };
     if (answer.kind === "taken") {
-      const receipt = receiptIn(answer.data);
+      const receipt = route.receiptIn(answer.data);
       return receipt ? { kind: "stored", receipt } : unknown("HTTP 202 without a receipt.");
     }
     const { askedMs, reason } = answer;
@@ -74,7 +83,7 @@ const attempt = async (sending: Sending, firstMs: number): Promise<Sent> => {
   }
 };
 
-const receiptIn = (data: Readonly<Record<string, unknown>>): Receipt | undefined => {
+const receiptIn = (data: JsonObject): Receipt | undefined => {
   const { event_id, sequence, received_at, duplicate, leaf_hash } = data;
   const isReceipt =
     typeof event_id === "string" &&
@@ -84,4 +93,18 @@ const receiptIn = (data: Readonly<Record<string, unknown>>): Receipt | undefined
   return isReceipt
     ? { event_id, sequence, received_at, duplicate: duplicate === true, leaf_hash }
     : undefined;
+};
+
+export const LOG_ROUTE: SingleRoute = {
+  request: (eventId, isLate) => ({
+    path: isLate ? "/v1/events?resent=true" : "/v1/events",
+    headers: { "idempotency-key": idempotencyKey(eventId) },
+  }),
+  receiptIn,
+};
+
+/** Knows an event again by its id alone, and has no proof log. */
+export const SANDBOX_ROUTE: SingleRoute = {
+  request: () => ({ path: SANDBOX_EVENTS_PATH }),
+  receiptIn: (data) => receiptIn({ ...data, leaf_hash: "" }),
 };

@@ -155,6 +155,12 @@ test("heartbeats say what waits and what the last number was, so that a source's
 test("the sandbox takes events without a key, and marks them as no evidence", async () => {
   const client = createSandboxClient({ url });
   const asset_id = `sandbox_${randomUUID()}`;
+  const given = event({ asset_id, event_id: `evt_${asset_id}`, timestamp: "2026-11-20T10:00:00Z" });
+  const [sent, again] = [await client.send(given), await client.send(given)];
+  assert.ok(sent.kind === "stored" && again.kind === "stored");
+  const { event_id, duplicate, leaf_hash } = sent.receipt;
+  assert.deepEqual([event_id, duplicate, leaf_hash], [given.event_id, false, ""]);
+  assert.deepEqual(again.receipt, { ...sent.receipt, duplicate: true });
   client.capture(event({ asset_id }));
   client.capture(event({ asset_id }));
   assert.equal((await client.close()).kind, "flushed");
@@ -165,5 +171,5 @@ test("the sandbox takes events without a key, and marks them as no evidence", as
     _sandbox_watermark: string;
   } = JSON.parse(await response.text());
   assert.equal(list._sandbox_watermark, "SANDBOX — NOT FOR PRODUCTION");
-  assert.equal(JSON.stringify(list.data).split(asset_id).length - 1, 2);
+  assert.equal(JSON.stringify(list.data).split(`"asset_id":"${asset_id}"`).length - 1, 3);
 });
