@@ -1,4 +1,4 @@
-/** Values that options take, and what is said of one that is none. Pure. */
+/** Values that options and arguments take, and what is said of one that is none. Pure. */
 
 const SECONDS = { s: 1, m: 60, h: 60 * 60, d: 24 * 60 * 60, w: 7 * 24 * 60 * 60 } as const;
 const DURATION = /^(\d{1,9})([smhdw])$/;
@@ -25,3 +25,7 @@ export const integerComplaint =
 
 export const tagComplaint = (text: string): string | undefined =>
   text.indexOf("=") > 0 ? undefined : "Give a tag as key=value.";
+
+/** Of an id that becomes a segment of a path: without it, or where it means a folder, the path is another one. */
+export const idComplaint = (text: string): string | undefined =>
+  ["", ".", ".."].includes(text) ? "Give an id; this one is empty, or means a folder." : undefined;

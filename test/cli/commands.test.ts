@@ -140,6 +140,10 @@ describe("wrong use ends with 2 and says what was meant", () => {
       args: ["keys", "rotate", "a", "--grace", "soon"],
       says: ["Give a time such as 45s, 10m, 1h, 90d or 2w.", "--grace"],
     },
+    { args: ["events", "get", ""], says: ["Give an id", "event_id", "prooftrail events get --help"] },
+    { args: ["events", "get", "."], says: ["Give an id", "event_id"] },
+    { args: ["keys", "revoke", "..", "--yes"], says: ["Give an id", "prooftrail keys revoke --help"] },
+    { args: ["keys", "rotate", ""], says: ["Give an id", "prooftrail keys rotate --help"] },
     { args: ["completion", "csh"], says: ["bash, zsh, fish", "prooftrail completion --help"] },
     {
       args: ["send", "--fill", "--resume", "file"],

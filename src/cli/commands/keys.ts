@@ -2,7 +2,7 @@
 import { open, rm } from "node:fs/promises";
 import { SCOPES } from "../../access/scopes.ts";
 import type { Api } from "../api.ts";
-import { durationComplaint, durationSeconds, integerComplaint } from "../argument-values.ts";
+import { durationComplaint, durationSeconds, idComplaint, integerComplaint } from "../argument-values.ts";
 import type { CommandGroup, CommandSpec, Input } from "../command.ts";
 import { confirm, YES_OPTION } from "../confirm.ts";
 import type { Context } from "../context.ts";
@@ -246,7 +246,11 @@ const stateText = ({ revoked_at, grace_until, expires_at }: JsonRecord, now: Dat
   return isOver(expires_at) ? `expired ${day(expires_at)}` : `until ${day(expires_at)}`;
 };
 
-const ID_ARGUMENT = { name: "id", description: "id of the key, as keys list shows it" } as const;
+const ID_ARGUMENT = {
+  name: "id",
+  description: "id of the key, as keys list shows it",
+  complaint: idComplaint,
+} as const;
 
 const revoke: CommandSpec = {
   name: "revoke",
