@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { textWidth } from "../verifier/text-width.ts";
-import { createTable } from "./table.ts";
+import { createTable, detailLines } from "./table.ts";
 
 interface Row {
   readonly id: string;
@@ -55,6 +55,15 @@ test("a name cannot pretend to be another line, nor talk to the terminal", () =>
     .split("\n")
     .slice(1);
   expect(line).toBe("a\\u{a}evt_9  \\u{1b}[31mred      1");
+});
+
+test("nor can a name that stands beside its value", () => {
+  const pairs = [
+    ["\u001b[2J", "v\u001b[31m"],
+    ["가", "w"],
+    ["none", undefined],
+  ] as const;
+  expect(detailLines(pairs, undefined)).toBe("  \\u{1b}[2J  v\\u{1b}[31m\n  가         w\n");
 });
 
 test("whatever stands in the cells, no line is wider than the terminal that has room for the least", () => {

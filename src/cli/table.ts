@@ -94,13 +94,15 @@ export const detailLines = (
   pairs: readonly (readonly [string, string | undefined])[],
   terminalColumns: number | undefined,
 ): string => {
-  const told = pairs.filter(([, value]) => value !== undefined);
-  const width = told.reduce((most, [name]) => Math.max(most, name.length), 0);
+  const told = pairs.flatMap(([name, value]) =>
+    value === undefined ? [] : [[printable(name), printable(value)] as const],
+  );
+  const width = told.reduce((most, [name]) => Math.max(most, textWidth(name)), 0);
   const indent = " ".repeat(width + 4);
   return told
-    .map(([name, value = ""]) => {
+    .map(([name, value]) => {
       const room = (terminalColumns ?? Number.POSITIVE_INFINITY) - indent.length;
-      return `  ${name.padEnd(width)}  ${wrappedLines(printable(value), room).join(`\n${indent}`)}\n`;
+      return `  ${padded(name, width)}  ${wrappedLines(value, room).join(`\n${indent}`)}\n`;
     })
     .join("");
 };
