@@ -18,6 +18,9 @@ export const isSandboxPath = (url: string): boolean => {
 
 const MEMBER = `${JSON.stringify(WATERMARK_MEMBER)}:${JSON.stringify(WATERMARK)}`;
 
+/** What it adds to a body, with the comma before it. */
+const MEMBER_BYTES = Buffer.byteLength(`,${MEMBER}`);
+
 /** The text of a JSON object with the watermark as its last member; what else is in it is not touched. */
 export const watermarkText = (text: string): string => {
   const end = text.lastIndexOf("}");
@@ -30,7 +33,12 @@ export const watermarked = async (response: Response): Promise<Response> => {
   const headers = new Headers(response.headers);
   headers.set(WATERMARK_HEADER, WATERMARK_HEADER_VALUE);
   const { status } = response;
-  if (response.body === null) return new Response(null, { status, headers });
+  if (response.body === null) {
+    // Of a HEAD: the length of a body that is not there, without the watermark.
+    const bodyBytes = Number(headers.get("content-length") ?? 0);
+    if (bodyBytes > 0) headers.set("content-length", String(bodyBytes + MEMBER_BYTES));
+    return new Response(null, { status, headers });
+  }
   headers.delete("content-length");
   return new Response(watermarkText(await response.text()), { status, headers });
 };
