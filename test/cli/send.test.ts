@@ -76,7 +76,13 @@ describe("input", () => {
       'line 5: /risk_teir: Kept as sent, but it has no meaning here: did you mean "risk_tier"? (told once)\n',
     );
 
-    const kept = await send(["some.ndjson", "--rejected", "rejected.ndjson", "--json"]);
+    const kept = await send(["some.ndjson", "--rejected", "rejected.ndjson", "--json", "--quiet"]);
+    expect(JSON.parse(kept.err)).toEqual({
+      line: 5,
+      path: "/risk_teir",
+      code: "unknown_field",
+      message: 'Kept as sent, but it has no meaning here: did you mean "risk_tier"?',
+    });
     expect(JSON.parse(kept.out)).toMatchObject({ data: { accepted: 2, duplicates: 2, rejected: 2 } });
     expect(readLines("rejected.ndjson")).toMatchObject([
       { line: 3, code: "invalid_json" },
@@ -209,6 +215,32 @@ describe("an import that is stopped", () => {
     const both = lineOf("evt_stopped_1") + lineOf("evt_stopped_2");
     const result = await send(["-", "--resume", "stopped.resume", "--json"], { input: both });
     expect(JSON.parse(result.out).data).toMatchObject({ accepted: 2, duplicates: 0 });
+  });
+
+  test("by a refusal says in JSON how far it came, and why, each on a line", async () => {
+    await using scripted = await startScripted([
+      takesAll,
+      ({ response }) =>
+        response
+          .writeHead(403, { "content-type": "application/problem+json" })
+          .end('{"code":"insufficient_scope","title":"t","detail":"d","status":403}'),
+    ]);
+    const input = Array.from({ length: 1001 }, (_, index) => lineOf(`evt_until_${index}`)).join("");
+    const { code, out, err } = await send(["-", "--json", "--quiet"], { url: scripted.url, input });
+    expect([code, out]).toEqual([4, ""]);
+    expect(
+      err
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      {
+        code: "stopped",
+        message: "Stopped. So far: 1,000 events stored, up to sequence 1000.",
+        data: { accepted: 1000, duplicates: 0, rejected: 0, sequence: 1000 },
+      },
+      { code: "insufficient_scope" },
+    ]);
   });
 
   test("does not go on with another input, nor to another service", async () => {

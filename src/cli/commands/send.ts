@@ -1,6 +1,7 @@
 /** `prooftrail send`: one event, or as many as a file or a pipe has. */
 
 import { uuidV7 } from "../../runtime/uuid.ts";
+import { printable } from "../../verifier/printable.ts";
 import type { Api } from "../api.ts";
 import { durationComplaint, durationSeconds } from "../argument-values.ts";
 import type { CommandSpec, Input } from "../command.ts";
@@ -14,7 +15,7 @@ import { fillEvent } from "../sending/fill.ts";
 import { openInput } from "../sending/input-file.ts";
 import { openRejections } from "../sending/rejections.ts";
 import { type ResumePoint, readResumePoint, writeResumePoint } from "../sending/resume-point.ts";
-import { sendInput, type Totals } from "../sending/send-input.ts";
+import { sendInput, type Totals, type Warning } from "../sending/send-input.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
@@ -54,7 +55,7 @@ export const SEND: CommandSpec = {
       complaint: durationComplaint,
     },
     ...SERVICE_OPTIONS,
-    jsonOption("one JSON document with the counts; refused events as NDJSON on standard error"),
+    jsonOption("one JSON document with the counts; refused events and warnings as NDJSON on standard error"),
     QUIET_OPTION,
   ],
   examples: [
@@ -90,7 +91,7 @@ export const SEND: CommandSpec = {
         input: file,
         sender: senderFor(api, { input, context, signal }),
         rejections,
-        err: context.err,
+        warn: warner(context, input),
         api,
         from,
         isResent: input.isSet("--resent"),
@@ -105,7 +106,7 @@ export const SEND: CommandSpec = {
       isDone = true;
     } finally {
       progress.end();
-      if (!isDone && totals !== atStart) await context.err.write(`Stopped. So far: ${totalsText(totals)}.\n`);
+      if (!isDone && totals !== atStart) await tellStop(context, input, totals);
     }
     await tellTotals(context, input, { totals, from });
     return totals.rejected === 0 ? EXIT.ok : EXIT.failed;
@@ -174,15 +175,35 @@ const totalsText = ({ accepted, duplicates, rejected, sequence }: Totals): strin
     ...(sequence === undefined ? [] : [`${accepted === 1 ? "at" : "up to"} sequence ${sequence}`]),
   ].join(", ");
 
+const warner =
+  ({ err }: Context, input: Input) =>
+  ({ line, path, code, message }: Warning): Promise<void> =>
+    err.write(
+      input.isSet("--json")
+        ? `${JSON.stringify({ line, path, code, message })}\n`
+        : `line ${line}: ${printable(path)}: ${printable(message)} (told once)\n`,
+    );
+
+const countsOf = ({ accepted, duplicates, rejected, sequence }: Totals) => ({
+  accepted,
+  duplicates,
+  rejected,
+  ...(sequence !== undefined && { sequence }),
+});
+
+const tellStop = async ({ err }: Context, input: Input, totals: Totals): Promise<void> => {
+  const message = `Stopped. So far: ${totalsText(totals)}.`;
+  const json = { code: "stopped", message, data: countsOf(totals) };
+  await err.write(`${input.isSet("--json") ? JSON.stringify(json) : message}\n`);
+};
+
 const tellTotals = async (
   { out }: Context,
   input: Input,
   { totals, from }: { totals: Totals; from: ResumePoint | undefined },
 ): Promise<void> => {
-  const { accepted, duplicates, rejected, sequence } = totals;
   if (input.isSet("--json")) {
-    const data = { accepted, duplicates, rejected, ...(sequence !== undefined && { sequence }) };
-    await out.write(`${JSON.stringify({ data })}\n`);
+    await out.write(`${JSON.stringify({ data: countsOf(totals) })}\n`);
     return;
   }
   const resumed = from ? ` Went on after line ${from.line}.` : "";

@@ -17,7 +17,12 @@ export interface BatchOutcome {
   /** Of the accepted: stored before. */
   readonly duplicates: number;
   readonly rejected: readonly RejectedEvent[];
-  readonly warnings: readonly { readonly index: number; readonly path: string; readonly message: string }[];
+  readonly warnings: readonly {
+    readonly index: number;
+    readonly path: string;
+    readonly code: string;
+    readonly message: string;
+  }[];
   /** The highest that was written. */
   readonly sequence: number | undefined;
 }
@@ -136,7 +141,7 @@ const createGathered = () => {
   let [accepted, duplicates] = [0, 0];
   let sequence: number | undefined;
   const rejected: RejectedEvent[] = [];
-  const warnings: { index: number; path: string; message: string }[] = [];
+  const warnings: { index: number; path: string; code: string; message: string }[] = [];
   return {
     /** `sent`: the places in the batch of the events that this answers. Gives those that are to be sent again. */
     add: (data: JsonRecord, sent: readonly number[]): number[] => {
@@ -147,7 +152,12 @@ const createGathered = () => {
       for (const warning of asRecords(data.warnings)) {
         const index = sent[asNumber(warning.index) ?? -1];
         if (index !== undefined)
-          warnings.push({ index, path: asText(warning.path) ?? "", message: asText(warning.message) ?? "" });
+          warnings.push({
+            index,
+            path: asText(warning.path) ?? "",
+            code: asText(warning.code) ?? "",
+            message: asText(warning.message) ?? "",
+          });
       }
       const again: number[] = [];
       for (const error of asRecords(data.errors)) {

@@ -1,8 +1,6 @@
 /** An import from its first batch to its last: read, send, tell what was refused, write down how far it is. */
 import { BATCH_EVENTS_MAX } from "../../limits.ts";
-import { printable } from "../../verifier/printable.ts";
 import type { Api } from "../api.ts";
-import type { Writer } from "../context.ts";
 import { failure } from "../failure.ts";
 import type { Report } from "../progress.ts";
 import type { BatchOutcome, BatchSender } from "./batch-sender.ts";
@@ -21,11 +19,20 @@ export interface Totals {
   readonly sequence: number | undefined;
 }
 
+/** Of an event that was stored. */
+export interface Warning {
+  /** Line of the input on which the event begins, from 1. */
+  readonly line: number;
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
 export interface SendingParts {
   readonly input: InputFile;
   readonly sender: BatchSender;
   readonly rejections: Rejections;
-  readonly err: Writer;
+  readonly warn: (warning: Warning) => Promise<void>;
   readonly api: Api;
   /** Where an earlier run stopped. */
   readonly from: ResumePoint | undefined;
@@ -41,7 +48,7 @@ export interface SendingParts {
 export const sendInput = async (parts: SendingParts): Promise<void> => {
   const { input, from, onProgress, onTotals, rejections } = parts;
   const start = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
-  const warned = createWarnings(parts.err);
+  const warned = createWarnings(parts.warn);
   const { accepted = 0, duplicates = 0, rejected = 0 } = from ?? {};
   let totals: Totals = { accepted, duplicates, rejected, sequence: undefined };
   let sent = 0;
@@ -126,8 +133,8 @@ const sendBatch = async (
   const events = entries.filter((entry): entry is EventEntry => entry.kind === "event");
   const texts = events.map(({ text }) => (fill ? fill(text) : text));
   const outcome = texts.length === 0 ? NOTHING : await sender.send(texts, { isResent: mayBeStored });
-  for (const { index, path, message } of outcome.warnings)
-    await warned.add({ line: events[index]?.line ?? 0, path, message });
+  for (const { index, ...warning } of outcome.warnings)
+    await warned.add({ line: events[index]?.line ?? 0, ...warning });
   const broken = entries.flatMap((entry) =>
     entry.kind === "broken"
       ? [{ line: entry.line, code: entry.code, message: entry.message, errors: [] }]
@@ -143,17 +150,18 @@ const sendBatch = async (
 };
 
 interface Warnings {
-  add(warning: { readonly line: number; readonly path: string; readonly message: string }): Promise<void>;
+  add(warning: Warning): Promise<void>;
 }
 
 /** Each kind once: a member that a client always sends would fill the screen. */
-const createWarnings = (err: Writer): Warnings => {
+const createWarnings = (warn: SendingParts["warn"]): Warnings => {
   const told = new Set<string>();
   return {
-    add: async ({ line, path, message }) => {
+    add: async (warning) => {
+      const { path } = warning;
       if (told.has(path) || told.size >= WARNED_PATHS_MAX) return;
       told.add(path);
-      await err.write(`line ${line}: ${printable(path)}: ${printable(message)} (told once)\n`);
+      await warn(warning);
     },
   };
 };
