@@ -1,5 +1,6 @@
 /** Questions to the service over HTTP. What is not an answer of success becomes a Failure that says what to do. */
 
+import { retryAfterMs } from "../sdk/retry.ts";
 import { version } from "../service/version.ts";
 import { ADVICE } from "./advice.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
@@ -159,7 +160,8 @@ export const refusalOf = async (
     ...(Array.isArray(problem.errors) && { errors: problem.errors.flatMap(fieldError) }),
     ...(ADVICE[code] !== undefined && { advice: adviceFor(code, response, key) }),
   };
-  return new Failure(exitCodeOf(response.status), document);
+  const askedMs = retryAfterMs(response.headers.get("retry-after"), Date.now());
+  return new Failure(exitCodeOf(response.status), document, askedMs);
 };
 
 const adviceFor = (code: string, response: Response, key: ServiceKey | undefined): string => {

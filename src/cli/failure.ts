@@ -24,10 +24,13 @@ export class Failure extends Error {
   override readonly name = "Failure";
   readonly exitCode: ExitCode;
   readonly document: FailureDocument;
-  constructor(exitCode: ExitCode, document: FailureDocument) {
+  /** What the service asks to wait before the next try. */
+  readonly retryAfterMs: number | undefined;
+  constructor(exitCode: ExitCode, document: FailureDocument, retryAfterMs?: number) {
     super(`${document.title}: ${document.detail}`);
     this.exitCode = exitCode;
     this.document = document;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 

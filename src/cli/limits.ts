@@ -25,6 +25,8 @@ export const CLI_STREAM_QUIET_MS_MAX = 3 * STREAM_KEEP_ALIVE_MS;
 export const RESUME_FINGERPRINT_BYTES = 64 * KIB;
 /** How often progress is told where there is no terminal. */
 export const PROGRESS_LINE_MS = 5 * SECOND_MS;
+/** How often `prooftrail doctor` asks a question that the limit of the key refuses: also a limit of one request per second has room for all of them. */
+export const DOCTOR_TRIES_MAX = 4;
 /** A key that ends so soon is told of. */
 export const KEY_ENDS_SOON_MS = 14 * 24 * 60 * 60 * SECOND_MS;
 

@@ -1,11 +1,12 @@
 /** What `prooftrail doctor` sees of a service over HTTP. */
 
+import { setTimeout as delay } from "node:timers/promises";
 import type { Check } from "../service/diagnosis.ts";
 import { type Api, createApi } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";
 import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
-import { KEY_ENDS_SOON_MS } from "./limits.ts";
+import { CLI_RETRY_MS_MAX, DOCTOR_TRIES_MAX, KEY_ENDS_SOON_MS } from "./limits.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
 export interface RemoteParts {
@@ -77,6 +78,15 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    if (isOverLimit(error)) {
+      yield {
+        name,
+        state: "warning",
+        detail: `from ${key.source}; it is known, but its limit left no room to ask for all that it may do`,
+        advice: "Look again when less is asked with this key.",
+      };
+      return;
+    }
     const { title, detail, advice = "" } = error.document;
     yield { name, state: "failed", detail: `${title}: ${detail}`, advice };
     return;
@@ -100,15 +110,18 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
 
 /** Undefined where the key lacks the scope. */
 const askFor = async (api: Api, question: { path: string; body?: string }): Promise<unknown> => {
-  try {
-    const { value } = await api.ask(question);
-    return value;
-  } catch (error) {
-    const lacksScope =
-      error instanceof Failure &&
-      error.exitCode === EXIT.forbidden &&
-      error.document.code === "insufficient_scope";
-    if (lacksScope) return undefined;
-    throw error;
+  for (let tries = 1; ; tries++) {
+    try {
+      const { value } = await api.ask(question);
+      return value;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (error.exitCode === EXIT.forbidden && error.document.code === "insufficient_scope") return undefined;
+      if (!isOverLimit(error) || tries === DOCTOR_TRIES_MAX) throw error;
+      await delay(Math.min(error.retryAfterMs ?? 0, CLI_RETRY_MS_MAX));
+    }
   }
 };
+
+/** Of a key that the service knows. */
+const isOverLimit = ({ document }: Failure): boolean => document.code === "rate_limited";

@@ -5,6 +5,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { remoteChecks } from "../../src/cli/remote-checks.ts";
+import { clockCheck } from "../../src/service/diagnosis.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 import { CLI_MAIN, type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
@@ -318,6 +320,42 @@ test("classify tells tier, laws and duties, without a key", async () => {
   expect(out).toStartWith("Risk tier: high\n");
   for (const text of ["eu_ai_act_art_6", "Legal bases", "Obligations", "human_oversight", "no legal advice"])
     expect(out).toContain(text);
+});
+
+describe("doctor asks a key as often as its limit lets it", () => {
+  const keyCheck = async (url: string, text: string) => {
+    const address = { url, isLoopback: true, source: "the test" };
+    const key = { text, source: "the test" };
+    const found = remoteChecks({ address, key, clockCheck, now: () => new Date() });
+    return (await Array.fromAsync(found)).filter(({ name }) => name === "key");
+  };
+
+  test("one request per second is enough", async () => {
+    const { json } = await service.call("/v1/keys", {
+      body: {
+        tenant: "slow",
+        scopes: ["events:write", "events:read"],
+        rate_limit: { requests_per_second: 1 },
+      },
+    });
+    expect(await keyCheck(service.url, json.data.api_key)).toEqual([
+      { name: "key", state: "ok", detail: "from the test; it has events:write, events:read" },
+    ]);
+  });
+
+  test("where others use it up, the key is not said to be bad", async () => {
+    await using busy = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) =>
+        url.endsWith("/health/ready")
+          ? Response.json({})
+          : Response.json({ code: "rate_limited" }, { status: 429, headers: { "retry-after": "0" } }),
+    });
+    expect(await keyCheck(busy.url.origin, "ptk_a_b")).toMatchObject([
+      { state: "warning", detail: expect.stringContaining("its limit left no room") },
+    ]);
+  });
 });
 
 describe("where the service runs", () => {
