@@ -193,7 +193,7 @@ byId("send", HTMLFormElement).addEventListener("submit", async (submission) => {
   submission.preventDefault();
   const asset = assets.find(({ asset_id }) => asset_id === eventAsset.value);
   const event = {
-    event_id: `evt_${crypto.randomUUID()}`,
+    event_id: newEventId(),
     timestamp: new Date().toISOString(),
     asset_id: eventAsset.value,
     event_type: eventType.value,
@@ -204,6 +204,12 @@ byId("send", HTMLFormElement).addEventListener("submit", async (submission) => {
   say(sent, `Accepted as ${answer.event_id}. It is gone at ${time(answer.expires_at)}.`, "status");
   await showEvents();
 });
+
+/** Not by randomUUID, which browsers give to https and localhost alone. */
+const newEventId = (): string => {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `evt_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+};
 
 const time = (text: string): string => new Date(text).toLocaleTimeString();
 

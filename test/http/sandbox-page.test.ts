@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
+import { NAMED_HOST, noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -11,11 +11,15 @@ afterAll(() => service[Symbol.asyncDispose]());
 describe.skipIf(noBrowserReason !== undefined)(
   `the page at /sandbox, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
   () => {
-    test.each([1280, 390])(
-      "classifies a system and shows an event that was sent, with the watermark in sight, at %p pixels",
-      async (width) => {
-        await using browser = await startBrowser({ origin: service.url, width });
-        const { page, complaints } = await openPage(browser, `${service.url}/sandbox`);
+    test.each([
+      [1280, "127.0.0.1"],
+      [390, NAMED_HOST],
+    ])(
+      "classifies a system and shows an event that was sent, with the watermark in sight, at %p pixels, asked for at %s",
+      async (width, host) => {
+        const { origin } = new URL(service.url.replace("127.0.0.1", host));
+        await using browser = await startBrowser({ origin, width });
+        const { page, complaints } = await openPage(browser, `${origin}/sandbox`);
         const watermark = page.getByText("SANDBOX — NOT FOR PRODUCTION");
         const isInSight = async () => {
           const box = await watermark.boundingBox();

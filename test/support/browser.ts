@@ -33,6 +33,9 @@ const QUIET = [
   "--disable-sync",
 ];
 
+/** This machine under a name by which pages over plain http are no secure context, as by 127.0.0.1 they are. */
+export const NAMED_HOST = "audit.test";
+
 export interface TestBrowser extends AsyncDisposable {
   readonly context: BrowserContext;
   /** What the page asked of any other origin: nothing, if it keeps its promise. */
@@ -55,7 +58,7 @@ export const startBrowser = async (options: {
     args: [
       ...(own === undefined ? packaged.args : ["--no-sandbox", "--disable-gpu"]),
       ...QUIET,
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+      `--host-resolver-rules=MAP ${NAMED_HOST} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
     ],
   });
   const context = await browser.newContext({ viewport: { width: options.width, height: 900 } });
