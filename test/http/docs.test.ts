@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
 import { BATCH_BODY_BYTES_MAX, OBJECT_BODY_BYTES_MAX, SINGLE_BODY_BYTES_MAX } from "../../src/limits.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
@@ -16,7 +18,13 @@ interface Operation {
     readonly in: string;
     readonly required: boolean;
     readonly description: string;
-    readonly schema: object;
+    readonly schema: {
+      readonly type: "string" | "integer" | "boolean";
+      readonly pattern?: string;
+      readonly enum?: readonly unknown[];
+      readonly default?: unknown;
+    };
+    readonly example?: unknown;
   }[];
   readonly requestBody?: {
     readonly description: string;
@@ -169,6 +177,21 @@ describe("the OpenAPI document", () => {
       expect(new Set(all).size).toBe(all.length);
       expect(parameters.every(({ description }) => description.length > 3)).toBe(true);
     }
+  });
+
+  test("shows values of parameters that are what the parameter takes", () => {
+    const kinds = { string: Type.String, integer: Type.Integer, boolean: Type.Boolean };
+    const told: unknown[] = [];
+    for (const [, path, { parameters = [] }] of operations())
+      for (const { name, schema, example } of parameters)
+        for (const value of [example, schema.default]) {
+          if (value === undefined) continue;
+          const isOne =
+            Value.Check(kinds[schema.type](schema), value) && (schema.enum?.includes(value) ?? true);
+          told.push(value);
+          expect([path, name, value, isOne]).toEqual([path, name, value, true]);
+        }
+    expect(told.length).toBeGreaterThan(20);
   });
 
   test("is OpenAPI 3.0: without the words that only JSON Schema has", () => {

@@ -318,6 +318,7 @@ const PARTIAL_TILE: Operation = {
       ...pathParameter("width", "17"),
       description: "How many hashes.",
       schema: { type: "integer", minimum: 1, maximum: TILE_WIDTH - 1 },
+      example: 17,
     },
     MIN_SEQUENCE,
   ],
