@@ -84,6 +84,24 @@ test("nobody adds event types of the group that Prooftrail keeps for itself", ()
   expect(readConfig({ EXTRA_EVENT_TYPES: "system,systems.started,sdk.system" }).kind).toBe("valid");
 });
 
+test("HOST is an address without a port, and a colon one of IPv6", () => {
+  for (const host of ["0.0.0.0:80", "localhost:8080", "1.2.3.4::5", "[::1]:80"])
+    expect(readConfig({ HOST: host })).toEqual({
+      kind: "invalid",
+      errors: [`HOST must be a host name or an IP address, without a port (that is PORT), not "${host}".`],
+    });
+  for (const host of [
+    "::",
+    "::1",
+    "fe80::1",
+    "::ffff:127.0.0.1",
+    "0.0.0.0",
+    "audit.example.com",
+    "my_host-1",
+  ])
+    expect(readConfig({ HOST: host })).toMatchObject({ kind: "valid", config: { host } });
+});
+
 test.each(["nats://user:hunter2@host:99999", "nats://a:4222,nats://user:100%hunter2@b", "tls://[::1"])(
   "a NATS URL that cannot be read stops the start with the setting's name: %s",
   (url) => {

@@ -1,4 +1,5 @@
 /** Settings, read from the environment once, at the start. A value that is not understood stops the start with its name. */
+import { isIPv6 } from "node:net";
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { EventVocabulary } from "../event/audit-event.ts";
@@ -53,13 +54,14 @@ const KEY_RING_ENTRY = "(public:)?[0-9a-f]{64}";
 const NATS = `${list(/^nats:\/\/[^\s,]+$/)}|${list(/^tls:\/\/[^\s,]+$/)}`;
 const NATS_EXPECTS =
   "nats://user:password@host:port, or tls:// for a server with TLS, several of one kind separated by commas, with % in user and password as %25";
+const HOST_EXPECTS = "a host name or an IP address, without a port (that is PORT)";
 
 export const Environment = Type.Object({
   HOST: setting({
     pattern: "^[A-Za-z0-9.:_-]+$",
     description: "Address to listen on.",
     default: "127.0.0.1",
-    expects: "a host name or an IP address",
+    expects: HOST_EXPECTS,
   }),
   PORT: setting({
     pattern: "^(0|[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])$",
@@ -192,7 +194,7 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
   }
   if (environment.Check(given)) {
     const config = toConfig(given);
-    const errors = [...unreadableUrls(given), ...contradictions(config)];
+    const errors = [...unreadableHost(given), ...unreadableUrls(given), ...contradictions(config)];
     return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config };
   }
   const errors = [...environment.Errors(given)].map(({ path, schema, value }) => {
@@ -201,6 +203,10 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
   });
   return { kind: "invalid", errors };
 };
+
+/** What a pattern does not see: whether a colon is one of an IPv6 address. */
+const unreadableHost = ({ HOST: host = "" }: Static<typeof Environment>): readonly string[] =>
+  host.includes(":") && !isIPv6(host) ? [`HOST must be ${HOST_EXPECTS}${shown("HOST", host)}.`] : [];
 
 /** What a pattern does not see of a URL: a port that there is not, a name or password that cannot be decoded. */
 const unreadableUrls = (given: Static<typeof Environment>): readonly string[] =>
