@@ -14,8 +14,9 @@ import { fingerprintOf } from "../../obligations/overrides.ts";
 import { OBLIGATION_STATES } from "../../obligations/state.ts";
 import { nextBoundary, type Told, type Transition, transitionsTo } from "../../obligations/transitions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import { isSameRow } from "../../views/stored-rows.ts";
 import { type Row, rowInteger, rowText, type Table } from "../../views/tables.ts";
-import type { ViewStore, Write } from "../../views/view-store.ts";
+import { type Expectation, VIEW_REVISIONS, type ViewStore, type Write } from "../../views/view-store.ts";
 import {
   type DutyChange,
   type DutyId,
@@ -68,13 +69,21 @@ export const keepAnnouncing = async (
   }
 };
 
+export type Announced =
+  | "told"
+  /** Another announcer has recorded it. */
+  | "superseded"
+  /** Cases were made again meanwhile, or took a dead letter: what was read of them is not to be relied on, and is looked at anew. */
+  | "outdated";
+
 /** Everything there is to tell now. */
 export const announce = async (
   dependencies: AnnouncerDependencies,
   signal: AbortSignal,
-): Promise<"told" | "superseded"> => {
+): Promise<Announced> => {
   const { views } = dependencies;
-  const end = await views.position("cases");
+  const cases = await lookAtCases(views);
+  const { end } = cases;
   await views.open(ANNOUNCEMENT_NOTES);
   // What happened before there was an announcer is told of when it changes.
   if ((await views.open(ANNOUNCEMENTS)) !== "kept") {
@@ -84,21 +93,42 @@ export const announce = async (
   dependencies.onPosition(position);
   // Cases that are made again do not have all their duties yet.
   if (end < position) return "told";
-  const changed = await tellChanged(dependencies, { from: position, to: end }, signal);
-  if (changed === "superseded") return changed;
-  const again = await tellByOtherRules(dependencies, end, signal);
-  return again === "superseded" ? again : tellFallenDue(dependencies, end, signal);
+  const changed = await tellChanged(dependencies, cases, position, signal);
+  if (changed !== "told") return changed;
+  const again = await tellByOtherRules(dependencies, cases, signal);
+  return again === "told" ? tellFallenDue(dependencies, cases, signal) : again;
 };
+
+/** The view of cases, as long as it is not made again. */
+interface Cases {
+  readonly end: Sequence;
+  readonly revision: Expectation;
+}
+
+const CASES_KEY = { name: "cases" };
+
+const lookAtCases = async (views: ViewStore): Promise<Cases> => {
+  // Before the position: whoever makes cases again later shows in it.
+  const row = await revisionOfCases(views);
+  return {
+    end: await views.position(CASES_KEY.name),
+    revision: { table: VIEW_REVISIONS, key: CASES_KEY, row },
+  };
+};
+
+const revisionOfCases = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
+  (await views.load(VIEW_REVISIONS, [CASES_KEY]))[0];
 
 const RULES_KEY = { name: "rules" };
 
 /** An operator's own limits make other due times of duties that were told of; nothing in the log marks them as changed. */
 const tellByOtherRules = async (
   dependencies: AnnouncerDependencies,
-  position: Sequence,
+  cases: Cases,
   signal: AbortSignal,
-): Promise<"told" | "superseded"> => {
+): Promise<Announced> => {
   const { views, rules } = dependencies;
+  const { end: position } = cases;
   const hash = fingerprintOf(rules).toString("base64url");
   const [row] = await views.load(TOLD_RULES, [RULES_KEY]);
   if (row?.rules === hash) return "told";
@@ -109,23 +139,25 @@ const tellByOtherRules = async (
     after = changes.length < ANNOUNCE_DUTIES ? undefined : changes.at(-1);
     const known = (await loadRows(views, TOLD, changes)).map(idOf);
     const at = { from: position, to: position };
-    if ((await tell(dependencies, await findDuties(views, known), at)) === "superseded") return "superseded";
+    const told = await tell(dependencies, cases, await findDuties(views, known), at);
+    if (told !== "told") return told;
   } while (after !== undefined && !signal.aborted);
   if (signal.aborted) return "told";
   const writes: readonly Write[] = [
     { kind: "upsert", table: TOLD_RULES, row: { ...RULES_KEY, rules: hash } },
   ];
-  const told = { views: [ANNOUNCEMENTS], from: position, to: position, writes, deadLetters: [] };
-  return (await views.commit(told)).kind === "committed" ? "told" : "superseded";
+  return record(views, cases, { from: position, to: position, writes });
 };
 
 /** Page by page. Many duties change with one record, so a page may end between two of one sequence. */
 const tellChanged = async (
   dependencies: AnnouncerDependencies,
-  { from, to: end }: { readonly from: Sequence; readonly to: Sequence },
+  cases: Cases,
+  from: Sequence,
   signal: AbortSignal,
-): Promise<"told" | "superseded"> => {
+): Promise<Announced> => {
   const { views } = dependencies;
+  const { end } = cases;
   let position = from;
   let after: DutyChange | undefined;
   while (position < end && !signal.aborted) {
@@ -134,7 +166,8 @@ const tellChanged = async (
     after = changes.length < ANNOUNCE_DUTIES ? undefined : changes.at(-1);
     const to = after === undefined ? end : Math.max(position, after.sequence - 1);
     const duties = await findDuties(views, changes);
-    if ((await tell(dependencies, duties, { from: position, to })) === "superseded") return "superseded";
+    const told = await tell(dependencies, cases, duties, { from: position, to });
+    if (told !== "told") return told;
     position = to;
     dependencies.onPosition(position);
   }
@@ -144,10 +177,11 @@ const tellChanged = async (
 /** Duties whose state changes by time, by their own boundaries. Where the duty is gone, by a late event or by retention, its boundary goes too. */
 const tellFallenDue = async (
   dependencies: AnnouncerDependencies,
-  position: Sequence,
+  cases: Cases,
   signal: AbortSignal,
-): Promise<"told" | "superseded"> => {
+): Promise<Announced> => {
   const { views, now } = dependencies;
+  const { end: position } = cases;
   const before = timeKey(now().toISOString());
   let after: Row | undefined;
   do {
@@ -161,8 +195,8 @@ const tellFallenDue = async (
     const gone = named
       .filter((id) => !there.has(identity(id)))
       .map((id): Write => ({ kind: "delete", table: BOUNDARIES, key: ownedKey(id) }));
-    const told = await tell(dependencies, duties, { from: position, to: position }, gone);
-    if (told === "superseded") return told;
+    const told = await tell(dependencies, cases, duties, { from: position, to: position }, gone);
+    if (told !== "told") return told;
   } while (after !== undefined && !signal.aborted);
   return "told";
 };
@@ -192,10 +226,11 @@ const findDuties = async (views: Pick<ViewStore, "load">, ids: readonly DutyId[]
 
 const tell = async (
   { views, rules, publish, onAnnounced, now }: AnnouncerDependencies,
+  cases: Cases,
   duties: readonly Duty[],
   { from, to }: { readonly from: Sequence; readonly to: Sequence },
   others: readonly Write[] = [],
-): Promise<"told" | "superseded"> => {
+): Promise<Announced> => {
   const at = now().toISOString();
   const atKey = timeKey(at);
   const ids = duties.map(({ id }) => id);
@@ -213,11 +248,25 @@ const tell = async (
       announcements.push(announcementOf({ id, row, told, tellings, transition, rules, at }));
     writes.push(...recordOf(id, told, tellings + 1));
   }
-  if (announcements.length > 0) await publish(announcements);
+  if (announcements.length > 0) {
+    // What is published cannot be taken back.
+    if (!isSameRow(await revisionOfCases(views), cases.revision.row)) return "outdated";
+    await publish(announcements);
+  }
   for (const { transition } of announcements) onAnnounced(transition);
   if (from === to && writes.length === 0) return "told";
-  const { kind } = await views.commit({ views: [ANNOUNCEMENTS], from, to, writes, deadLetters: [] });
-  return kind === "committed" ? "told" : "superseded";
+  return record(views, cases, { from, to, writes });
+};
+
+const record = async (
+  views: Pick<ViewStore, "commit">,
+  { revision }: Cases,
+  changes: { readonly from: Sequence; readonly to: Sequence; readonly writes: readonly Write[] },
+): Promise<Announced> => {
+  const commit = { views: [ANNOUNCEMENTS], ...changes, deadLetters: [], expected: [revision] };
+  const { kind } = await views.commit(commit);
+  if (kind === "committed") return "told";
+  return kind === "outdated" ? kind : "superseded";
 };
 
 const toldIn = (row: Row): Told => {
