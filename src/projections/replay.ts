@@ -3,6 +3,7 @@ import { REPLAY_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { type Row, rowText } from "../views/tables.ts";
 import { DEAD_LETTERS, revised, type ViewStore, type Write } from "../views/view-store.ts";
+import { toldNext } from "./announcements/told-next.ts";
 import { evolveGroup } from "./evolve-group.ts";
 import type { Projection } from "./projection.ts";
 
@@ -52,6 +53,7 @@ export const replayLetter = async (
       to: position,
       writes: [
         ...writes,
+        ...(await toldNext(views, writes, now())),
         ...settled.map(
           ({ name }): Write => ({ kind: "delete", table: DEAD_LETTERS, key: letterKey(name, sequence) }),
         ),

@@ -9,16 +9,18 @@ import { ANNOUNCEMENT_NOTES } from "../../src/projections/announcements/tables.t
 import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { casesExpiring } from "../../src/projections/cases/expiry.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { evolveGroup } from "../../src/projections/evolve-group.ts";
+import { evolveGroup, refusedLetter } from "../../src/projections/evolve-group.ts";
 import type { Projection } from "../../src/projections/projection.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+import { replayLetter } from "../../src/projections/replay.ts";
+import type { DeadLetter, ViewStore } from "../../src/views/view-store.ts";
+import { createArrayLog } from "../projections/array-log.ts";
 import { messageOf } from "../projections/records.ts";
 import { silentLogger } from "../support/broker.ts";
 import { CASES } from "./expiry.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
 /** Those that duties hang on; the first leads. */
-const MOVED: readonly Projection[] = [eventsProjection, CASES];
+const MOVED: readonly [Projection, ...Projection[]] = [eventsProjection, CASES];
 
 const NEXT_CASES: Projection = { ...CASES, version: CASES.version + 1 };
 
@@ -61,10 +63,15 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
     happenedSoFar.push(message);
     return message;
   };
-  const commit = async (projections: readonly Projection[], messages: readonly StoredMessage[]) => {
+  const commit = async (
+    projections: readonly Projection[],
+    messages: readonly StoredMessage[],
+    { moved = projections, letters = [] }: { moved?: typeof projections; letters?: DeadLetter[] } = {},
+  ) => {
     const outcome = await evolveGroup({ projections, messages, load: views.load, now: "" });
     const [from, to] = [(messages[0]?.sequence ?? 0) - 1, messages.at(-1)?.sequence ?? 0];
-    const result = await views.commit({ views: projections, from, to, ...outcome });
+    const deadLetters = [...outcome.deadLetters, ...letters];
+    const result = await views.commit({ views: moved, from, to, ...outcome, deadLetters });
     expect(result).toEqual({ kind: "committed" });
   };
   const project = (messages: readonly StoredMessage[]) => commit(MOVED, messages);
@@ -86,6 +93,17 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
     happens: async (type: string, timestamp: string, metadata: object, members?: object) => {
       await project([happened(type, timestamp, metadata, members)]);
     },
+    /** One event that the view of cases cannot take. */
+    isRefusedByCases: async (type: string, timestamp: string, metadata: object) => {
+      const message = happened(type, timestamp, metadata);
+      const letter = refusedLetter(CASES.name, message, "no room", time);
+      await commit([eventsProjection], [message], { moved: MOVED, letters: [letter] });
+    },
+    replay: (letter: number) =>
+      replayLetter({ log: createArrayLog(happenedSoFar), views, now: () => new Date(time) }, MOVED, {
+        projection: CASES.name,
+        sequence: letter,
+      }),
     /** Sends several, and projects them in one group. */
     happenTogether: async (type: string, timestamp: string, metadata: readonly object[]) => {
       await project(metadata.map((each) => happened(type, timestamp, each)));
@@ -331,6 +349,21 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
         ]);
       },
     );
+
+    test("of a dead letter too, when it is taken after all, and falls due in time", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.isRefusedByCases("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.happens("decision.explanation_provided", "2026-04-18T09:00:00Z", { decision_id: "d2" });
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
+      expect(await at.replay(1)).toEqual({ kind: "taken" });
+      expect((await at.at("2026-04-18T11:00:00Z")).sort()).toEqual([
+        "OBJ-ACK due due_soon",
+        "OBJ-ACK open due_soon",
+        "PIPA-EXPL open open",
+      ]);
+      expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
+    });
 
     test("also one that is due in a leap second, and what comes after it", async () => {
       await using at = await setUp(create);
