@@ -4,6 +4,7 @@ import type { LogReader } from "../log/event-log.ts";
 import { type Row, rowText } from "../views/tables.ts";
 import { DEAD_LETTERS, revised, type ViewStore, type Write } from "../views/view-store.ts";
 import { toldNext } from "./announcements/told-next.ts";
+import { EVENTS } from "./events/tables.ts";
 import { evolveGroup } from "./evolve-group.ts";
 import type { Projection } from "./projection.ts";
 
@@ -45,6 +46,8 @@ export const replayLetter = async (
     });
     const refusal = deadLetters.find(({ projection }) => projection === asked.name);
     if (refusal) return { kind: "refused", code: refusal.code, detail: refusal.detail };
+    const isCounted = affected.some(({ everyRecord }) => everyRecord);
+    if (asked === leader && !isCounted && !isFirst(writes, sequence)) return REPEATED;
     const left = new Set(deadLetters.map(({ projection }) => projection));
     const settled = affected.filter(({ name }) => letters.has(name) && !left.has(name));
     const result = await views.commit({
@@ -74,6 +77,20 @@ export const replayLetter = async (
 /** Whom a record is told of that the leader takes now: who passed it over, or could not take it either. */
 const isTold = ({ name, takes, everyRecord }: Projection, letters: ReadonlyMap<string, Row>): boolean =>
   takes !== "entries" && (!everyRecord || letters.has(name));
+
+/** Whether the leader has taken the record as the first one of its event. */
+const isFirst = (writes: readonly Write[], sequence: number): boolean =>
+  writes.some(
+    (write) => write.kind === "insert" && write.table === EVENTS && write.row.sequence === sequence,
+  );
+
+/** Another record of its event is the first one in the rows, and the ledger, which saw this one before, would never count it as a repeat. */
+const REPEATED: Replayed = {
+  kind: "refused",
+  code: "repeated_event",
+  detail:
+    "the event was sent more than once and another record stands for it; make the views again with `views rebuild`, events first",
+};
 
 const letterKey = (projection: string, sequence: number) => ({ projection, sequence });
 

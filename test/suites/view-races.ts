@@ -118,6 +118,32 @@ export const viewRacesSuite = (
         expect((await verified(at.log, at.views, name)).differences).toEqual([]);
     });
 
+    /** Three records, of which these views cannot take the second, whose event is sent again then. */
+    const sentAgain = async (...names: readonly string[]) => {
+      const at = await scene(failingAt(2, ...names));
+      at.log.append(messageOf(4, { event: simpleEvent("evt_2") }));
+      await using runner = run(at.log, at.views);
+      await allStandAt(at.views, 4);
+      await runner.end();
+      return at;
+    };
+
+    test("a letter whose event was sent again meanwhile is taken where the ledger counts it with that", async () => {
+      await using at = await sentAgain("events", "ledger");
+      expect(await at.replay("events")).toEqual({ kind: "taken" });
+      expect((await verified(at.log, at.views, "ledger")).differences).toEqual([]);
+    });
+
+    test("and stays where the ledger saw it before, until the views are made again", async () => {
+      await using at = await sentAgain("events");
+      expect(await at.replay("events")).toMatchObject({ kind: "refused", code: "repeated_event" });
+      expect(await at.letters("events")).toBe(1);
+      for (const name of ["events", "ledger"]) await rebuild(at.log, at.views, named(name));
+      expect(await at.letters("events")).toBe(0);
+      for (const name of ["events", "ledger"])
+        expect((await verified(at.log, at.views, name)).differences).toEqual([]);
+    });
+
     test("a letter stays while the view that leads is made again, which cannot tell what came first", async () => {
       await using at = await scene(failingAt(2, "assets"));
       await at.views.drop("events");
