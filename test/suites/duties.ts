@@ -5,7 +5,7 @@ import type { StoredMessage } from "../../src/log/event-log.ts";
 import type { Rules } from "../../src/obligations/clocks.ts";
 import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { type Announcement, announce } from "../../src/projections/announcements/announcer.ts";
-import { ANNOUNCEMENT_NOTES } from "../../src/projections/announcements/tables.ts";
+import { ANNOUNCEMENT_NOTES, ANNOUNCEMENTS } from "../../src/projections/announcements/tables.ts";
 import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { casesExpiring } from "../../src/projections/cases/expiry.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
@@ -36,6 +36,7 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
   let rules = STANDARD_RULES;
   const dependencies = (from = views) => ({
     views: from,
+    log,
     rules,
     publish: async (announcements: readonly Announcement[]) => {
       sent.push(...announcements);
@@ -47,6 +48,7 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
     now: () => new Date(time),
   });
   const happenedSoFar: StoredMessage[] = [];
+  const log = { lastSequence: async () => sequence };
   const happened = (type: string, timestamp: string, metadata: object, members = {}): StoredMessage => {
     sequence++;
     const message = messageOf(sequence, {
@@ -104,6 +106,14 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
         projection: CASES.name,
         sequence: letter,
       }),
+    /** Sends several, and projects them only with `projectAll`. */
+    happenUnseen: (type: string, timestamp: string, metadata: readonly object[]) => {
+      for (const each of metadata) happened(type, timestamp, each);
+    },
+    /** Views that were empty see everything. */
+    projectAll: async () => {
+      for (const message of happenedSoFar) await project([message]);
+    },
     /** Sends several, and projects them in one group. */
     happenTogether: async (type: string, timestamp: string, metadata: readonly object[]) => {
       await project(metadata.map((each) => happened(type, timestamp, each)));
@@ -381,5 +391,22 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       await using at = await setUp(create);
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
       expect(await at.at("2026-06-01T00:00:00Z")).toEqual([]);
+    });
+
+    test("nor where all views are made again, by however many, one of whom was killed at once; until it changes", async () => {
+      await using at = await setUp(create);
+      const duties = ["1", "2"].map((id) => ({ ...received, objection_id: `o${id}`, decision_id: `d${id}` }));
+      at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", duties);
+      for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS]) await at.views.open(view);
+      await using other = at.another();
+      const signal = new AbortController().signal;
+      for (const views of [at.views, other]) await announce(at.dependencies(views), signal);
+      await at.projectAll();
+      expect(await at.at("2026-06-01T00:00:00Z")).toEqual([]);
+      await at.happens("decision.explanation_provided", "2026-06-02T09:00:00Z", { decision_id: "d1" });
+      expect(await at.at("2026-06-02T10:00:00Z")).toEqual([
+        "PIPA-EXPL open met_late",
+        "PIPA-EXPL late met_late",
+      ]);
     });
   });

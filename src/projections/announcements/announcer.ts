@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { timeKey } from "../../event/formats.ts";
 import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../../limits.ts";
+import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { deadlineOf } from "../../obligations/deadlines.ts";
@@ -42,6 +43,7 @@ export interface Announcement {
 
 export interface AnnouncerDependencies {
   readonly views: ViewStore;
+  readonly log: Pick<LogReader, "lastSequence">;
   readonly rules: Rules;
   /** Resolves when all of them are stored, in this order; rejects where one may not be. */
   readonly publish: (announcements: readonly Announcement[]) => Promise<void>;
@@ -83,20 +85,34 @@ export const announce = async (
 ): Promise<Announced> => {
   const { views } = dependencies;
   const cases = await lookAtCases(views);
-  const { end } = cases;
-  await views.open(ANNOUNCEMENT_NOTES);
-  // What happened before there was an announcer is told of when it changes.
-  if ((await views.open(ANNOUNCEMENTS)) !== "kept") {
-    await views.commit({ views: [ANNOUNCEMENTS], from: 0, to: end, writes: [], deadLetters: [] });
-  }
+  await begin(dependencies);
   const position = await views.position(ANNOUNCEMENTS.name);
   dependencies.onPosition(position);
   // Cases that are made again do not have all their duties yet.
-  if (end < position) return "told";
+  if (cases.end < position) return "told";
   const changed = await tellChanged(dependencies, cases, position, signal);
   if (changed !== "told") return changed;
   const again = await tellByOtherRules(dependencies, cases, signal);
   return again === "told" ? tellFallenDue(dependencies, cases, signal) : again;
+};
+
+/**
+ * Where the log ends: what happened before there was an announcer is told of when it changes. Cases may stand far behind it, where all views were lost,
+ * and all that they will hold was told of before.
+ */
+const begin = async ({ views, log, rules }: AnnouncerDependencies): Promise<void> => {
+  await views.open(ANNOUNCEMENT_NOTES);
+  await views.open(ANNOUNCEMENTS);
+  // The rules say that somebody has begun; the views alone may have been made by one who was killed then.
+  if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await rulesTold(views)) !== undefined) return;
+  await views.commit({
+    views: [ANNOUNCEMENTS],
+    from: 0,
+    to: await log.lastSequence(),
+    writes: [rulesToldNow(rules)],
+    deadLetters: [],
+    expected: [{ table: TOLD_RULES, key: RULES_KEY, row: undefined }],
+  });
 };
 
 /** The view of cases, as long as it is not made again. */
@@ -121,6 +137,15 @@ const revisionOfCases = async (views: Pick<ViewStore, "load">): Promise<Row | un
 
 const RULES_KEY = { name: "rules" };
 
+const rulesTold = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
+  (await views.load(TOLD_RULES, [RULES_KEY]))[0];
+
+const rulesToldNow = (rules: Rules): Write & { readonly kind: "upsert" } => ({
+  kind: "upsert",
+  table: TOLD_RULES,
+  row: { ...RULES_KEY, rules: fingerprintOf(rules).toString("base64url") },
+});
+
 /** An operator's own limits make other due times of duties that were told of; nothing in the log marks them as changed. */
 const tellByOtherRules = async (
   dependencies: AnnouncerDependencies,
@@ -129,9 +154,8 @@ const tellByOtherRules = async (
 ): Promise<Announced> => {
   const { views, rules } = dependencies;
   const { end: position } = cases;
-  const hash = fingerprintOf(rules).toString("base64url");
-  const [row] = await views.load(TOLD_RULES, [RULES_KEY]);
-  if (row?.rules === hash) return "told";
+  const now = rulesToldNow(rules);
+  if (isSameRow(await rulesTold(views), now.row)) return "told";
   let after: DutyChange | undefined;
   do {
     const query = dutyChangesQuery({ from: 0, to: position, after, rowsMax: ANNOUNCE_DUTIES });
@@ -143,10 +167,7 @@ const tellByOtherRules = async (
     if (told !== "told") return told;
   } while (after !== undefined && !signal.aborted);
   if (signal.aborted) return "told";
-  const writes: readonly Write[] = [
-    { kind: "upsert", table: TOLD_RULES, row: { ...RULES_KEY, rules: hash } },
-  ];
-  return record(views, cases, { from: position, to: position, writes });
+  return record(views, cases, { from: position, to: position, writes: [now] });
 };
 
 /** Page by page. Many duties change with one record, so a page may end between two of one sequence. */
