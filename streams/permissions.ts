@@ -65,6 +65,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       ...readStream("SANDBOX"),
       "$JS.API.STREAM.MSG.GET.SANDBOX_CLIENTS",
       ...readStream("CHECKPOINTS"),
+      "$JS.API.STREAM.INFO.OBLIGATIONS",
       "$JS.API.STREAM.INFO.ACCEPTED",
       "$JS.API.STREAM.MSG.GET.ACCEPTED",
       ...readStream(`KV_${KEYS_BUCKET}`),

@@ -3,6 +3,7 @@ import { obligationSubject } from "../../streams/subjects.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
 import { RECORD_END } from "../log/record.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { answered } from "./answered.ts";
 import { createAppender } from "./appender.ts";
 import type { BrokerConnection } from "./connection.ts";
 import type { StallReport } from "./stall-clock.ts";
@@ -19,6 +20,8 @@ export interface DutyMessage {
 export interface DutyPublisher extends StallReport {
   /** Stores messages in their order. Rejects where the broker did not say that all of them are stored, now or before. */
   publish(messages: readonly DutyMessage[]): Promise<void>;
+  /** Whether anything was ever published, also where it is too old to be kept. Throws LogUnavailableError. */
+  hasPublished(): Promise<boolean>;
 }
 
 export const createDutyPublisher = ({
@@ -40,7 +43,12 @@ export const createDutyPublisher = ({
     for (const outcome of outcomes)
       if (outcome.kind === "refused" || outcome.kind === "unknown") throw new Error(outcome.detail);
   };
-  return { publish, stall: appender.stall };
+  const hasPublished: DutyPublisher["hasPublished"] = () =>
+    answered(connection, "The stream of duties could not be read", async () => {
+      const manager = await connection.nats.jetstreamManager({ checkAPI: false });
+      return (await manager.streams.info("OBLIGATIONS")).state.last_seq > 0;
+    });
+  return { publish, hasPublished, stall: appender.stall };
 };
 
 const encoder = new TextEncoder();

@@ -51,16 +51,17 @@ const startTelling = ({
   metrics,
   keep,
   ...shared
-}: Omit<AnnouncerDependencies, "publish" | "onAnnounced" | "onPosition"> & {
+}: Omit<AnnouncerDependencies, "publish" | "hasPublished" | "onAnnounced" | "onPosition"> & {
   readonly connection: BrokerConnection;
   readonly metrics: Metrics;
   readonly keep: KeepStream;
 }): AsyncDisposable => {
-  const { publish, stall } = createDutyPublisher({ connection, logger: shared.logger });
+  const { publish, hasPublished, stall } = createDutyPublisher({ connection, logger: shared.logger });
   keep("The stream of duties", stall);
   const dependencies: AnnouncerDependencies = {
     ...shared,
     publish,
+    hasPublished,
     onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
     onPosition: (sequence) => metrics.dutiesPosition.set(sequence),
   };

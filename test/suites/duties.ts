@@ -33,15 +33,18 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
   let time = "2026-04-18T10:00:00Z";
   let sequence = 0;
   let failures = 0;
+  let hasPublished = false;
   let rules = STANDARD_RULES;
   const dependencies = (from = views) => ({
     views: from,
     log,
     rules,
     publish: async (announcements: readonly Announcement[]) => {
+      hasPublished = true;
       sent.push(...announcements);
       if (failures-- > 0) throw new Error("no answer");
     },
+    hasPublished: async () => hasPublished,
     onAnnounced: () => {},
     onPosition: () => {},
     logger: silentLogger,
@@ -87,6 +90,10 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
     sent,
     setTime: (now: string) => {
       time = now;
+    },
+    /** By an announcer whose views are lost. */
+    wasTold: () => {
+      hasPublished = true;
     },
     failNext: () => {
       failures = 1;
@@ -393,10 +400,19 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(await at.at("2026-06-01T00:00:00Z")).toEqual([]);
     });
 
+    test("all of it is, where nothing ever was and events came before the first one looked", async () => {
+      await using at = await setUp(create);
+      at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
+      await at.projectAll();
+      expect(await at.at("2026-04-18T10:00:01Z")).toContain("PIPA-EXPL open open");
+    });
+
     test("nor where all views are made again, by however many, one of whom was killed at once; until it changes", async () => {
       await using at = await setUp(create);
       const duties = ["1", "2"].map((id) => ({ ...received, objection_id: `o${id}`, decision_id: `d${id}` }));
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", duties);
+      at.wasTold();
       for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS]) await at.views.open(view);
       await using other = at.another();
       const signal = new AbortController().signal;

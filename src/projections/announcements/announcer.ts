@@ -47,6 +47,8 @@ export interface AnnouncerDependencies {
   readonly rules: Rules;
   /** Resolves when all of them are stored, in this order; rejects where one may not be. */
   readonly publish: (announcements: readonly Announcement[]) => Promise<void>;
+  /** Whether any announcer ever did. */
+  readonly hasPublished: () => Promise<boolean>;
   readonly onAnnounced: (transition: Transition) => void;
   /** All up to here was told, or is to be told by time alone. */
   readonly onPosition: (sequence: Sequence) => void;
@@ -85,7 +87,7 @@ export const announce = async (
 ): Promise<Announced> => {
   const { views } = dependencies;
   const cases = await lookAtCases(views);
-  await begin(dependencies);
+  await begin(dependencies, cases);
   const position = await views.position(ANNOUNCEMENTS.name);
   dependencies.onPosition(position);
   // Cases that are made again do not have all their duties yet.
@@ -97,10 +99,13 @@ export const announce = async (
 };
 
 /**
- * Where the log ends: what happened before there was an announcer is told of when it changes. Cases may stand far behind it, where all views were lost,
- * and all that they will hold was told of before.
+ * What happened before there was an announcer is told of when it changes. Where there was one and all views were lost, that is what the log holds: cases stand far
+ * behind it, and what they will hold was told of before.
  */
-const begin = async ({ views, log, rules }: AnnouncerDependencies): Promise<void> => {
+const begin = async (
+  { views, log, hasPublished, rules }: AnnouncerDependencies,
+  cases: Cases,
+): Promise<void> => {
   await views.open(ANNOUNCEMENT_NOTES);
   await views.open(ANNOUNCEMENTS);
   // The rules say that somebody has begun; the views alone may have been made by one who was killed then.
@@ -108,7 +113,7 @@ const begin = async ({ views, log, rules }: AnnouncerDependencies): Promise<void
   await views.commit({
     views: [ANNOUNCEMENTS],
     from: 0,
-    to: await log.lastSequence(),
+    to: (await hasPublished()) ? await log.lastSequence() : cases.end,
     writes: [rulesToldNow(rules)],
     deadLetters: [],
     expected: [{ table: TOLD_RULES, key: RULES_KEY, row: undefined }],
