@@ -5,7 +5,12 @@ import type { StoredMessage } from "../../src/log/event-log.ts";
 import type { Rules } from "../../src/obligations/clocks.ts";
 import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { type Announcement, announce } from "../../src/projections/announcements/announcer.ts";
-import { ANNOUNCEMENT_NOTES, ANNOUNCEMENTS } from "../../src/projections/announcements/tables.ts";
+import {
+  ANNOUNCEMENT_NOTES,
+  ANNOUNCEMENTS,
+  TELLINGS,
+  TOLD,
+} from "../../src/projections/announcements/tables.ts";
 import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { casesExpiring } from "../../src/projections/cases/expiry.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
@@ -281,6 +286,30 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(new Set(ids).size).toBe(3);
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
     });
+
+    test.each([TOLD, TELLINGS])(
+      "also where the other records between two reads of one: behind $name",
+      async ({ name: table }) => {
+        await using at = await setUp(create);
+        await at.at("2026-04-18T09:00:00Z");
+        await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+        await using other = at.another();
+        const signal = new AbortController().signal;
+        let isStopped = false;
+        const load: ViewStore["load"] = async (from, keys) => {
+          const rows = await other.load(from, keys);
+          if (from.name === table && !isStopped) {
+            isStopped = true;
+            expect(await announce(at.dependencies(), signal)).toBe("told");
+          }
+          return rows;
+        };
+        await announce(at.dependencies({ ...other, load }), signal);
+        expect(isStopped).toBe(true);
+        const ids = at.sent.splice(0).map(({ messageId }) => messageId);
+        expect(new Set(ids).size).toBe(3);
+      },
+    );
 
     test("nothing is told of a duty whose case has expired, also when its time comes", async () => {
       await using at = await setUp(create);

@@ -260,10 +260,11 @@ const tell = async (
   const at = now().toISOString();
   const atKey = timeKey(at);
   const ids = duties.map(({ id }) => id);
-  const known = await loadRows(views, TOLD, ids);
-  const toldOf = new Map(known.map((row) => [identity(idOf(row)), row]));
+  // Before what was told: another announcer may record in between, and then there is nothing more to tell; the other way round it would go out under another id.
   const counted = await loadRows(views, TELLINGS, ids);
   const tellingsOf = new Map(counted.map((row) => [identity(idOf(row)), rowInteger(row, "tellings")]));
+  const known = await loadRows(views, TOLD, ids);
+  const toldOf = new Map(known.map((row) => [identity(idOf(row)), row]));
   const announcements: Announcement[] = [];
   const writes = [...others];
   for (const { id, row } of duties) {
