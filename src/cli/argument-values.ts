@@ -29,3 +29,7 @@ export const tagComplaint = (text: string): string | undefined =>
 /** Of an id that becomes a segment of a path: without it, or where it means a folder, the path is another one. */
 export const idComplaint = (text: string): string | undefined =>
   ["", ".", ".."].includes(text) ? "Give an id; this one is empty, or means a folder." : undefined;
+
+/** No event_id is that word (DESIGN 3), and the path with it is the live stream, which does not end. */
+export const eventIdComplaint = (text: string): string | undefined =>
+  text === "stream" ? "Give an event_id; for the live stream use `events tail`." : idComplaint(text);

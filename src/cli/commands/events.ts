@@ -2,7 +2,7 @@
 import { memberTexts } from "../../intake/json/slice.ts";
 import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../../limits.ts";
 import type { Api } from "../api.ts";
-import { idComplaint, integerComplaint } from "../argument-values.ts";
+import { eventIdComplaint, integerComplaint } from "../argument-values.ts";
 import type { CommandGroup, CommandSpec, Input } from "../command.ts";
 import type { Context } from "../context.ts";
 import {
@@ -118,7 +118,7 @@ const listAsText = async (api: Api, input: Input, context: Context) => {
 const get: CommandSpec = {
   name: "get",
   summary: "Show one event",
-  arguments: [{ name: "event_id", description: "as it was sent", complaint: idComplaint }],
+  arguments: [{ name: "event_id", description: "as it was sent", complaint: eventIdComplaint }],
   options: [MIN_SEQUENCE_OPTION, ...SERVICE_OPTIONS, jsonOption()],
   examples: [
     { says: "with what the log added", command: "prooftrail events get evt_first" },
