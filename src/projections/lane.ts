@@ -5,7 +5,7 @@ import type { Sequence } from "../log/outcome.ts";
 import type { CommitResult, DeadLetter, ViewStore } from "../views/view-store.ts";
 import { evolveGroup, type GroupOutcome, refusedLetter } from "./evolve-group.ts";
 import type { Projection } from "./projection.ts";
-import { endWrite } from "./view-end.ts";
+import { endWrites } from "./view-end.ts";
 
 export interface Lane {
   readonly projections: readonly [Projection, ...Projection[]];
@@ -139,7 +139,8 @@ const createMover = ({ views, clock, onProgress }: LaneDependencies, lane: Lane)
   const commit = async (messages: readonly StoredMessage[], outcome: GroupOutcome): Promise<CommitResult> => {
     const last = messages.at(-1);
     const to = last?.sequence ?? position;
-    const ends = last ? lane.projections.map(({ name }) => endWrite(name, last)) : [];
+    const names = lane.projections.map(({ name }) => name);
+    const ends = last ? endWrites(names, last) : [];
     const result = await views.commit({
       views: lane.projections,
       from: position,

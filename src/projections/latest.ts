@@ -18,7 +18,9 @@ export const addSaid = (latest: LatestInMaking, name: string, said: Said): void 
   if (isNews(latest[name], said)) latest[name] = said;
 };
 
-const isNews = (known: Said | undefined, said: Said): boolean => known === undefined || isLater(said, known);
+/** Whether it is said later than what is known, or alone. */
+export const isNews = (known: Said | undefined, said: Said): boolean =>
+  known === undefined || isLater(said, known);
 
 /** Equal knowledge is equal text, whatever came first. */
 export const latestText = (latest: Latest): string =>

@@ -4,11 +4,18 @@ import type { LogReader, StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { VIEW_ENDS, type ViewStore, type Write } from "../views/view-store.ts";
 
-export const endWrite = (name: string, { sequence, payload }: StoredMessage): Write => ({
-  kind: "upsert",
-  table: VIEW_ENDS,
-  row: { name, position: sequence, record: recordOf(payload) },
-});
+/** What goes with the commit that moves these views to the message. */
+export const endWrites = (
+  names: readonly string[],
+  { sequence, payload }: StoredMessage,
+): readonly Write[] => {
+  const record = recordOf(payload);
+  return names.map((name) => ({
+    kind: "upsert",
+    table: VIEW_ENDS,
+    row: { name, position: sequence, record },
+  }));
+};
 
 /** True where it is not known, as of a view that no version of the program has moved that writes ends. */
 export const isSameLog = async (

@@ -12,11 +12,11 @@ import {
   addSaid,
   earlierOf,
   isLater,
+  isNews,
   type Latest,
   type LatestInMaking,
   laterOf,
   latestText,
-  type Said,
 } from "../latest.ts";
 import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
@@ -208,16 +208,12 @@ const statusOf = (known: Latest): string => {
     retired[0] !== "" &&
     retired[0] !== deployed[0] &&
     // Where no version was named, it was that of the time.
-    [deployed[0], ""].every((version) => isLaterThan(known[RETIRED_VERSION + version], deployed));
+    [deployed[0], ""].every((version) => isNews(known[RETIRED_VERSION + version], deployed));
   if (!isOtherRetired) return said;
   const { created_at: created, deployed_at: began, archived_at: archived } = known;
-  const isArchived =
-    archived !== undefined && [created, began].every((other) => isLaterThan(other, archived));
+  const isArchived = archived !== undefined && [created, began].every((other) => isNews(other, archived));
   return isArchived ? ("archived" satisfies AssetStatus) : ("active" satisfies AssetStatus);
 };
-
-/** Whether the other one is the later, or the only one. */
-const isLaterThan = (one: Said | undefined, other: Said): boolean => one === undefined || isLater(other, one);
 
 const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSETS> => ({
   tenant,
