@@ -231,11 +231,11 @@ describe("what is exported", () => {
 });
 
 describe("a large export", () => {
-  const COUNT = 20_000;
+  const COUNT = 8000;
   let key = "";
   beforeAll(async () => {
     key = await service.makeKey("large");
-    const padding = "x".repeat(700);
+    const padding = "x".repeat(2000);
     const sequence = await sendAll(key, many(0, COUNT, { metadata: { padding } }));
     await until("the view has it all", async () => {
       const answer = await service.call(`/v1/events?limit=1&min_sequence=${sequence}`, { key });
@@ -266,7 +266,7 @@ describe("a large export", () => {
     isDone = true;
     await asking;
     expect([rest, count, previous]).toEqual(["", COUNT, end]);
-    expect(others).toBeGreaterThan(20);
+    expect(others).toBeGreaterThan(5);
   }, 60_000);
 
   test("waits for its reader, and goes on to the end when that takes it", async () => {

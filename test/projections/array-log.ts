@@ -16,7 +16,8 @@ export interface ArrayLog extends LogReader {
 const POLL_MS = 2;
 
 export const createArrayLog = (initial: readonly StoredMessage[] = []): ArrayLog => {
-  const messages = [...initial];
+  const messages = new Map(initial.map((message) => [message.sequence, message]));
+  let last = initial.at(-1)?.sequence ?? 0;
   const faults = new Map<number, "unavailable" | "skipped" | "repeated">();
   const starts: number[] = [];
 
@@ -26,7 +27,7 @@ export const createArrayLog = (initial: readonly StoredMessage[] = []): ArrayLog
     while (!signal.aborted) {
       const group: StoredMessage[] = [];
       for (; group.length < messagesMax; next++) {
-        const message = messages.find(({ sequence }) => sequence === next);
+        const message = messages.get(next);
         if (!message) break;
         const fault = faults.get(next);
         faults.delete(next);
@@ -44,14 +45,15 @@ export const createArrayLog = (initial: readonly StoredMessage[] = []): ArrayLog
 
   return {
     append: (...added) => {
-      messages.push(...added);
+      for (const message of added) messages.set(message.sequence, message);
+      last = added.at(-1)?.sequence ?? last;
     },
     failAt: (sequence, fault) => {
       faults.set(sequence, fault);
     },
     starts,
     follow,
-    read: async (wanted) => messages.find(({ sequence }) => sequence === wanted),
-    lastSequence: async () => messages.at(-1)?.sequence ?? 0,
+    read: async (wanted) => messages.get(wanted),
+    lastSequence: async () => last,
   };
 };

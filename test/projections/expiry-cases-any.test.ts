@@ -38,6 +38,6 @@ test("cases that expire between any events are no difference to the log, and at 
           expect(page.every(({ facts }) => facts === "[]")).toBe(true);
       });
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 }, 120_000);
