@@ -90,6 +90,8 @@ describe("authentication", () => {
     expect(ask(`Bearer ${stranger.text}`)).toEqual(invalid);
     expect(ask(`Bearer ${made.text}`, { ...record, secret_hash: hashSecret("another") })).toEqual(invalid);
     expect(ask(`Bearer ${made.text}`, { ...record, revoked_at: EARLIER })).toEqual(invalid);
+    // By another front end, whose clock is ahead.
+    expect(ask(`Bearer ${made.text}`, { ...record, revoked_at: LATER })).toEqual(invalid);
     expect(ask(`Bearer ${made.text}`, { ...record, expires_at: EARLIER })).toEqual(invalid);
     expect(ask(`Bearer ${made.text}`, { ...record, expires_at: NOW.toISOString() })).toEqual(invalid);
     expect(ask(`Bearer ${made.text}`, { ...record, replaced_by: "x", grace_until: EARLIER })).toEqual(
@@ -146,4 +148,18 @@ describe("the memory of right headers", () => {
     expect(both(asAdmin)).toBe("invalid");
     expect(remembering(null, NOW)).toEqual({ kind: "missing" });
   });
+
+  test.each(["expires_at", "grace_until"])(
+    "forgets a key that ends by its %s, though nobody changed it",
+    (end) => {
+      const ending = { ...record, [end]: LATER };
+      const remembering = createAuthenticator({ get: () => ending, admin: () => admin });
+      const asKey = `Bearer ${made.text}`;
+      expect([remembering(asKey, NOW).kind, remembering(asKey, NOW).kind]).toEqual([
+        "principal",
+        "principal",
+      ]);
+      expect(remembering(asKey, new Date(LATER))).toEqual({ kind: "invalid" });
+    },
+  );
 });

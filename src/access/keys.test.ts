@@ -343,12 +343,17 @@ describe("rotating a key", () => {
   });
 
   test("of a key that no longer works is refused", async () => {
-    const { keys, createKey } = setUp();
-    const { key } = await createKey();
-    await keys.revoke({ by: actor(admin), id: key.id });
-    expect(await keys.rotate({ by: actor(admin), id: key.id, request: {} })).toMatchObject(
-      problem("", "invalid_value"),
-    );
+    const { keys, createKey, passSeconds } = setUp();
+    const revoked = await createKey();
+    const replaced = await createKey();
+    const expiring = await createKey({ scopes: ["events:read"], expires_at: "2026-11-20T12:01:00Z" });
+    await keys.revoke({ by: actor(admin), id: revoked.key.id });
+    await rotated(keys.rotate({ by: actor(admin), id: replaced.key.id, request: { grace_seconds: 60 } }));
+    passSeconds(60);
+    for (const { key } of [revoked, replaced, expiring])
+      expect(await keys.rotate({ by: actor(admin), id: key.id, request: {} })).toMatchObject(
+        problem("", "invalid_value"),
+      );
   });
 
   test("does not hand a stronger key to a weaker one", async () => {

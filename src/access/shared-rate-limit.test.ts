@@ -114,6 +114,7 @@ test("a batch larger than the rate passes and is paid for by every front end", a
     expect((await other?.take(request(10)))?.kind).toBe("limited");
   }
   now = 13_000;
+  expect(await one?.take(request(10))).toMatchObject({ kind: "limited", retryAfterSeconds: 1 });
   expect((await other?.take(request(10)))?.kind).toBe("allowed");
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { caseOf } from "./case.ts";
+import { caseOf, classOfIncident } from "./case.ts";
 import { DECISION_MADE, type Fact, type Links } from "./fact.ts";
 
 /** `id type hour`. */
@@ -42,4 +42,76 @@ test("where one decision was made, or only one is named, it is meant", () => {
   expect(decisionsIn(notice("n", "11"), named)).toEqual({ d: ["n", "r"] });
   const another = fact("x decision.decision_reversed 13", { decision: "x" });
   expect(decisionsIn(notice("n", "11"), named, another)).toEqual({ d: ["r"], x: ["x"] });
+});
+
+test("in the moment of a decision a notice is of that one, and so is an answer", () => {
+  const facts = [
+    made("d1", "10", "c"),
+    made("d2", "12", "c"),
+    notice("n", "10"),
+    explanation("e", "12"),
+    made("d3", "14", "c"),
+  ];
+  expect(decisionsIn(...facts)).toEqual({ d1: ["d1", "n"], d2: ["d2", "e"], d3: ["d3"] });
+});
+
+test("what names an objection belongs to the decision that this one names, whichever is nearer", () => {
+  const objection = fact("o objection.received 13", { objection: "o1", decision: "d1" });
+  const trigger = fact("t decision.human_review_triggered 14", { objection: "o1" });
+  const found = caseOf([made("d1", "10", "c"), made("d2", "12", "c"), objection, trigger]);
+  expect(found.reviews).toMatchObject([{ id: "t", decisionId: "d1" }]);
+});
+
+test("an objection that names no decision is to the last one until then of its correlation", () => {
+  const objection = fact("o objection.received 13", { objection: "o1", correlation: "c" });
+  const found = caseOf([made("d1", "10", "c"), made("d2", "12", "c"), made("d3", "14", "c"), objection]);
+  expect(found.objections).toMatchObject([{ id: "o1", decisionId: "d2" }]);
+});
+
+test("of what is said twice of an objection or an incident the first counts, but the last answer to an objection", () => {
+  const said = (id: string, type: string, hour: string, says: Fact["says"] = {}) => ({
+    ...fact(`${id} ${type} ${hour}`, { objection: "o1", incident: "i1" }),
+    says,
+  });
+  const { objections, incidents } = caseOf([
+    said("o1", "objection.received", "10"),
+    said("o2", "objection.received", "11"),
+    said("a1", "objection.acknowledged", "12"),
+    said("a2", "objection.acknowledged", "13"),
+    said("r1", "objection.resolved", "14"),
+    said("r2", "objection.resolved", "15"),
+    said("i1", "incident.detected", "10"),
+    said("i2", "incident.detected", "11"),
+    said("m1", "incident.mitigated", "14"),
+    said("m2", "incident.mitigated", "15"),
+  ]);
+  expect(objections).toMatchObject([
+    { id: "o1", received: { id: "o1" }, acknowledged: { id: "a1" }, resolved: { id: "r2" } },
+  ]);
+  expect(incidents).toMatchObject([{ id: "i1", detected: { id: "i1" }, mitigated: { id: "m1" } }]);
+});
+
+test("an incident is of the class that it was detected as, whatever is said of it later", () => {
+  const of = (id: string, type: string, hour: string, incident_class: string) => ({
+    ...fact(`${id} ${type} ${hour}`, { incident: "i1" }),
+    says: { incident_class },
+  });
+  const { incidents } = caseOf([
+    of("i", "incident.detected", "10", "property"),
+    of("m", "incident.mitigated", "11", "death"),
+  ]);
+  expect(incidents.map(classOfIncident)).toEqual(["property"]);
+});
+
+test("where reviews of several correlations are open, one that is completed without any is none of them", () => {
+  const review = (id: string, what: string, hour: string, correlation?: string) =>
+    fact(`${id} decision.human_review_${what} ${hour}`, correlation === undefined ? {} : { correlation });
+  const one = [review("t1", "triggered", "10", "c1"), review("done", "completed", "12")];
+  expect(caseOf(one).reviews).toMatchObject([{ id: "t1", completed: { id: "done" } }]);
+  const { reviews } = caseOf([...one, review("t2", "triggered", "11", "c2")]);
+  expect(reviews.map(({ id, completed }) => [id, completed?.id])).toEqual([
+    ["t1", undefined],
+    ["t2", undefined],
+    ["done", "done"],
+  ]);
 });

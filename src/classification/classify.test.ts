@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { EVENT_TYPES } from "../event/event-types.ts";
+import { WARNINGS_MAX } from "../limits.ts";
 import goldenCases from "./classification-cases.json" with { type: "json" };
 import { classify } from "./classify.ts";
 import { DOMAIN_WORDS, DOMAINS } from "./domains.ts";
@@ -151,6 +152,81 @@ describe("what the table says beside the tier", () => {
   ])("all clauses of %s are cited", (domain, ref) => {
     const request = { ...grave, domain, ai_type: "predictive_ml", processes_personal_data: true } as const;
     expect(refsOf(request)).toContain(ref);
+  });
+});
+
+describe("each condition of a rule", () => {
+  const alone = { decision_autonomy: "full_auto", user_impact: "high", ai_type: "predictive_ml" } as const;
+  const helper = { decision_autonomy: "advisory", user_impact: "low", ai_type: "predictive_ml" } as const;
+  const person = { processes_personal_data: true } as const;
+
+  test.each<[what: string, request: ClassificationRequest, holds: readonly string[], not: readonly string[]]>(
+    [
+      ["a narrow helper is carved out", { ...helper, domain: "education_admission" }, ["L4"], ["H1"]],
+      ["not where it profiles", { ...helper, ...person, domain: "education_admission" }, ["H1"], ["L4"]],
+      [
+        "a medium effect is significant in Korea",
+        { ...alone, user_impact: "medium", domain: "critical_infrastructure_energy" },
+        ["H2"],
+        ["L6"],
+      ],
+      [
+        "a low one is not",
+        { ...alone, user_impact: "low", domain: "critical_infrastructure_energy" },
+        ["L6"],
+        ["H2"],
+      ],
+      ["hiring judges persons", { ...alone, ...person, domain: "employment_recruitment" }, ["H2"], ["L6"]],
+      ["without persons it does not", { ...alone, domain: "employment_recruitment" }, ["L6"], ["H2"]],
+      [
+        "a person's risk of an offence",
+        { ...alone, ...person, domain: "law_enforcement_risk_assessment" },
+        ["P3"],
+        [],
+      ],
+      ["nobody's risk", { ...alone, domain: "law_enforcement_risk_assessment" }, [], ["P3"]],
+      ["what generates content", { ...helper, domain: "other", generates_content: true }, ["L1"], []],
+      ["what does not", { ...helper, domain: "other" }, [], ["L1"]],
+      ["much computing", { ...helper, domain: "other", training_compute_flops: 1e25 }, ["X1"], []],
+      ["less computing", { ...helper, domain: "other", training_compute_flops: 9.9e24 }, [], ["X1"]],
+    ],
+  )("%s", (_, request, holds, not) => {
+    const { matched_rules } = classify(request);
+    expect(matched_rules).toEqual(expect.arrayContaining([...holds]));
+    for (const id of not) expect(matched_rules).not.toContain(id);
+  });
+
+  test("Korea asks for ten times the computing that the EU asks for", () => {
+    const lawsAt = (training_compute_flops: number) =>
+      classify({ ...helper, domain: "other", training_compute_flops }).legal_bases;
+    expect([lawsAt(9.9e25), lawsAt(1e26)]).toEqual([
+      ["eu_ai_act_art_51"],
+      ["eu_ai_act_art_51", "ai_basic_law_kr"],
+    ]);
+  });
+
+  test.each([
+    ["nonconsensual_intimate_imagery", "eu_ai_act_art_5", "2026-12-02"],
+    ["social_scoring", "eu_ai_act_art_5", LAWS.eu_ai_act_art_5.appliesFrom],
+    ["healthcare_diagnosis", "eu_ai_act_art_6", "2028-08-02"],
+  ])("%s: the clause of %s applies from %s", (domain, law, from) => {
+    const cited = classify({ ...alone, ...person, domain }).cited_clauses;
+    expect(cited.filter(({ legal_basis }) => legal_basis === law).map((each) => each.applies_from)).toContain(
+      from,
+    );
+  });
+
+  test("where only Korea asks for an impact assessment it is an effort, though Annex III names the use", () => {
+    const found = classify({ ...alone, domain: "critical_infrastructure_energy" });
+    expect(found.matched_rules).toEqual(expect.arrayContaining(["H1", "H2"]));
+    expect(found.obligations.find(({ code }) => code === "impact_assessment")?.force).toBe("should");
+  });
+
+  test("of too many members without a meaning the first are warned about", () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 2 * WARNINGS_MAX }, (_, index) => [`x_${index}`, 1]),
+    );
+    expect(classify({ ...alone, domain: "other", ...many }).warnings).toHaveLength(WARNINGS_MAX);
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { eventFacts, hashMember } from "./facts.ts";
+import { IDENTIFIER_CHARACTERS_MAX, METADATA_LEGAL_BASES_MAX } from "../limits.ts";
+import { eventFacts, hashMember, metadataName, metadataText } from "./facts.ts";
 
 const minimal = {
   event_id: "evt_1",
@@ -25,6 +26,24 @@ const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
 test("legal bases in metadata count beyond the ten that an event may have beside it", () => {
   const legal_bases = Array.from({ length: 20 }, (_, index) => `law_${index}`);
   expect(eventFacts({ ...minimal, metadata: { legal_bases } })?.legalBases).toEqual(legal_bases);
+});
+
+test("no more legal bases of metadata count than are kept", () => {
+  const legal_bases = Array.from({ length: METADATA_LEGAL_BASES_MAX + 1 }, (_, index) => `law_${index}`);
+  expect(eventFacts({ ...minimal, metadata: { legal_bases } })?.legalBases).toEqual(legal_bases.slice(0, -1));
+});
+
+test("a number names something where it was read exactly, and what is too long for an identifier names nothing", () => {
+  expect([7, -0.5, Number.MAX_SAFE_INTEGER].map((id) => metadataText({ id }, "id"))).toEqual([
+    "7",
+    "-0.5",
+    "9007199254740991",
+  ]);
+  expect(metadataText({ id: 1e20 }, "id")).toBeUndefined();
+  expect(metadataText({ id: 2 ** 53, other: "x" }, "id", "other")).toBe("x");
+  const longest = "x".repeat(IDENTIFIER_CHARACTERS_MAX);
+  expect(metadataName({ id: longest }, "id")).toBe(longest);
+  expect(metadataName({ id: `${longest}x` }, "id")).toBeUndefined();
 });
 
 test("an event with the required members only has no other facts", () => {

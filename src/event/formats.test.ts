@@ -156,6 +156,10 @@ describe("event_id", () => {
     expect(canonicalEventId("0190A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B")).toBe(
       "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
     );
+    // Of any version: a decision that an event names by it may have been named by another system.
+    expect(canonicalEventId("0190A1B2-C3D4-4E5F-8A9B-0C1D2E3F4A5B")).toBe(
+      "0190a1b2-c3d4-4e5f-8a9b-0c1d2e3f4a5b",
+    );
     expect(canonicalEventId("evt_AbC")).toBe("evt_AbC");
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { WARNINGS_MAX } from "../limits.ts";
 import { EVENT_TYPES } from "./event-types.ts";
 import { createEventValidator } from "./validate.ts";
 
@@ -115,6 +116,18 @@ test("unknown members are kept and warned about, with the member that was probab
       message: "Kept as sent, and read as outcome_hash where that is absent.",
     },
   ]);
+});
+
+test("an event is named where it can be, and never by what is no event_id", () => {
+  const refused = (event_id: unknown) => validate({ ...minimal, event_id, asset_id: 7 });
+  expect(refused("evt_1")).toMatchObject({ kind: "invalid", eventId: "evt_1" });
+  for (const wrong of ["hunter2", 7, undefined]) expect(refused(wrong)).not.toHaveProperty("eventId");
+});
+
+test("of too many unknown members the first are warned about", () => {
+  const many = Object.fromEntries(Array.from({ length: WARNINGS_MAX + 50 }, (_, index) => [`x_${index}`, 1]));
+  const result = validate({ ...minimal, ...many });
+  expect(result.kind === "valid" && result.warnings.length).toBe(WARNINGS_MAX);
 });
 
 test("a misspelt type is answered with the nearest one", () => {

@@ -58,6 +58,13 @@ test.each([
     "Europe/Brussels",
     "2026-03-29T21:59:59Z",
   ],
+  [
+    "a day whose last hour comes twice",
+    "2026-04-03T12:00:00Z",
+    days(1),
+    "America/Santiago",
+    "2026-04-05T03:59:59Z",
+  ],
   ["a leap second", "2026-06-30T23:59:60Z", days(1), "UTC", "2026-07-01T23:59:59Z"],
   ["nanoseconds", "2026-06-30T23:59:59.999999999Z", days(1), "UTC", "2026-07-01T23:59:59Z"],
 ])("%s", (_, start, limit, zone, end) => {

@@ -34,6 +34,8 @@ describe("a law applies from a day as its own zone counts days", () => {
     ["EU26-5", "incident.detected", "2026-11-20T10:00:00Z", { role: "deployer" }, "eu_ai_act_art_26", false],
     ["PIPA-REVIEW", "objection.received", "2024-03-14T15:00:00Z", {}, "pipa_37_2_kr", true],
     ["PIPA-REVIEW", "objection.received", "2024-03-14T14:59:59Z", {}, "pipa_37_2_kr", false],
+    ["GDPR-12-3", "objection.received", "2018-05-24T22:00:00Z", {}, "gdpr_art_22", true],
+    ["GDPR-12-3", "objection.received", "2018-05-24T21:59:59Z", {}, "gdpr_art_22", false],
     ["CIA-EXPL", "objection.received", "2020-08-04T15:00:00Z", {}, "credit_info_36_2_kr", true],
     ["CIA-EXPL", "objection.received", "2015-08-05T00:00:00Z", {}, "credit_info_36_2_kr", false],
     [
@@ -202,6 +204,139 @@ describe("of what is said several times", () => {
   });
 });
 
+describe("an answer counts from the moment of the question, and of two the first", () => {
+  const about = { decision_id: "d1", objection_id: "o1" };
+  const asked = (objection_type: string) =>
+    fact("o objection.received 2026-09-02T10:00:00Z", { ...about, objection_type });
+  const says = (id: string, type: string, at: string, metadata: Metadata = {}) =>
+    fact(`${id} ${type} ${at}`, { ...about, ...metadata });
+  const denied = { resolution: "denied", reason: "no" };
+  const explained = (at: string) => says("e", "decision.explanation_provided", at);
+  const resolved = (at: string, metadata: Metadata = { resolution: "upheld" }) =>
+    says("r", "objection.resolved", at, metadata);
+
+  test("in the same moment", () => {
+    const found = duties(asked("explanation_request"), explained("2026-09-02T10:00:00Z"));
+    expect(found["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "e" } });
+  });
+
+  test("an explanation in time is not undone by a denial after the limit, nor the other way round", () => {
+    const [inTime, tooLate] = ["2026-09-10T10:00:00Z", "2026-12-01T10:00:00Z"];
+    const first = duties(asked("explanation_request"), explained(inTime), resolved(tooLate, denied));
+    expect(first["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "e" } });
+    const second = duties(asked("explanation_request"), resolved(inTime, denied), explained(tooLate));
+    expect(second["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
+  });
+
+  test("who refuses automation is answered when the decision was made again, not by what was told before", () => {
+    const reversed = says("v", "decision.decision_reversed", "2026-12-01T10:00:00Z");
+    const found = duties(asked("automated_decision_refusal"), resolved("2026-09-10T10:00:00Z"), reversed);
+    expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met_late", stoppedBy: { id: "v" } });
+  });
+
+  test("a denial with its reason answers who refuses automation", () => {
+    const found = duties(asked("automated_decision_refusal"), resolved("2026-09-10T10:00:00Z", denied));
+    expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
+  });
+
+  test("what is resolved need not be acknowledged, nor explained under the law of credit", () => {
+    const credit = fact(
+      "o objection.received 2026-09-02T10:00:00Z",
+      { ...about, objection_type: "appeal" },
+      { legal_bases: ["credit_info_36_2_kr"] },
+    );
+    const found = duties(credit, resolved("2026-09-03T10:00:00Z"));
+    expect(found["OBJ-ACK"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
+    expect(found["CIA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
+  });
+
+  test("a denial of what was never received owes its reason all the same", () => {
+    const found = duties(resolved("2026-09-10T10:00:00Z", { resolution: "denied" }));
+    expect(found["PIPA-DENY"]).toMatchObject({ status: "open", startedBy: { id: "r" } });
+  });
+
+  test("an extension that no calendar holds is one of the law's length", () => {
+    const told = says("x", "objection.acknowledged", "2026-09-10T10:00:00Z", {
+      extension_days: 1e15,
+      reason: "many",
+    });
+    expect(duties(asked("explanation_request"), told)["PIPA-EXPL"]).toMatchObject({
+      dueAt: "2026-11-01T14:59:59",
+      extensions: 1,
+    });
+  });
+
+  test("an explanation from before an adverse decision is none of it", () => {
+    const made = fact(
+      "d decision.automated_decision_made 2027-02-01T12:00:00Z",
+      { decision_id: "d1", outcome: "declined" },
+      { legal_bases: ["colorado_sb26_189"] },
+    );
+    const before = explained("2027-01-31T12:00:00Z");
+    expect(duties(before, made)["CO-ADVERSE"]).toMatchObject({ status: "open", startedBy: { id: "d" } });
+  });
+
+  test("a report from before the awareness is one, and another is told first", () => {
+    const detected = fact("i incident.detected 2026-09-10T10:00:00Z", { incident_id: "i1" });
+    const report = (id: string, at: string) =>
+      fact(`${id} incident.reported_to_authority ${at}`, { incident_id: "i1" });
+    const early = report("p", "2026-09-09T10:00:00Z");
+    expect(duties(detected, early)["EU73-GEN"]).toMatchObject({ status: "met", stoppedBy: { id: "p" } });
+    const after = report("q", "2026-09-11T10:00:00Z");
+    expect(duties(detected, early, after)["EU73-GEN"]).toMatchObject({ stoppedBy: { id: "q" } });
+  });
+
+  test("a deployer who told the authority alone has not told the provider", () => {
+    const about = { incident_id: "i1", role: "deployer" };
+    const found = duties(
+      fact("i incident.detected 2028-03-10T10:00:00Z", about),
+      fact("m incident.mitigated 2028-03-10T11:00:00Z", { incident_id: "i1", notified: "authority" }),
+    );
+    expect(found["EU26-5"]?.status).toBe("open");
+  });
+});
+
+describe("a law applies where anything of the case names it", () => {
+  test("though another event of the case names another law", () => {
+    const about = { decision_id: "d1" };
+    const made = fact("d decision.automated_decision_made 2026-09-01T10:00:00Z", about, {
+      legal_bases: ["gdpr_art_22"],
+    });
+    const objected = fact(
+      "o objection.received 2026-09-02T10:00:00Z",
+      { ...about, objection_id: "o1" },
+      {
+        legal_bases: ["pipa_37_2_kr"],
+      },
+    );
+    const found = duties(made, objected);
+    expect([found["GDPR-12-3"]?.status, found["PIPA-REVIEW"]?.status]).toEqual(["open", "open"]);
+  });
+});
+
+describe("the notice before the use", () => {
+  const law = { legal_bases: ["nyc_ll144"] };
+  const about = { decision_id: "d1" };
+  const used = (at: string, asset_id: string) =>
+    fact(`d decision.automated_decision_made ${at}`, about, { ...law, asset_id });
+  const notice = fact("n transparency.notice_shown 2026-11-02T15:00:00Z", about, { asset_id: "portal" });
+
+  test("is a duty of the tool that was used, from the first second of the day on which it may be", () => {
+    const first = duties(notice, used("2026-11-16T05:00:00Z", "scorer"))["LL144-NOTICE"];
+    expect(first).toMatchObject({ status: "met", dueAt: "2026-11-16T05:00:00", asset: "scorer" });
+    const early = duties(notice, used("2026-11-16T04:59:59Z", "scorer"))["LL144-NOTICE"];
+    expect(early).toMatchObject({ status: "open", dueAt: "2026-11-16T04:59:59", asset: "scorer" });
+  });
+
+  test("counts also in the moment of the use", () => {
+    const found = duties(
+      fact("n transparency.notice_shown 2026-11-16T15:00:00Z", about),
+      used("2026-11-16T15:00:00Z", "a"),
+    )["LL144-NOTICE"];
+    expect(found?.startedBy.id).toBe("n");
+  });
+});
+
 describe("where no decision is in the log", () => {
   const of = { correlation_id: "c" };
   const received = (type: string) =>
@@ -210,6 +345,18 @@ describe("where no decision is in the log", () => {
   test("an explanation in the same case answers a request for one", () => {
     const explained = fact("e decision.explanation_provided 2027-01-05T00:00:00Z", {}, of);
     expect(duties(received("explanation_request"), explained)["PIPA-EXPL"]?.status).toBe("met");
+  });
+
+  test("what names a decision answers for that one alone", () => {
+    const explained = (decision_id: string) =>
+      fact(`${decision_id} decision.explanation_provided 2027-01-05T00:00:00Z`, { decision_id }, of);
+    const found = duties(received("explanation_request"), explained("d1"), explained("d2"));
+    expect(found["PIPA-EXPL"]).toMatchObject({ status: "open", decisionId: undefined });
+    const reviewed = (decision_id: string) =>
+      fact(`${decision_id} decision.human_review_completed 2027-01-05T00:00:00Z`, { decision_id }, of);
+    const told = fact("v objection.resolved 2027-01-06T00:00:00Z", { resolution: "upheld" }, of);
+    const refused = duties(received("automated_decision_refusal"), reviewed("d1"), reviewed("d2"), told);
+    expect(refused["PIPA-REFUSE"]).toMatchObject({ status: "open", decisionId: undefined });
   });
 
   test("a review in the same case, and an answer, meet a refusal of automation", () => {

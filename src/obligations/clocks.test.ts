@@ -4,7 +4,7 @@ import { caseOf } from "../cases/case.ts";
 import type { Fact } from "../cases/fact.ts";
 import { type Obligation, obligationsOf } from "./clocks.ts";
 import { DEADLINES } from "./deadlines.ts";
-import { stateAt } from "./state.ts";
+import { soonBefore, stateAt } from "./state.ts";
 
 const duties = (...facts: readonly Fact[]): Readonly<Record<string, Obligation>> =>
   Object.fromEntries(
@@ -200,6 +200,10 @@ test("what is overdue or due soon depends on when one looks", () => {
   expect(stateAt(duty, "2026-11-01T00:00:00")).toBe("open");
   expect(stateAt({ ...duty, extensions: 1 }, "2026-11-01T00:00:00")).toBe("extended");
   expect(stateAt(duty, "2026-11-14T00:00:00")).toBe("due_soon");
+  // The announcer looks again then, and must find that it is.
+  expect(soonBefore(duty.dueAt)).toBe("2026-11-13T15:00:00");
+  expect(stateAt(duty, "2026-11-13T14:59:59")).toBe("open");
+  expect(stateAt(duty, soonBefore(duty.dueAt))).toBe("due_soon");
   expect(stateAt(duty, "2026-11-20T14:59:59")).toBe("due_soon");
   expect(stateAt(duty, "2026-11-20T15:00:00")).toBe("overdue");
   expect(stateAt({ ...duty, status: "met_late" }, "2026-11-30T00:00:00")).toBe("met_late");

@@ -29,6 +29,14 @@ test("nothing said is the table as it is; other rules have another version", () 
   expect(new Set(versions.map((read) => read.kind === "rules" && read.version)).size).toBe(3);
 });
 
+test("the same holidays in another order are the same rules", () => {
+  const version = (holidays: readonly string[]) => {
+    const read = readRules(JSON.stringify({ holidays }));
+    return read.kind === "rules" && read.version;
+  };
+  expect(version(["2026-12-28", "2026-12-25"])).toBe(version(["2026-12-25", "2026-12-28"]));
+});
+
 test.each([
   ["{", "not JSON"],
   ["[]", "/"],

@@ -58,6 +58,12 @@ describe("what the laws and the tiers ask for", () => {
     );
   });
 
+  test("a law that is named by its beginning holds for each of its articles, and is named as the reason", () => {
+    for (const basis of ["eu_ai_act_art_6", "eu_ai_act_of_tomorrow"])
+      expect(legalFloor(classOf([basis], "high")).reason.clause).toBe(LEGAL_FLOORS["eu_ai_act_*"].clause);
+    expect(classOf(["eu_ai_actor", "ai_basic_law_kr_2"], "high").floor).toBeUndefined();
+  });
+
   test("spans are never shorter than the calendar makes them", () => {
     const spans = [
       [GENERAL_FLOOR.days, 6],
@@ -92,6 +98,14 @@ describe("what a policy makes of it", () => {
     ["a maximum above the tier's age", { maximum_days: 500 }, "low", [], 500, "policy_maximum"],
     ["a maximum below the tier's age", { maximum_days: 200 }, "low", [], 366, "tier_default"],
     ["a tier named", { tiers: { low: { maximum_days: 200 } } }, "low", [], 200, "policy_maximum"],
+    [
+      "a tier named beside a shorter maximum for all",
+      { maximum_days: 400, tiers: { low: { maximum_days: 900 } } },
+      "low",
+      [],
+      900,
+      "policy_maximum",
+    ],
     ["another tier named", { tiers: { low: { maximum_days: 200 } } }, "high", [], null, "no_maximum"],
     [
       "a tier named, but a law",

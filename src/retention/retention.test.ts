@@ -72,6 +72,36 @@ test("a tenant may have so many holds that are not released; released ones do no
   expect((await retention.placeHold({ by: actor(principal), request })).kind).toBe("hold");
 });
 
+test("the holds of another tenant take no room", async () => {
+  const { retention } = createMemory();
+  const other = actor({ ...principal, tenant: "other" });
+  for (let count = 0; count < HOLDS_PER_TENANT_MAX; count++)
+    await retention.placeHold({ by: other, request });
+  expect((await retention.placeHold({ by: actor(principal), request })).kind).toBe("hold");
+});
+
+test("a hold is released once: again is answered the same, and told to nobody", async () => {
+  const { retention, recorder } = createMemory();
+  const placed = await retention.placeHold({ by: actor(principal), request });
+  const id = placed.kind === "hold" ? placed.hold.id : "";
+  const first = await retention.releaseHold({ by: actor(principal), id });
+  const told = recorder.recorded.length;
+  const again = { ...principal, keyId: "z".repeat(12) };
+  expect(await retention.releaseHold({ by: actor(again), id })).toEqual(first);
+  expect(recorder.recorded).toHaveLength(told);
+});
+
+test.each([
+  [{ maximum_days: 400, minimum_days: 400 }, "policy"],
+  [{ maximum_days: 400, minimum_days: 401 }, "invalid"],
+  [{ minimum_days: 400, tiers: { low: { maximum_days: 400 } } }, "policy"],
+  [{ minimum_days: 401, tiers: { low: { maximum_days: 400 } } }, "invalid"],
+  [{ minimum_days: 401, tiers: { low: { maximum_days: 400, minimum_days: 400 } } }, "policy"],
+])("%j is answered with %s: no maximum is below the minimum that holds beside it", async (policy, kind) => {
+  const { retention } = createMemory();
+  expect(await retention.setPolicy({ by: actor(principal), request: policy })).toMatchObject({ kind });
+});
+
 test("a release that somebody else crosses is tried again; three times in a row it is given up", async () => {
   const { retention, setConflicts } = createMemory();
   const placed = await retention.placeHold({ by: actor(principal), request });

@@ -43,6 +43,10 @@ test.each(DANGEROUS)("a cell that begins with %j is text, inside its quotes too"
   expect([plain, quoted]).toEqual([`'${start}1+1`, `'${start}1","x`]);
 });
 
+test("where a semicolon parts cells, or spaces are cut off, a cell stays one, and no formula begins inside it", () => {
+  expect(csvRow(["a;=1+1", "a\t=1+1", " a", "a "])).toBe('"a;=1+1","a\t=1+1"," a","a "\r\n');
+});
+
 test("what is no formula is not changed", () => {
   const cells = ["", "a=b", "2026-11-20T10:00:00Z", "'quoted'", "1-1", '{"a":-1}', "ü 😀", " a "];
   expect(readCsv(csvRow(cells))).toEqual([cells]);

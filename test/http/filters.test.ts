@@ -1,5 +1,7 @@
 /** Filters that can choose nothing are refused: a misspelt value would read as "there is none". */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readListFilter } from "../../src/http/list-filter.ts";
+import { readQuery } from "../../src/http/query.ts";
 import { DEADLINE_IDS, DEADLINE_LAWS } from "../../src/obligations/deadlines.ts";
 import { OBLIGATION_STATES } from "../../src/obligations/state.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
@@ -168,6 +170,18 @@ describe("what is well-formed is answered", () => {
       const path = `/v1/decisions?subject_hash=${asked}&min_sequence=${json.data.sequence}`;
       expect((await service.call(path)).json.data).toMatchObject([{ decision_id: "dec_hash" }]);
     }
+  });
+
+  test("what may be named by a UUID is found in either case, and other names as they are", () => {
+    const uuid = "0198C0DE-1111-4111-8111-11111111111A";
+    const asked = (name: string, value: string) =>
+      readListFilter(readQuery(`http://x/?${name}=${value}`), { filters: [name] });
+    for (const column of ["decision_id", "objection_id", "incident_id"]) {
+      const value = uuid.toLowerCase();
+      expect(asked(column, uuid)).toEqual([{ kind: "equals", column, value }]);
+      expect(asked(column, "dec_A")).toEqual([{ kind: "equals", column, value: "dec_A" }]);
+    }
+    expect(asked("asset_id", uuid)).toEqual([{ kind: "equals", column: "asset_id", value: uuid }]);
   });
 
   test("a documented pattern is what is held against it", async () => {

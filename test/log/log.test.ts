@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nanos } from "nats";
+import { createAppender } from "../../src/jetstream/appender.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX } from "../../src/limits.ts";
 import {
   type LogReader,
   LogUnavailableError,
@@ -74,6 +76,30 @@ describe("appending", () => {
     const kinds = batches.map((outcomes) => [...new Set(outcomes.map(({ kind }) => kind))]);
     expect(kinds).toEqual([["appended"], ["appended"], ["appended"], ["appended"], ["refused"]]);
   });
+
+  test("large records go out in commits of bounded bytes, are refused whole beyond what may be in flight, and make room when they are answered", async () => {
+    await using log = await startTestLog();
+    const commits: number[] = [];
+    const appender = createAppender({
+      connection: log.connection,
+      logger: silentLogger,
+      elapsedMs: () => performance.now(),
+      onOutcomes: () => {},
+      onCommit: (records) => void commits.push(records),
+    });
+    const source = Buffer.from(JSON.stringify("x".repeat(250_000)));
+    const large = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, index): OutgoingRecord => {
+        return { ...smallRecord(`${prefix}${index}`), event: { source, from: 0, to: source.length } };
+      });
+    const half = Math.ceil(APPEND_BYTES_IN_FLIGHT_MAX / 2 / source.length);
+    const kindsOf = async (records: readonly OutgoingRecord[]) => [
+      ...new Set((await appender.append(records)).map(({ kind }) => kind)),
+    ];
+    expect(await kindsOf(large("all", 2 * half))).toEqual(["refused"]);
+    for (const prefix of ["a", "b"]) expect(await kindsOf(large(prefix, half))).toEqual(["appended"]);
+    expect(Math.max(...commits) * source.length).toBeLessThanOrEqual(COMMIT_BYTES_MAX);
+  }, 20_000);
 
   test("writes what it was given, in any script, alone and in a batch", async () => {
     await using log = await startTestLog();

@@ -42,6 +42,10 @@ test("a correlation that few decisions share connects them; one that a whole bat
   ];
   const few = await viewOf(share(3));
   expect(few.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(1);
+  const most = await viewOf(share(CASE_NEIGHBOURS_MAX));
+  expect(most.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(1);
+  const tooMany = await viewOf(share(CASE_NEIGHBOURS_MAX + 1));
+  expect(tooMany.decisions.every(({ notice_at }) => notice_at === null)).toBe(true);
   const many = await viewOf(share(CASE_NEIGHBOURS_MAX + 40));
   expect(many.decisions).toHaveLength(CASE_NEIGHBOURS_MAX + 40);
   expect(many.decisions.every(({ notice_at }) => notice_at === null)).toBe(true);

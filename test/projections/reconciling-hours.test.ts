@@ -91,6 +91,27 @@ test("what a view has lost is named beside a record whose event is no JSON", asy
   expect(balance?.differing.map(({ sequence }) => sequence)).toContain(3);
 });
 
+test("a record that is refused and has no row is named once, by what its dead letter says", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const log = createArrayLog([
+    messageOf(1, { event: simpleEvent("evt_1") }),
+    messageOf(2, { event: simpleEvent("evt_1", { asset_id: "other" }) }),
+    messageOf(3, { event: simpleEvent("evt_3") }),
+  ]);
+  await project(log, views, 3);
+  const file = new DatabaseSync(database.path);
+  file.exec("DELETE FROM events");
+  file.close();
+  const accepted = { tenants: async () => [], read: async () => new Map() };
+  const [balance] = await reconcile({ views, log, accepted }, "acme", ["2026-11-20T10"]);
+  expect(balance?.differing.map(({ sequence, code }) => [sequence, code])).toEqual([
+    [1, "not_projected"],
+    [2, "event_id_conflict"],
+    [3, "not_projected"],
+  ]);
+});
+
 test("what is missing is named as far as the log goes, where the view has seen more of the hour than the log holds", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();

@@ -2,7 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { METADATA_LIST_ITEMS_MAX } from "../../src/limits.ts";
 import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
+import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
+import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
 import { noticeList } from "../../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../../src/projections/cases/registers/objections.ts";
 import { entryOf, type List } from "../../src/projections/list.ts";
@@ -91,6 +93,90 @@ describe("objections", () => {
       due_at: "2027-02-20T14:59:59Z",
     });
   });
+
+  test("a denial that owes its reason has the limit of the answer, and not that of the reason", async () => {
+    const denied: Sent = ["objection.resolved", "2027-01-05", { ...about, resolution: "denied" }];
+    const appeal: Sent = ["objection.received", "2027-01-01", { ...about, objection_type: "appeal" }];
+    const [entry] = await entriesAfter(objectionList, [appeal, denied]);
+    expect(entry).toMatchObject({ due_at: "2027-01-31T14:59:59Z", state: "resolved", late: false });
+  });
+
+  test("one that was escalated is resolved when it is, and is of the case of its decision", async () => {
+    const [entry] = await entriesAfter(objectionList, [
+      ["decision.automated_decision_made", "2026-12-01", { decision_id: "d1" }, { correlation_id: "c1" }],
+      request("pipa_37_2_kr"),
+      ["objection.escalated", "2027-01-02", about],
+      resolved,
+    ]);
+    expect(entry).toMatchObject({ state: "resolved", correlation_id: "c1" });
+  });
+});
+
+test("a decision has its first notice until then, its first explanation, its duties that are open, and the person", async () => {
+  const about = { decision_id: "d1" };
+  const person = { subject_hash: `sha256:${"a".repeat(64)}` };
+  const events: readonly Sent[] = [
+    [
+      "decision.automated_decision_made",
+      "2027-02-01",
+      { ...about, outcome: "denied" },
+      { legal_bases: ["colorado_sb26_189"] },
+    ],
+    ["transparency.notice_shown", "2027-02-02", about, person],
+  ];
+  const open = await entriesAfter(decisionList, events);
+  expect(open).toMatchObject([
+    { notice_at: null, missing: ["notice", "explanation"], obligations_open: 1, ...person },
+  ]);
+  const explained = await entriesAfter(decisionList, [
+    ...events,
+    ["decision.explanation_provided", "2027-02-05", about],
+    ["decision.explanation_provided", "2027-02-06", about],
+  ]);
+  expect(explained).toMatchObject([
+    { explanation_at: "2027-02-05T00:00:00Z", missing: ["notice"], obligations_open: 0 },
+  ]);
+});
+
+test("an incident is complete with a report that is not called initial, and ends when it is mitigated", async () => {
+  const about = { incident_id: "i1" };
+  const events: readonly Sent[] = [
+    ["incident.detected", "2027-01-01", about],
+    ["incident.reported_to_authority", "2027-01-02", { ...about, report_type: "initial" }],
+    ["incident.reported_to_authority", "2027-01-05", about],
+  ];
+  expect(await entriesAfter(incidentList, events)).toMatchObject([
+    {
+      state: "reported",
+      initial_report_at: "2027-01-02T00:00:00Z",
+      complete_report_at: "2027-01-05T00:00:00Z",
+    },
+  ]);
+  expect(
+    await entriesAfter(incidentList, [...events, ["incident.mitigated", "2027-01-03", about]]),
+  ).toMatchObject([{ state: "mitigated" }]);
+});
+
+test("a human review changed something where the final outcome is another than that of the system, and both are known", async () => {
+  const review: readonly Sent[] = [
+    ["decision.human_review_triggered", "2027-01-02", { decision_id: "d1" }],
+    [
+      "decision.human_review_completed",
+      "2027-01-03",
+      { decision_id: "d1", outcome: "denied", final_outcome: "approved" },
+    ],
+  ];
+  expect(await entriesAfter(humanReviewList, review)).toMatchObject([
+    { decision_outcome: null, final_outcome: "approved", changed: null },
+  ]);
+  const made: Sent = [
+    "decision.automated_decision_made",
+    "2027-01-01",
+    { decision_id: "d1", outcome: "denied" },
+  ];
+  expect(await entriesAfter(humanReviewList, [made, ...review])).toMatchObject([
+    { decision_outcome: "denied", final_outcome: "approved", changed: true },
+  ]);
 });
 
 test("a human review has its hours to the hundredth, with any precision of its times", async () => {

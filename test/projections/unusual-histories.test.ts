@@ -1,7 +1,7 @@
 /** Histories that are rare and not wrong: things without a name, one name for everything, equal times, far times, old versions. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { CASE_NEIGHBOURS_MAX, IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
+import { ASSET_LEGAL_BASES_MAX, CASE_NEIGHBOURS_MAX, IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { assessmentList } from "../../src/projections/assessments/queries.ts";
 import { assetEntry, assetList } from "../../src/projections/assets/queries.ts";
@@ -19,7 +19,7 @@ import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import { entryOf, type List } from "../../src/projections/list.ts";
 import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
-import { SOURCES } from "../../src/projections/sources/tables.ts";
+import { SOURCE_GAPS, SOURCES } from "../../src/projections/sources/tables.ts";
 import { CASES } from "../suites/expiry.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf, simpleEvent } from "./records.ts";
@@ -302,6 +302,8 @@ describe("an asset", () => {
     expect(await assetAfter(...events)).toMatchObject({ status: "archived" });
     const again: Sent = ["model.model_deployed", "2027-03-01T12:00:00Z", {}, of("3")];
     expect(await assetAfter(...events, again)).toMatchObject({ status: "active" });
+    const anew: Sent = ["asset.created", "2027-03-01T12:00:00Z"];
+    expect(await assetAfter(...events, anew)).toMatchObject({ status: "active" });
   });
 
   test("that was retired stays so however many old versions of its model are retired then", async () => {
@@ -316,6 +318,42 @@ describe("an asset", () => {
       );
       expect(found).toMatchObject({ status: "retired" });
     }
+  });
+
+  test("that was retired stays so however many versions were retired before", async () => {
+    const found = await assetAfter(
+      ...Array.from({ length: 140 }, (_, index): Sent => {
+        return ["model.model_retired", `2027-01-01T00:00:00.${100 + index}Z`, {}, of(`v${index}`)];
+      }),
+      ["model.model_deployed", "2027-02-01T00:00:00Z", {}, of("20")],
+      ["model.model_retired", "2027-03-01T00:00:00Z", {}, of("20")],
+      ["model.model_retired", "2027-03-02T00:00:00Z", {}, of("19")],
+    );
+    expect(found).toMatchObject({ status: "retired", version: "20" });
+  });
+
+  test("is described by what is said of it and its models, and not by what is said of an assessment", async () => {
+    const found = await assetAfter(
+      ["asset.created", "2027-01-01T00:00:00Z", { owner: "credit", version: "2" }],
+      [
+        "assessment.impact_assessment_completed",
+        "2027-01-02T00:00:00Z",
+        { owner: "an auditor", version: "1.0" },
+      ],
+    );
+    expect(found).toMatchObject({ owner: "credit", version: "2", assessed_at: "2027-01-02T00:00:00Z" });
+  });
+
+  test("keeps the first legal bases by name of very many, in any order", async () => {
+    const bases = Array.from({ length: ASSET_LEGAL_BASES_MAX + 6 }, (_, index) => `law_${100 + index}`);
+    const events = Array.from({ length: 7 }, (_, part): Sent => {
+      const legal_bases = bases.filter((_, index) => index % 7 === part);
+      return ["ai_inference", `2027-01-01T00:00:0${part}Z`, {}, { legal_bases }];
+    });
+    for (const arriving of [events, events.toReversed()])
+      expect(await assetAfter(...arriving)).toMatchObject({
+        legal_bases: bases.slice(0, ASSET_LEGAL_BASES_MAX),
+      });
   });
 
   test("and its models have the same versions, wherever events name them", async () => {
@@ -355,6 +393,21 @@ describe("an assessment that is named by its asset", () => {
     expect(found).toMatchObject([{ state: "started" }]);
   });
 
+  test("of a leap day has its year on the 28th", async () => {
+    const found = await entriesAfter(assessmentList, [
+      ["assessment.impact_assessment_completed", "2028-02-29T10:00:00Z", { assessment_type: "bias_audit" }],
+    ]);
+    expect(found).toMatchObject([{ valid_until: "2029-02-28T10:00:00Z" }]);
+  });
+
+  test("is over when it was started and completed in one moment", async () => {
+    const found = await entriesAfter(assessmentList, [
+      ["assessment.impact_assessment_completed", "2026-02-01T00:00:00Z"],
+      ["assessment.impact_assessment_started", "2026-02-01T00:00:00Z"],
+    ]);
+    expect(found).toMatchObject([{ state: "completed" }]);
+  });
+
   test("that is renewed before it ends is valid from then on", async () => {
     const of = { assessment_type: "bias_audit" };
     const completed = "assessment.impact_assessment_completed";
@@ -368,20 +421,23 @@ describe("an assessment that is named by its asset", () => {
     expect(await validUntil(first, updated, next)).toEqual(["2027-11-30"]);
   });
 
-  test("is not valid until a day before it was completed", async () => {
-    const of = { assessment_type: "bias_audit" };
-    const found = await entriesAfter(assessmentList, [
-      [
-        "assessment.impact_assessment_completed",
-        "2026-02-01T00:00:00Z",
-        { ...of, valid_until: "2026-12-31" },
-      ],
-      ["assessment.impact_assessment_completed", "2027-02-01T00:00:00Z", of],
-    ]);
-    expect(found).toMatchObject([
-      { completed_at: "2027-02-01T00:00:00Z", valid_until: "2028-02-01T00:00:00Z" },
-    ]);
-  });
+  test.each(["completed", "updated"])(
+    "is not valid until a day before it was completed (%s)",
+    async (said) => {
+      const of = { assessment_type: "bias_audit" };
+      const found = await entriesAfter(assessmentList, [
+        [
+          `assessment.impact_assessment_${said}`,
+          "2026-02-01T00:00:00Z",
+          { ...of, valid_until: "2026-12-31" },
+        ],
+        ["assessment.impact_assessment_completed", "2027-02-01T00:00:00Z", of],
+      ]);
+      expect(found).toMatchObject([
+        { completed_at: "2027-02-01T00:00:00Z", valid_until: "2028-02-01T00:00:00Z" },
+      ]);
+    },
+  );
 });
 
 test("an audit stays one when another assessment of the asset begins, and what was said later made none of it", async () => {
@@ -434,6 +490,50 @@ test.each(["2026-11-19", "01/02/2028"])(
     expect(found).toMatchObject([{ valid_until }]);
   },
 );
+
+test("a model that is deployed and retired in one moment is retired, in any order of arrival", async () => {
+  const moment = "2027-01-01T00:00:00Z";
+  const events = ["deployed", "retired"].map(
+    (done): Sent => [`model.model_${done}`, moment, { version: "1" }],
+  );
+  for (const arriving of [events, events.toReversed()])
+    expect(await entriesAfter(modelList, arriving)).toMatchObject([{ version: "1", state: "retired" }]);
+});
+
+test("a source counts from 1: what is no number of its own is none that came", async () => {
+  const view = await viewAfter(
+    [0, -1, 1.5, "1", 2 ** 53, 2].map((source_sequence, index): Sent => {
+      return [
+        "ai_inference",
+        `2027-01-01T00:00:0${index}Z`,
+        { source_id: "s", source_sequence, last_source_sequence: 9 },
+      ];
+    }),
+  );
+  // Only a heartbeat says how far its source has counted.
+  expect(view.rows(SOURCES)).toMatchObject([
+    { last_number: 2, received: 1, missing: 1, heartbeat_at: null, heartbeat: null },
+  ]);
+});
+
+test("what a heartbeat announced and did not come is missing, until an event behind it shows the gap", async () => {
+  const at = (second: number) => `2027-01-01T00:00:${second}Z`;
+  const first: Sent = ["ai_inference", at(10), { source_id: "s", source_sequence: 1 }];
+  const heartbeat: Sent = ["sdk.heartbeat", at(15), { source_id: "s", last_source_sequence: 4 }];
+  const fifth: Sent = ["ai_inference", at(20), { source_id: "s", source_sequence: 5 }];
+  const announced = await viewAfter([first, heartbeat]);
+  const gap = { first_number: 2, last_number: 4 };
+  expect(announced.rows(SOURCES)).toMatchObject([{ last_number: 1, received: 1, missing: 3 }]);
+  expect(announced.rows(SOURCE_GAPS)).toMatchObject([{ ...gap, since: "2027-01-01T00:00:15" }]);
+  for (const events of [
+    [first, heartbeat, fifth],
+    [fifth, heartbeat, first],
+  ]) {
+    const view = await viewAfter(events);
+    expect(view.rows(SOURCES)).toMatchObject([{ last_number: 5, received: 2, missing: 3 }]);
+    expect(view.rows(SOURCE_GAPS)).toMatchObject([{ ...gap, since: "2027-01-01T00:00:20" }]);
+  }
+});
 
 test("a duty to show a notice is that of the asset that decides, whoever showed it", async () => {
   const about = { legal_bases: ["nyc_ll144"], correlation_id: "c" };

@@ -140,6 +140,20 @@ export const coverageSuite = (
       });
     });
 
+    test("a notice of a decision that nobody sent is no evidence: none is counted for it", async () => {
+      const entries = await covered([
+        event("n1", NOTICE, "2026-11-02T10:00:00Z", { metadata: { decision_id: "d1" } }),
+        event("m1", MADE, "2026-11-17T10:00:00Z", { metadata: { decision_id: "d1" } }),
+        event("n2", NOTICE, "2026-11-18T10:00:00Z", { metadata: { decision_id: "d2" } }),
+      ]);
+      expect(one(entries, "any", "notice")).toMatchObject({
+        required: 1,
+        in_time: 1,
+        last_evidence_at: "2026-11-02T10:00:00Z",
+        example_event_ids: ["evt_n1"],
+      });
+    });
+
     test("what was met late is partial, what was not met is missing, and a law without a known article has no clause", async () => {
       const about = { legal_bases: ["pipa_37_2_kr"], metadata: { objection_id: "o1" } };
       const entries = await covered([
@@ -290,6 +304,33 @@ export const coverageSuite = (
       expect(whole).toHaveLength(6 * 5);
       expect(Object.keys(figuresOf(whole))).toHaveLength(whole.length);
       for (const limit of [1, 2, 3, 7]) expect(await covered(events, NOW, limit)).toEqual(whole);
+    });
+
+    test("from the last to the first the pages are the same list", async () => {
+      await using database = await create();
+      await using views = database.connect();
+      const events = ["a", "b"].flatMap((asset_id) => [
+        event(`m${asset_id}`, MADE, "2026-11-17T10:00:00Z", { asset_id }),
+        event(`o${asset_id}`, "ai_inference", NOW, { asset_id, outcome_hash: hash("1") }),
+      ]);
+      await project(
+        views,
+        events.map((each, index) => messageOf(index + 1, { event: each })),
+        4,
+      );
+      const all = async (order: "asc" | "desc", limit: number) => {
+        const found: string[] = [];
+        for (let cursor: string | null | undefined; cursor !== null; ) {
+          const page = await readCoverage(views, "acme", { where: [], order, limit, cursor });
+          if (page.kind !== "page") throw new Error(page.kind);
+          found.push(...page.rows.map(({ asset_id, law, duty }) => `${asset_id} ${law} ${duty}`));
+          cursor = page.nextCursor;
+        }
+        return found;
+      };
+      const inOrder = await all("asc", 100);
+      expect(inOrder.length).toBeGreaterThan(4);
+      for (const limit of [1, 2, 100]) expect(await all("desc", limit)).toEqual(inOrder.toReversed());
     });
 
     test("a cursor that somebody made is refused, unless it has the three texts of a place", async () => {

@@ -124,3 +124,19 @@ test("however the input comes in pieces, the entries are the same, and each says
     { numRuns: 300 },
   );
 });
+
+test("a line of as many bytes as may be held is held, and one with more is not, in whatever pieces it comes", () => {
+  for (const pieces of [["abcd\nabcde\nx"], ["ab", "cd\nabc", "de\n", "x"]]) {
+    const splitter = createLineSplitter({ offset: 0, line: 0 }, 4);
+    const lines = [
+      ...pieces.flatMap((piece) => splitter.push(new TextEncoder().encode(piece))),
+      ...splitter.finish(),
+    ];
+    const texts = lines.map(({ bytes, end }) => [bytes && new TextDecoder().decode(bytes), end]);
+    expect(texts).toEqual([
+      ["abcd", 5],
+      [undefined, 11],
+      ["x", 12],
+    ]);
+  }
+});

@@ -1,14 +1,26 @@
 /** What waits is delivered once its turn comes, whatever happens between; what has its outcome never comes again. Both outboxes, by any sequence of steps. */
 import assert from "node:assert/strict";
 import { closeSync, openSync } from "node:fs";
-import { readdir, readFile, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  truncate,
+  unlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
-import { noDeadLetters } from "../../../src/sdk/dead-letters.ts";
+import { createDeadLetterFile, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
 import { createFileOutbox } from "../../../src/sdk/file-outbox.ts";
 import { FileSync } from "../../../src/sdk/file-sync.ts";
+import { isAbandoned, takeLease } from "../../../src/sdk/lease.ts";
+import { RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
 import type { Outbox, Synced } from "../../../src/sdk/outbox.ts";
 import { createReports } from "../../../src/sdk/reports.ts";
@@ -376,29 +388,127 @@ test("files that are taken away are told with the number of their events, and it
     await outbox.close();
   }));
 
-test("an attempt that lies longer back than the broker remembers is said to be one", () =>
+/** Both clocks, so many milliseconds ahead. */
+const ahead = async (ms: number, use: () => Promise<void>): Promise<void> => {
+  const [wall, steady] = [Date.now, performance.now];
+  Date.now = () => wall() + ms;
+  performance.now = () => steady.call(performance) + ms;
+  try {
+    await use();
+  } finally {
+    [Date.now, performance.now] = [wall, steady];
+  }
+};
+
+test("what was tried again and again counts from its first attempt, in both outboxes", () =>
+  withFolder(async (directory) => {
+    for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
+      outbox.append(entry(1, 0));
+      const take = async () => (await outbox.take({ events: 9, bytes: 999 }))?.mayBeResent;
+      assert.equal(await take(), false);
+      await ahead(0.6 * RESENT_AFTER_MS, async () => assert.equal(await take(), false));
+      await ahead(1.1 * RESENT_AFTER_MS, async () => assert.equal(await take(), true));
+      await outbox.close();
+    }
+  }));
+
+test("what is taken stays within the bytes, but for an entry that is larger alone", () =>
+  withFolder(async (directory) => {
+    for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
+      for (const [number, size] of [500, 48, 47, 1].entries()) outbox.append(entry(number, size));
+      for (const expected of [[0], [1], [2, 3]]) {
+        const taken = await outbox.take({ events: 9, bytes: 52 });
+        assert.deepEqual(taken?.entries.map(numberIn), expected);
+        taken?.settle(expected.map((_, position) => position));
+      }
+      await outbox.close();
+    }
+  }));
+
+test("a number that was cut off while it was written does not make another of the next one", () =>
   withFolder(async (directory) => {
     const dead = openFile(directory);
-    dead.append(entry(1, 0));
-    // The id of a segment is the time it was made: an hour ago.
-    const [file = ""] = (await readdir(directory)).filter((name) => name.endsWith(".events"));
-    const [owner = ""] = file.split(".");
-    const old = (Date.now() - 3_600_000).toString(16).padStart(12, "0");
-    await rename(
-      join(directory, file),
-      join(directory, `${owner}.${old.slice(0, 8)}-${old.slice(8)}-7000-8000-000000000000.events`),
-    );
+    for (let number = 0; number < 16; number++) dead.append(entry(number, 0));
+    const taken = await dead.take({ events: 9, bytes: 999 });
+    taken?.settle([0]);
+    const [settled = ""] = (await readdir(directory)).filter((name) => name.endsWith(".settled"));
+    await appendFile(join(directory, settled), "1");
+    taken?.settle([5]);
     await killHolders(directory);
     const heir = openFile(directory);
-    heir.append(entry(2, 0));
-    const first = await heir.take({ events: 1, bytes: 999 });
-    assert.deepEqual([first?.mayBeResent, first?.entries.map(numberIn)], [true, [1]]);
-    first?.settle([0]);
-    const fresh = await heir.take({ events: 1, bytes: 999 });
-    assert.deepEqual([fresh?.mayBeResent, fresh?.entries.map(numberIn)], [false, [2]]);
+    const left = (await heir.take({ events: 99, bytes: 999 }))?.entries.map(numberIn);
+    assert.deepEqual(left, [1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
     await heir.close();
     await dead.close();
   }));
+
+test("rejected events stand in lines of their own, behind one that was cut off and where they are no JSON", () =>
+  withFolder(async (directory) => {
+    const path = join(directory, "dead-letters.ndjson");
+    await writeFile(path, '{"cut');
+    const rejection = { code: "invalid_event", message: "no", errors: [] };
+    const letters = ['{"n":1}', "no JSON"].map((text) => ({ eventId: undefined, rejection, text }));
+    assert.deepEqual(await createDeadLetterFile(path).keep(letters), { kind: "kept" });
+    const [cut, ...lines] = (await readFile(path, "utf8")).trimEnd().split("\n");
+    assert.equal(cut, '{"cut');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).event),
+      [{ n: 1 }, "no JSON"],
+    );
+  }));
+
+test("of a process of this machine that has ended everything may be taken over at once", () =>
+  withFolder(async (directory) => {
+    takeLease(directory, "own");
+    assert.equal(isAbandoned(directory, "own"), false);
+    const path = join(directory, "own.lease");
+    // No process has such an id: Linux counts to 2^22 at most.
+    await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), pid: 2 ** 22 + 1 }));
+    assert.equal(isAbandoned(directory, "own"), true);
+  }));
+
+test("of another machine only silence tells, whichever of the two clocks is ahead", () =>
+  withFolder(async (directory) => {
+    for (const [name, seconds, expected] of [
+      ["fresh", 0, false],
+      ["silent", -3600, true],
+      ["ahead", 3600, true],
+    ] as const) {
+      const path = join(directory, `${name}.lease`);
+      await writeFile(path, JSON.stringify({ host: "another", pid: process.pid, started: null }));
+      const time = new Date(Date.now() + seconds * 1000);
+      await utimes(path, time, time);
+      assert.equal(isAbandoned(directory, name), expected, name);
+    }
+  }));
+
+for (const [clock, offsetMs] of [
+  ["as it should be", -3_600_000],
+  ["put back since", 3_600_000],
+] as const)
+  test(`an attempt that lies longer back than the broker remembers is said to be one, the clock ${clock}`, () =>
+    withFolder(async (directory) => {
+      const dead = openFile(directory);
+      dead.append(entry(1, 0));
+      // The id of a segment is the time it was made: an hour ago, or yet to come.
+      const [file = ""] = (await readdir(directory)).filter((name) => name.endsWith(".events"));
+      const [owner = ""] = file.split(".");
+      const old = (Date.now() + offsetMs).toString(16).padStart(12, "0");
+      await rename(
+        join(directory, file),
+        join(directory, `${owner}.${old.slice(0, 8)}-${old.slice(8)}-7000-8000-000000000000.events`),
+      );
+      await killHolders(directory);
+      const heir = openFile(directory);
+      heir.append(entry(2, 0));
+      const first = await heir.take({ events: 1, bytes: 999 });
+      assert.deepEqual([first?.mayBeResent, first?.entries.map(numberIn)], [true, [1]]);
+      first?.settle([0]);
+      const fresh = await heir.take({ events: 1, bytes: 999 });
+      assert.deepEqual([fresh?.mayBeResent, fresh?.entries.map(numberIn)], [false, [2]]);
+      await heir.close();
+      await dead.close();
+    }));
 
 test("the checksum is that of gzip, with zlib's own and without", () => {
   // The check value of the CRC catalogue: CRC-32/ISO-HDLC of "123456789".

@@ -1,0 +1,52 @@
+/** When an import goes on trying, and when it gives up: time and answers are handed in. */
+import { expect, test } from "bun:test";
+import type { Api } from "../api.ts";
+import { createBatchSender } from "./batch-sender.ts";
+
+const EVERY_MS = 600;
+const RETRY_FOR_MS = 1000;
+
+/** Of each try takes the first so many, and says of the others that they may come again. Each takes as long. */
+const sending = (taken: readonly number[]) => {
+  let now = 0;
+  const asked: { readonly events: number; readonly isResent: boolean }[] = [];
+  const api = {
+    attempt: async ({ body = "", query }: { body?: string; query?: URLSearchParams }) => {
+      now += EVERY_MS;
+      const events = JSON.parse(body).events.length;
+      const accepted = Math.min(events, taken[asked.length] ?? events);
+      asked.push({ events, isResent: query?.get("resent") === "true" });
+      const errors = Array.from({ length: events - accepted }, (_, index) => ({
+        index: accepted + index,
+        code: "log_unavailable",
+        message: "away",
+        retryable: true,
+      }));
+      const data = { accepted, rejected: errors.length, duplicates: 0, errors };
+      return { kind: "answered", response: Response.json({ data }, { status: 202 }) } as const;
+    },
+  };
+  const sender = createBatchSender({
+    api: api as unknown as Api,
+    retryForMs: RETRY_FOR_MS,
+    signal: new AbortController().signal,
+    random: () => 0,
+    now: () => new Date(0),
+    elapsedMs: () => now,
+    onRetry: () => {},
+  });
+  const events = Array.from({ length: 6 }, (_, index) => JSON.stringify({ index }));
+  return { asked, sent: () => sender.send(events, { isResent: false }) };
+};
+
+test("what goes through is progress: the time for trying begins again, and only the rest is sent, as what may be stored", async () => {
+  const { asked, sent } = sending([1, 1, 1, 1, 1]);
+  expect(await sent()).toMatchObject({ accepted: 6, rejected: [] });
+  expect(asked).toEqual([6, 5, 4, 3, 2, 1].map((events, index) => ({ events, isResent: index > 0 })));
+});
+
+test("without any progress it is given up when the time is over", async () => {
+  const { asked, sent } = sending([1, 0, 0, 0, 0, 0, 0]);
+  await expect(sent()).rejects.toMatchObject({ document: { code: "gave_up" } });
+  expect(asked.length).toBe(3);
+});

@@ -1,0 +1,236 @@
+/** What is answered for what became of each record, without HTTP and without a broker: outcomes that a healthy broker does not give. */
+import { expect, test } from "bun:test";
+import { EVENT_TYPES } from "../event/event-types.ts";
+import { createEventValidator } from "../event/validate.ts";
+import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, WARNINGS_MAX } from "../limits.ts";
+import {
+  type EventBytes,
+  type LogReader,
+  LogUnavailableError,
+  type OutgoingRecord,
+  type StoredMessage,
+} from "../log/event-log.ts";
+import type { Outcome } from "../log/outcome.ts";
+import { RECORD_END } from "../log/record.ts";
+import type { FoundEarlier } from "./earlier-events.ts";
+import { createIntake } from "./intake.ts";
+
+const encoder = new TextEncoder();
+
+const payloadOf = (start: string, { source, from, to }: EventBytes): Uint8Array =>
+  encoder.encode(start + new TextDecoder().decode(source.subarray(from, to)) + RECORD_END);
+
+const setUp = () => {
+  const ids = new Map<string, number>();
+  const messages: StoredMessage[] = [];
+  const told = { accepted: [] as number[], unknownFields: 0, admitted: [] as number[], reads: 0 };
+  /** What the next records are answered with; beyond it they are stored. */
+  const scripted: Outcome[] = [];
+  const state: { isAway: boolean; earlier: FoundEarlier } = {
+    isAway: false,
+    earlier: { kind: "found", sequences: new Map() },
+  };
+  const store = ({ start, event, messageId, subject }: OutgoingRecord): Outcome => {
+    const known = ids.get(messageId);
+    if (known !== undefined) return { kind: "duplicate", sequence: known };
+    const sequence = messages.length + 1;
+    messages.push({ sequence, subject, payload: payloadOf(start, event) });
+    ids.set(messageId, sequence);
+    return { kind: "appended", sequence };
+  };
+  const reader: Pick<LogReader, "read"> = {
+    read: async (sequence) => {
+      told.reads++;
+      if (state.isAway) throw new LogUnavailableError("away");
+      return messages[sequence - 1];
+    },
+  };
+  const intake = createIntake({
+    appender: { append: async (records) => records.map((record) => scripted.shift() ?? store(record)) },
+    reader: reader as LogReader,
+    earlier: { find: async () => state.earlier },
+    validate: createEventValidator({ eventTypes: EVENT_TYPES, eventIdPrefixes: ["evt_"] }),
+    subjectOf: () => "audit.acme",
+    now: () => new Date("2026-11-20T10:00:00.000Z"),
+    onAccepted: ({ events }) => void told.accepted.push(events),
+    onUnknownFields: (count) => {
+      told.unknownFields += count;
+    },
+  });
+  const asked = {
+    tenant: "acme",
+    requestId: "0198c0de-0000-7000-8000-000000000000",
+    isResent: false,
+    admit: (count: number) => {
+      told.admitted.push(count);
+      return { kind: "allowed" } as const;
+    },
+  };
+  const raw = (body: string, more: { readonly isResent?: boolean } = {}) =>
+    intake.acceptBatch({ ...asked, ...more, wantsReceipts: false, body: encoder.encode(body) });
+  return {
+    told,
+    state,
+    scripted,
+    raw,
+    batch: (events: readonly object[], more: { readonly isResent?: boolean } = {}) =>
+      raw(JSON.stringify({ events }), more),
+    one: (event: object, more: { readonly isResent?: boolean; readonly idempotencyKey?: string } = {}) =>
+      intake.acceptOne({
+        ...asked,
+        idempotencyKey: undefined,
+        ...more,
+        body: encoder.encode(JSON.stringify(event)),
+      }),
+  };
+};
+
+const event = (id: number, members: object = {}) => ({
+  event_id: `evt_${id}`,
+  timestamp: "2026-11-20T10:00:00Z",
+  asset_id: "a",
+  event_type: "ai_inference",
+  ...members,
+});
+
+const OVERLOADED: Outcome = { kind: "refused", reason: "overloaded", detail: "Too many." };
+const AWAY: Outcome = { kind: "refused", reason: "unavailable", detail: "Away." };
+const UNKNOWN: Outcome = { kind: "unknown", detail: "No answer." };
+
+test("a batch tells its highest sequence, also where a repeat of an older event stands last", async () => {
+  const { batch, told } = setUp();
+  await batch([event(1)]);
+  expect(await batch([event(2), event(1)])).toMatchObject({ accepted: 2, duplicates: 1, sequence: 2 });
+  expect(await batch([event(1), event(2)])).toMatchObject({ accepted: 2, duplicates: 2, sequence: 2 });
+  // What was stored before is not counted again.
+  expect(told.accepted).toEqual([1, 1]);
+});
+
+test("what is rejected stands in the order of the events, whoever rejected it, and all of them were asked of the rate", async () => {
+  const { batch, told } = setUp();
+  await batch([event(1)]);
+  const answer = await batch([
+    event(1, { asset_id: "another" }),
+    event(2, { event_type: "nonsense" }),
+    event(3, { x_unknown: 1 }),
+  ]);
+  expect(answer).toMatchObject({
+    accepted: 1,
+    rejected: [
+      { index: 0, code: "event_id_conflict", retryable: false },
+      { index: 1, code: "invalid_event", retryable: false },
+    ],
+    warnings: [{ index: 2, path: "/x_unknown" }],
+  });
+  expect([told.admitted, told.unknownFields]).toEqual([[1, 3], 1]);
+});
+
+test("where something was stored the rest may be sent again; where nothing was, the whole request", async () => {
+  const { batch, scripted } = setUp();
+  scripted.push({ kind: "appended", sequence: 7 }, OVERLOADED, UNKNOWN);
+  expect(await batch([event(1), event(2), event(3)])).toMatchObject({
+    kind: "answered",
+    accepted: 1,
+    rejected: [
+      { index: 1, code: "overloaded", retryable: true },
+      { index: 2, code: "log_unavailable", retryable: true },
+    ],
+  });
+  for (const [outcome, kind] of [
+    [OVERLOADED, "overloaded"],
+    [AWAY, "unavailable"],
+    [UNKNOWN, "unavailable"],
+  ] as const) {
+    scripted.push(outcome, outcome);
+    expect((await batch([event(4), event(5)])).kind).toBe(kind);
+    scripted.push(outcome);
+    expect((await batch([event(4), event(5, { event_type: "nonsense" })])).kind).toBe("answered");
+  }
+});
+
+test("while the log does not answer, repeats are not read back one after the other", async () => {
+  const { batch, state, told } = setUp();
+  const events = Array.from({ length: 200 }, (_, index) => event(index));
+  await batch(events);
+  state.isAway = true;
+  expect(await batch(events)).toMatchObject({ kind: "unavailable" });
+  expect(told.reads).toBeLessThanOrEqual(16);
+});
+
+test("of what may have been sent before nothing is stored while nobody can tell, and what the log holds is a repeat", async () => {
+  const { batch, one, state, told } = setUp();
+  state.earlier = { kind: "view_behind" };
+  expect(await batch([event(1)], { isResent: true })).toEqual({ kind: "view_behind" });
+  expect(await one(event(1), { isResent: true, idempotencyKey: "k" })).toEqual({ kind: "view_behind" });
+  expect(told.accepted).toEqual([]);
+  state.earlier = { kind: "found", sequences: new Map() };
+  expect(await one(event(1), { idempotencyKey: "k" })).toMatchObject({ sequence: 1, duplicate: false });
+  state.earlier = { kind: "found", sequences: new Map([["evt_1", 1]]) };
+  expect(await one(event(1), { isResent: true, idempotencyKey: "another" })).toMatchObject({
+    sequence: 1,
+    duplicate: true,
+  });
+  // Its event_id is what it is known by, whatever the key says.
+  expect(await one(event(1, { asset_id: "b" }), { isResent: true, idempotencyKey: "another" })).toEqual({
+    kind: "conflict",
+    identity: "event_id",
+  });
+  expect(await one(event(2), { idempotencyKey: "k" })).toEqual({
+    kind: "conflict",
+    identity: "idempotency_key",
+  });
+});
+
+/** An event of exactly so many bytes, filled up with these characters. */
+const eventOfBytes = (bytes: number, fill: string) => {
+  const room = bytes - encoder.encode(JSON.stringify(event(1, { metadata: { x: "" } }))).length;
+  const width = encoder.encode(fill).length;
+  const x = fill.repeat(Math.floor(room / width)) + "x".repeat(room % width);
+  return event(1, { metadata: { x } });
+};
+
+test.each(["x", "\u00e9", "\uac00"])(
+  "an event of as many bytes as it may have is taken, and one of more is not (%s)",
+  async (fill) => {
+    const { one, batch } = setUp();
+    expect((await one(eventOfBytes(EVENT_BYTES_MAX, fill))).kind).toBe("accepted");
+    expect(await batch([eventOfBytes(EVENT_BYTES_MAX, fill)])).toMatchObject({ accepted: 1 });
+    expect((await one(eventOfBytes(EVENT_BYTES_MAX + 1, fill))).kind).toBe("event_too_large");
+    expect(await batch([eventOfBytes(EVENT_BYTES_MAX + 1, fill)])).toMatchObject({
+      rejected: [{ index: 0, code: "payload_too_large", retryable: false }],
+    });
+  },
+);
+
+test("an event may be as deep as it may be, and at any depth no member stands twice", async () => {
+  const { raw } = setUp();
+  const nested = (levels: number, inner: string) =>
+    JSON.stringify(event(levels, { metadata: {} })).replace(
+      '"metadata":{}',
+      `"metadata":${'{"a":'.repeat(levels - 2)}${inner}${"}".repeat(levels - 2)}`,
+    );
+  const texts = [
+    nested(EVENT_DEPTH_MAX, "{}"),
+    nested(EVENT_DEPTH_MAX, '{"b":1,"b":2}'),
+    nested(EVENT_DEPTH_MAX + 1, "{}"),
+  ];
+  expect(await raw(`{"events":[${texts.join()}]}`)).toMatchObject({
+    accepted: 1,
+    rejected: [
+      { index: 1, problems: [{ code: "duplicate_member" }] },
+      { index: 2, problems: [{ code: "too_deep" }] },
+    ],
+  });
+});
+
+test("a batch may have so many members beside its events, and its events once", async () => {
+  const { raw } = setUp();
+  const beside = (count: number) => Array.from({ length: count }, (_, index) => `"x${index}":1`).join();
+  const events = `"events":[${JSON.stringify(event(1))}]`;
+  expect(await raw(`{${beside(WARNINGS_MAX)},${events}}`)).toMatchObject({ accepted: 1 });
+  for (const [body, path] of [
+    [`{${beside(WARNINGS_MAX + 1)},${events}}`, ""],
+    [`{${events},${events}}`, "/events"],
+  ] as const)
+    expect(await raw(body)).toMatchObject({ kind: "invalid_request", problems: [{ path }] });
+});

@@ -1,0 +1,35 @@
+/** What a case remembers where it has too many events, and some of them have expired. */
+import { expect, test } from "bun:test";
+import { fact } from "../../../test/support/facts.ts";
+import { CASE_FACTS_MAX } from "../../limits.ts";
+import { EMPTY, type Node, withFact, withoutFacts } from "./nodes.ts";
+
+const timeAt = (second: number): string => new Date(Date.UTC(2027, 0, 1, 0, 0, second)).toISOString();
+const factAt = (second: number) => fact(`evt_${second} decision.explanation_provided ${timeAt(second)}`);
+
+const full = (): Node => {
+  let node = EMPTY;
+  for (let second = 0; second < CASE_FACTS_MAX; second++) node = withFact(node, factAt(second));
+  return node;
+};
+
+/** Of a full case the first ones have expired. */
+const expired = (): Node =>
+  withoutFacts(full(), ({ at }) => (at < timeAt(CASE_FACTS_MAX - 2).slice(0, 19) ? 1 : undefined));
+
+const idsIn = ({ facts }: Node): readonly string[] => facts.map(({ id }) => id);
+
+test("what has expired keeps its place: a later event finds no room that it would not have found before", () => {
+  const node = expired();
+  expect(idsIn(node)).toEqual([`evt_${CASE_FACTS_MAX - 2}`, `evt_${CASE_FACTS_MAX - 1}`]);
+  const later = withFact(node, factAt(CASE_FACTS_MAX));
+  expect(idsIn(later)).toEqual(idsIn(node));
+  expect(later.events).toBe(CASE_FACTS_MAX + 1);
+});
+
+test("an earlier event takes the place of the last one, as it would have before", () => {
+  const between = fact(
+    `evt_between decision.explanation_provided ${timeAt(CASE_FACTS_MAX - 2).replace(".000", ".500")}`,
+  );
+  expect(idsIn(withFact(expired(), between))).toEqual([`evt_${CASE_FACTS_MAX - 2}`, "evt_between"]);
+});

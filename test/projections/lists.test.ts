@@ -1,0 +1,38 @@
+/** Pages of a register: where they end, and which cursors are taken. */
+import { expect, test } from "bun:test";
+import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
+import { readList } from "../../src/projections/list.ts";
+import { writeCursor } from "../../src/views/cursor.ts";
+import { project } from "./coverage-view.ts";
+import { messageOf, simpleEvent } from "./records.ts";
+import { createSqliteDatabase } from "./sqlite-database.ts";
+
+const decided = [1, 2, 3].map((day) =>
+  messageOf(day, {
+    event: simpleEvent(`evt_${day}`, {
+      event_type: "decision.automated_decision_made",
+      timestamp: `2027-01-0${day}T00:00:00Z`,
+      metadata: { decision_id: `d${day}` },
+    }),
+  }),
+);
+
+test("a page that holds the last row is the last, and a cursor is for its own tenant, list and kind of place", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  await project(views, decided, 3);
+  const asked = { where: [], order: "asc" } as const;
+  const read = (tenant: string, limit: number, cursor?: string) =>
+    readList(views, tenant, decisionList, { ...asked, limit, cursor });
+  expect(await read("acme", 3)).toMatchObject({ kind: "page", nextCursor: null });
+  const first = await read("acme", 2);
+  const cursor = (first.kind === "page" && first.nextCursor) || "";
+  expect(await read("acme", 1, cursor)).toMatchObject({ rows: [{ decision_id: "d3" }], nextCursor: null });
+  expect(await read("globex", 1, cursor)).toEqual({ kind: "invalid_cursor" });
+  const scope = JSON.stringify(["acme", decisionList.table.name, asked.where, asked.order]);
+  const forged = (...place: readonly (string | number)[]) =>
+    read("acme", 1, writeCursor({ place, scope })).then(({ kind }) => kind);
+  expect(await forged("2027-01-01T00:00:00", "d1")).toBe("page");
+  for (const place of [[1, "d1"], ["2027-01-01T00:00:00"], ["2027-01-01T00:00:00", "d1", "x"], []])
+    expect(await forged(...place)).toBe("invalid_cursor");
+});
