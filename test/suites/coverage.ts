@@ -235,6 +235,51 @@ export const coverageSuite = (
       expect(entry?.example_event_ids).toEqual(["evt_short", "evt_second", "evt_first"]);
     });
 
+    test("until when an audit is valid may be said before it is completed or after, and not of another assessment by its name", async () => {
+      const made = "2026-09-01T12:00:00Z";
+      const said = (verb: string, at: string, metadata: Event): Event => ({
+        event_type: `assessment.impact_assessment_${verb}`,
+        timestamp: `${at}T12:00:00Z`,
+        metadata,
+      });
+      const audit = { assessment_type: "bias_audit" };
+      const completed = said("completed", "2026-01-10", audit);
+      const ended = { valid_until: "2026-06-30" };
+      const histories: Readonly<Record<string, readonly [inTime: number, ...events: readonly Event[]]>> = {
+        started: [
+          0,
+          said("started", "2026-01-05", { ...audit, ...ended }),
+          said("completed", "2026-01-10", {}),
+        ],
+        type_after_end: [0, said("started", "2026-01-05", ended), completed],
+        updated: [0, completed, said("updated", "2026-02-10", ended)],
+        mended: [
+          1,
+          completed,
+          said("updated", "2026-02-10", ended),
+          said("updated", "2026-02-11", { valid_until: "2026-12-31" }),
+        ],
+        of_another: [1, completed, said("started", "2026-02-10", { type: "fria", ...ended })],
+        of_the_next: [
+          1,
+          completed,
+          said("completed", "2026-02-10", { ...audit, ...ended }),
+          said("completed", "2026-08-01", audit),
+        ],
+        of_the_last: [1, said("completed", "2025-01-10", { ...audit, ...ended }), completed],
+      };
+      const events = Object.entries(histories).flatMap(([asset_id, [, ...all]]) => [
+        event(asset_id, MADE, made, { ...NEW_YORK, asset_id }),
+        ...all.map((each, index) => ({ ...each, event_id: `evt_${asset_id}_${index}`, asset_id })),
+      ]);
+      const entries = await covered(events);
+      const inTime = Object.keys(histories).map((asset) => [
+        asset,
+        one(entries, "nyc_ll144", "bias_audit", asset)?.in_time,
+      ]);
+      expect(inTime).toEqual(Object.entries(histories).map(([asset, [count]]) => [asset, count]));
+    });
+
     test("an outcome is labeled by its hash, wherever the hash stands, whatever asset labels it, and counts once", async () => {
       const upper = hash("a").toUpperCase().replace("SHA256", "sha256");
       const entries = await covered([

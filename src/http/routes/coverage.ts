@@ -76,7 +76,7 @@ export const coverageSchema = Type.Object({
     COVERAGE_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: no evidence so far. `stale`: there was evidence, and it is no longer valid: the last bias audit is more than a year old. `not_applicable`: nothing was required.",
+        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: no evidence so far. `stale`: there was evidence, and it is no longer valid: every bias audit is more than a year old, or ended by its `valid_until`. `not_applicable`: nothing was required.",
     },
   ),
   clause: orNull("Where the law says so; null for a legal basis that has no known article for it."),
@@ -106,7 +106,7 @@ const LIST: Operation = {
   tag: "Registers",
   summary: "Which duties have evidence",
   description:
-    "Per asset, law and duty: how often it fell due and how often the log holds evidence that it was met. `labeling` counts outcomes by their hash: those that an event labels, of all that events give out. `bias_audit` counts decisions, in time where a bias audit was completed no more than a year before, in dates of New York. `lifecycle` asks for `asset.created` and a version. What is not sent to the log cannot be shown by it; duties that no event tells of stand in `cannot_show`. Not legal advice: `clause` is where to check.",
+    "Per asset, law and duty: how often it fell due and how often the log holds evidence that it was met. `labeling` counts outcomes by their hash: those that an event labels, of all that events give out. `bias_audit` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its `valid_until`, in dates of New York. `lifecycle` asks for `asset.created` and a version. What is not sent to the log cannot be shown by it; duties that no event tells of stand in `cannot_show`. Not legal advice: `clause` is where to check.",
   scope: "events:read",
   parameters: [...listFilterParameters(COVERAGE_FILTERS), ...PAGE_PARAMETERS],
   answer: {

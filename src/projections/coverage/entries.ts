@@ -7,7 +7,7 @@ import { clauseOf } from "../../obligations/duties.ts";
 import { rowInteger } from "../../views/tables.ts";
 import { type TenantQuery, tenantTotals } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import type { BiasAudit } from "../audits/queries.ts";
+import type { BiasAudit } from "../audits/completed-audits.ts";
 import { LL144_USES } from "../cases/registers/ll144-uses.ts";
 import type { DutyCount } from "./duty-counts.ts";
 import { createEvidence } from "./evidence.ts";
