@@ -336,6 +336,29 @@ describe("an asset", () => {
     expect(await assetAfter(changed("Prohibited"))).toMatchObject({ risk_tier: "prohibited" });
   });
 
+  test("is at the tier of its last classification, whatever tier events are sent with, and else at the tier sent last", async () => {
+    const sent = (timestamp: string, risk_tier: string): Sent => [
+      "ai_inference",
+      timestamp,
+      {},
+      { risk_tier },
+    ];
+    const changed = (timestamp: string, to: string): Sent => [
+      "assessment.risk_classification_changed",
+      timestamp,
+      { to, clauses: [`Annex III of ${to}`] },
+    ];
+    const [low, limited] = [sent("2027-01-01T00:00:00Z", "low"), sent("2027-01-04T00:00:00Z", "limited")];
+    const [high, prohibited] = [
+      changed("2027-01-02T00:00:00Z", "high"),
+      changed("2027-01-03T00:00:00Z", "prohibited"),
+    ];
+    expect(await assetAfter(low, limited)).toMatchObject({ risk_tier: "limited" });
+    const classified = { risk_tier: "high", clauses: ["Annex III of high"] };
+    expect(await assetAfter(low, high, limited)).toMatchObject(classified);
+    expect(await assetAfter(low, prohibited, high, limited)).toMatchObject({ risk_tier: "prohibited" });
+  });
+
   test("keeps its name when a model tells its own", async () => {
     const found = await assetAfter(
       ["asset.created", "2027-01-01T00:00:00Z", { name: "Credit scoring" }],
