@@ -504,6 +504,15 @@ test("a text too long to be a name names nothing: no database has to take it as 
   expect(view.rows(modelList.table)).toMatchObject([{ version: "" }]);
 });
 
+test("a name may have as many characters as an identifier, of any plane", async () => {
+  const decision_id = "𠀀".repeat(IDENTIFIER_CHARACTERS_MAX);
+  const found = await entriesAfter(decisionList, [
+    ["decision.automated_decision_made", "2027-01-01T00:00:00Z", { decision_id }],
+    ["decision.explanation_provided", "2027-01-02T00:00:00Z", { decision_id }],
+  ]);
+  expect(found).toMatchObject([{ decision_id, explanation_at: "2027-01-02T00:00:00Z" }]);
+});
+
 test("decision_id beside the other members and subject_hash in metadata are understood", async () => {
   const subject_hash = `sha256:${"a".repeat(64)}`;
   const type = "decision.automated_decision_made";
