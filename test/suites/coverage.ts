@@ -64,8 +64,14 @@ export const coverageSuite = (
   };
 
   describe(`coverage in ${name}`, () => {
-    test("a decision counts once under each law, whatever laws it names", async () => {
-      const laws = new Set([...DEADLINES.map(({ law }) => law), ...KNOWN_LEGAL_BASES, "any", "unheard_of"]);
+    test("a decision counts once under each law, whatever laws it names, and a law that nobody knows is marked", async () => {
+      const laws = new Set([
+        ...DEADLINES.map(({ law }) => law),
+        ...KNOWN_LEGAL_BASES,
+        "feha_ads_us_ca",
+        "any",
+        "unheard_of",
+      ]);
       for (const legal_bases of [["nyc_ll144"], [...laws].slice(0, 10), [...laws].slice(10)]) {
         const entries = await covered([
           event("made", MADE, "2027-02-01T10:00:00Z", { legal_bases, metadata: { outcome: "denied" } }),
@@ -73,8 +79,10 @@ export const coverageSuite = (
         const counted = entries.filter(({ duty }) => duty !== "lifecycle");
         expect(counted.filter(({ required }) => required > 1)).toEqual([]);
         expect(one(counted, "any", "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1 });
-        for (const law of legal_bases)
-          expect(one(counted, law, "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1 });
+        for (const law of legal_bases) {
+          const warnings = law === "unheard_of" ? ["unregistered_legal_basis"] : [];
+          expect(one(counted, law, "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1, warnings });
+        }
       }
     });
 

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Rules } from "../../obligations/clocks.ts";
 import { CANNOT_SHOW } from "../../obligations/duties.ts";
-import { COVERAGE_STATES, coverageEntries } from "../../projections/coverage/entries.ts";
+import { COVERAGE_STATES, COVERAGE_WARNINGS, coverageEntries } from "../../projections/coverage/entries.ts";
 import { EXAMPLES_MAX } from "../../projections/coverage/evidence.ts";
 import { COVERAGE_FILTERS, COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts";
 import type { Condition } from "../../views/conditions.ts";
@@ -90,6 +90,10 @@ export const coverageSchema = Type.Object({
     maxItems: EXAMPLES_MAX,
     description:
       "Events that are evidence, the newest first, among the newest decisions and duties of the asset.",
+  }),
+  warnings: Type.Array(Type.Union(COVERAGE_WARNINGS.map((warning) => Type.Literal(warning))), {
+    description:
+      "`unregistered_legal_basis`: no rule of this program names the law. It may be misspelt in the events; nothing but the notice is counted under it.",
   }),
 });
 

@@ -146,6 +146,7 @@ export const COVERAGE_EXAMPLE = {
   clause: "PIPA Enforcement Decree art. 44-3(2), (5)",
   last_evidence_at: "2026-11-20T10:00:00Z",
   example_event_ids: ["evt_explained_3", "evt_explained_2", "evt_explained_1"],
+  warnings: [],
 };
 
 export const SOURCE_EXAMPLE = {
