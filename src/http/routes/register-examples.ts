@@ -185,5 +185,6 @@ export const OBLIGATION_EXAMPLE = {
   duty: "Undo the decision or have a person decide again, and tell the result",
   law: "pipa_37_2_kr",
   clause: "PIPA Enforcement Decree art. 44-3(1), (5)",
+  ruleset_version: "2026-11-22",
   state: "met",
 };
