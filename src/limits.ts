@@ -200,9 +200,9 @@ export const METADATA_LIST_ITEMS_MAX = 32;
 export const METADATA_JSON_CHARACTERS_MAX = 4000;
 /** Assets that are counted for one outcome hash: one that more of them share is that of a word, and not of a text or an image. */
 export const OUTCOME_ASSETS_MAX = 64;
-/** Of one asset its newest decisions, and its newest duties, in which three examples of evidence are looked for; and its audits, of which one a year is asked for. */
+/** Of one asset its newest decisions, and its newest duties, in which three examples of evidence are looked for; its audits are all read, so many rows at a time. */
 export const EVIDENCE_ROWS_MAX = 50;
-export const AUDITS_READ_MAX = 200;
+export const AUDIT_ROWS_PER_READ = 500;
 /** Events that a case keeps per name they refer to, the earliest ones. Far above a case; it bounds one name used for everything. */
 export const CASE_FACTS_MAX = 256;
 /** Names that one name may stand beside before it counts as used for everything and connects nothing. */

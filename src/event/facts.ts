@@ -4,7 +4,14 @@
  * hold what an older or newer version accepted; of a wrong type means absent.
  */
 import { IDENTIFIER_CHARACTERS_MAX, METADATA_LEGAL_BASES_MAX } from "../limits.ts";
-import { canonicalEventId, canonicalTraceId, isLegalBasis, isSha256, timeKeyOf } from "./formats.ts";
+import {
+  canonicalEventId,
+  canonicalTraceId,
+  isLegalBasis,
+  isSha256,
+  isWithinCharacters,
+  timeKeyOf,
+} from "./formats.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -54,7 +61,7 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     riskTier: textOrNull(event.risk_tier),
     legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
     correlationId: textOrNull(event.correlation_id),
-    decisionId: metadataName(event, "decision_id", "original_decision_id") ?? null,
+    decisionId: metadataName(event, ...DECISION_NAMES) ?? null,
     subjectHash: hashUnder(SUBJECT_HASH, event) ?? hashUnder(SUBJECT_HASH_IN_METADATA, metadata),
     outcomeHash: hashUnder(OUTCOME_HASH, event) ?? hashUnder(OUTCOME_HASH, metadata),
     traceId: isText(event.trace_id) ? canonicalTraceId(event.trace_id) : null,
@@ -63,6 +70,9 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     metadata,
   };
 };
+
+/** Keys of `metadata` that name a decision, and that clients in the field send beside the other members. */
+export const DECISION_NAMES: readonly string[] = ["decision_id", "original_decision_id"];
 
 /** Names that clients in the field give to members of SPEC 2.1. Where the member itself is absent, they are read as it. */
 export const MEMBER_ALIASES: ReadonlyMap<string, "context_hash" | "outcome_hash"> = new Map([
@@ -122,7 +132,7 @@ export const modelVersion = ({ assetVersion, metadata }: EventFacts): string | u
   assetVersion ?? metadataName(metadata, "asset_version", "model_version", "version");
 
 const asName = (text: string | undefined): string | undefined =>
-  text !== undefined && text !== "" && text.length <= IDENTIFIER_CHARACTERS_MAX ? text : undefined;
+  text !== undefined && isWithinCharacters(text, 1, IDENTIFIER_CHARACTERS_MAX) ? text : undefined;
 
 const SHORTENED_CHARACTERS_MAX = 500;
 

@@ -12,10 +12,11 @@ test.each([
   ["123456789012345678e3", Number("123456789012345678e3")],
   ['"12345678901234567891"', "12345678901234567891"],
   ["-0", -0],
-])("%s in tags or metadata is read as %p", (sent, expected) => {
-  const text = `{"n":12345678901234567891,"tags":{"t":${sent}},"metadata":{"m":[{"x":${sent}}],"k":1}}`;
+])("%s in tags, in metadata or as a decision's name beside them is read as %p", (sent, expected) => {
+  const text = `{"n":12345678901234567891,"decision_id":${sent},"tags":{"t":${sent}},"metadata":{"m":[{"x":${sent}}],"k":1}}`;
   expect(readEvent(text)).toEqual({
     n: Number("12345678901234567891"),
+    decision_id: expected,
     tags: { t: expected },
     metadata: { m: [{ x: expected }], k: 1 },
   });

@@ -1,14 +1,16 @@
-import type { JsonObject } from "./facts.ts";
+import { DECISION_NAMES, type JsonObject } from "./facts.ts";
 
 /**
- * An event of the log as the views read it. A whole number in `tags` or `metadata` that JavaScript would round, 9007199254740993 for one, is the text of its digits
- * as they were sent: an id of 64 bits is found by itself, and by no other. Throws where the text is not JSON.
+ * An event of the log as the views read it. A whole number in `tags` or `metadata`, or that names a decision beside them, is the text of its digits as they were
+ * sent where JavaScript would round it, 9007199254740993 for one: an id of 64 bits is found by itself, and by no other. Throws where the text is not JSON.
  */
 export const readEvent = (text: string): JsonObject => {
   const event: JsonObject = Object(JSON.parse(text));
   if (!mayHaveLongNumber(text)) return event;
-  const { tags, metadata }: JsonObject = Object(JSON.parse(text, digitsAsSent));
-  return { ...event, tags, metadata };
+  const exact: JsonObject = Object(JSON.parse(text, digitsAsSent));
+  const { tags, metadata } = exact;
+  const names = DECISION_NAMES.filter((name) => Object.hasOwn(exact, name));
+  return { ...event, tags, metadata, ...Object.fromEntries(names.map((name) => [name, exact[name]])) };
 };
 
 /** The source of a number: ECMA-262, `JSON.parse` with the context of its reviver. */

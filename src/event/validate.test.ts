@@ -102,7 +102,14 @@ describe("each rule names its field", () => {
 });
 
 test("unknown members are kept and warned about, with the member that was probably meant", () => {
-  const result = validate({ ...minimal, risk_teir: "high", sdk_version: "1.2.1", output_hash: hash });
+  const result = validate({
+    ...minimal,
+    risk_teir: "high",
+    sdk_version: "1.2.1",
+    output_hash: hash,
+    decision_id: 7,
+    original_decision_id: "d",
+  });
   expect(result.kind === "valid" && result.warnings).toEqual([
     {
       path: "/risk_teir",
@@ -114,6 +121,16 @@ test("unknown members are kept and warned about, with the member that was probab
       path: "/output_hash",
       code: "unknown_field",
       message: "Kept as sent, and read as outcome_hash where that is absent.",
+    },
+    {
+      path: "/decision_id",
+      code: "unknown_field",
+      message: "Kept as sent, and read as metadata.decision_id: send it there.",
+    },
+    {
+      path: "/original_decision_id",
+      code: "unknown_field",
+      message: "Kept as sent, and read as metadata.original_decision_id: send it there.",
     },
   ]);
 });

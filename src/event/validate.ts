@@ -7,7 +7,7 @@ import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
 import { createAcceptor } from "./acceptor.ts";
 import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
-import { MEMBER_ALIASES } from "./facts.ts";
+import { DECISION_NAMES, MEMBER_ALIASES } from "./facts.ts";
 import { isWithinCharacters } from "./formats.ts";
 import { pointerToken, shortPointer } from "./json-pointer.ts";
 import { nearest } from "./nearest.ts";
@@ -193,6 +193,7 @@ const unknownField = (member: string): Warning => ({
 const unknownFieldText = (member: string): string => {
   const alias = MEMBER_ALIASES.get(member);
   if (alias !== undefined) return `Kept as sent, and read as ${alias} where that is absent.`;
+  if (DECISION_NAMES.includes(member)) return `Kept as sent, and read as metadata.${member}: send it there.`;
   const near = nearest(member, EVENT_MEMBERS);
   return near
     ? `Kept as sent, but it has no meaning here: did you mean "${near}"?`

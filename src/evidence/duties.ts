@@ -16,6 +16,7 @@ export const DUTY_COLUMNS = [
   "duty",
   "law",
   "clause",
+  "ruleset_version",
   "state",
   "due_at",
   "asset_id",

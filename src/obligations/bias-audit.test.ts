@@ -6,6 +6,12 @@ test("a year ends on the same date, or on the last of February where there is no
   expect(auditedDates("2024-02-29T12:00:00", undefined)).toEqual({ first: "2024-02-29", last: "2025-02-28" });
 });
 
+test("the first years and the last have four digits", () => {
+  expect(auditedDates("0099-03-02T12:00:00", undefined)).toEqual({ first: "0099-03-02", last: "0100-03-02" });
+  expect(auditedDates("9999-03-02T12:00:00", undefined)).toEqual({ first: "9999-03-02", last: "9999-12-31" });
+  expect(dateInNewYork("0000-01-01T00:00:00")).toBe("0000-01-01");
+});
+
 test("dates are those of New York, in winter and in summer", () => {
   expect(dateInNewYork("2026-01-02T04:59:59.999999999")).toBe("2026-01-01");
   expect(dateInNewYork("2026-01-02T05:00:00")).toBe("2026-01-02");

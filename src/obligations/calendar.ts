@@ -74,7 +74,7 @@ const utcDate = (year: number, monthIndex: number, day: number): Date => {
   return date;
 };
 
-const dateText = (day: Day): string => utc(day).toISOString().slice(0, 10);
+const dateText = (day: Day): string => timeText(utc(day).getTime()).slice(0, 10);
 
 const fromUtc = (date: Date): Day => ({
   year: date.getUTCFullYear(),

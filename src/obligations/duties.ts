@@ -73,16 +73,29 @@ export const clauseOf = (deadlines: readonly Deadline[], law: string, duty: stri
   return known && Object.hasOwn(known, law) ? (known[law] ?? null) : null;
 };
 
-/** A duty that no event tells of, so that a log can have no evidence of it. */
-export interface DutyWithoutEvents {
+/** A duty of which no count of events could say that it was met. */
+export interface UncountedDuty {
   readonly law: string;
   readonly duty: string;
   readonly clause: string;
   readonly why: string;
 }
 
-/** Of the duties with a limit in DOMAIN 3.2; told, because a table that leaves them out would look complete. */
-export const CANNOT_SHOW: readonly DutyWithoutEvents[] = [
+const POLICY_DISCLOSURE = {
+  duty: "policy_disclosure",
+  why: "Events of type transparency.policy_disclosed tell that a policy was disclosed. No event tells which systems need one, or which of their versions it stands for.",
+};
+const IMPACT_ASSESSMENT = {
+  duty: "impact_assessment",
+  why: "The register of assessments has those that were made. No event tells which systems need one, or which changes of them are substantial.",
+};
+const RISK_REVIEW = {
+  duty: "risk_review",
+  why: "The register of risk changes has each change of a classification. A review that changes nothing leaves no event, and none tells when one was due.",
+};
+
+/** Of the duties with a limit in DOMAIN 3.2 and those with events of their own in CLASSIFICATION 1.4; told, because a table that leaves them out would look complete. */
+export const CANNOT_SHOW: readonly UncountedDuty[] = [
   {
     law: "nyc_ll144",
     duty: "information_request",
@@ -95,6 +108,16 @@ export const CANNOT_SHOW: readonly DutyWithoutEvents[] = [
     clause: "AI Basic Act Enforcement Decree art. 25(3), (4)",
     why: "No type of event tells of a request to the Ministry of Science and ICT to confirm whether a system is high-impact, or of its reply.",
   },
+  {
+    ...POLICY_DISCLOSURE,
+    law: "ai_basic_law_kr",
+    clause: "AI Basic Act Enforcement Decree art. 27(1)",
+  },
+  { ...POLICY_DISCLOSURE, law: "pipa_37_2_kr", clause: "PIPA Enforcement Decree art. 44-4" },
+  { ...IMPACT_ASSESSMENT, law: "ai_basic_law_kr", clause: "AI Basic Act art. 35(1)" },
+  { ...IMPACT_ASSESSMENT, law: "eu_ai_act_art_6", clause: "EU AI Act art. 27" },
+  { ...RISK_REVIEW, law: "ai_basic_law_kr", clause: "AI Basic Act art. 33(1)" },
+  { ...RISK_REVIEW, law: "eu_ai_act_art_6", clause: "EU AI Act art. 6(4), 9" },
 ];
 
 /** Every duty that an answer may name. */

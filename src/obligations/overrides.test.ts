@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DEADLINES } from "./deadlines.ts";
-import { readRules } from "./overrides.ts";
+import { fingerprintOf, readRules, rulesetVersion, STANDARD_RULES } from "./overrides.ts";
 
 test("an operator's own limits, zones and holidays take the place of the table's", () => {
   const read = readRules(
@@ -35,6 +35,15 @@ test("the same holidays in another order are the same rules", () => {
     return read.kind === "rules" && read.version;
   };
   expect(version(["2026-12-28", "2026-12-25"])).toBe(version(["2026-12-25", "2026-12-28"]));
+});
+
+test("a table that was changed has another version, and so have the rules of an operator", () => {
+  // Where this fails a row was changed: raise DEADLINES_VERSION, and put both values of now here.
+  expect([rulesetVersion(STANDARD_RULES), fingerprintOf(STANDARD_RULES).toString("hex").slice(0, 8)]).toEqual(
+    ["2026-11-22", "09a045cc"],
+  );
+  const read = readRules('{"deadlines":{"OBJ-ACK":null}}');
+  expect(read.kind === "rules" && rulesetVersion(read.rules)).toMatch(/^2026-11-22\+[0-9a-f]{8}$/);
 });
 
 test.each([

@@ -6,7 +6,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { isUtcTimestamp } from "../event/formats.ts";
 import { isZone } from "./calendar.ts";
 import type { Rules } from "./clocks.ts";
-import { DEADLINE_IDS, DEADLINES } from "./deadlines.ts";
+import { DEADLINE_IDS, DEADLINES, DEADLINES_VERSION } from "./deadlines.ts";
 
 const LIMIT_COUNT_MAX = 3660;
 
@@ -108,4 +108,13 @@ const fingerprints = new WeakMap<Rules, Buffer>();
 const versionOf = (rules: Rules): number => {
   const print = fingerprintOf(rules);
   return print.equals(fingerprintOf(STANDARD_RULES)) ? 0 : print.readUIntBE(0, VERSION_BYTES);
+};
+
+const RULESET_DIGITS = 8;
+
+/** What an entry names its rules by: the version of the table, and where an operator set it otherwise, of what. */
+export const rulesetVersion = (rules: Rules): string => {
+  const print = fingerprintOf(rules);
+  if (print.equals(fingerprintOf(STANDARD_RULES))) return DEADLINES_VERSION;
+  return `${DEADLINES_VERSION}+${print.toString("hex").slice(0, RULESET_DIGITS)}`;
 };

@@ -29,7 +29,7 @@ const CLOSED = [
   [
     "/v1/coverage",
     "duty",
-    "explanation, objection, denial_reason, notice, incident_report, provider_informed, human_review, objection_acknowledgement, labeling, lifecycle, bias_audit, information_request, high_impact_confirmation",
+    "explanation, objection, denial_reason, notice, incident_report, provider_informed, human_review, objection_acknowledgement, labeling, lifecycle, bias_audit, information_request, high_impact_confirmation, policy_disclosure, impact_assessment, risk_review",
   ],
 ] as const;
 

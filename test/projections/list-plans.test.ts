@@ -6,7 +6,7 @@ import { boundariesQuery } from "../../src/projections/announcements/queries.ts"
 import { ANNOUNCEMENTS } from "../../src/projections/announcements/tables.ts";
 import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
 import { assetList } from "../../src/projections/assets/queries.ts";
-import { auditsQuery, typeSaidQuery } from "../../src/projections/audits/queries.ts";
+import { assessmentsQuery, auditedQuery } from "../../src/projections/audits/queries.ts";
 import { dutyChangesQuery } from "../../src/projections/cases/duty-changes.ts";
 import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
@@ -139,16 +139,18 @@ test("activity is summed from one range of an index, or that of an asset from a 
   }
 });
 
-test("what an assessment was said to be is read from one place of an index", () => {
-  const plan = planOf(typeSaidQuery("acme", { assessmentId: "a", at: "2026" }));
-  expect(plan).toMatch(/^SEARCH main USING (INDEX|PRIMARY KEY) .*\(tenant=\? AND assessment_id=\? AND at</);
-  expect(plan).not.toContain("TEMP B-TREE");
+test("what was said of assessments is read from one place of an index for each, in order", () => {
+  for (const after of [undefined, ["a", "2026", "evt_1"]]) {
+    const plan = planOf(assessmentsQuery("acme", ["a", "b"], after));
+    expect(plan).toMatch(/^SEARCH main USING (INDEX|PRIMARY KEY) .*\(tenant=\? AND assessment_id=\?/);
+    expect(plan).not.toContain("TEMP B-TREE");
+  }
 });
 
 test("evidence of an asset is read from one place of an index, the newest first", () => {
   const one = { assetId: "a", rowsMax: 10 };
   const queries = [
-    auditsQuery("acme", one),
+    auditedQuery("acme", "a"),
     labelsQuery("acme", "a"),
     usesQuery("acme", "a", { first: "2026-01-01", last: "2027-01-01" }),
     newestQuery("acme", decisionList, one),

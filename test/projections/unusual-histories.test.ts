@@ -1,7 +1,12 @@
 /** Histories that are rare and not wrong: things without a name, one name for everything, equal times, far times, old versions. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ASSET_LEGAL_BASES_MAX, CASE_NEIGHBOURS_MAX, IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
+import {
+  ASSET_LEGAL_BASES_MAX,
+  AUDIT_ROWS_PER_READ,
+  CASE_NEIGHBOURS_MAX,
+  IDENTIFIER_CHARACTERS_MAX,
+} from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { assessmentList } from "../../src/projections/assessments/queries.ts";
 import { assetEntry, assetList } from "../../src/projections/assets/queries.ts";
@@ -374,6 +379,29 @@ describe("an asset", () => {
     expect(await assetAfter(changed("Prohibited"))).toMatchObject({ risk_tier: "prohibited" });
   });
 
+  test("is at the tier of its last classification, whatever tier events are sent with, and else at the tier sent last", async () => {
+    const sent = (timestamp: string, risk_tier: string): Sent => [
+      "ai_inference",
+      timestamp,
+      {},
+      { risk_tier },
+    ];
+    const changed = (timestamp: string, to: string): Sent => [
+      "assessment.risk_classification_changed",
+      timestamp,
+      { to, clauses: [`Annex III of ${to}`] },
+    ];
+    const [low, limited] = [sent("2027-01-01T00:00:00Z", "low"), sent("2027-01-04T00:00:00Z", "limited")];
+    const [high, prohibited] = [
+      changed("2027-01-02T00:00:00Z", "high"),
+      changed("2027-01-03T00:00:00Z", "prohibited"),
+    ];
+    expect(await assetAfter(low, limited)).toMatchObject({ risk_tier: "limited" });
+    const classified = { risk_tier: "high", clauses: ["Annex III of high"] };
+    expect(await assetAfter(low, high, limited)).toMatchObject(classified);
+    expect(await assetAfter(low, prohibited, high, limited)).toMatchObject({ risk_tier: "prohibited" });
+  });
+
   test("keeps its name when a model tells its own", async () => {
     const found = await assetAfter(
       ["asset.created", "2027-01-01T00:00:00Z", { name: "Credit scoring" }],
@@ -397,7 +425,7 @@ describe("an assessment that is named by its asset", () => {
     const found = await entriesAfter(assessmentList, [
       ["assessment.impact_assessment_completed", "2028-02-29T10:00:00Z", { assessment_type: "bias_audit" }],
     ]);
-    expect(found).toMatchObject([{ valid_until: "2029-02-28T10:00:00Z" }]);
+    expect(found).toMatchObject([{ valid_until: "2029-02-28" }]);
   });
 
   test("is over when it was started and completed in one moment", async () => {
@@ -415,7 +443,7 @@ describe("an assessment that is named by its asset", () => {
     const next: Sent = [completed, "2027-01-15T00:00:00Z", of];
     const validUntil = async (...events: readonly Sent[]) =>
       (await entriesAfter(assessmentList, events)).map(({ valid_until }) => valid_until);
-    expect(await validUntil(first, next)).toEqual(["2028-01-15T00:00:00Z"]);
+    expect(await validUntil(first, next)).toEqual(["2028-01-14"]);
     const ends = { valid_until: "2027-11-30" };
     const updated: Sent = ["assessment.impact_assessment_updated", "2027-01-10T00:00:00Z", ends];
     expect(await validUntil(first, updated, next)).toEqual(["2027-11-30"]);
@@ -433,14 +461,12 @@ describe("an assessment that is named by its asset", () => {
         ],
         ["assessment.impact_assessment_completed", "2027-02-01T00:00:00Z", of],
       ]);
-      expect(found).toMatchObject([
-        { completed_at: "2027-02-01T00:00:00Z", valid_until: "2028-02-01T00:00:00Z" },
-      ]);
+      expect(found).toMatchObject([{ completed_at: "2027-02-01T00:00:00Z", valid_until: "2028-01-31" }]);
     },
   );
 });
 
-test("an audit stays one when another assessment of the asset begins, and what was said later made none of it", async () => {
+test("an audit stays one when another assessment of the asset begins, what was said later made none of it, and all of them are found", async () => {
   const began = (type: string, at: string): Sent => [
     "assessment.impact_assessment_started",
     at,
@@ -465,7 +491,7 @@ test("an audit stays one when another assessment of the asset begins, and what w
       (write) => "table" in write && audits.some(({ tables }) => tables.includes(write.table)),
     );
     await views.commit({ views: audits, from: 0, to: events.length, writes: own, deadLetters: [] });
-    return (await findBiasAudits(views, "acme", { assetId: "credit_model", rowsMax: 10 })).length;
+    return (await findBiasAudits(views, "acme", "credit_model")).length;
   };
   const audit = began("bias_audit", "2026-01-01T00:00:00Z");
   expect(await auditsAfter(audit, completed)).toBe(1);
@@ -473,11 +499,17 @@ test("an audit stays one when another assessment of the asset begins, and what w
   expect(await auditsAfter(completed, audit, began("fria", "2026-01-15T00:00:00Z"))).toBe(0);
   expect(await auditsAfter(completed, began("bias_audit", "2026-03-01T00:00:00Z"))).toBe(0);
   expect(await auditsAfter(completed, began("bias_audit", "2026-02-01T00:00:00Z"))).toBe(1);
-  const others = Array.from(
-    { length: 25 },
-    (_, index): Sent => ["assessment.impact_assessment_completed", `2026-04-01T00:00:${10 + index}Z`],
-  );
-  expect(await auditsAfter(audit, completed, began("dpia", "2026-03-01T00:00:00Z"), ...others)).toBe(1);
+  // A decision may be of any year, so none of them is left out, whether they have a name or names.
+  const many = AUDIT_ROWS_PER_READ + 1;
+  const renewed = (metadataOf: (index: number) => object) =>
+    Array.from({ length: many }, (_, index): Sent => {
+      const minute = `${Math.floor(index / 60)}`.padStart(2, "0");
+      const at = `2026-04-01T00:${minute}:${10 + (index % 50)}Z`;
+      return ["assessment.impact_assessment_completed", at, metadataOf(index)];
+    });
+  expect(await auditsAfter(audit, ...renewed(() => ({})))).toBe(many);
+  const named = renewed((index) => ({ assessment_id: `a${index}`, type: "bias_audit" }));
+  expect(await auditsAfter(...named)).toBe(many);
 });
 
 test.each(["2026-11-19", "01/02/2028"])(
@@ -575,6 +607,15 @@ test("a text too long to be a name names nothing: no database has to take it as 
   expect(view.rows(SOURCES)).toEqual([]);
   expect(view.rows(assessmentList.table)).toMatchObject([{ assessment_id: "credit_model" }]);
   expect(view.rows(modelList.table)).toMatchObject([{ version: "" }]);
+});
+
+test("a name may have as many characters as an identifier, of any plane", async () => {
+  const decision_id = "𠀀".repeat(IDENTIFIER_CHARACTERS_MAX);
+  const found = await entriesAfter(decisionList, [
+    ["decision.automated_decision_made", "2027-01-01T00:00:00Z", { decision_id }],
+    ["decision.explanation_provided", "2027-01-02T00:00:00Z", { decision_id }],
+  ]);
+  expect(found).toMatchObject([{ decision_id, explanation_at: "2027-01-02T00:00:00Z" }]);
 });
 
 test("decision_id beside the other members and subject_hash in metadata are understood", async () => {

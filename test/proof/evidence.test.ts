@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { selectRecords } from "../../src/evidence/selection.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
+import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
@@ -140,7 +141,7 @@ describe("a bundle", () => {
     expect(idsIn(files)).toEqual(["evt_decided", "evt_objected", "evt_review"]);
     const duties = textOf(files, "obligations.csv");
     expect(duties).toContain("pipa_37_2_kr");
-    expect(duties).toContain("overdue");
+    expect(duties).toContain(`${DEADLINES_VERSION},overdue`);
   });
 
   test("of a case that is being written to ends where the log ended when it was asked for", async () => {

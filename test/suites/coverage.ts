@@ -64,8 +64,14 @@ export const coverageSuite = (
   };
 
   describe(`coverage in ${name}`, () => {
-    test("a decision counts once under each law, whatever laws it names", async () => {
-      const laws = new Set([...DEADLINES.map(({ law }) => law), ...KNOWN_LEGAL_BASES, "any", "unheard_of"]);
+    test("a decision counts once under each law, whatever laws it names, and a law that nobody knows is marked", async () => {
+      const laws = new Set([
+        ...DEADLINES.map(({ law }) => law),
+        ...KNOWN_LEGAL_BASES,
+        "feha_ads_us_ca",
+        "any",
+        "unheard_of",
+      ]);
       for (const legal_bases of [["nyc_ll144"], [...laws].slice(0, 10), [...laws].slice(10)]) {
         const entries = await covered([
           event("made", MADE, "2027-02-01T10:00:00Z", { legal_bases, metadata: { outcome: "denied" } }),
@@ -73,8 +79,10 @@ export const coverageSuite = (
         const counted = entries.filter(({ duty }) => duty !== "lifecycle");
         expect(counted.filter(({ required }) => required > 1)).toEqual([]);
         expect(one(counted, "any", "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1 });
-        for (const law of legal_bases)
-          expect(one(counted, law, "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1 });
+        for (const law of legal_bases) {
+          const warnings = law === "unheard_of" ? ["unregistered_legal_basis"] : [];
+          expect(one(counted, law, "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1, warnings });
+        }
       }
     });
 
@@ -247,6 +255,51 @@ export const coverageSuite = (
       const entry = one(await covered([...audits, ...decisions], NOW), "nyc_ll144", "bias_audit");
       expect(entry).toMatchObject({ required: 4, in_time: 3 });
       expect(entry?.example_event_ids).toEqual(["evt_short", "evt_second", "evt_first"]);
+    });
+
+    test("until when an audit is valid may be said before it is completed or after, and not of another assessment by its name", async () => {
+      const made = "2026-09-01T12:00:00Z";
+      const said = (verb: string, at: string, metadata: Event): Event => ({
+        event_type: `assessment.impact_assessment_${verb}`,
+        timestamp: `${at}T12:00:00Z`,
+        metadata,
+      });
+      const audit = { assessment_type: "bias_audit" };
+      const completed = said("completed", "2026-01-10", audit);
+      const ended = { valid_until: "2026-06-30" };
+      const histories: Readonly<Record<string, readonly [inTime: number, ...events: readonly Event[]]>> = {
+        started: [
+          0,
+          said("started", "2026-01-05", { ...audit, ...ended }),
+          said("completed", "2026-01-10", {}),
+        ],
+        type_after_end: [0, said("started", "2026-01-05", ended), completed],
+        updated: [0, completed, said("updated", "2026-02-10", ended)],
+        mended: [
+          1,
+          completed,
+          said("updated", "2026-02-10", ended),
+          said("updated", "2026-02-11", { valid_until: "2026-12-31" }),
+        ],
+        of_another: [1, completed, said("started", "2026-02-10", { type: "fria", ...ended })],
+        of_the_next: [
+          1,
+          completed,
+          said("completed", "2026-02-10", { ...audit, ...ended }),
+          said("completed", "2026-08-01", audit),
+        ],
+        of_the_last: [1, said("completed", "2025-01-10", { ...audit, ...ended }), completed],
+      };
+      const events = Object.entries(histories).flatMap(([asset_id, [, ...all]]) => [
+        event(asset_id, MADE, made, { ...NEW_YORK, asset_id }),
+        ...all.map((each, index) => ({ ...each, event_id: `evt_${asset_id}_${index}`, asset_id })),
+      ]);
+      const entries = await covered(events);
+      const inTime = Object.keys(histories).map((asset) => [
+        asset,
+        one(entries, "nyc_ll144", "bias_audit", asset)?.in_time,
+      ]);
+      expect(inTime).toEqual(Object.entries(histories).map(([asset, [count]]) => [asset, count]));
     });
 
     test("an outcome is labeled by its hash, wherever the hash stands, whatever asset labels it, and counts once", async () => {

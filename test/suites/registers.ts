@@ -5,6 +5,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { obligationSchema } from "../../src/http/routes/obligations.ts";
 import { OBLIGATION_EXAMPLE } from "../../src/http/routes/register-examples.ts";
 import { LISTS } from "../../src/http/routes/registers.ts";
+import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
 import { entryMembers } from "../../src/projections/list.ts";
 import { asTheyArrive, HEARTBEAT, makeHistory } from "../support/histories.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
@@ -143,6 +144,9 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
   describe("duties", () => {
     test("all of them, in the order in which they fall due, with law and clause", async () => {
       const rows = await all("/v1/obligations?order=asc");
+      expect(new Set(rows.map(({ ruleset_version }) => ruleset_version))).toEqual(
+        new Set([DEADLINES_VERSION]),
+      );
       expectSame(
         rows,
         history.duties.map(({ status: _, ...duty }) => duty),
@@ -374,7 +378,18 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       const one = await ask(`/v1/assets/${asset_id}`);
       expect(one.data.coverage).toEqual(expect.arrayContaining(data));
       const all = await ask("/v1/coverage");
-      expect(all.cannot_show.map(({ law }: Entry) => law)).toEqual(["nyc_ll144", "ai_basic_law_kr"]);
+      expect(all.cannot_show.map(({ law, duty }: Entry) => `${law} ${duty}`)).toEqual([
+        "nyc_ll144 information_request",
+        "ai_basic_law_kr high_impact_confirmation",
+        "ai_basic_law_kr policy_disclosure",
+        "pipa_37_2_kr policy_disclosure",
+        "ai_basic_law_kr impact_assessment",
+        "eu_ai_act_art_6 impact_assessment",
+        "ai_basic_law_kr risk_review",
+        "eu_ai_act_art_6 risk_review",
+      ]);
+      const assessed = await ask("/v1/coverage?law=eu_ai_act_art_6&duty=impact_assessment");
+      expect(assessed.cannot_show).toMatchObject([{ clause: "EU AI Act art. 27" }]);
     });
     test("a cursor of another question about coverage is refused", async () => {
       const { next_cursor } = await ask("/v1/coverage?limit=2");

@@ -595,8 +595,8 @@ const assessed = (asset: Asset, at: number): void => {
   if (before === undefined || Date.parse(before) < at) asset.done.assessed_at = text(at);
 };
 
-/** No year of these histories has a 29 February between. */
-const aYearAfter = (at: number): string => text(at + 365 * DAY_MS);
+/** A date of New York. No year of these histories has a 29 February between. */
+const aYearAfter = (at: number): string => dateIn("newYork", at + 365 * DAY_MS);
 
 /** A year that a bias audit covers, in dates of New York. */
 const audited = (

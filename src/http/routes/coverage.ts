@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Rules } from "../../obligations/clocks.ts";
 import { CANNOT_SHOW } from "../../obligations/duties.ts";
-import { COVERAGE_STATES, coverageEntries } from "../../projections/coverage/entries.ts";
+import { COVERAGE_STATES, COVERAGE_WARNINGS, coverageEntries } from "../../projections/coverage/entries.ts";
 import { EXAMPLES_MAX } from "../../projections/coverage/evidence.ts";
 import { COVERAGE_FILTERS, COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts";
 import type { Condition } from "../../views/conditions.ts";
@@ -76,7 +76,7 @@ export const coverageSchema = Type.Object({
     COVERAGE_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: no evidence so far. `stale`: there was evidence, and it is no longer valid: the last bias audit is more than a year old. `not_applicable`: nothing was required.",
+        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: no evidence so far. `stale`: there was evidence, and it is no longer valid: every bias audit is more than a year old, or ended by its `valid_until`. `not_applicable`: nothing was required.",
     },
   ),
   clause: orNull("Where the law says so; null for a legal basis that has no known article for it."),
@@ -91,13 +91,17 @@ export const coverageSchema = Type.Object({
     description:
       "Events that are evidence, the newest first, among the newest decisions and duties of the asset.",
   }),
+  warnings: Type.Array(Type.Union(COVERAGE_WARNINGS.map((warning) => Type.Literal(warning))), {
+    description:
+      "`unregistered_legal_basis`: no rule of this program names the law. It may be misspelt in the events; nothing but the notice is counted under it.",
+  }),
 });
 
 const CannotShow = Type.Array(
   Type.Object({ law: Type.String(), duty: Type.String(), clause: Type.String(), why: Type.String() }),
   {
     description:
-      "Duties of which no event tells, so that no log can show whether they were met; those of the asked `law` and `duty`.",
+      "Duties that no count of events can show to be met, and why; those of the asked `law` and `duty`.",
   },
 );
 
@@ -106,7 +110,7 @@ const LIST: Operation = {
   tag: "Registers",
   summary: "Which duties have evidence",
   description:
-    "Per asset, law and duty: how often it fell due and how often the log holds evidence that it was met. `labeling` counts outcomes by their hash: those that an event labels, of all that events give out. `bias_audit` counts decisions, in time where a bias audit was completed no more than a year before, in dates of New York. `lifecycle` asks for `asset.created` and a version. What is not sent to the log cannot be shown by it; duties that no event tells of stand in `cannot_show`. Not legal advice: `clause` is where to check.",
+    "Per asset, law and duty: how often it fell due and how often the log holds evidence that it was met. `labeling` counts outcomes by their hash: those that an event labels, of all that events give out. `bias_audit` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its `valid_until`, in dates of New York. `lifecycle` asks for `asset.created` and a version. What is not sent to the log cannot be shown by it; duties that no count of events can show to be met stand in `cannot_show`. Not legal advice: `clause` is where to check.",
   scope: "events:read",
   parameters: [...listFilterParameters(COVERAGE_FILTERS), ...PAGE_PARAMETERS],
   answer: {

@@ -101,6 +101,10 @@ export const obligationSchema = Type.Object({
   ...entryMembers(obligationList),
   duty: Type.Union([Type.String({ description: "What must be done." }), Type.Null()]),
   clause: Type.Union([Type.String({ description: "Where the law says so." }), Type.Null()]),
+  ruleset_version: Type.String({
+    description:
+      "By which rules it was computed: the date of the table of deadlines; behind a plus what tells an operator's own rules (DEADLINES_FILE) apart.",
+  }),
   state: Type.Union(
     OBLIGATION_STATES.map((state) => Type.Literal(state)),
     { description: "At the time of the answer." },

@@ -146,6 +146,7 @@ export const COVERAGE_EXAMPLE = {
   clause: "PIPA Enforcement Decree art. 44-3(2), (5)",
   last_evidence_at: "2026-11-20T10:00:00Z",
   example_event_ids: ["evt_explained_3", "evt_explained_2", "evt_explained_1"],
+  warnings: [],
 };
 
 export const SOURCE_EXAMPLE = {
@@ -184,5 +185,6 @@ export const OBLIGATION_EXAMPLE = {
   duty: "Undo the decision or have a person decide again, and tell the result",
   law: "pipa_37_2_kr",
   clause: "PIPA Enforcement Decree art. 44-3(1), (5)",
+  ruleset_version: "2026-11-22",
   state: "met",
 };

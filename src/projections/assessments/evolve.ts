@@ -1,11 +1,13 @@
 import { metadataName, metadataText } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataChecklist, metadataJson, metadataTexts } from "../../event/metadata-lists.ts";
 import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
+import { auditedDates, BIAS_AUDIT } from "../../obligations/bias-audit.ts";
 import { type Row, type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { earlierOf, type Latest, latestText, type Said, withSaid } from "../latest.ts";
 import type { States } from "../projection.ts";
+import { isSaidOfCompletion } from "./said-end.ts";
 import { ASSESSMENTS, type AssessmentState, CHECKLIST_ITEM, RISK_CHANGES } from "./tables.ts";
 
 const STARTED = "assessment.impact_assessment_started";
@@ -15,8 +17,6 @@ const RISK_CHANGED = "assessment.risk_classification_changed";
 
 /** The end that a completion itself said last. */
 const COMPLETED_UNTIL = "completed_until";
-
-const DATE_CHARACTERS = "2026-11-20".length;
 
 const isAssessment = ({ facts }: FirstEvent): boolean =>
   facts.eventType.startsWith("assessment.impact_assessment_");
@@ -69,14 +69,6 @@ const grown = (
   const at = before ? rowText(before, "at") : occurred;
   const of = (name: string): string | null => said[name]?.[0] ?? null;
   const [startedAt, completedAt] = [of(STARTED), of(COMPLETED)];
-  const [until = null, untilSaidAt = "", untilSaidBy] = said.valid_until ?? [];
-  // What was said before it was completed was said of an earlier one where that was completed with it, or where it ended before.
-  const isOfLast =
-    completedAt === null ||
-    untilSaidAt >= completedAt ||
-    (until !== null &&
-      until >= completedAt.slice(0, DATE_CHARACTERS) &&
-      untilSaidBy !== said[COMPLETED_UNTIL]?.[2]);
   return {
     ...key,
     asset_id: of("asset_id") ?? assetId,
@@ -91,8 +83,7 @@ const grown = (
     started_at: startedAt,
     updated_at: of(UPDATED),
     completed_at: completedAt,
-    valid_until:
-      (isOfLast ? until : null) ?? (of("assessment_type") === "bias_audit" ? aYearAfter(completedAt) : null),
+    valid_until: validUntil(said, completedAt),
     said: latestText(said),
   };
 };
@@ -105,11 +96,15 @@ const withinChecklist = (said: Latest): Latest => {
   return Object.fromEntries(Object.entries(said).filter(([name]) => !surplus.has(name)));
 };
 
-/** The 29th of February has its year on the 28th. */
-const aYearAfter = (time: string | null): string | null => {
-  if (time === null) return null;
-  const next = `${Number(time.slice(0, 4)) + 1}${time.slice(4)}`;
-  return `${next.slice(4, 10) === "-02-29" ? `${next.slice(0, 8)}28${next.slice(10)}` : next}Z`;
+/** As it was said of the last one that was completed; for a bias audit the last date of the law's year where nothing was. */
+const validUntil = (said: Latest, completedAt: string | null): string | null => {
+  if (said.valid_until !== undefined) {
+    const [until, at, saidBy] = said.valid_until;
+    const isByCompletion = saidBy === said[COMPLETED_UNTIL]?.[2];
+    if (completedAt === null || isSaidOfCompletion({ until, at, isByCompletion }, completedAt)) return until;
+  }
+  const isAudit = completedAt !== null && said.assessment_type?.[0] === BIAS_AUDIT.assessmentType;
+  return isAudit ? auditedDates(completedAt, undefined).last : null;
 };
 
 const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> => {
@@ -132,7 +127,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 5,
+  version: 6,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

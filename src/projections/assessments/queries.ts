@@ -34,7 +34,7 @@ export const assessmentList: List = {
   hidden: ["at", "said"],
   about: {
     valid_until:
-      "As the events say it; for a bias audit that does not say, a year after it was completed (NYC Administrative Code § 20-871(a)).",
+      "As the events say it of the last completion; for a bias audit of which they do not, the date a year after it was completed, in New York (NYC Administrative Code § 20-871(a)). In coverage an audit ends with the earlier of the two.",
   },
   derived: { checklist: { schema: CHECKLIST, of: checklistOf } },
 };

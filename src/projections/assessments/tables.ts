@@ -17,7 +17,7 @@ export const ASSESSMENTS = {
     started_at: NULLABLE_TEXT,
     updated_at: NULLABLE_TEXT,
     completed_at: NULLABLE_TEXT,
-    /** As it was said; for a bias audit without one, a year after it was completed (NYC Administrative Code § 20-871(a)). */
+    /** As it was said; for a bias audit without one, the last date of the year after it was completed (NYC Administrative Code § 20-871(a)). */
     valid_until: NULLABLE_TEXT,
     /** JSON object: what was said last (latest.ts), items of the checklist under their own names and the prefix. */
     said: TEXT,

@@ -112,7 +112,7 @@ const grow = (asset: Asset, facts: EventFacts): void => {
   const say = (name: string, value: string | null | undefined): void => {
     if (value !== null && value !== undefined) addSaid(asset.said, name, [value, occurred, eventId]);
   };
-  say("risk_tier", tierOf(facts));
+  say(...tierOf(facts));
   // Which version went away says nothing of the one that stays.
   if (eventType !== RETIRED) say("version", assetVersion);
   if (DESCRIBING.test(eventType)) for (const [name, value] of described(facts)) say(name, value);
@@ -189,11 +189,14 @@ const oversightPerson = (metadata: JsonObject) => {
   ] as const;
 };
 
-/** An event that changes the classification says it in its metadata; any other was sent under the tier of its time. */
-const tierOf = ({ eventType, metadata, riskTier }: EventFacts): string | null => {
-  if (eventType !== RISK_CHANGED) return riskTier;
+const CLASSIFIED_TIER = "classified_tier";
+const SENT_TIER = "sent_tier";
+
+/** An event that changes the classification says it in its metadata; any other was sent under the tier that its sender knew. */
+const tierOf = ({ eventType, metadata, riskTier }: EventFacts): [name: string, tier: string | null] => {
+  if (eventType !== RISK_CHANGED) return [SENT_TIER, riskTier];
   const to = metadataText(metadata, "to", "to_tier", "new_tier", "risk_tier")?.toLowerCase();
-  return RISK_TIERS.find((tier) => tier === to) ?? riskTier;
+  return [CLASSIFIED_TIER, RISK_TIERS.find((tier) => tier === to) ?? riskTier];
 };
 
 /** An asset whose old model was retired after a newer one was deployed is what it was before. */
@@ -222,7 +225,8 @@ const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSE
   first_at: asset.firstAt,
   last_at: asset.lastAt,
   status: statusOf(asset.said),
-  risk_tier: asset.said.risk_tier?.[0] ?? null,
+  // A sender that has not heard of a classification does not take it back.
+  risk_tier: (asset.said[CLASSIFIED_TIER] ?? asset.said[SENT_TIER])?.[0] ?? null,
   version: asset.said.version?.[0] ?? null,
   legal_bases: JSON.stringify(asset.legalBases),
   said: latestText(asset.said),
@@ -252,7 +256,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 6,
+  version: 7,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),

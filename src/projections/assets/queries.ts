@@ -14,6 +14,10 @@ export const assetList: List = {
   values: { risk_tier: RISK_TIERS, status: ASSET_STATUSES },
   hidden: ["said"],
   json: { legal_bases: Type.Array(Type.String()) },
+  about: {
+    risk_tier:
+      "The tier of the last `assessment.risk_classification_changed`, whatever tier other events are sent with; where the log has none, the tier that an event was sent with last.",
+  },
 };
 
 /** What events say of an asset, when they do (evolve.ts). */

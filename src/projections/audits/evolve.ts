@@ -3,7 +3,7 @@ import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
 import type { RowOf } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
-import { ASSESSMENT_TYPES, AUDITS } from "./tables.ts";
+import { ASSESSMENT_EVENTS, AUDITED } from "./tables.ts";
 
 const ASSESSMENT = "assessment.impact_assessment_";
 const COMPLETED = `${ASSESSMENT}completed`;
@@ -12,38 +12,31 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
   const writes: Write[] = [];
   for (const { tenant, facts } of events) {
     if (!facts.eventType.startsWith(ASSESSMENT)) continue;
-    const { metadata, occurred: at, eventId: event_id } = facts;
-    const assessment_id = metadataName(metadata, "assessment_id") ?? facts.assetId;
-    const type = metadataText(metadata, "assessment_type", "type") ?? null;
-    if (type !== null) {
-      const said: RowOf<typeof ASSESSMENT_TYPES> = {
-        tenant,
-        assessment_id,
-        at,
-        event_id,
-        assessment_type: type,
-      };
-      writes.push({ kind: "insert", table: ASSESSMENT_TYPES, row: said });
-    }
-    if (facts.eventType !== COMPLETED || (type !== null && type !== BIAS_AUDIT.assessmentType)) continue;
-    const row: RowOf<typeof AUDITS> = {
+    const { metadata, occurred: at, eventId: event_id, assetId: asset_id } = facts;
+    const isCompleted = facts.eventType === COMPLETED;
+    const row: RowOf<typeof ASSESSMENT_EVENTS> = {
       tenant,
-      asset_id: facts.assetId,
+      assessment_id: metadataName(metadata, "assessment_id") ?? asset_id,
       at,
       event_id,
-      assessment_id,
-      assessment_type: type,
+      asset_id,
+      is_completed: isCompleted ? 1 : 0,
+      assessment_type: metadataText(metadata, "assessment_type", "type") ?? null,
       valid_until: metadataText(metadata, "valid_until") ?? null,
     };
-    writes.push({ kind: "insert", table: AUDITS, row });
+    const { assessment_id, assessment_type: type } = row;
+    if (isCompleted || type !== null || row.valid_until !== null)
+      writes.push({ kind: "insert", table: ASSESSMENT_EVENTS, row });
+    if (isCompleted && (type === null || type === BIAS_AUDIT.assessmentType))
+      writes.push({ kind: "upsert", table: AUDITED, row: { tenant, asset_id, assessment_id } });
   }
   return writes;
 };
 
 export const auditsProjection = onFirstEvents({
   name: "audits",
-  version: 3,
-  tables: [AUDITS, ASSESSMENT_TYPES],
+  version: 4,
+  tables: [AUDITED, ASSESSMENT_EVENTS],
   stateKeys: () => [],
   evolve,
 });

@@ -1,96 +1,88 @@
-/** In which years an asset was audited. */
-import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
-import { type Row, rowText } from "../../views/tables.ts";
+/** The bias audits of an asset. */
+import { AUDIT_ROWS_PER_READ } from "../../limits.ts";
+import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { ASSESSMENT_TYPES, AUDITS } from "./tables.ts";
+import { type AssessmentEvent, type BiasAudit, completedAudits } from "./completed-audits.ts";
+import { ASSESSMENT_EVENTS, AUDITED } from "./tables.ts";
 
-export interface BiasAudit {
-  readonly eventId: string;
-  /** When it was completed, as text that sorts. */
-  readonly at: string;
-  readonly validUntil: string | undefined;
-}
-
-/** The newest ones, newest first. */
+/** All of them, as a decision may be of any year. */
 export const findBiasAudits = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
-  { assetId, rowsMax }: { readonly assetId: string; readonly rowsMax: number },
+  assetId: string,
 ): Promise<readonly BiasAudit[]> => {
   const audits: BiasAudit[] = [];
-  // Many of those that do not say what they are may be none.
-  for await (const row of completed(views, tenant, { assetId, pageRows: rowsMax })) {
-    if (audits.length === rowsMax) break;
-    const [at, assessmentId] = [rowText(row, "at"), rowText(row, "assessment_id")];
-    // What it is may have been said when it began.
-    const [said] =
-      row.assessment_type === null ? await views.select(typeSaidQuery(tenant, { assessmentId, at })) : [row];
-    if (said?.assessment_type !== BIAS_AUDIT.assessmentType) continue;
-    const validUntil = row.valid_until === null ? undefined : rowText(row, "valid_until");
-    audits.push({ eventId: rowText(row, "event_id"), at, validUntil });
+  const audited = pages(views, ["assessment_id"], (after) => auditedQuery(tenant, assetId, after));
+  for await (const assessments of audited) {
+    const ids = assessments.map((row) => rowText(row, "assessment_id"));
+    const events = pages(views, EVENT_ORDER, (after) => assessmentsQuery(tenant, ids, after));
+    const byAssessment = new Map<string, AssessmentEvent[]>(ids.map((id) => [id, []]));
+    for await (const rows of events)
+      for (const row of rows) byAssessment.get(rowText(row, "assessment_id"))?.push(eventOf(row));
+    for (const said of byAssessment.values())
+      for (const audit of completedAudits(said)) if (audit.assetId === assetId) audits.push(audit);
   }
   return audits;
 };
 
-/** The newest first, page by page. */
-async function* completed(
+const eventOf = (row: Row): AssessmentEvent => ({
+  eventId: rowText(row, "event_id"),
+  at: rowText(row, "at"),
+  assetId: rowText(row, "asset_id"),
+  isCompleted: rowInteger(row, "is_completed") === 1,
+  type: row.assessment_type === null ? undefined : rowText(row, "assessment_type"),
+  validUntil: row.valid_until === null ? undefined : rowText(row, "valid_until"),
+});
+
+/** Each begins where the one before ended. */
+async function* pages(
   views: Pick<ViewStore, "select">,
-  tenant: string,
-  { assetId, pageRows }: { readonly assetId: string; readonly pageRows: number },
-): AsyncGenerator<Row> {
-  let after: readonly string[] | undefined;
-  for (;;) {
-    const rows = await views.select(auditsQuery(tenant, { assetId, rowsMax: pageRows, after }));
-    yield* rows;
+  orderBy: readonly string[],
+  query: (after: readonly string[] | undefined) => TenantQuery,
+): AsyncGenerator<readonly Row[]> {
+  for (let after: readonly string[] | undefined; ; ) {
+    const rows = await views.select(query(after));
     const last = rows.at(-1);
-    if (!last || rows.length < pageRows) return;
-    after = [rowText(last, "at"), rowText(last, "event_id")];
+    if (!last) return;
+    yield rows;
+    if (rows.length < AUDIT_ROWS_PER_READ) return;
+    after = orderBy.map((name) => rowText(last, name));
   }
 }
 
-/** What was said last until then. */
-export const typeSaidQuery = (
+/** Apart, as the next one, so that a test can ask the database for its plan. */
+export const auditedQuery = (
   tenant: string,
-  { assessmentId, at }: { readonly assessmentId: string; readonly at: string },
+  assetId: string,
+  /** The last of the page before. */
+  after?: readonly string[] | undefined,
 ): TenantQuery =>
   tenantList({
     tenant,
-    table: ASSESSMENT_TYPES,
-    columns: ["assessment_type"],
-    where: [
-      { kind: "equals", column: "assessment_id", value: assessmentId },
-      { kind: "range", column: "at", to: `${at}${BEHIND_ITSELF}` },
-    ],
-    orderBy: ["at", "event_id"],
-    order: "desc",
-    rowsMax: 1,
+    after,
+    table: AUDITED,
+    columns: ["assessment_id"],
+    where: [{ kind: "equals", column: "asset_id", value: assetId }],
+    orderBy: ["assessment_id"],
+    order: "asc",
+    rowsMax: AUDIT_ROWS_PER_READ,
   });
 
-/** Behind a time as text: what sorts after it and before any later time. */
-const BEHIND_ITSELF = " ";
+const EVENT_ORDER = ["assessment_id", "at", "event_id"] as const;
 
-/** Apart so that a test can ask the database for its plan. */
-export const auditsQuery = (
+export const assessmentsQuery = (
   tenant: string,
-  {
-    assetId,
-    rowsMax,
-    after,
-  }: {
-    readonly assetId: string;
-    readonly rowsMax: number;
-    /** The last of the page before. */
-    readonly after?: readonly string[] | undefined;
-  },
+  assessmentIds: readonly string[],
+  after?: readonly string[] | undefined,
 ): TenantQuery =>
   tenantList({
     tenant,
     after,
-    table: AUDITS,
-    columns: ["at", "event_id", "assessment_id", "assessment_type", "valid_until"],
-    where: [{ kind: "equals", column: "asset_id", value: assetId }],
-    orderBy: ["at", "event_id"],
-    order: "desc",
-    rowsMax,
+    table: ASSESSMENT_EVENTS,
+    columns: [...EVENT_ORDER, "asset_id", "is_completed", "assessment_type", "valid_until"],
+    where: [{ kind: "one_of", column: "assessment_id", values: assessmentIds }],
+    orderBy: EVENT_ORDER,
+    order: "asc",
+    rowsMax: AUDIT_ROWS_PER_READ,
   });

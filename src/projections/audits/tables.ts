@@ -1,26 +1,26 @@
-import { NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
+import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
 
-/** Each completed assessment that is a bias audit, or does not say what it is: which years were audited needs all of them, and the register has the last of a name. */
-export const AUDITS = {
-  name: "audits",
-  columns: {
-    tenant: TEXT,
-    asset_id: TEXT,
-    /** When it was completed. */
-    at: TEXT,
-    event_id: TEXT,
-    assessment_id: TEXT,
-    assessment_type: NULLABLE_TEXT,
-    valid_until: NULLABLE_TEXT,
-  },
-  primaryKey: ["tenant", "asset_id", "at", "event_id"],
+/** The assessments of an asset that were completed as bias audits, or without saying what they are. */
+export const AUDITED = {
+  name: "audited",
+  columns: { tenant: TEXT, asset_id: TEXT, assessment_id: TEXT },
+  primaryKey: ["tenant", "asset_id", "assessment_id"],
   indexes: [],
 } as const satisfies Table;
 
-/** What an assessment was said to be, and when: one that ends without saying so is what was said of it last until then. */
-export const ASSESSMENT_TYPES = {
-  name: "assessment_types",
-  columns: { tenant: TEXT, assessment_id: TEXT, at: TEXT, event_id: TEXT, assessment_type: TEXT },
+/** What an assessment was said to be and until when it is valid, and when it was completed: which years were audited needs all of it, and the register has the last. */
+export const ASSESSMENT_EVENTS = {
+  name: "assessment_events",
+  columns: {
+    tenant: TEXT,
+    assessment_id: TEXT,
+    at: TEXT,
+    event_id: TEXT,
+    asset_id: TEXT,
+    is_completed: INTEGER,
+    assessment_type: NULLABLE_TEXT,
+    valid_until: NULLABLE_TEXT,
+  },
   primaryKey: ["tenant", "assessment_id", "at", "event_id"],
   indexes: [],
 } as const satisfies Table;

@@ -7,13 +7,17 @@ import { clauseOf } from "../../obligations/duties.ts";
 import { rowInteger } from "../../views/tables.ts";
 import { type TenantQuery, tenantTotals } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import type { BiasAudit } from "../audits/queries.ts";
+import type { BiasAudit } from "../audits/completed-audits.ts";
 import { LL144_USES } from "../cases/registers/ll144-uses.ts";
 import type { DutyCount } from "./duty-counts.ts";
 import { createEvidence } from "./evidence.ts";
+import { isRegistered } from "./registered-laws.ts";
 
 export const COVERAGE_STATES = ["covered", "partial", "missing", "stale", "not_applicable"] as const;
 export type CoverageState = (typeof COVERAGE_STATES)[number];
+
+export const COVERAGE_WARNINGS = ["unregistered_legal_basis"] as const;
+export type CoverageWarning = (typeof COVERAGE_WARNINGS)[number];
 
 export interface CoverageEntry extends Omit<DutyCount, "tenant"> {
   /** In time of required; null where nothing is. */
@@ -23,6 +27,7 @@ export interface CoverageEntry extends Omit<DutyCount, "tenant"> {
   /** RFC 3339; null where none is found. */
   readonly last_evidence_at: string | null;
   readonly example_event_ids: readonly string[];
+  readonly warnings: readonly CoverageWarning[];
 }
 
 export const coverageEntries = async (
@@ -49,6 +54,8 @@ export const coverageEntries = async (
       clause: clauseOf(rules.deadlines, count.law, count.duty),
       last_evidence_at: last === undefined ? null : `${last.at}Z`,
       example_event_ids: examples.map(({ eventId }) => eventId),
+      // Kept, as a law may be new; and told, as it may be misspelt.
+      warnings: isRegistered(count.law) ? [] : ["unregistered_legal_basis"],
     });
   }
   return entries;

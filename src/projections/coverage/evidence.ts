@@ -2,7 +2,7 @@
  * Events that are evidence of a duty: the newest ones by their own times, found in the registers by index. Of decisions and clocks only the newest of an
  * asset are looked through; what has expired is not found, though it counts.
  */
-import { AUDITS_READ_MAX, EVIDENCE_ROWS_MAX } from "../../limits.ts";
+import { EVIDENCE_ROWS_MAX } from "../../limits.ts";
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { ANY_LAW, clocksOf } from "../../obligations/duties.ts";
@@ -36,7 +36,7 @@ export const createEvidence = (
     once(async (assetId) => views.select(newestQuery(tenant, list, { assetId, rowsMax: EVIDENCE_ROWS_MAX })));
   const decisions = newest(decisionList);
   const clocks = newest(obligationList);
-  const audits = once((assetId) => findBiasAudits(views, tenant, { assetId, rowsMax: AUDITS_READ_MAX }));
+  const audits = once((assetId) => findBiasAudits(views, tenant, assetId));
 
   const all = async ({ asset_id: assetId, law, duty }: DutyCount): Promise<readonly Evidence[]> => {
     const ids: readonly string[] = clocksOf(deadlines, law, duty).map(({ id }) => id);

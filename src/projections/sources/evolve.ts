@@ -137,7 +137,7 @@ const gapChanges = ({ tenant, sourceId, ranges, announced, gapsBefore }: Source)
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 4,
+  version: 5,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {

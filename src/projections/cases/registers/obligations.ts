@@ -1,6 +1,7 @@
 import type { Obligation, Rules } from "../../../obligations/clocks.ts";
 import { DEADLINE_IDS, DEADLINE_LAWS, deadlineOf } from "../../../obligations/deadlines.ts";
 import { dutyOf } from "../../../obligations/duties.ts";
+import { rulesetVersion } from "../../../obligations/overrides.ts";
 import { type ObligationState, stateAt } from "../../../obligations/state.ts";
 import {
   INTEGER,
@@ -105,12 +106,13 @@ export const stateOfRow = (row: Row, now: string): ObligationState => {
 };
 
 /** With what the table of deadlines says of it. */
-export const obligationEntry = (row: Row, { deadlines }: Rules, now: string) => {
-  const deadline = deadlineOf(deadlines, rowText(row, "deadline"));
+export const obligationEntry = (row: Row, rules: Rules, now: string) => {
+  const deadline = deadlineOf(rules.deadlines, rowText(row, "deadline"));
   return {
     ...entryOf(obligationList, row, now),
     duty: deadline?.duty ?? null,
     clause: deadline?.clause ?? null,
+    ruleset_version: rulesetVersion(rules),
     state: stateOfRow(row, now),
   };
 };

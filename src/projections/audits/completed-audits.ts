@@ -1,0 +1,63 @@
+/** Which of an assessment's completions are bias audits, and what was said of their ends: of all that was said of it, in order. Pure. */
+import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
+import { isSaidOfCompletion, type SaidEnd } from "../assessments/said-end.ts";
+
+/** What an event says of an assessment. */
+export interface AssessmentEvent {
+  readonly eventId: string;
+  /** As text that sorts. */
+  readonly at: string;
+  readonly assetId: string;
+  readonly isCompleted: boolean;
+  readonly type: string | undefined;
+  readonly validUntil: string | undefined;
+}
+
+export interface BiasAudit {
+  readonly eventId: string;
+  /** When it was completed, as text that sorts. */
+  readonly at: string;
+  readonly assetId: string;
+  readonly validUntil: string | undefined;
+}
+
+/** The events by time, then by id. */
+export const completedAudits = (events: readonly AssessmentEvent[]): readonly BiasAudit[] => {
+  const audits: BiasAudit[] = [];
+  /** Completed last, and so what is said of the end from then on is said of them. */
+  let last: readonly AssessmentEvent[] = [];
+  let end: SaidEnd | undefined;
+  let type: string | undefined;
+  const close = (): void => {
+    for (const { eventId, at, assetId } of last) {
+      const validUntil = end && isSaidOfCompletion(end, at) ? end.until : undefined;
+      audits.push({ eventId, at, assetId, validUntil });
+    }
+  };
+  for (const together of atOneTime(events)) {
+    type = together.findLast((event) => event.type !== undefined)?.type ?? type;
+    const isAudit = (event: AssessmentEvent): boolean => (event.type ?? type) === BIAS_AUDIT.assessmentType;
+    if (together.some(({ isCompleted }) => isCompleted)) {
+      close();
+      last = together.filter((event) => event.isCompleted && isAudit(event));
+    }
+    // What it is may be said later than until when it is valid; another assessment by the same name has an end of its own.
+    for (const event of together) {
+      if (event.validUntil === undefined || !(type === undefined || isAudit(event))) continue;
+      end = { until: event.validUntil, at: event.at, isByCompletion: event.isCompleted };
+    }
+  }
+  close();
+  return audits;
+};
+
+/** Events of one time stand together: which of them came first nobody knows. */
+const atOneTime = (events: readonly AssessmentEvent[]): readonly (readonly AssessmentEvent[])[] => {
+  const groups: AssessmentEvent[][] = [];
+  for (const event of events) {
+    const group = groups.at(-1);
+    if (group?.[0]?.at === event.at) group.push(event);
+    else groups.push([event]);
+  }
+  return groups;
+};
