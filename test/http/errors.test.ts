@@ -297,7 +297,7 @@ test("429 for a client that asks the sandbox too often", async () => {
   const [limited, ...more] = answers.filter(({ status }) => status === 429);
   expect(more).toEqual([]);
   if (!limited) throw new Error("one of them is too many");
-  expectProblem(limited, "client_rate_limited");
+  expectProblem(limited, "rate_limited");
 });
 
 describe("503", () => {
