@@ -6,7 +6,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   invalid_request: "Mend what is named and ask again; --help says what each option takes.",
   missing_api_key: "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
   invalid_api_key: "Check the key, or have a new one made: prooftrail keys create",
-  insufficient_scope: "Use a key that has the scope, or have one made: prooftrail keys create --scope …",
+  insufficient_scope:
+    "Use a key that has the scope, or have one made: prooftrail keys create --scope …; for another tenant use the admin key.",
   not_found: "Check the name and the tenant: a key sees only its own tenant.",
   method_not_allowed: "Client and service may be of different versions: compare prooftrail --version.",
   request_timeout: "Ask again.",

@@ -51,7 +51,7 @@ export const PROBLEMS = {
   insufficient_scope: {
     status: 403,
     title: "The API key may not do this",
-    when: "The key lacks a scope; `detail` names it.",
+    when: "The key lacks a scope, which `detail` names, or names another tenant, which only the admin key reaches.",
   },
   not_found: {
     status: 404,
