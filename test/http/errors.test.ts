@@ -34,6 +34,7 @@ const expectProblem = (answer: Answer, code: (typeof PROBLEM_CODES)[number]): vo
     type: `urn:prooftrail:problem:${code}`,
     status: PROBLEMS[code].status,
   });
+  if (code === "invalid_request") expect(answer.json.errors).not.toBeEmpty();
   expect(answer.text).not.toContain("hunter2");
   seen.add(code);
 };
