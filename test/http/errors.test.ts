@@ -292,6 +292,12 @@ test("429: events count one by one, also inside a batch", async () => {
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(5);
 });
 
+test("a head of more than 16 KiB is answered before anything of it is read", async () => {
+  const statusOf = async (length: number) =>
+    (await service.call("/health/live", { headers: { "x-filler": "a".repeat(length) } })).status;
+  expect([await statusOf(15 * 1024), await statusOf(16 * 1024)]).toEqual([200, 431]);
+});
+
 test("429 for a client that asks the sandbox too often", async () => {
   const ping = () => service.call("/v1/sandbox/ping", { key: null });
   const answers = await Promise.all(Array.from({ length: 101 }, ping));
