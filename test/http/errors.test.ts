@@ -406,10 +406,17 @@ describe("503", () => {
   }, 20_000);
 });
 
-test("a request may bring its own id, if it is a UUIDv7", async () => {
+test("a request may bring its own id, if it is a UUIDv7, and has it back as it wrote it", async () => {
   const own = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
-  const kept = await service.call("/v1/events", { headers: { "x-request-id": own.toUpperCase() } });
-  expect([kept.headers.get("x-request-id"), kept.json.request_id]).toEqual([own, own]);
+  for (const id of [own, own.toUpperCase()]) {
+    const kept = await service.call("/v1/events", {
+      body: event({ event_id: `evt_${id}` }),
+      headers: { "x-request-id": id },
+    });
+    expect([kept.headers.get("x-request-id"), kept.json.request_id]).toEqual([id, id]);
+    const read = await service.call(`/v1/events/evt_${id}?min_sequence=${kept.json.data.sequence}`);
+    expect(read.status).toBe(200);
+  }
   const replaced = await service.call("/v1/nothing", { headers: { "x-request-id": "hunter2\\n" } });
   expect(replaced.json.request_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
