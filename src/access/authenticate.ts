@@ -115,6 +115,16 @@ export type Authorization =
 export const authorize = (principal: Principal, scope: Scope): Authorization =>
   principal.scopes.includes(scope) ? { kind: "ok" } : { kind: "insufficient_scope", scope };
 
+/** A tenant was named that the key does not reach. `path` says where, as in a problem. */
+export interface OtherTenant {
+  readonly kind: "other_tenant";
+  readonly path: string;
+}
+
+/** Every tenant is the admin key's; any other key has its own alone. */
+export const reaches = (principal: Principal, tenant: string): boolean =>
+  principal.isAdmin || principal.tenant === tenant;
+
 const ADMIN: Principal = { keyId: ADMIN_KEY_ID, tenant: DEFAULT_TENANT, scopes: SCOPES, isAdmin: true };
 
 const isForReading = (scope: Scope): boolean => scope === "events:read";

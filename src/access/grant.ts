@@ -1,5 +1,5 @@
 /** Nobody grants more than they have. The arithmetic of that rule, for keys.ts. */
-import type { Principal } from "./authenticate.ts";
+import { type OtherTenant, type Principal, reaches } from "./authenticate.ts";
 import { type ApiKeyRecord, EXPIRY_EXPECTED } from "./key-record.ts";
 import type { KeyProblem } from "./key-request.ts";
 import type { Scope } from "./scopes.ts";
@@ -18,6 +18,7 @@ export interface Grant extends Limits {
 
 export type Excess =
   | { readonly kind: "insufficient_scope"; readonly scope: Scope }
+  | OtherTenant
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
 
 /** What the grant would give beyond the principal's own rights, or undefined. Nothing is beyond the admin key's. */
@@ -25,15 +26,8 @@ export const excessOver = (principal: Principal, grant: Grant): Excess | undefin
   if (principal.isAdmin) return undefined;
   const scope = grant.scopes.find((candidate) => !principal.scopes.includes(candidate));
   if (scope !== undefined) return { kind: "insufficient_scope", scope };
+  if (!reaches(principal, grant.tenant)) return { kind: "other_tenant", path: "/tenant" };
   const problems: KeyProblem[] = [];
-  if (grant.tenant !== principal.tenant) {
-    problems.push(
-      beyond(
-        "/tenant",
-        "A key can only be made for the tenant of the key that makes it: send that one, or none.",
-      ),
-    );
-  }
   if (isAbove(timeOf(grant.expiresAt), timeOf(principal.expiresAt))) {
     problems.push(
       beyond(

@@ -24,10 +24,14 @@ const Instant = (description: string) =>
 const SecretHash = Type.String({ pattern: "^[0-9A-Za-z_-]{43}$" });
 
 const Rate = Type.Integer({ minimum: 1, maximum: KEY_RATE_PER_SECOND_MAX });
-export const RateLimitSchema = Type.Object(
-  { requests_per_second: Type.Optional(Rate), events_per_second: Type.Optional(Rate) },
-  { additionalProperties: false, description: "Limits of this key alone. What is left out is not limited." },
-);
+const rateLimit = (leftOut: string) =>
+  Type.Object(
+    { requests_per_second: Type.Optional(Rate), events_per_second: Type.Optional(Rate) },
+    {
+      additionalProperties: false,
+      description: `Limits of this key alone. What is left out is ${leftOut}. A batch above \`events_per_second\` is let through once and waited for afterwards: with 5 a batch of 1000 passes, and what comes next is answered with 429 and \`Retry-After: 200\`.`,
+    },
+  );
 
 const Name = requestText({
   minLength: 1,
@@ -55,7 +59,7 @@ const visible = {
   }),
   expires_at: Type.Optional(Instant("From this time on the key is refused.")),
   revoked_at: Type.Optional(Instant("When the key was revoked.")),
-  rate_limit: Type.Optional(RateLimitSchema),
+  rate_limit: Type.Optional(rateLimit("not limited")),
   replaced_by: Type.Optional(KeyId),
   grace_until: Type.Optional(Instant("A rotated key works until this time.")),
 };
@@ -96,7 +100,7 @@ export const CreateKeyRequest = Type.Object(
         examples: ["2027-01-01T00:00:00Z"],
       }),
     ),
-    rate_limit: Type.Optional(RateLimitSchema),
+    rate_limit: Type.Optional(rateLimit("as of the managing key, or not limited")),
   },
   { additionalProperties: false },
 );

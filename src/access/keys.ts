@@ -6,7 +6,7 @@
 import { KEY_GRACE_SECONDS_DEFAULT, KEYS_PER_TENANT_MAX } from "../limits.ts";
 import type { ActionRecorder, ActionResult, Actor } from "./action.ts";
 import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
-import { authorize, type Principal } from "./authenticate.ts";
+import { authorize, type OtherTenant, type Principal, reaches } from "./authenticate.ts";
 import { excessOver, expiryOf, grantedLimits, type Limits } from "./grant.ts";
 import type { KeyAction } from "./key-actions.ts";
 import { type ApiKeyRecord, isActive, type KeyView, viewOf } from "./key-record.ts";
@@ -18,6 +18,7 @@ import { SYSTEM_TENANT } from "./tenant.ts";
 export type KeyRefusal =
   /** The principal lacks `keys:manage`, or a scope that the key would have. */
   | { readonly kind: "insufficient_scope"; readonly scope: Scope }
+  | OtherTenant
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
 
 /** The store gave no answer. What was asked may or may not have been done; asking again is safe. */
@@ -50,7 +51,7 @@ export interface Keys {
     readonly by: Actor;
     readonly request: unknown;
   }): Promise<CreatedKey | KeyRefusal | KeysUnavailable>;
-  /** Oldest first, revoked ones included. Another tenant's list is empty, as that of a tenant without keys. */
+  /** Oldest first, revoked ones included. */
   list(options: {
     readonly principal: Principal;
     readonly tenant?: string;
@@ -141,9 +142,8 @@ const list = (
 ): ReturnType<Keys["list"]> => {
   const mayManage = authorize(principal, "keys:manage");
   if (mayManage.kind !== "ok") return mayManage;
-  if (!principal.isAdmin && tenant !== undefined && tenant !== principal.tenant) {
-    return { kind: "listed", keys: [] };
-  }
+  if (tenant !== undefined && !reaches(principal, tenant))
+    return { kind: "other_tenant", path: "query:tenant" };
   const keys = store
     .list(principal.isAdmin ? tenant : principal.tenant)
     .map(viewOf)
@@ -262,8 +262,7 @@ const fetchFor = async (
   const fetched = await store.fetch(id);
   if (fetched.kind === "unavailable") return fetched;
   if (fetched.kind === "absent") return { kind: "not_found" };
-  const isManaged = principal.isAdmin || fetched.record.tenant === principal.tenant;
-  return isManaged ? fetched : { kind: "not_found" };
+  return reaches(principal, fetched.record.tenant) ? fetched : { kind: "not_found" };
 };
 
 const unavailable = (write: { readonly kind: "conflict" } | KeysUnavailable): KeysUnavailable =>

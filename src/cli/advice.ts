@@ -6,7 +6,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   invalid_request: "Mend what is named and ask again; --help says what each option takes.",
   missing_api_key: "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
   invalid_api_key: "Check the key, or have a new one made: prooftrail keys create",
-  insufficient_scope: "Use a key that has the scope, or have one made: prooftrail keys create --scope …",
+  insufficient_scope:
+    "Use a key that has the scope, or have one made: prooftrail keys create --scope …; for another tenant use the admin key.",
   not_found: "Check the name and the tenant: a key sees only its own tenant.",
   method_not_allowed: "Client and service may be of different versions: compare prooftrail --version.",
   request_timeout: "Ask again.",
@@ -19,7 +20,6 @@ export const ADVICE: Readonly<Record<string, string>> = {
   unsupported_media_type: "Client and service may be of different versions: compare prooftrail --version.",
   idempotency_key_reused: "Use a new key for new content.",
   rate_limited: "Wait a moment, or use a key with a higher limit.",
-  client_rate_limited: "Wait a minute: the sandbox takes 100 requests of a client per minute.",
   internal_error: "Give the request_id to the operator of the service. Asking again is safe.",
   log_unavailable: "Ask again; prooftrail doctor, where the service runs, says what is wrong.",
   not_sealed: "Ask again in a moment, or with a longer --wait.",
@@ -27,3 +27,6 @@ export const ADVICE: Readonly<Record<string, string>> = {
   overloaded: "Ask again in a moment.",
   view_behind: "Ask again in a moment; prooftrail views status says how far the views are.",
 };
+
+/** The sandbox takes no key, so that none with a higher limit would help. */
+export const SANDBOX_LIMITED_ADVICE = "Wait a minute: the sandbox takes 100 requests of a client per minute.";

@@ -1,8 +1,9 @@
 /** Questions to the service over HTTP. What is not an answer of success becomes a Failure that says what to do. */
 
+import { WATERMARK_HEADER } from "../sandbox/watermark.ts";
 import { retryAfterMs } from "../sdk/retry.ts";
 import { version } from "../service/version.ts";
-import { ADVICE } from "./advice.ts";
+import { ADVICE, SANDBOX_LIMITED_ADVICE } from "./advice.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { Failure, type FailureDocument, type FieldError, failure, Interrupted } from "./failure.ts";
 import { asRecord, asText, parseJson } from "./json.ts";
@@ -167,8 +168,10 @@ export const refusalOf = async (
 const adviceFor = (code: string, response: Response, key: ServiceKey | undefined): string => {
   const advice = ADVICE[code] ?? "";
   if (code === "invalid_api_key" && key) return `The key is from ${key.source}. ${advice}`;
+  if (code !== "rate_limited") return advice;
+  const waiting = response.headers.has(WATERMARK_HEADER) ? SANDBOX_LIMITED_ADVICE : advice;
   const seconds = response.headers.get("retry-after");
-  return response.status === 429 && seconds !== null ? `${advice} Retry after ${seconds} s.` : advice;
+  return seconds === null ? waiting : `${waiting} Retry after ${seconds} s.`;
 };
 
 const fieldError = (value: unknown): readonly FieldError[] => {

@@ -2,7 +2,7 @@
 import pLimit from "p-limit";
 import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
 import { isJsonInUtf8 } from "./media-type.ts";
-import type { ProblemCode } from "./problem.ts";
+import type { ProblemCode, RequestError } from "./problem.ts";
 
 export type Body =
   /** `release` when nothing of it is needed any more: until then it counts as held. */
@@ -14,6 +14,7 @@ export type Body =
         "payload_too_large" | "unsupported_media_type" | "invalid_request" | "request_timeout" | "overloaded"
       >;
       readonly detail: string;
+      readonly errors?: readonly RequestError[];
       readonly headers?: Readonly<Record<string, string>>;
     };
 
@@ -95,6 +96,7 @@ const incomplete = (): Refused => ({
   kind: "refused",
   code: "invalid_request",
   detail: "The body ended before it was complete.",
+  errors: [{ path: "", code: "invalid_value", message: "The body is not complete: send all of it." }],
 });
 
 const toBody = (decompressed: Awaited<ReturnType<typeof decompress>>, bytesMax: number): Arrived => {
@@ -104,6 +106,13 @@ const toBody = (decompressed: Awaited<ReturnType<typeof decompress>>, bytesMax: 
     kind: "refused",
     code: "invalid_request",
     detail: "The body is not what its Content-Encoding says: it could not be decompressed to its end.",
+    errors: [
+      {
+        path: "header:Content-Encoding",
+        code: "invalid_value",
+        message: `The body is not of this coding: send it whole in ${CODINGS_ACCEPTED.join(" or ")} and name that, or plain without the header.`,
+      },
+    ],
   };
 };
 

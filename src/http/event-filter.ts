@@ -103,7 +103,10 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
     "The person concerned; also found in `metadata.user_id_hash` and `metadata.recipient_hash`.",
   ),
   parameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
-  parameter("tag.<key>", "Events with this tag: `tag.team=credit`. May be given for several keys."),
+  parameter(
+    "tag.<key>",
+    "Events with this tag: `tag.team=credit`. May be given for several keys. A number is looked for as JavaScript writes it, and a whole one beyond 2⁵³ by its digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.",
+  ),
   parameter("from", "At or after this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
   parameter("to", "Before this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
   parameter("time_field", "What `from` and `to` speak of.", {

@@ -4,6 +4,7 @@ import {
   type Authentication,
   authorize,
   createAuthenticator,
+  type OtherTenant,
   type Principal,
 } from "../access/authenticate.ts";
 import type { KeyStore } from "../access/key-store.ts";
@@ -95,4 +96,17 @@ export const insufficientScope = (context: RequestContext, scope: Scope): Respon
   problem(context, "insufficient_scope", {
     detail: `The key lacks the scope ${scope}.`,
     headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  });
+
+export const otherTenant = (context: RequestContext, { path }: OtherTenant): Response =>
+  problem(context, "insufficient_scope", {
+    detail: "The key reaches its own tenant alone: only the admin key reaches other tenants.",
+    errors: [
+      {
+        path,
+        code: "exceeds_own",
+        message: "The tenant is not that of the key: send its own or none, or use the admin key.",
+      },
+    ],
+    headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
   });

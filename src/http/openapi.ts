@@ -3,10 +3,11 @@ import type { TSchema } from "@sinclair/typebox";
 import { SCOPE_OPENS, type Scope } from "../access/scopes.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
 import { BODY_MS_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
+import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { CODINGS_ACCEPTED } from "./decompress.ts";
-import { PROBLEMS, type ProblemCode, problemType } from "./problem.ts";
+import { PROBLEMS, type ProblemCode, problemType, type RequestError } from "./problem.ts";
 import { type DescribedHeader, describeHeaders, type ResponseHeader } from "./response-headers.ts";
-import { ProblemBody } from "./schemas.ts";
+import { ProblemBody, SandboxProblemBody } from "./schemas.ts";
 
 const RECORDED = `Each change is an event of the tenant \`${SYSTEM_TENANT}\` before it is made.`;
 
@@ -94,7 +95,7 @@ export const problemsOf = (operation: Operation): readonly ProblemCode[] => [
 export const describe = (operation: Operation) => {
   const { tag, summary, description, scope, parameters, body, answer } = operation;
   const allParameters = [...(parameters ?? []), ...(body ? [CONTENT_ENCODING] : [])];
-  const everywhere: readonly ResponseHeader[] = tag === "Sandbox" ? ["X-Sandbox-Watermark"] : [];
+  const isSandbox = tag === "Sandbox";
   return {
     operationId: operation.id,
     tags: [tag],
@@ -115,8 +116,8 @@ export const describe = (operation: Operation) => {
       },
     }),
     responses: {
-      [answer.status]: describeAnswer(answer, everywhere),
-      ...describeProblems(problemsOf(operation), everywhere),
+      [answer.status]: describeAnswer(answer, isSandbox),
+      ...describeProblems(problemsOf(operation), isSandbox),
     },
   };
 };
@@ -131,8 +132,12 @@ const CONTENT_ENCODING: Parameter = {
 const bodyLimits = (bytesMax = OBJECT_BODY_BYTES_MAX): string =>
   `JSON in UTF-8, plain or compressed with ${CODINGS_ACCEPTED.join(" or ")}. At most ${bytesMax} bytes, as it is sent and as it is after decompression, and whole within ${BODY_MS_MAX / 1000} s: past that 413 and 408.`;
 
-const describeAnswer = (answer: Operation["answer"], everywhere: readonly ResponseHeader[]) => {
+const headersEverywhere = (isSandbox: boolean): readonly ResponseHeader[] =>
+  isSandbox ? ["X-Sandbox-Watermark"] : [];
+
+const describeAnswer = (answer: Operation["answer"], isSandbox: boolean) => {
   const { status, description, schema, example, mediaType = "application/json", other } = answer;
+  const everywhere = headersEverywhere(isSandbox);
   const named: readonly ResponseHeader[] = answer.isReplayed
     ? [...everywhere, "Idempotency-Replayed"]
     : everywhere;
@@ -149,38 +154,50 @@ const describeAnswer = (answer: Operation["answer"], everywhere: readonly Respon
 export const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
 
 /** One response per status, with an example per code. */
-const describeProblems = (codes: readonly ProblemCode[], everywhere: readonly ResponseHeader[]) => {
+const describeProblems = (codes: readonly ProblemCode[], isSandbox: boolean) => {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {
     const { status } = PROBLEMS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [status, describeStatus(status, group, everywhere)]),
+    [...byStatus].map(([status, group]) => [status, describeStatus(status, group, isSandbox)]),
   );
 };
 
 /** For the answers that belong to no operation. */
-export const describeProblem = (code: ProblemCode) => describeStatus(PROBLEMS[code].status, [code], []);
+export const describeProblem = (code: ProblemCode) => describeStatus(PROBLEMS[code].status, [code], false);
 
-const describeStatus = (
-  status: number,
-  codes: readonly ProblemCode[],
-  everywhere: readonly ResponseHeader[],
-) => ({
+const describeStatus = (status: number, codes: readonly ProblemCode[], isSandbox: boolean) => ({
   description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].when}`).join("\n\n"),
-  headers: describeHeaders(status, everywhere),
+  headers: describeHeaders(status, headersEverywhere(isSandbox)),
   content: {
     "application/problem+json": {
-      schema: toOpenApi(ProblemBody),
-      examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code) }])),
+      schema: toOpenApi(isSandbox ? SandboxProblemBody : ProblemBody),
+      examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code, isSandbox) }])),
     },
   },
 });
 
-export const exampleProblem = (code: ProblemCode) => {
+const exampleProblem = (code: ProblemCode, isSandbox: boolean) => {
   const { title, status, when } = PROBLEMS[code];
-  return { type: problemType(code), title, status, detail: when, code, request_id: EXAMPLE_REQUEST_ID };
+  return {
+    type: problemType(code),
+    title,
+    status,
+    detail: when,
+    code,
+    request_id: EXAMPLE_REQUEST_ID,
+    ...(code === "invalid_request" && { errors: [EXAMPLE_ERROR] }),
+    ...(isSandbox && { [WATERMARK_MEMBER]: WATERMARK }),
+  };
+};
+
+/** Of what every operation refuses. */
+const EXAMPLE_ERROR: RequestError = {
+  path: "query:form",
+  code: "unknown_parameter",
+  message: "There is no such parameter: did you mean from?",
 };
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };

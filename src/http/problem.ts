@@ -51,7 +51,7 @@ export const PROBLEMS = {
   insufficient_scope: {
     status: 403,
     title: "The API key may not do this",
-    when: "The key lacks a scope; `detail` names it.",
+    when: "The key lacks a scope, which `detail` names, or names another tenant, which only the admin key reaches.",
   },
   not_found: {
     status: 404,
@@ -110,13 +110,8 @@ export const PROBLEMS = {
   },
   rate_limited: {
     status: 429,
-    title: "The rate limit of the key is exceeded",
-    when: "The key has sent more requests or events per second than its limit. Nothing was stored. Wait for the time in `Retry-After`.",
-  },
-  client_rate_limited: {
-    status: 429,
-    title: "Too many requests to the sandbox",
-    when: `A client may send ${SANDBOX_REQUESTS_PER_MINUTE} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
+    title: "A rate limit is exceeded",
+    when: `The key has sent more requests or events per second than its limit, or a client more than ${SANDBOX_REQUESTS_PER_MINUTE} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
   },
   internal_error: {
     status: 500,
@@ -177,7 +172,8 @@ export const clientLimited = (
   context: { readonly requestId: string; problemCode: ProblemCode | undefined },
   { perMinute, retryAfterSeconds }: { perMinute: number; retryAfterSeconds: number },
 ): Response =>
-  problem(context, "client_rate_limited", {
+  problem(context, "rate_limited", {
+    detail: `A client may send ${perMinute} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
     headers: {
       "retry-after": String(retryAfterSeconds),
       "ratelimit-policy": `"sandbox";q=${perMinute};w=60`,

@@ -78,7 +78,8 @@ export interface ReadDependencies {
 export interface Read<Asked> {
   readonly view: string | readonly string[];
   ask(query: Query): Asked;
-  answer(asked: Asked, call: Call): Promise<Response>;
+  /** `waitsUntil`, by `performance.now()`: how long an answer may wait for what the views do not tell; undefined where nobody asked with `min_sequence`. */
+  answer(asked: Asked, call: Call, waitsUntil: number | undefined): Promise<Response>;
 }
 
 /** Reads the parameters strictly, waits for `min_sequence`, and answers. */
@@ -91,8 +92,9 @@ export const reading =
     const sequence = readMinSequence(query);
     const errors = query.errors();
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
+    const waitsUntil = sequence === undefined ? undefined : performance.now() + MIN_SEQUENCE_WAIT_MS_MAX;
     return (await haveSeen(views, [view].flat(), sequence))
-      ? answer(asked, call)
+      ? answer(asked, call, waitsUntil)
       : problem(context, "view_behind");
   };
 

@@ -46,5 +46,5 @@ export const contextOf = (request: OpenedRequest): RequestContext => {
 /** A client may name its request, but only as a UUIDv7: anything else could be used to write into logs. */
 const requestIdSent = (request: Request): string | undefined => {
   const sent = request.headers.get("x-request-id");
-  return sent !== null && isUuidV7(sent) ? sent.toLowerCase() : undefined;
+  return sent !== null && isUuidV7(sent) ? sent : undefined;
 };

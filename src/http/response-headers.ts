@@ -23,7 +23,7 @@ const RESPONSE_HEADERS = {
   "WWW-Authenticate": {
     schema: { type: "string" },
     description:
-      '`Bearer`; with 403 also `error="insufficient_scope"` and the `scope` that is needed (RFC 6750).',
+      '`Bearer`; with 403 also `error="insufficient_scope"` and, where one is missing, the `scope` that is needed (RFC 6750).',
   },
   Allow: {
     schema: { type: "string" },

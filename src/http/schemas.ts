@@ -158,6 +158,12 @@ export const ProblemBody = Type.Object(
 const Watermark = Type.Literal(WATERMARK, {
   description: "On every answer of the sandbox, errors included.",
 });
+
+export const SandboxProblemBody = Type.Object(
+  { ...ProblemBody.properties, [WATERMARK_MEMBER]: Watermark },
+  { description: "RFC 9457 problem details." },
+);
+
 const sandboxOf = (data: TSchema) =>
   Type.Object({ data, request_id: RequestId, [WATERMARK_MEMBER]: Watermark });
 const sandboxListOf = (row: TSchema) =>

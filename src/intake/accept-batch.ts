@@ -249,16 +249,10 @@ const receiptsOf = ({
     const { sequence } = outcome;
     if (outcome.kind === "appended")
       receipts.push({ index, eventId, sequence, receivedAt, leafHash: receiptOf(record), duplicate: false });
-    else if (replay?.kind === "same")
-      receipts.push({ index, eventId, sequence, ...stored(replay), duplicate: true });
+    else if (replay?.kind === "same") receipts.push({ index, ...replay.first, sequence, duplicate: true });
   }
   return receipts;
 };
-
-const stored = ({ receivedAt, leafHash }: Extract<Replay, { readonly kind: "same" }>) => ({
-  receivedAt,
-  leafHash,
-});
 
 /** Members beside `events` are no part of any event, so there is nowhere to keep them. */
 const ignoredMember = (member: string): Warning & { readonly index?: number } => ({

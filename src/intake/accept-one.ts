@@ -103,16 +103,7 @@ const answerOther = async (
       if (replay.kind === "different") {
         return { kind: "conflict", identity: idempotencyKey === undefined ? "event_id" : "idempotency_key" };
       }
-      const { event, warnings } = judged;
-      return {
-        kind: "accepted",
-        eventId: event.event_id,
-        sequence,
-        receivedAt: replay.receivedAt,
-        leafHash: replay.leafHash,
-        duplicate: true,
-        warnings,
-      };
+      return { kind: "accepted", ...replay.first, sequence, duplicate: true, warnings: judged.warnings };
     }
     case "refused":
       return { kind: outcome.reason, detail: outcome.detail };

@@ -7,10 +7,17 @@ import { receiptOfPayload } from "./receipt.ts";
 
 export type Replay =
   /** What was sent now is what was stored then. */
-  | { readonly kind: "same"; readonly receivedAt: string; readonly leafHash: string }
+  | { readonly kind: "same"; readonly first: FirstAnswer }
   | { readonly kind: "different" }
   /** `isLogAway`: no other one could be read now either. */
   | { readonly kind: "unavailable"; readonly detail: string; readonly isLogAway: boolean };
+
+/** What was answered then. The event_id is as it was written then: a UUID may have come in letters of another case. */
+export interface FirstAnswer {
+  readonly eventId: string;
+  readonly receivedAt: string;
+  readonly leafHash: string;
+}
 
 export const replayDuplicate = async (
   reader: LogReader,
@@ -27,10 +34,18 @@ export const replayDuplicate = async (
         isLogAway: false,
       };
     if (!sameContent(record.eventText, eventText)) return { kind: "different" };
-    return { kind: "same", receivedAt: record.receivedAt, leafHash: receiptOfPayload(message.payload) };
+    const { receivedAt } = record;
+    const leafHash = receiptOfPayload(message.payload);
+    return { kind: "same", first: { eventId: eventIdIn(record.eventText), receivedAt, leafHash } };
   } catch (error) {
     if (error instanceof LogUnavailableError)
       return { kind: "unavailable", detail: error.message, isLogAway: true };
     throw error;
   }
+};
+
+const eventIdIn = (eventText: string): string => {
+  const { event_id: eventId }: { readonly event_id?: unknown } = JSON.parse(eventText);
+  if (typeof eventId !== "string") throw new Error("what is the same as a valid event has an event_id");
+  return eventId;
 };

@@ -3,7 +3,7 @@
  * tenant is answered as one that does not exist. Each change is in the log before it is made.
  */
 import type { ActionRecorder, Actor } from "../access/action.ts";
-import type { Principal } from "../access/authenticate.ts";
+import { type OtherTenant, type Principal, reaches } from "../access/authenticate.ts";
 import type { KeyProblem } from "../access/key-request.ts";
 import { isWithinCharacters } from "../event/formats.ts";
 import { HOLDS_PER_TENANT_MAX, IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
@@ -26,10 +26,9 @@ export interface RetentionProblem {
   readonly message: string;
 }
 
-export interface RetentionRefusal {
-  readonly kind: "invalid";
-  readonly problems: readonly RetentionProblem[];
-}
+export type RetentionRefusal =
+  | OtherTenant
+  | { readonly kind: "invalid"; readonly problems: readonly RetentionProblem[] };
 
 /** Undefined where the tenant never said one. */
 export interface PolicyAnswer {
@@ -58,10 +57,12 @@ export interface Retention {
   placeHold(
     asked: Changed<{ readonly request: unknown }>,
   ): Promise<HoldAnswer | RetentionRefusal | RetentionUnavailable>;
-  /** Oldest first. Another tenant's list is empty, as that of a tenant without holds. */
+  /** Oldest first. */
   holds(
     asked: Asked<{ readonly tenant: string | undefined }>,
-  ): Promise<{ readonly kind: "holds"; readonly holds: readonly HoldRecord[] } | RetentionUnavailable>;
+  ): Promise<
+    { readonly kind: "holds"; readonly holds: readonly HoldRecord[] } | OtherTenant | RetentionUnavailable
+  >;
   /** Releasing a released hold changes nothing, writes nothing to the log and is answered the same. */
   releaseHold(
     asked: Changed<{ readonly id: string }>,
@@ -88,7 +89,7 @@ const policy = async (
   { store }: RetentionDependencies,
   { principal, tenant = principal.tenant }: Parameters<Retention["policy"]>[0],
 ): ReturnType<Retention["policy"]> => {
-  if (!mayManage(principal, tenant)) return invalid([notOwn("query:tenant")]);
+  if (!reaches(principal, tenant)) return otherTenant("query:tenant");
   const read = await store.read();
   if (read.kind !== "read") return read;
   return { kind: "policy", tenant, record: read.stored.policies.find((each) => each.tenant === tenant) };
@@ -102,7 +103,7 @@ const setPolicy = async (
   const checked = checkPolicyRequest(request);
   if (checked.kind === "invalid") return checked;
   const { tenant = principal.tenant, ...policySaid } = checked.request;
-  if (!mayManage(principal, tenant)) return invalid([notOwn("/tenant")]);
+  if (!reaches(principal, tenant)) return otherTenant("/tenant");
   const problems = policyProblems(policySaid);
   if (problems.length > 0) return invalid(problems);
   const record: PolicyRecord = {
@@ -127,7 +128,7 @@ const placeHold = async (
   const checked = checkHoldRequest(request);
   if (checked.kind === "invalid") return checked;
   const { tenant = principal.tenant, ...held } = checked.request;
-  if (!mayManage(principal, tenant)) return invalid([notOwn("/tenant")]);
+  if (!reaches(principal, tenant)) return otherTenant("/tenant");
   const problems = holdProblems(held);
   if (problems.length > 0) return invalid(problems);
   const read = await store.read();
@@ -158,11 +159,12 @@ const holds = async (
   { store }: RetentionDependencies,
   { principal, tenant }: Parameters<Retention["holds"]>[0],
 ): ReturnType<Retention["holds"]> => {
+  if (tenant !== undefined && !reaches(principal, tenant)) return otherTenant("query:tenant");
   const read = await store.read();
   if (read.kind !== "read") return read;
   const listed = read.stored.holds
     .map(({ record }) => record)
-    .filter((hold) => mayManage(principal, hold.tenant) && (tenant === undefined || hold.tenant === tenant))
+    .filter((hold) => reaches(principal, hold.tenant) && (tenant === undefined || hold.tenant === tenant))
     .sort((one, other) => compareText(placeOf(one), placeOf(other)));
   return { kind: "holds", holds: listed };
 };
@@ -182,7 +184,7 @@ const releaseHold = async (
     const read = await store.read();
     if (read.kind !== "read") return read;
     const found: StoredHold | undefined = read.stored.holds.find(({ record }) => record.id === id);
-    if (!found || !mayManage(principal, found.record.tenant)) return { kind: "not_found" };
+    if (!found || !reaches(principal, found.record.tenant)) return { kind: "not_found" };
     if (found.record.released_at !== undefined) return { kind: "hold", hold: found.record };
     const hold: HoldRecord = {
       ...found.record,
@@ -205,9 +207,6 @@ const detailsOf = ({ id, asset_id, correlation_id }: HoldRecord) => ({
   ...(asset_id === undefined ? {} : { asset_id }),
   ...(correlation_id === undefined ? {} : { correlation_id }),
 });
-
-const mayManage = (principal: Principal, tenant: string): boolean =>
-  principal.isAdmin || principal.tenant === tenant;
 
 const checkPolicyRequest = createRequestCheck(PolicyRequest);
 const checkHoldRequest = createRequestCheck(HoldRequest);
@@ -257,11 +256,7 @@ const holdProblems = ({ asset_id, correlation_id }: HoldRequest): readonly Reten
     }));
 };
 
-const notOwn = (path: string): RetentionProblem => ({
-  path,
-  code: "exceeds_own",
-  message: "A key can only name its own tenant: send that one, or none.",
-});
+const otherTenant = (path: string): OtherTenant => ({ kind: "other_tenant", path });
 
 const invalid = (problems: readonly RetentionProblem[]): RetentionRefusal => ({ kind: "invalid", problems });
 

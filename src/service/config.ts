@@ -107,7 +107,7 @@ export const Environment = Type.Object({
   ADMIN_API_KEY: setting({
     pattern: "^[!-~]{16,256}$",
     description:
-      "The admin key. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: takes the place of the one before, whose copy there is removed, and stays when it is left out again.",
+      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: takes the place of the one before, whose copy there is removed, and stays when it is left out again.",
     default: "unset",
     expects: "16 to 256 visible ASCII characters",
   }),

@@ -4,10 +4,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { refusalOf } from "../../src/cli/api.ts";
 import { durationSeconds } from "../../src/cli/argument-values.ts";
 import type { Input } from "../../src/cli/command.ts";
 import { confirm } from "../../src/cli/confirm.ts";
 import { findKey, readAddress } from "../../src/cli/service-address.ts";
+import { clientLimited, rateLimited } from "../../src/http/problem.ts";
+import { watermarked } from "../../src/http/watermark.ts";
 import { createTestContext } from "../support/cli.ts";
 
 const inputOf = (options: Readonly<Record<string, string | true>> = {}): Input => ({
@@ -84,6 +87,25 @@ test("the admin key's copy is taken for this machine only, and goes behind every
   await expect(findKey(inputOf({ "--key-file": join(folder, "letter.txt") }), {}, here)).rejects.toThrow(
     "is no API key",
   );
+});
+
+test("what is limited decides the advice: the sandbox has no key with a higher limit", async () => {
+  const adviceOf = async (response: Response) => {
+    const address = readAddress(inputOf(), {});
+    return (await refusalOf(response, address, undefined)).document;
+  };
+  const context = { requestId: "", problemCode: undefined };
+  const ofKey = rateLimited(context, { unit: "events", perSecond: 1, retryAfterSeconds: 3 });
+  expect(await adviceOf(ofKey)).toMatchObject({
+    code: "rate_limited",
+    advice: "Wait a moment, or use a key with a higher limit. Retry after 3 s.",
+  });
+  const ofSandbox = clientLimited(context, { perMinute: 100, retryAfterSeconds: 30 });
+  expect(await adviceOf(await watermarked(ofSandbox))).toMatchObject({
+    code: "rate_limited",
+    detail: expect.stringContaining("100 requests per minute"),
+    advice: "Wait a minute: the sandbox takes 100 requests of a client per minute. Retry after 30 s.",
+  });
 });
 
 test("spans of time are read with their unit, and nothing else is", () => {

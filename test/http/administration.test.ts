@@ -254,7 +254,7 @@ describe("nobody else writes there", () => {
       key: manager,
       body: { tenant: SYSTEM, scopes: ["events:read"] },
     });
-    expect([asked.status, asked.json.errors[0].path]).toEqual([400, "/tenant"]);
+    expect([asked.status, asked.json.errors[0].path]).toEqual([403, "/tenant"]);
     const sent = await service.call("/v1/events", { key: reader, body: event() });
     expect([sent.status, sent.json.code]).toEqual([403, "insufficient_scope"]);
   });

@@ -54,6 +54,8 @@ describe.each(Object.keys(CODINGS) as Coding[])("a body in %s", (coding) => {
         400,
         true,
       ]);
+      if (answer.json.code === "invalid_request")
+        expect(answer.json.errors).toMatchObject([{ path: "header:Content-Encoding" }]);
     }
   });
 });

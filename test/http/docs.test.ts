@@ -7,6 +7,10 @@ import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../supp
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
+type Examples = Readonly<
+  Record<string, { readonly value: { readonly _sandbox_watermark?: string; readonly errors?: object[] } }>
+>;
+
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -36,7 +40,10 @@ interface Operation {
       {
         readonly description: string;
         readonly content?: Readonly<
-          Record<string, { readonly schema: object; readonly example?: unknown; readonly examples?: object }>
+          Record<
+            string,
+            { readonly schema: object; readonly example?: unknown; readonly examples?: Examples }
+          >
         >;
       }
     >
@@ -166,6 +173,25 @@ describe("the OpenAPI document", () => {
       }
     }
     expect(ids.size).toBe(operations().length);
+  });
+
+  test("shows errors as they come: with the watermark in the sandbox, and each thing wrong with a request", () => {
+    for (const [method, path, { responses }] of operations()) {
+      const watermark = path.startsWith("/v1/sandbox") ? "SANDBOX — NOT FOR PRODUCTION" : undefined;
+      for (const [status, { content }] of Object.entries(responses)) {
+        const { schema, examples = {} } = content?.["application/problem+json"] ?? {};
+        for (const [code, { value }] of Object.entries(examples)) {
+          const where = `${method} ${path} ${status} ${code}`;
+          const isDeclared = JSON.stringify(schema).includes('"_sandbox_watermark"');
+          expect([where, value._sandbox_watermark, isDeclared]).toEqual([
+            where,
+            watermark,
+            watermark !== undefined,
+          ]);
+          expect([where, value.errors?.length]).toEqual([where, code === "invalid_request" ? 1 : undefined]);
+        }
+      }
+    }
   });
 
   test("declares each path parameter once", () => {

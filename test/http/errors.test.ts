@@ -34,6 +34,7 @@ const expectProblem = (answer: Answer, code: (typeof PROBLEM_CODES)[number]): vo
     type: `urn:prooftrail:problem:${code}`,
     status: PROBLEMS[code].status,
   });
+  if (code === "invalid_request") expect(answer.json.errors).not.toBeEmpty();
   expect(answer.text).not.toContain("hunter2");
   seen.add(code);
 };
@@ -291,13 +292,19 @@ test("429: events count one by one, also inside a batch", async () => {
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(5);
 });
 
+test("a head of more than 16 KiB is answered before anything of it is read", async () => {
+  const statusOf = async (length: number) =>
+    (await service.call("/health/live", { headers: { "x-filler": "a".repeat(length) } })).status;
+  expect([await statusOf(15 * 1024), await statusOf(16 * 1024)]).toEqual([200, 431]);
+});
+
 test("429 for a client that asks the sandbox too often", async () => {
   const ping = () => service.call("/v1/sandbox/ping", { key: null });
   const answers = await Promise.all(Array.from({ length: 101 }, ping));
   const [limited, ...more] = answers.filter(({ status }) => status === 429);
   expect(more).toEqual([]);
   if (!limited) throw new Error("one of them is too many");
-  expectProblem(limited, "client_rate_limited");
+  expectProblem(limited, "rate_limited");
 });
 
 describe("503", () => {
@@ -399,10 +406,17 @@ describe("503", () => {
   }, 20_000);
 });
 
-test("a request may bring its own id, if it is a UUIDv7", async () => {
+test("a request may bring its own id, if it is a UUIDv7, and has it back as it wrote it", async () => {
   const own = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
-  const kept = await service.call("/v1/events", { headers: { "x-request-id": own.toUpperCase() } });
-  expect([kept.headers.get("x-request-id"), kept.json.request_id]).toEqual([own, own]);
+  for (const id of [own, own.toUpperCase()]) {
+    const kept = await service.call("/v1/events", {
+      body: event({ event_id: `evt_${id}` }),
+      headers: { "x-request-id": id },
+    });
+    expect([kept.headers.get("x-request-id"), kept.json.request_id]).toEqual([id, id]);
+    const read = await service.call(`/v1/events/evt_${id}?min_sequence=${kept.json.data.sequence}`);
+    expect(read.status).toBe(200);
+  }
   const replaced = await service.call("/v1/nothing", { headers: { "x-request-id": "hunter2\\n" } });
   expect(replaced.json.request_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });

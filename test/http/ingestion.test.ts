@@ -46,7 +46,11 @@ describe("a single event", () => {
     const id = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
     const first = await send(event({ event_id: id }));
     const upper = await send(event({ event_id: id.toUpperCase() }));
-    expect(upper.json.data).toEqual({ ...first.json.data, event_id: id.toUpperCase(), duplicate: true });
+    const again = { ...first.json.data, duplicate: true };
+    expect(upper.json.data).toEqual(again);
+    const batch = { events: [event({ event_id: id.toUpperCase() })] };
+    const { json } = await service.call("/v1/events/batch?receipts=true", { body: batch });
+    expect(json.data.receipts).toEqual([{ index: 0, ...again }]);
     const found = await service.call(
       `/v1/events/${id.toUpperCase()}?min_sequence=${first.json.data.sequence}`,
     );

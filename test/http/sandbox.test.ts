@@ -209,7 +209,7 @@ describe("the limit", () => {
     expect(limited).toHaveLength(30);
     for (const answer of limited) {
       expectWatermark(answer);
-      expect(answer.json.code).toBe("client_rate_limited");
+      expect(answer.json.code).toBe("rate_limited");
       expect(Number(answer.headers.get("retry-after"))).toBeWithin(1, 121);
       expect(answer.headers.get("ratelimit-policy")).toBe('"sandbox";q=100;w=60');
     }

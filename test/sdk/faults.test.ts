@@ -161,7 +161,7 @@ describe("what programs throw reaches nobody", () => {
 
 test("the sandbox's client comes again when it was told to, also behind events that went through", async () => {
   let asked = 0;
-  const limited = problemAnswer(429, "client_rate_limited", { "retry-after": "1" });
+  const limited = problemAnswer(429, "rate_limited", { "retry-after": "1" });
   const answer = () => (++asked === 2 ? limited : { status: 202, body: '{"data":{}}' });
   await withScriptedService(answer, async (service) => {
     const client = createSandboxClient({ url: service.url, onProblem: () => {} });

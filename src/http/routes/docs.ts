@@ -57,6 +57,7 @@ const documentation = (version: string) => ({
     description: [
       "The audit log for AI systems that can prove itself. Send events about what your AI systems do; ask for them years later. Every answer has an `X-Request-Id`.",
       "Errors are RFC 9457 problem details with a stable `code`. A path answers a method that it does not take with 405 and the methods that it takes in `Allow`.",
+      "A head of more than 16 KiB, with its path, its parameters and all headers, is answered with a bare 431.",
       `A connection over which the head of a request has not come within ${HEAD_MS_MAX / 1000} s, or nothing for ${CONNECTION_IDLE_MS_MAX / 1000} s, is closed.`,
     ].join(" "),
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },

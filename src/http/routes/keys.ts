@@ -3,7 +3,7 @@ import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
 import type { KeyNotFound, KeyRefusal, Keys, KeysUnavailable } from "../../access/keys.ts";
 import { KEYS_PER_TENANT_MAX } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
-import { actorOf, type Call, type Guard, insufficientScope } from "../guard.ts";
+import { actorOf, type Call, type Guard, insufficientScope, otherTenant } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -105,6 +105,8 @@ const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | Ke
   switch (refusal.kind) {
     case "insufficient_scope":
       return insufficientScope(context, refusal.scope);
+    case "other_tenant":
+      return otherTenant(context, refusal);
     case "invalid":
       return problem(context, "invalid_request", { errors: refusal.problems });
     case "not_found":
@@ -160,7 +162,7 @@ const LIST: Operation = {
   summary: "List keys",
   description: "Oldest first, revoked ones included. The admin key sees every tenant's.",
   scope: "keys:manage",
-  parameters: [tenantParameter("Only this tenant's keys.")],
+  parameters: [tenantParameter("Only this tenant's keys. Any but the admin key may only name its own.")],
   answer: {
     status: 200,
     description: "All keys that this key manages.",

@@ -16,15 +16,7 @@ import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import {
-  haveSeen,
-  MIN_SEQUENCE,
-  parameter,
-  pathParameter,
-  reading,
-  readMinSequence,
-  refusedQuery,
-} from "../reading.ts";
+import { haveSeen, MIN_SEQUENCE, parameter, pathParameter, reading, readMinSequence } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { success, successPlain } from "../success.ts";
 
@@ -87,8 +79,11 @@ const nothingSealed = ({ context }: Call): Response =>
 const getKey =
   ({ checkpoints, serviceName }: Dependencies) =>
   async (call: Call): Promise<Response> => {
-    const refused = refusedQuery(call);
-    if (refused) return refused;
+    // Taken as by every read, and there is nothing to wait for: keys are older than what they sign.
+    const query = readQuery(call.request.url);
+    readMinSequence(query);
+    const errors = query.errors();
+    if (errors.length > 0) return problem(call.context, "invalid_request", { errors });
     const { tenant } = call.principal;
     const origin = originOf(serviceName, tenant);
     const head = await lastHead({ checkpoints }, tenant);
@@ -219,6 +214,7 @@ const KEY: Operation = {
   description:
     "Public keys as golang.org/x/mod/sumdb/note writes them, one per line: those that sign now first, then those that once did. Get it once, by a way you trust, and keep it: a proof is only worth as much as the key it is checked with.",
   scope: "events:read",
+  parameters: [{ ...MIN_SEQUENCE, description: "Taken as by every read; there is nothing to wait for." }],
   answer: {
     status: 200,
     description: "One key per line.",

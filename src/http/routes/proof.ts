@@ -43,7 +43,7 @@ export const proofRoutes = ({ guard, ...dependencies }: Dependencies & { readonl
       reading(dependencies.views, {
         view: eventsProjection.name,
         ask,
-        answer: (asked, call) => getProof(dependencies, asked, call),
+        answer: (asked, call, waitsUntil) => getProof(dependencies, { ...asked, waitsUntil }, call),
       }),
     ),
     { detail: describe(PROOF) },
@@ -57,12 +57,17 @@ const ask = (query: Query) => ({
 
 const getProof = async (
   dependencies: Dependencies,
-  { waitMs, format, sequence }: ReturnType<typeof ask>,
+  {
+    waitMs,
+    format,
+    sequence,
+    waitsUntil,
+  }: ReturnType<typeof ask> & { readonly waitsUntil: number | undefined },
   call: Call,
 ): Promise<Response> => {
   const { context, principal, params } = call;
   const { tenant } = principal;
-  const deadline = performance.now() + waitMs;
+  const deadline = Math.max(performance.now() + waitMs, waitsUntil ?? 0);
   const eventId = params.event_id ?? "";
   const event = eventId === "" ? undefined : await awaitEvent(dependencies, tenant, eventId, waitMs);
   if (!event) return notFound(call, "event");
@@ -166,12 +171,16 @@ const PROOF: Operation = {
   scope: "events:read",
   parameters: [
     pathParameter("event_id", "evt_sample_001"),
-    parameter("wait", "Seconds to wait for the event to be sealed.", {
-      type: "integer",
-      minimum: 0,
-      maximum: PROOF_WAIT_SECONDS_MAX,
-      default: 0,
-    }),
+    parameter(
+      "wait",
+      "Seconds to wait for the event to be sealed; with `min_sequence` at least as long as that waits.",
+      {
+        type: "integer",
+        minimum: 0,
+        maximum: PROOF_WAIT_SECONDS_MAX,
+        default: 0,
+      },
+    ),
     parameter("format", "`tlog-proof` gives a file as C2SP tlog-proof has it, with the record in `extra`.", {
       type: "string",
       enum: ["json", "tlog-proof"],
@@ -182,7 +191,10 @@ const PROOF: Operation = {
       "Prove the record at this sequence, which must be of this event: that of an answer `202` whose event the log held already under another identity. Absent: the first record, which the views show.",
       { type: "integer", minimum: 1 },
     ),
-    MIN_SEQUENCE,
+    {
+      ...MIN_SEQUENCE,
+      description: `${MIN_SEQUENCE.description} The same time is there for a signed tree head that holds it.`,
+    },
   ],
   answer: {
     status: 200,

@@ -9,6 +9,7 @@ import {
   isBalanced,
   type ReconciliationDependencies,
   reconcile,
+  reconcileCounted,
 } from "../../projections/ledger/reconcile.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
@@ -26,9 +27,12 @@ export const reconciliationRoutes = ({
   const read = reading(views, {
     view: ["ledger", "events"],
     ask: (query) => hoursAsked(query, now()),
-    answer: async (hours, call) => {
-      const { principal } = call;
-      const balances = await reconcile(reconciliation, principal.tenant, hours);
+    answer: async (hours, call, deadline) => {
+      const { tenant } = call.principal;
+      const balances =
+        deadline === undefined
+          ? await reconcile(reconciliation, tenant, hours)
+          : await reconcileCounted(reconciliation, tenant, hours, { now: now(), deadline });
       const position = await views.position("events");
       const lastSequence = await reconciliation.log.lastSequence();
       return answerOne(call, {
@@ -83,7 +87,7 @@ const HourEntry = Type.Object({
   hour: Type.String({ format: "date-time", description: "The hour that begins then, by `received_at`." }),
   accepted: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "Events answered with 202 and stored by that answer, counted by the front ends; null where nobody counted.",
+      "Events answered with 202 and stored by that answer, counted by the front ends; null where nobody counted, or what was is not handed on yet: that takes about a second, and with `min_sequence` the answer waits for it, up to 2 s.",
   }),
   stored: Type.Integer({ description: "Records in the log." }),
   projected: Type.Integer({ description: "Events in the view, counted now." }),
@@ -96,7 +100,7 @@ const HourEntry = Type.Object({
     BALANCE_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "`more_stored`: stored, but nobody was told, because a front end or its connection ended first. `refused`: nothing is lost, and the view could not take what `differing` names. `missing_in_log` and `not_projected` are alarms, or an hour that is still under way.",
+        "`more_stored`: stored, but nobody was told, because a front end or its connection ended first, or told and not counted yet. `refused`: nothing is lost, and the view could not take what `differing` names. `missing_in_log` and `not_projected` are alarms, or an hour that is still under way.",
     },
   ),
   differing: Type.Array(

@@ -14,7 +14,7 @@ import {
 import type { RetentionUnavailable } from "../../retention/retention-store.ts";
 import { readCursor, writeCursor } from "../../views/cursor.ts";
 import type { BodyReader } from "../body.ts";
-import { actorOf, type Call, type Guard } from "../guard.ts";
+import { actorOf, type Call, type Guard, otherTenant } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -164,6 +164,8 @@ const refused = (
   refusal: RetentionRefusal | RetentionUnavailable | { readonly kind: "not_found" },
 ): Response => {
   switch (refusal.kind) {
+    case "other_tenant":
+      return otherTenant(context, refusal);
     case "invalid":
       return problem(context, "invalid_request", { errors: refusal.problems });
     case "not_found":

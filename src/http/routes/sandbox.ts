@@ -157,7 +157,7 @@ const rowText = ({ sequence, receivedAt, expiresAt, eventText }: RecentEvent): s
   `{"sequence":${sequence},"received_at":"${receivedAt}","expires_at":"${expiresAt}","event":${eventText}}`;
 
 const LIMITED = `At most ${SANDBOX_REQUESTS_PER_MINUTE} requests in any minute per client (IPv4 address or IPv6 /64), over all sandbox endpoints together.`;
-const ALWAYS = ["client_rate_limited", "log_unavailable"] as const;
+const ALWAYS = ["rate_limited", "log_unavailable"] as const;
 
 const sandboxExample = (data: unknown) => ({
   data,

@@ -3,15 +3,16 @@
  * reading the log, projected in the rows of the view `events` as they stand. Where they differ the log is read and the events are named.
  */
 
-import { setImmediate as otherWork } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as otherWork } from "node:timers/promises";
 import { canonicalEventId } from "../../event/formats.ts";
 import {
+  ACCEPTED_FLUSH_MS,
   DEAD_LETTERS_LISTED_MAX,
   RECONCILED_EVENTS_NAMED_MAX,
   RECONCILED_RECORDS_READ_MAX,
   RECONCILED_SEQUENCES_PER_TURN,
 } from "../../limits.ts";
-import type { AcceptedCounts, Hour } from "../../log/accepted-counts.ts";
+import { type AcceptedCounts, type Hour, hourOf } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { decodeRecord } from "../../log/record.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
@@ -87,6 +88,35 @@ export const reconcile = async (
       balances.push(await balanceOf(dependencies, { tenant, hour, row, count }));
   }
   return balances;
+};
+
+/** The next time that counts are handed on, and as long again for the broker. */
+const COUNTS_WAIT_MS_MAX = 2 * ACCEPTED_FLUSH_MS;
+const COUNTS_POLL_MS = ACCEPTED_FLUSH_MS / 10;
+
+/**
+ * As `reconcile`, for who asks about what was written a moment ago: front ends hand on what they counted once in ACCEPTED_FLUSH_MS, and until then it looks as though
+ * nobody had been told. What came meanwhile may look so again. `deadline` by `performance.now()`.
+ */
+export const reconcileCounted = async (
+  dependencies: ReconciliationDependencies,
+  tenant: string,
+  hours: readonly Hour[],
+  { now, deadline }: { readonly now: Date; readonly deadline: number },
+): Promise<readonly HourBalance[]> => {
+  const balances = await reconcile(dependencies, tenant, hours);
+  const last = balances.at(-1);
+  if (!last || last.hour < hourOf(new Date(now.getTime() - COUNTS_WAIT_MS_MAX).toISOString()))
+    return balances;
+  const { hour, stored } = last;
+  const waitsUntil = Math.min(deadline, performance.now() + COUNTS_WAIT_MS_MAX);
+  let count = last.accepted ?? 0;
+  while (count < stored && performance.now() < waitsUntil) {
+    await delay(COUNTS_POLL_MS);
+    count = (await dependencies.accepted.read(tenant, [hour])).get(hour) ?? 0;
+  }
+  if (count === (last.accepted ?? 0)) return balances;
+  return [...balances.slice(0, -1), ...(await reconcile(dependencies, tenant, [hour]))];
 };
 
 const balanceOf = async (
