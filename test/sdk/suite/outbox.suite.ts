@@ -14,10 +14,11 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
 import { createDeadLetterFile, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
-import { createFileOutbox } from "../../../src/sdk/file-outbox.ts";
+import { createFileOutbox, type SyncPolicy } from "../../../src/sdk/file-outbox.ts";
 import { FileSync } from "../../../src/sdk/file-sync.ts";
 import { isAbandoned, takeLease } from "../../../src/sdk/lease.ts";
 import { RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
@@ -34,12 +35,17 @@ const decoder = new TextDecoder();
 const entry = (number: number, size: number): Uint8Array => encoder.encode(`${number} ${"x".repeat(size)}`);
 const numberIn = (bytes: Uint8Array): number => Number.parseInt(decoder.decode(bytes), 10);
 
-const openFile = (directory: string, failures: string[] = [], adoptIntervalMs = 60_000) =>
+const openFile = (
+  directory: string,
+  failures: string[] = [],
+  adoptIntervalMs = 60_000,
+  sync: SyncPolicy = "never",
+) =>
   createFileOutbox({
     directory,
     adoptIntervalMs,
     bytesMax: BYTES_MAX,
-    sync: "never",
+    sync,
     onUnreadable: (bytes) => failures.push(`unreadable ${bytes.length}`),
     onLost: (events, reason) => failures.push(`lost ${events}: ${reason}`),
     onFailure: (reason) => failures.push(reason),
@@ -536,3 +542,44 @@ test("postponed entries wait for their time, and the others go first; hastened t
       await outbox.close();
     }
   }));
+
+test("an outbox that was full takes events again once what it held has its outcome", () =>
+  withFolder(async (directory) => {
+    for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
+      const fill = (): number => {
+        let kept = 0;
+        while (outbox.append(entry(kept, 1000)).kind === "kept") kept++;
+        return kept;
+      };
+      const first = fill();
+      assert.ok(first > 50);
+      for (let left = first; left > 0; ) {
+        const taken = await outbox.take({ events: 10, bytes: BYTES_MAX });
+        assert.ok(taken);
+        taken.settle([...taken.entries.keys()]);
+        left -= taken.entries.length;
+      }
+      assert.equal(fill(), first);
+      await outbox.close();
+    }
+  }));
+
+for (const sync of ["always", "never"] as const)
+  test(`events of one turn are synced together right after it where that is asked for (${sync})`, () =>
+    withFolder(async (directory) => {
+      const { sync: original } = FileSync.prototype;
+      let syncs = 0;
+      FileSync.prototype.sync = function counted() {
+        syncs++;
+        return original.call(this);
+      };
+      try {
+        const outbox = openFile(directory, [], 60_000, sync);
+        for (let number = 0; number < 3; number++) outbox.append(entry(number, 0));
+        for (let turn = 0; turn < 3; turn++) await setImmediate();
+        assert.equal(syncs, sync === "always" ? 1 : 0);
+        await outbox.close();
+      } finally {
+        FileSync.prototype.sync = original;
+      }
+    }));
