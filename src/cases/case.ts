@@ -180,6 +180,8 @@ const FOLLOWS_OBJECTION: readonly string[] = [
   "objection.resolved",
 ];
 
+const standingAs = ({ standsAs, id }: Fact): string => standsAs ?? id;
+
 /** What was opened, by its id; of several events that open one the first. */
 const openedBy = (
   facts: readonly Fact[],
@@ -256,7 +258,7 @@ const objectionsOf = (facts: readonly Fact[], decisionOf: DecisionFinder): reado
   const received = openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id);
   const members = grouped(facts, (fact) => {
     if (fact.links.objection !== undefined) return fact.links.objection;
-    return FOLLOWS_OBJECTION.includes(fact.type) ? (meantBy(fact, received) ?? fact.id) : undefined;
+    return FOLLOWS_OBJECTION.includes(fact.type) ? (meantBy(fact, received) ?? standingAs(fact)) : undefined;
   });
   return [...members].map(([id, own]) => {
     const opening = received.get(id);
@@ -382,7 +384,7 @@ const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
   );
   const members = grouped(facts, (fact) => {
     if (fact.links.incident !== undefined) return fact.links.incident;
-    return follows(fact) ? (meantBy(fact, detected) ?? fact.id) : undefined;
+    return follows(fact) ? (meantBy(fact, detected) ?? standingAs(fact)) : undefined;
   });
   return [...members].map(([id, own]) => ({
     id,

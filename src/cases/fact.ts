@@ -23,6 +23,8 @@ export interface Fact {
   readonly tier?: string;
   readonly bases?: readonly string[];
   readonly links: Links;
+  /** Under which name it stands in a register where it goes on with something and nothing is found that it may mean; else under its own id. */
+  readonly standsAs?: string;
   /** From `metadata`, as text. */
   readonly says: Readonly<Partial<Record<Said, string>>>;
 }
@@ -113,10 +115,16 @@ const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: Ev
   const links: Writable<Links> = {};
   if (correlationId !== null) links.correlation = correlationId;
   if (decision !== undefined) links.decision = canonicalEventId(decision);
-  if (objection !== undefined) links.objection = canonicalEventId(objection);
-  if (incident !== undefined) links.incident = canonicalEventId(incident);
+  if (objection !== undefined) links.objection = canonicalEventId(withoutPrefix(objection));
+  if (incident !== undefined) links.incident = canonicalEventId(withoutPrefix(incident));
   return links;
 };
+
+/** The name of what only its event can name, for registers (projections/cases/nodes.ts). */
+export const nameByEvent = ({ id }: Pick<Fact, "id">): string => `event:${id}`;
+
+/** Who has such a name from a register means the event, so that no event gives one of them to anything. */
+const withoutPrefix = (name: string): string => name.replace(/^(?:event:)+(?=.)/s, "");
 
 /** By the time of the event; among equal times by its id. */
 export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "id">): number => {

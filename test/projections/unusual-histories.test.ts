@@ -70,7 +70,7 @@ describe("one name for everything says nothing, in any order of arrival", () => 
     });
     const entries = await entriesAfter(list, events);
     expect(entries.map((entry) => entry[name]).sort()).toEqual(
-      events.map((_, index) => `evt_${index}`).sort(),
+      events.map((_, index) => `event:evt_${index}`).sort(),
     );
     const reversed = await entriesAfter(list, events, (messages) => messages.toReversed());
     const order = (some: typeof entries) =>
@@ -82,7 +82,8 @@ describe("one name for everything says nothing, in any order of arrival", () => 
 test("whatever is named by one name for everything, registers follow from the set of events, and no event is left out", async () => {
   const kinds = ["decision_id", "objection_id", "incident_id", "correlation_id"] as const;
   const types = [
-    ...["objection.received", "objection.resolved", "incident.detected", "incident.mitigated"],
+    ...["objection.received", "objection.acknowledged", "objection.resolved"],
+    ...["incident.detected", "incident.mitigated"],
     ...["decision.automated_decision_made", "decision.human_review_triggered", "transparency.notice_shown"],
   ];
   const said = fc.record({
@@ -101,7 +102,10 @@ test("whatever is named by one name for everything, registers follow from the se
       const named = kinds.flatMap((kind, at): (readonly [string, string])[] => {
         if (kind === hub) return isOfAll ? [[kind, "none"]] : [];
         const name = names[at] ?? 0;
-        return name < 50 ? [[kind, `${kind}-${name}`]] : [];
+        if (name >= 50) return [];
+        // What opened something is also referred to by its id, and by the name that a register has for it then.
+        const events = [`evt_${name * 3}`, `event:evt_${name * 3}`];
+        return [[kind, events[name % 5] ?? `${kind}-${name}`]];
       });
       const { correlation_id, ...metadata } = Object.fromEntries(named);
       const timestamp = new Date(Date.UTC(2027, 0, 1) + second * 1000).toISOString();

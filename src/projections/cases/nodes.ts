@@ -9,6 +9,7 @@ import {
   inOrder,
   type LinkKind,
   type Links,
+  nameByEvent,
   OBJECTION_RECEIVED,
   type Writable,
 } from "../../cases/fact.ts";
@@ -151,7 +152,7 @@ export const componentOf = (start: string, node: (name: string) => Node): readon
 /**
  * The facts of a case. An objection_id or incident_id that stands beside too many others connects nothing, so it names nothing either: what it would have named is
  * named by its own event, as if it had none. What else the facts of a hub name has cases of its own, so here it is named by the first event of the hub that names it.
- * Otherwise two cases would have a row of the same key in a register, and the last one to arrive would stay.
+ * These names are none that an event can give: two cases would have a row of the same key in a register, and the last one to arrive would stay.
  */
 export const factsOf = (names: readonly string[], node: (name: string) => Node): readonly Fact[] =>
   names.flatMap((name) => {
@@ -159,20 +160,8 @@ export const factsOf = (names: readonly string[], node: (name: string) => Node):
     return isHub(own) ? factsOfHub(name, own) : own.facts.map((fact) => withoutHubs(fact, node));
   });
 
-const withoutHubs = (fact: Fact, node: (name: string) => Node): Fact => {
-  const named = (kind: NamedKind, value: string): string | undefined => {
-    const own = node(nodeName(kind, value));
-    return isHub(own) || isOpenedInHub(value, own, node) ? ownName(kind, fact) : value;
-  };
-  return renamed(fact, named);
-};
-
-/** What has the id of the event that opened it may have been opened in a hub, whose cases have rows under the ids of its events. */
-const isOpenedInHub = (value: string, { neighbours }: Node, node: (name: string) => Node): boolean =>
-  neighbours.some((name) => {
-    const beside = node(name);
-    return isHub(beside) && beside.facts.some(({ id }) => id === value);
-  });
+const withoutHubs = (fact: Fact, node: (name: string) => Node): Fact =>
+  renamed(fact, (kind, value) => (isHub(node(nodeName(kind, value))) ? ownName(kind, fact) : value));
 
 /** The nodes beside a hub are not looked for: there may be any number of them. */
 const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
@@ -182,23 +171,26 @@ const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
       const value = fact.links[kind];
       if (value === undefined) continue;
       const name = nodeName(kind, value);
-      if (!firsts.has(name)) firsts.set(name, fact.id);
+      if (!firsts.has(name)) firsts.set(name, nameByEvent(fact));
     }
-  return facts.map((fact) =>
-    renamed(fact, (kind, value) => {
+  return facts.map((fact) => {
+    const named = renamed(fact, (kind, value) => {
       const name = nodeName(kind, value);
       return name === home ? ownName(kind, fact) : firsts.get(name);
-    }),
-  );
+    });
+    // What is named by its id has a case of its own as well.
+    return followedBy(fact) === undefined ? named : { ...named, standsAs: nameByEvent(fact) };
+  });
 };
 
 const NAMED_KINDS = ["objection", "incident"] as const;
 type NamedKind = (typeof NAMED_KINDS)[number];
 
 /** Of what opens something. */
-const ownName = (kind: NamedKind, { id, type }: Fact): string | undefined => {
-  const isOpening = kind === "objection" ? OBJECTION_RECEIVED.includes(type) : type === INCIDENT_DETECTED;
-  return isOpening ? id : undefined;
+const ownName = (kind: NamedKind, fact: Fact): string | undefined => {
+  const isOpening =
+    kind === "objection" ? OBJECTION_RECEIVED.includes(fact.type) : fact.type === INCIDENT_DETECTED;
+  return isOpening ? nameByEvent(fact) : undefined;
 };
 
 const renamed = (fact: Fact, nameOf: (kind: NamedKind, value: string) => string | undefined): Fact => {
@@ -211,5 +203,8 @@ const renamed = (fact: Fact, nameOf: (kind: NamedKind, value: string) => string 
     if (name === undefined) delete links[kind];
     else links[kind] = name;
   }
-  return links ? { ...fact, links } : fact;
+  if (links === undefined) return fact;
+  return followedBy(fact) === undefined
+    ? { ...fact, links, standsAs: nameByEvent(fact) }
+    : { ...fact, links };
 };
