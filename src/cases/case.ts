@@ -116,16 +116,15 @@ const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<str
 const isReviewCompleted = ({ type }: Fact): boolean =>
   type === "decision.human_review_completed" || type === "human_review";
 export const NOTICE_TYPES: readonly string[] = ["transparency.notice_shown", "disclosure_shown"];
-export const isNoticeShown = ({ type }: Fact): boolean => NOTICE_TYPES.includes(type);
-const isNoticeDismissed = ({ type }: Fact): boolean => type === "transparency.notice_dismissed";
-const isNoticeAnswer = (fact: Fact): boolean =>
+type Typed = Pick<Fact, "type">;
+export const isNoticeShown = ({ type }: Typed): boolean => NOTICE_TYPES.includes(type);
+const isNoticeDismissed = ({ type }: Typed): boolean => type === "transparency.notice_dismissed";
+const isNoticeAnswer = (fact: Typed): boolean =>
   isNoticeDismissed(fact) || fact.type === "disclosure_acknowledged";
+export const isNotice = (fact: Typed): boolean => isNoticeShown(fact) || isNoticeAnswer(fact);
 /** What a register has also where it names nothing: it is a case of its own (projections/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>
-  isNoticeShown(fact) ||
-  isNoticeAnswer(fact) ||
-  isReviewCompleted(fact) ||
-  fact.type === "decision.human_review_triggered";
+  isNotice(fact) || isReviewCompleted(fact) || fact.type === "decision.human_review_triggered";
 
 /** What the event goes on with and does not name: where nothing is found that it may mean, it stands in that register under its own id. */
 export const followedBy = ({ type, links }: Fact): "objection" | "incident" | undefined => {

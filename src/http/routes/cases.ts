@@ -182,7 +182,7 @@ const Timeline = Type.Array(
     event: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   }),
   {
-    description: `The events in the order of their own times, up to ${CASE_FACTS_MAX} per name they refer to.`,
+    description: `The events in the order of their own times, up to ${CASE_FACTS_MAX} per name they refer to. Of more, what is said of objections, explanations, reviews, reversals and incidents stays first of all, then notices, then decisions, then all else, and of each the earliest; the first decision and the first notice always.`,
   },
 );
 

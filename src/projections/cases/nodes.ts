@@ -14,6 +14,7 @@ import {
   type Writable,
 } from "../../cases/fact.ts";
 import { factFrom, type StoredFact, storedFact } from "../../cases/stored-fact.ts";
+import { FIRST_STAYS, type Weight, weightOf } from "../../cases/weight.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
@@ -26,8 +27,13 @@ export interface Node {
   readonly neighbours: readonly string[];
 }
 
+/** By what it is decided which facts of a name are kept. */
+interface Place extends Pick<Fact, "at" | "id" | "sequence"> {
+  readonly weight: Weight;
+}
+
 /** Of a fact whose case has expired its place among the others is left, so that the same ones are kept as without retention. */
-export interface GoneFact extends Pick<Fact, "at" | "id" | "sequence"> {
+export interface GoneFact extends Place {
   /** The least sequence of the case that went: what went together has the same one, and nothing else has. */
   readonly with: Sequence;
 }
@@ -87,21 +93,32 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
 
 const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "[]" : JSON.stringify(items));
 
-/** The earliest facts stay, whatever came first. */
+/** Of too many facts those stay that weigh most, and of these the earliest, whatever came first. */
 export const withFact = (node: Node, fact: Fact): Node => {
   const { facts, gone, neighbours } = node;
   const events = node.events + 1;
   const last = facts.at(-1);
   const isLast = last === undefined || inOrder(last, fact) < 0;
-  if (facts.length + gone.length < CASE_FACTS_MAX)
-    return { events, facts: isLast ? [...facts, fact] : [...facts, fact].sort(inOrder), gone, neighbours };
-  const lastGone = gone.at(-1);
-  if (lastGone !== undefined && (last === undefined || inOrder(last, lastGone) < 0)) {
-    if (inOrder(lastGone, fact) < 0) return { events, facts, gone, neighbours };
-    return { events, facts: [...facts, fact].sort(inOrder), gone: gone.slice(0, -1), neighbours };
-  }
-  if (isLast) return { events, facts, gone, neighbours };
-  return { events, facts: [...facts.slice(0, -1), fact].sort(inOrder), gone, neighbours };
+  const more = isLast ? [...facts, fact] : [...facts, fact].sort(inOrder);
+  if (more.length + gone.length <= CASE_FACTS_MAX) return { events, facts: more, gone, neighbours };
+  const least = leastOf([...more.map(placeOf), ...gone])?.id;
+  if (fact.id === least) return { events, facts, gone, neighbours };
+  const isKept = ({ id }: Pick<Fact, "id">): boolean => id !== least;
+  return { events, facts: more.filter(isKept), gone: gone.filter(isKept), neighbours };
+};
+
+const leastOf = (places: readonly Place[]): Place | undefined => {
+  const ordered = [...places].sort(inOrder);
+  const firsts = FIRST_STAYS.map((weight) => ordered.find((place) => place.weight === weight));
+  let least: Place | undefined;
+  for (const place of ordered)
+    if (!firsts.includes(place) && (least === undefined || place.weight >= least.weight)) least = place;
+  return least;
+};
+
+const placeOf = (fact: Fact): Place => {
+  const { at, id, sequence } = fact;
+  return { at, id, sequence, weight: weightOf(fact) };
 };
 
 /** Without the facts that `goneWith` has a sequence for. */
@@ -109,10 +126,9 @@ export const withoutFacts = (node: Node, goneWith: (fact: Fact) => Sequence | un
   const left: Fact[] = [];
   const gone = [...node.gone];
   for (const fact of node.facts) {
-    const { at, id, sequence } = fact;
     const expired = goneWith(fact);
     if (expired === undefined) left.push(fact);
-    else gone.push({ at, id, sequence, with: expired });
+    else gone.push({ ...placeOf(fact), with: expired });
   }
   return { ...node, facts: left, gone: gone.sort(inOrder) };
 };
