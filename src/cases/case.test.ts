@@ -36,6 +36,26 @@ test("what names no decision belongs to the nearest of its correlation: a notice
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
+test("a notice that names no decision is for all that are made from then on in its correlation, each as it was made first", () => {
+  const facts = [
+    made("d1", "10", "c"),
+    notice("n", "11"),
+    made("d2", "12", "c"),
+    { ...made("d3", "13", "c"), links: { decision: "d3" } },
+    { ...made("again", "14", "c"), links: { correlation: "c", decision: "d1" } },
+    { ...made("late", "15", "c"), links: { correlation: "c", decision: "d3" } },
+    made("beside", "16", "other"),
+  ];
+  const expected = {
+    d1: ["d1", "again"],
+    d2: ["n", "d2"],
+    d3: ["n", "d3", "late"],
+    beside: ["beside"],
+  };
+  expect(decisionsIn(...facts)).toEqual(expected);
+  expect(decisionsIn(...facts.toReversed())).toEqual(expected);
+});
+
 test("where one decision was made, or only one is named, it is meant", () => {
   expect(decisionsIn(notice("late", "11"), made("d", "10", "other"))).toEqual({ d: ["d", "late"] });
   const named = fact("r decision.decision_reversed 12", { decision: "d" });

@@ -64,6 +64,14 @@ export const DECISION_MADE = "decision.automated_decision_made";
 export const OBJECTION_RECEIVED: readonly string[] = ["objection.received", "objection"];
 export const INCIDENT_DETECTED = "incident.detected";
 
+export const NOTICE_TYPES: readonly string[] = ["transparency.notice_shown", "disclosure_shown"];
+type Typed = Pick<Fact, "type">;
+export const isNoticeShown = ({ type }: Typed): boolean => NOTICE_TYPES.includes(type);
+export const isNoticeDismissed = ({ type }: Typed): boolean => type === "transparency.notice_dismissed";
+export const isNoticeAnswer = (fact: Typed): boolean =>
+  isNoticeDismissed(fact) || fact.type === "disclosure_acknowledged";
+export const isNotice = (fact: Typed): boolean => isNoticeShown(fact) || isNoticeAnswer(fact);
+
 export const factOf = (facts: EventFacts, sequence: Sequence): Fact => {
   const { metadata, assetVersion, subjectHash, riskTier, legalBases } = facts;
   const fact: Writable<Fact> = {

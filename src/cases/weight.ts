@@ -1,6 +1,5 @@
 /** What says more of a case than other things, for a name with more events than are kept. */
-import { isNotice } from "./case.ts";
-import { DECISION_MADE, type Fact } from "./fact.ts";
+import { DECISION_MADE, type Fact, isNotice } from "./fact.ts";
 
 /** The less, the heavier. */
 export type Weight = (typeof WEIGHTS)[keyof typeof WEIGHTS];

@@ -50,7 +50,7 @@ test("a correlation that few decisions share connects them; one that a whole bat
     },
   ];
   const few = await viewOf(share(3));
-  expect(few.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(1);
+  expect(few.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(3);
   const many = await viewOf(share(CASE_NEIGHBOURS_MAX + 40));
   expect(many.decisions).toHaveLength(CASE_NEIGHBOURS_MAX + 40);
   expect(many.decisions.every(({ notice_at }) => notice_at === null)).toBe(true);

@@ -1,8 +1,8 @@
 /** One case and one decision, from the first notice to the last word, with what is missing named. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { type Decision, isNoticeShown } from "../../cases/case.ts";
-import { type Fact, timeOf } from "../../cases/fact.ts";
+import type { Decision } from "../../cases/case.ts";
+import { type Fact, isNoticeShown, timeOf } from "../../cases/fact.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/clocks.ts";
