@@ -141,5 +141,18 @@ export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "
   return one.id < other.id ? -1 : 1;
 };
 
+const NO_BASES: readonly string[] = [];
+
+/** Legal bases that any of the facts names, each once. Mostly all of them name the same. */
+export const basesOf = (facts: readonly Fact[]): readonly string[] => {
+  let found = NO_BASES;
+  for (const { bases } of facts) {
+    if (bases === undefined) continue;
+    if (found.length === 0) found = bases;
+    else if (!bases.every((basis) => found.includes(basis))) found = [...new Set([...found, ...bases])];
+  }
+  return found;
+};
+
 /** As RFC 3339. */
 export const timeOf = ({ at }: Pick<Fact, "at">): string => `${at}Z`;

@@ -8,7 +8,7 @@ import {
   type Objection,
   type Review,
 } from "../cases/case.ts";
-import { type Fact, timeOf } from "../cases/fact.ts";
+import { basesOf, type Fact, timeOf } from "../cases/fact.ts";
 import { timeKey } from "../event/formats.ts";
 import { dateIn, type Limit, lastDayBegins, limitEnd } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
@@ -122,16 +122,6 @@ const isInForce = (rule: Deadline, startedAt: string, named: readonly Fact[]): b
 };
 
 const NONE: readonly never[] = [];
-
-const basesOf = (named: readonly Fact[]): readonly string[] => {
-  let found: readonly string[] | undefined;
-  for (const { bases } of named) {
-    if (bases === undefined) continue;
-    if (found !== undefined) return named.flatMap((fact) => fact.bases ?? []);
-    found = bases;
-  }
-  return found ?? NONE;
-};
 
 /** A law applies from a day on, as its own zone counts days. Zones are within a day of UTC, so mostly the date there tells. */
 const isFrom = (appliesFrom: string, startedAt: string, zone: string): boolean => {

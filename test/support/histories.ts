@@ -1010,7 +1010,8 @@ const liveHiring = (world: World, asset: Asset, begin: number): void => {
   // One notice of an application, and what is decided in it: once before, and too early, and in time.
   const correlation_id = `application_${asset.id}`;
   const noticeAt = begin + (30 + chance.below(60)) * DAY_MS + chance.below(DAY_MS / 1000) * 1000;
-  const notice = { at: noticeAt, id: say(world, asset, "disclosure_shown", noticeAt, { correlation_id }) };
+  const of = { correlation_id, legal_bases: ["eu_ai_act_art_50"] };
+  const notice = { at: noticeAt, id: say(world, asset, "disclosure_shown", noticeAt, of) };
   world.notices.push({
     ...NO_NOTICE,
     notice_id: notice.id,
@@ -1023,6 +1024,8 @@ const liveHiring = (world: World, asset: Asset, begin: number): void => {
     const at = noticeAt + days * DAY_MS;
     const decisionId = `application_${asset.id}_${days}`;
     hired(world, asset, { at, decisionId, notice: days < 0 ? undefined : notice, correlation_id });
+    // The notice names a law that the decisions do not.
+    if (days >= 0) count(world, asset, "eu_ai_act_art_50", "notice", "met");
     countAudit(world, asset, own, at);
   }
 };

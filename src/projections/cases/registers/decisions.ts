@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Decision } from "../../../cases/case.ts";
+import { basesOf } from "../../../cases/fact.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
@@ -24,7 +25,7 @@ export const DECISIONS = {
     notice_at: NULLABLE_TEXT,
     /** Its event_id; with the legal bases it is evidence of a duty (coverage/evidence.ts). */
     notice_event_id: NULLABLE_TEXT,
-    /** JSON array, as the decision named them. */
+    /** JSON array: those that the decision names, and what belongs to it. */
     legal_bases: TEXT,
     explanation_at: NULLABLE_TEXT,
     review_triggered_at: NULLABLE_TEXT,
@@ -81,6 +82,7 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
   }
   const open = openOf(decision, view.obligations);
   const missing = missingSteps(decision, open);
+  const bases = basesOf(facts);
   const notice = notices.find(({ at }) => made === undefined || at <= made.at);
   return {
     tenant: view.tenant,
@@ -95,7 +97,7 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
     outcome: made?.says.outcome ?? null,
     notice_at: notice?.at ?? null,
     notice_event_id: notice?.id ?? null,
-    legal_bases: made?.bases === undefined ? "[]" : JSON.stringify(made.bases),
+    legal_bases: bases.length === 0 ? "[]" : JSON.stringify(bases),
     explanation_at: explanations[0]?.at ?? null,
     review_triggered_at: reviews.find(({ triggered }) => triggered)?.triggered?.at ?? null,
     review_completed_at: reviews.findLast(({ completed }) => completed)?.completed?.at ?? null,
