@@ -211,6 +211,39 @@ const undecided = (facts: readonly Fact[], reviews: readonly Review[]): Answers 
   };
 };
 
+/** What tells the person the decision's grounds: an explanation that is about no other objection. */
+const explanationAfter = (
+  received: Fact,
+  { id, facts }: Objection,
+  explanations: readonly Fact[],
+): Fact | undefined => {
+  const after = since(received);
+  return earlier(
+    explanations.find((fact) => after(fact) && (fact.links.objection ?? id) === id),
+    facts.find((fact) => fact.type === "decision.explanation_provided" && after(fact)),
+  );
+};
+
+const reasonedDenialAfter = (received: Fact, { facts }: Objection): Fact | undefined => {
+  const after = since(received);
+  return facts.find(
+    (fact) =>
+      fact.type === "objection.resolved" && after(fact) && isDenied(fact) && fact.says.reason !== undefined,
+  );
+};
+
+const EXPLANATION_REQUEST = "explanation_request";
+
+/** Whether it asks for an explanation, under whatever law, and got neither that nor the reason of a denial. */
+export const lacksExplanation = (objection: Objection, explanations: readonly Fact[]): boolean => {
+  const { received } = objection;
+  return (
+    received?.says.objection_type === EXPLANATION_REQUEST &&
+    explanationAfter(received, objection, explanations) === undefined &&
+    reasonedDenialAfter(received, objection) === undefined
+  );
+};
+
 const objectionStarts = (objection: Objection, decision: Answers): readonly Start[] => {
   const { id, received, facts } = objection;
   // What stopped a clock once did so for ever, whatever is resolved again later: of each kind the first counts.
@@ -233,11 +266,8 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
   if (!received) return denial();
   const after = since(received);
   const result = resolutions.find(after);
-  const denied = resolutions.find((fact) => after(fact) && isDenied(fact) && fact.says.reason !== undefined);
-  const explained = earlier(
-    decision.explanations.find((fact) => after(fact) && (fact.links.objection ?? id) === id),
-    facts.find((fact) => fact.type === "decision.explanation_provided" && after(fact)),
-  );
+  const denied = reasonedDenialAfter(received, objection);
+  const explained = explanationAfter(received, objection, decision.explanations);
   const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
   const redone = earlier(
     decision.reversals.find(after),
@@ -255,7 +285,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
   });
   const ofType = (): Start => {
     switch (received.says.objection_type) {
-      case "explanation_request":
+      case EXPLANATION_REQUEST:
         return start("PIPA-EXPL", earlier(explained, denied));
       case "automated_decision_refusal":
         return start("PIPA-REFUSE", earlier(denied, answeredAfter));

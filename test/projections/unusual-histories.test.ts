@@ -200,6 +200,26 @@ test("what resolves an objection to one decision is not taken for the answer to 
   ]);
 });
 
+test.each(["pipa_37_2_kr", "gdpr_art_22", "eu_ai_act_art_86"])(
+  "an explanation that a person asked for and did not get is missing, under %s as under any law",
+  async (law) => {
+    const about = { decision_id: "d", objection_id: "o" };
+    const missingAfter = async (type: string, said: object) => {
+      const [entry] = await entriesAfter(decisionList, [
+        ["decision.automated_decision_made", "2027-01-01T00:00:00Z", about, { legal_bases: [law] }],
+        ["objection.received", "2027-01-02T00:00:00Z", { ...about, objection_type: "explanation_request" }],
+        [type, "2027-01-03T00:00:00Z", { ...about, ...said }],
+      ]);
+      return JSON.stringify(entry?.missing).includes('"explanation"');
+    };
+    expect(await missingAfter("objection.acknowledged", {})).toBe(true);
+    expect(await missingAfter("objection.resolved", { resolution: "upheld" })).toBe(true);
+    expect(await missingAfter("objection.resolved", { resolution: "denied" })).toBe(true);
+    expect(await missingAfter("objection.resolved", { resolution: "denied", reason: "no" })).toBe(false);
+    expect(await missingAfter("decision.explanation_provided", {})).toBe(false);
+  },
+);
+
 test("a word of a customer that every object has as a member is a word like any other", async () => {
   for (const word of ["constructor", "__proto__", "toString"]) {
     const said = (name: string) => JSON.parse(`{"${name}":"${word}"}`);

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Decision } from "../../../cases/case.ts";
 import { basesOf } from "../../../cases/fact.ts";
-import type { Obligation } from "../../../obligations/clocks.ts";
+import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
@@ -54,13 +54,17 @@ const openOf = ({ id }: Decision, obligations: readonly Obligation[]): readonly 
 
 /** Steps of a decision that the log should hold and does not. */
 const missingSteps = (
-  { made, notices, objections, reviews }: Decision,
+  { made, notices, explanations, objections, reviews }: Decision,
   open: readonly Obligation[],
 ): readonly string[] => {
   const steps: string[] = [];
   if (made === undefined) steps.push("decision");
   else if (!notices.some(({ at }) => at <= made.at)) steps.push("notice");
-  if (open.some(({ deadline }) => EXPLANATION_DUE.includes(deadline))) steps.push("explanation");
+  if (
+    open.some(({ deadline }) => EXPLANATION_DUE.includes(deadline)) ||
+    objections.some((objection) => lacksExplanation(objection, explanations))
+  )
+    steps.push("explanation");
   if (objections.some(({ received }) => received === undefined)) steps.push("objection");
   if (objections.some(({ resolved }) => resolved === undefined)) steps.push("objection_resolution");
   if (reviews.some(({ completed }) => completed === undefined)) steps.push("human_review");
@@ -68,7 +72,8 @@ const missingSteps = (
   return steps;
 };
 
-const EXPLANATION_DUE: readonly string[] = ["PIPA-EXPL", "CIA-EXPL", "CO-ADVERSE"];
+/** Also where nobody asks for one by name. */
+const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE"];
 
 const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | undefined => {
   const { id, made, notices, explanations, reviews, reversals, objections, facts } = decision;
@@ -123,7 +128,7 @@ export const decisionList: List = {
   json: {
     missing: Type.Array(Type.String(), {
       description:
-        "Steps that the log does not hold. `notice`: no notice that names the decision or its case was shown before it; one that names neither is looked for in `/v1/decisions/{decision_id}` alone.",
+        "Steps that the log does not hold. `notice`: no notice that names the decision or its case was shown before it; one that names neither is looked for in `/v1/decisions/{decision_id}` alone. `explanation`: a law with a limit asks for one, or a person did, and got neither it nor the reason of a denial.",
     }),
   },
 };
