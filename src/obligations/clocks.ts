@@ -8,7 +8,7 @@ import {
   type Objection,
   type Review,
 } from "../cases/case.ts";
-import { basesOf, type Fact, timeOf } from "../cases/fact.ts";
+import { basesOf, type Fact, OBJECTION_RECEIVED, timeOf } from "../cases/fact.ts";
 import { timeKey } from "../event/formats.ts";
 import { dateIn, type Limit, lastDayBegins, limitEnd } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
@@ -198,6 +198,10 @@ const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
 
 const isDenied = (fact: Fact): boolean => fact.says.resolution === "denied";
 
+/** Of the objection itself, as it is dealt with: a review has a reason of its own, and so has a person who objects. */
+const tellsReason = ({ type, says }: Fact): boolean =>
+  type.startsWith("objection.") && !OBJECTION_RECEIVED.includes(type) && says.reason !== undefined;
+
 type Answers = Pick<Decision, "explanations" | "reversals" | "reviews" | "facts">;
 
 /** Where no decision is named, what answers in the same case. */
@@ -257,7 +261,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
           {
             deadline: "PIPA-DENY",
             by: refusal,
-            stop: [refusal, ...facts.filter(since(refusal))].find(({ says }) => says.reason !== undefined),
+            stop: [refusal, ...facts.filter(since(refusal))].find(tellsReason),
             named,
             about,
           },
