@@ -170,6 +170,19 @@ describe("what is named by the id of an event is one thing, in any order of arri
     for (const other of others) expect(other).toEqual(found ?? []);
   });
 
+  test("that of what names no objection, and an incident by a name for everything", async () => {
+    const incidents = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index): Sent => {
+      return ["incident.detected", "2027-01-01T00:00:00Z", { incident_id: "none", decision_id: `d${index}` }];
+    });
+    const about = { incident_id: "none", decision_id: "d0" };
+    const found = await entriesAfter(objectionList, [
+      ["objection.acknowledged", "2027-01-02T00:00:00Z", about],
+      ["objection.resolved", "2027-01-03T00:00:00Z", { objection_id: "evt_0" }],
+      ...incidents,
+    ]);
+    expect(found).toMatchObject([{ objection_id: "evt_0", acknowledged_at: "2027-01-02T00:00:00Z" }]);
+  });
+
   test("in any case of its letters, where it is a UUID", async () => {
     const id = "0198C0DE-AAAA-7000-8000-00000000000A";
     const events: readonly Sent[] = [
