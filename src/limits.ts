@@ -203,7 +203,7 @@ export const OUTCOME_ASSETS_MAX = 64;
 /** Of one asset its newest decisions, and its newest duties, in which three examples of evidence are looked for; its audits are all read, so many rows at a time. */
 export const EVIDENCE_ROWS_MAX = 50;
 export const AUDIT_ROWS_PER_READ = 500;
-/** Events that a case keeps per name they refer to, the earliest ones. Far above a case; it bounds one name used for everything. */
+/** Events that a case keeps per name they refer to, those that say most of it (src/cases/weight.ts) and of these the earliest. It bounds a long conversation, and one name used for everything. */
 export const CASE_FACTS_MAX = 256;
 /** Names that one name may stand beside before it counts as used for everything and connects nothing. */
 export const CASE_NEIGHBOURS_MAX = 64;

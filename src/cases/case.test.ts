@@ -36,6 +36,26 @@ test("what names no decision belongs to the nearest of its correlation: a notice
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
+test("a notice that names no decision is for all that are made from then on in its correlation, each as it was made first", () => {
+  const facts = [
+    made("d1", "10", "c"),
+    notice("n", "11"),
+    made("d2", "12", "c"),
+    { ...made("d3", "13", "c"), links: { decision: "d3" } },
+    { ...made("again", "14", "c"), links: { correlation: "c", decision: "d1" } },
+    { ...made("late", "15", "c"), links: { correlation: "c", decision: "d3" } },
+    made("beside", "16", "other"),
+  ];
+  const expected = {
+    d1: ["d1", "again"],
+    d2: ["n", "d2"],
+    d3: ["n", "d3", "late"],
+    beside: ["beside"],
+  };
+  expect(decisionsIn(...facts)).toEqual(expected);
+  expect(decisionsIn(...facts.toReversed())).toEqual(expected);
+});
+
 test("where one decision was made, or only one is named, it is meant", () => {
   expect(decisionsIn(notice("late", "11"), made("d", "10", "other"))).toEqual({ d: ["d", "late"] });
   const named = fact("r decision.decision_reversed 12", { decision: "d" });
@@ -44,7 +64,7 @@ test("where one decision was made, or only one is named, it is meant", () => {
   expect(decisionsIn(notice("n", "11"), named, another)).toEqual({ d: ["r"], x: ["x"] });
 });
 
-test("in the moment of a decision a notice is of that one, and so is an answer", () => {
+test("in the moment of a decision a notice is of that one and of later ones, and an answer of that one", () => {
   const facts = [
     made("d1", "10", "c"),
     made("d2", "12", "c"),
@@ -52,7 +72,7 @@ test("in the moment of a decision a notice is of that one, and so is an answer",
     explanation("e", "12"),
     made("d3", "14", "c"),
   ];
-  expect(decisionsIn(...facts)).toEqual({ d1: ["d1", "n"], d2: ["d2", "e"], d3: ["d3"] });
+  expect(decisionsIn(...facts)).toEqual({ d1: ["d1", "n"], d2: ["n", "d2", "e"], d3: ["n", "d3"] });
 });
 
 test("what names an objection belongs to the decision that this one names, whichever is nearer", () => {

@@ -3,7 +3,18 @@
  * a function of the set of facts: the order in which they arrived does not show.
  */
 import { instantKeyOf } from "../event/formats.ts";
-import { DECISION_MADE, type Fact, INCIDENT_DETECTED, inOrder, OBJECTION_RECEIVED } from "./fact.ts";
+import { type DecisionFinder, decisionFinder } from "./decision-finder.ts";
+import {
+  DECISION_MADE,
+  type Fact,
+  INCIDENT_DETECTED,
+  inOrder,
+  isNotice,
+  isNoticeAnswer,
+  isNoticeDismissed,
+  isNoticeShown,
+  OBJECTION_RECEIVED,
+} from "./fact.ts";
 
 export interface Decision {
   readonly id: string;
@@ -78,16 +89,14 @@ export interface Case {
 
 export const caseOf = (given: readonly Fact[]): Case => {
   const facts = areInOrder(given) ? given : [...given].sort(inOrder);
-  const decisionOf = decisionFinder(facts);
-  const objections = objectionsOf(facts, decisionOf);
+  const { nearest, told } = decisionFinder(facts);
+  const objections = objectionsOf(facts, nearest);
   const objectionDecision = decisionsByObjection(objections);
-  const belongsTo = (fact: Fact): string | undefined => {
-    const { decision, objection } = fact.links;
-    return (
-      decision ?? (objection === undefined ? undefined : objectionDecision.get(objection)) ?? decisionOf(fact)
-    );
-  };
-  const reviews = reviewsOf(facts, belongsTo);
+  const named = ({ links: { decision, objection } }: Fact): string | undefined =>
+    decision ?? (objection === undefined ? undefined : objectionDecision.get(objection));
+  const reviews = reviewsOf(facts, (fact) => named(fact) ?? nearest(fact));
+  const belongsTo = (fact: Fact): string | readonly string[] | undefined =>
+    named(fact) ?? (isNoticeShown(fact) ? told(fact) : nearest(fact));
   return {
     facts,
     decisions: decisionsOf({ facts, belongsTo, objections, reviews }),
@@ -115,17 +124,9 @@ const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<str
 
 const isReviewCompleted = ({ type }: Fact): boolean =>
   type === "decision.human_review_completed" || type === "human_review";
-export const NOTICE_TYPES: readonly string[] = ["transparency.notice_shown", "disclosure_shown"];
-export const isNoticeShown = ({ type }: Fact): boolean => NOTICE_TYPES.includes(type);
-const isNoticeDismissed = ({ type }: Fact): boolean => type === "transparency.notice_dismissed";
-const isNoticeAnswer = (fact: Fact): boolean =>
-  isNoticeDismissed(fact) || fact.type === "disclosure_acknowledged";
 /** What a register has also where it names nothing: it is a case of its own (projections/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>
-  isNoticeShown(fact) ||
-  isNoticeAnswer(fact) ||
-  isReviewCompleted(fact) ||
-  fact.type === "decision.human_review_triggered";
+  isNotice(fact) || isReviewCompleted(fact) || fact.type === "decision.human_review_triggered";
 
 /** What the event goes on with and does not name: where nothing is found that it may mean, it stands in that register under its own id. */
 export const followedBy = ({ type, links }: Fact): "objection" | "incident" | undefined => {
@@ -133,52 +134,13 @@ export const followedBy = ({ type, links }: Fact): "objection" | "incident" | un
   return FOLLOWS_INCIDENT.includes(type) && links.incident === undefined ? "incident" : undefined;
 };
 
-/** What belongs to a decision even where it only shares the correlation with it. */
-const ABOUT_DECISIONS =
-  /^(decision|objection|transparency)\.|^(objection|human_review|disclosure_|watermark_)/;
-
-type DecisionFinder = (fact: Fact) => string | undefined;
-
-/**
- * A fact that names no decision and no objection belongs to one of the same correlation, or of the case: a notice to the first decision from
- * then on, as it is shown beforehand; anything else to the last decision until then. Where there is none on that side, to the nearest.
- */
-const decisionFinder = (facts: readonly Fact[]): DecisionFinder => {
-  const made: Fact[] = [];
-  for (const fact of facts) if (fact.type === DECISION_MADE) made.push(fact);
-  const onlyNamed = onlyNamedIn(facts);
-  // Of one there is nothing to choose.
-  const find = made.length > 1 ? nearestOf(made) : () => made[0];
-  return (fact) => (ABOUT_DECISIONS.test(fact.type) ? (find(fact)?.links.decision ?? onlyNamed) : undefined);
-};
-
-/** The decision that is named, if no other one is. */
-const onlyNamedIn = (facts: readonly Fact[]): string | undefined => {
-  let only: string | undefined;
-  for (const { links } of facts) {
-    if (links.decision === undefined) continue;
-    if (only !== undefined && only !== links.decision) return undefined;
-    only = links.decision;
-  }
-  return only;
-};
-
-const nearestOf = (made: readonly Fact[]): ((fact: Fact) => Fact | undefined) => {
-  const byCorrelation = grouped(made, ({ links }) => links.correlation);
-  return (fact) => {
-    const { correlation } = fact.links;
-    const near = (correlation === undefined ? undefined : byCorrelation.get(correlation)) ?? made;
-    const after = near.find((each) => each.at >= fact.at);
-    const before = near.findLast((each) => each.at <= fact.at);
-    return isNoticeShown(fact) ? (after ?? before) : (before ?? after);
-  };
-};
-
 const FOLLOWS_OBJECTION: readonly string[] = [
   "objection.acknowledged",
   "objection.escalated",
   "objection.resolved",
 ];
+
+const standingAs = ({ standsAs, id }: Fact): string => standsAs ?? id;
 
 /** What was opened, by its id; of several events that open one the first. */
 const openedBy = (
@@ -191,15 +153,21 @@ const openedBy = (
   return opened;
 };
 
-/** Facts by what they belong to, each list in order, as the facts are. */
-const grouped = <Key>(facts: readonly Fact[], keyOf: (fact: Fact) => Key | undefined): Map<Key, Fact[]> => {
-  const groups = new Map<Key, Fact[]>();
-  for (const fact of facts) {
-    const key = keyOf(fact);
-    if (key === undefined) continue;
+/** Facts by what they belong to, which may be several things; each list in order, as the facts are. */
+const grouped = (
+  facts: readonly Fact[],
+  keyOf: (fact: Fact) => string | readonly string[] | undefined,
+): Map<string, Fact[]> => {
+  const groups = new Map<string, Fact[]>();
+  const add = (key: string, fact: Fact): void => {
     const group = groups.get(key);
     if (group) group.push(fact);
     else groups.set(key, [fact]);
+  };
+  for (const fact of facts) {
+    const keys = keyOf(fact);
+    if (typeof keys === "string") add(keys, fact);
+    else if (keys !== undefined) for (const key of keys) add(key, fact);
   }
   return groups;
 };
@@ -248,7 +216,10 @@ const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
   return notices;
 };
 
-const objectionsOf = (facts: readonly Fact[], decisionOf: DecisionFinder): readonly Objection[] => {
+const objectionsOf = (
+  facts: readonly Fact[],
+  decisionOf: DecisionFinder["nearest"],
+): readonly Objection[] => {
   // Most cases have none, and this is asked at every event.
   if (!facts.some(({ type, links }) => links.objection !== undefined || FOLLOWS_OBJECTION.includes(type)))
     return NONE;
@@ -256,7 +227,7 @@ const objectionsOf = (facts: readonly Fact[], decisionOf: DecisionFinder): reado
   const received = openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id);
   const members = grouped(facts, (fact) => {
     if (fact.links.objection !== undefined) return fact.links.objection;
-    return FOLLOWS_OBJECTION.includes(fact.type) ? (meantBy(fact, received) ?? fact.id) : undefined;
+    return FOLLOWS_OBJECTION.includes(fact.type) ? (meantBy(fact, received) ?? standingAs(fact)) : undefined;
   });
   return [...members].map(([id, own]) => {
     const opening = received.get(id);
@@ -329,7 +300,7 @@ const onlyCorrelationIn = (facts: readonly Fact[]): string => {
 
 const decisionsOf = (parts: {
   facts: readonly Fact[];
-  belongsTo: (fact: Fact) => string | undefined;
+  belongsTo: (fact: Fact) => string | readonly string[] | undefined;
   objections: readonly Objection[];
   reviews: readonly Review[];
 }): readonly Decision[] => {
@@ -382,7 +353,7 @@ const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
   );
   const members = grouped(facts, (fact) => {
     if (fact.links.incident !== undefined) return fact.links.incident;
-    return follows(fact) ? (meantBy(fact, detected) ?? fact.id) : undefined;
+    return follows(fact) ? (meantBy(fact, detected) ?? standingAs(fact)) : undefined;
   });
   return [...members].map(([id, own]) => ({
     id,

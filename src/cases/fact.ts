@@ -23,6 +23,8 @@ export interface Fact {
   readonly tier?: string;
   readonly bases?: readonly string[];
   readonly links: Links;
+  /** Under which name it stands in a register where it goes on with something and nothing is found that it may mean; else under its own id. */
+  readonly standsAs?: string;
   /** From `metadata`, as text. */
   readonly says: Readonly<Partial<Record<Said, string>>>;
 }
@@ -61,6 +63,14 @@ const SAID_BY_KEY: ReadonlyMap<string, { readonly name: Said; readonly rank: num
 export const DECISION_MADE = "decision.automated_decision_made";
 export const OBJECTION_RECEIVED: readonly string[] = ["objection.received", "objection"];
 export const INCIDENT_DETECTED = "incident.detected";
+
+export const NOTICE_TYPES: readonly string[] = ["transparency.notice_shown", "disclosure_shown"];
+type Typed = Pick<Fact, "type">;
+export const isNoticeShown = ({ type }: Typed): boolean => NOTICE_TYPES.includes(type);
+export const isNoticeDismissed = ({ type }: Typed): boolean => type === "transparency.notice_dismissed";
+export const isNoticeAnswer = (fact: Typed): boolean =>
+  isNoticeDismissed(fact) || fact.type === "disclosure_acknowledged";
+export const isNotice = (fact: Typed): boolean => isNoticeShown(fact) || isNoticeAnswer(fact);
 
 export const factOf = (facts: EventFacts, sequence: Sequence): Fact => {
   const { metadata, assetVersion, subjectHash, riskTier, legalBases } = facts;
@@ -113,16 +123,35 @@ const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: Ev
   const links: Writable<Links> = {};
   if (correlationId !== null) links.correlation = correlationId;
   if (decision !== undefined) links.decision = canonicalEventId(decision);
-  if (objection !== undefined) links.objection = canonicalEventId(objection);
-  if (incident !== undefined) links.incident = canonicalEventId(incident);
+  if (objection !== undefined) links.objection = canonicalEventId(withoutPrefix(objection));
+  if (incident !== undefined) links.incident = canonicalEventId(withoutPrefix(incident));
   return links;
 };
+
+/** The name of what only its event can name, for registers (projections/cases/nodes.ts). */
+export const nameByEvent = ({ id }: Pick<Fact, "id">): string => `event:${id}`;
+
+/** Who has such a name from a register means the event, so that no event gives one of them to anything. */
+const withoutPrefix = (name: string): string => name.replace(/^(?:event:)+(?=.)/s, "");
 
 /** By the time of the event; among equal times by its id. */
 export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "id">): number => {
   if (one.at !== other.at) return one.at < other.at ? -1 : 1;
   if (one.id === other.id) return 0;
   return one.id < other.id ? -1 : 1;
+};
+
+const NO_BASES: readonly string[] = [];
+
+/** Legal bases that any of the facts names, each once. Mostly all of them name the same. */
+export const basesOf = (facts: readonly Fact[]): readonly string[] => {
+  let found = NO_BASES;
+  for (const { bases } of facts) {
+    if (bases === undefined) continue;
+    if (found.length === 0) found = bases;
+    else if (!bases.every((basis) => found.includes(basis))) found = [...new Set([...found, ...bases])];
+  }
+  return found;
 };
 
 /** As RFC 3339. */

@@ -150,6 +150,14 @@ describe("of what is said several times", () => {
     expect(duties(received("appeal"), refusedSilently, upheldLate)["PIPA-DENY"]).toBeDefined();
   });
 
+  test.each(["objection.received", "decision.human_review_triggered", "decision.explanation_provided"])(
+    "a reason of %s is not the one of a refusal",
+    (type) => {
+      const later = fact(`l ${type} 2026-09-05T11:00:00Z`, { objection_id: "o1", reason: "its own" });
+      expect(duties(received("appeal"), refusedSilently, later)["PIPA-DENY"]?.status).toBe("open");
+    },
+  );
+
   test("an acknowledgement from before does not hide the one after", () => {
     const early = fact("a objection.acknowledged 2026-09-02T09:59:59Z", { objection_id: "o1" });
     const after = fact("b objection.acknowledged 2026-09-02T11:00:00Z", { objection_id: "o1" });

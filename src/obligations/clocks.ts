@@ -8,7 +8,7 @@ import {
   type Objection,
   type Review,
 } from "../cases/case.ts";
-import { type Fact, timeOf } from "../cases/fact.ts";
+import { basesOf, type Fact, OBJECTION_RECEIVED, timeOf } from "../cases/fact.ts";
 import { timeKey } from "../event/formats.ts";
 import { dateIn, type Limit, lastDayBegins, limitEnd } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
@@ -123,16 +123,6 @@ const isInForce = (rule: Deadline, startedAt: string, named: readonly Fact[]): b
 
 const NONE: readonly never[] = [];
 
-const basesOf = (named: readonly Fact[]): readonly string[] => {
-  let found: readonly string[] | undefined;
-  for (const { bases } of named) {
-    if (bases === undefined) continue;
-    if (found !== undefined) return named.flatMap((fact) => fact.bases ?? []);
-    found = bases;
-  }
-  return found ?? NONE;
-};
-
 /** A law applies from a day on, as its own zone counts days. Zones are within a day of UTC, so mostly the date there tells. */
 const isFrom = (appliesFrom: string, startedAt: string, zone: string): boolean => {
   const days = (Date.parse(startedAt.slice(0, appliesFrom.length)) - Date.parse(appliesFrom)) / DAY_MS;
@@ -208,6 +198,10 @@ const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
 
 const isDenied = (fact: Fact): boolean => fact.says.resolution === "denied";
 
+/** Of the objection itself, as it is dealt with: a review has a reason of its own, and so has a person who objects. */
+const tellsReason = ({ type, says }: Fact): boolean =>
+  type.startsWith("objection.") && !OBJECTION_RECEIVED.includes(type) && says.reason !== undefined;
+
 type Answers = Pick<Decision, "explanations" | "reversals" | "reviews" | "facts">;
 
 /** Where no decision is named, what answers in the same case. */
@@ -219,6 +213,39 @@ const undecided = (facts: readonly Fact[], reviews: readonly Review[]): Answers 
     reviews: reviews.filter(({ decisionId }) => decisionId === undefined),
     facts: NONE,
   };
+};
+
+/** What tells the person the decision's grounds: an explanation that is about no other objection. */
+const explanationAfter = (
+  received: Fact,
+  { id, facts }: Objection,
+  explanations: readonly Fact[],
+): Fact | undefined => {
+  const after = since(received);
+  return earlier(
+    explanations.find((fact) => after(fact) && (fact.links.objection ?? id) === id),
+    facts.find((fact) => fact.type === "decision.explanation_provided" && after(fact)),
+  );
+};
+
+const reasonedDenialAfter = (received: Fact, { facts }: Objection): Fact | undefined => {
+  const after = since(received);
+  return facts.find(
+    (fact) =>
+      fact.type === "objection.resolved" && after(fact) && isDenied(fact) && fact.says.reason !== undefined,
+  );
+};
+
+const EXPLANATION_REQUEST = "explanation_request";
+
+/** Whether it asks for an explanation, under whatever law, and got neither that nor the reason of a denial. */
+export const lacksExplanation = (objection: Objection, explanations: readonly Fact[]): boolean => {
+  const { received } = objection;
+  return (
+    received?.says.objection_type === EXPLANATION_REQUEST &&
+    explanationAfter(received, objection, explanations) === undefined &&
+    reasonedDenialAfter(received, objection) === undefined
+  );
 };
 
 const objectionStarts = (objection: Objection, decision: Answers): readonly Start[] => {
@@ -234,7 +261,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
           {
             deadline: "PIPA-DENY",
             by: refusal,
-            stop: [refusal, ...facts.filter(since(refusal))].find(({ says }) => says.reason !== undefined),
+            stop: [refusal, ...facts.filter(since(refusal))].find(tellsReason),
             named,
             about,
           },
@@ -243,11 +270,8 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
   if (!received) return denial();
   const after = since(received);
   const result = resolutions.find(after);
-  const denied = resolutions.find((fact) => after(fact) && isDenied(fact) && fact.says.reason !== undefined);
-  const explained = earlier(
-    decision.explanations.find((fact) => after(fact) && (fact.links.objection ?? id) === id),
-    facts.find((fact) => fact.type === "decision.explanation_provided" && after(fact)),
-  );
+  const denied = reasonedDenialAfter(received, objection);
+  const explained = explanationAfter(received, objection, decision.explanations);
   const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
   const redone = earlier(
     decision.reversals.find(after),
@@ -265,7 +289,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
   });
   const ofType = (): Start => {
     switch (received.says.objection_type) {
-      case "explanation_request":
+      case EXPLANATION_REQUEST:
         return start("PIPA-EXPL", earlier(explained, denied));
       case "automated_decision_refusal":
         return start("PIPA-REFUSE", earlier(denied, answeredAfter));

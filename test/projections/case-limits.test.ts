@@ -2,6 +2,9 @@
 import { expect, test } from "bun:test";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import { DECISIONS } from "../../src/projections/cases/registers/decisions.ts";
+import { HUMAN_REVIEWS } from "../../src/projections/cases/registers/human-reviews.ts";
+import { OBJECTIONS } from "../../src/projections/cases/registers/objections.ts";
+import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createChance } from "../support/histories.ts";
@@ -26,7 +29,13 @@ const viewOf = async (events: readonly object[], seed?: number) => {
   for (let start = 0; start < arriving.length; start += 50) {
     expect(await view.take(arriving.slice(start, start + 50))).toEqual([]);
   }
-  return { decisions: view.rows(DECISIONS), nodes: view.rows(CASE_NODES) };
+  return {
+    decisions: view.rows(DECISIONS),
+    objections: view.rows(OBJECTIONS),
+    obligations: view.rows(OBLIGATIONS),
+    reviews: view.rows(HUMAN_REVIEWS),
+    nodes: view.rows(CASE_NODES),
+  };
 };
 
 test("a correlation that few decisions share connects them; one that a whole batch shares does not", async () => {
@@ -41,9 +50,9 @@ test("a correlation that few decisions share connects them; one that a whole bat
     },
   ];
   const few = await viewOf(share(3));
-  expect(few.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(1);
+  expect(few.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(3);
   const most = await viewOf(share(CASE_NEIGHBOURS_MAX));
-  expect(most.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(1);
+  expect(most.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(CASE_NEIGHBOURS_MAX);
   const tooMany = await viewOf(share(CASE_NEIGHBOURS_MAX + 1));
   expect(tooMany.decisions.every(({ notice_at }) => notice_at === null)).toBe(true);
   const many = await viewOf(share(CASE_NEIGHBOURS_MAX + 40));
@@ -56,10 +65,59 @@ test("a name that every event bears keeps the earliest facts and counts them all
   const events = Array.from({ length: CASE_FACTS_MAX + 60 }, (_, index) =>
     decision(index, { metadata: { decision_id: "dec_same", outcome: index === 0 ? "denied" : "approved" } }),
   );
-  const { decisions, nodes } = await viewOf(events);
+  const view = await viewOf(events);
+  const { decisions, nodes } = view;
   expect(decisions).toMatchObject([{ decision_id: "dec_same", outcome: "denied" }]);
   const [node] = nodes;
   expect(node?.events).toBe(CASE_FACTS_MAX + 60);
   expect(JSON.parse(String(node?.facts))).toHaveLength(CASE_FACTS_MAX);
-  for (const seed of [1, 2]) expect(await viewOf(events, seed)).toEqual({ decisions, nodes });
+  for (const seed of [1, 2]) expect(await viewOf(events, seed)).toEqual(view);
+});
+
+/** What a person asks, and what is answered; and then, from before all of it, so many of something else. */
+const withBefore = (crowd: number, event_type: string, named: object) => {
+  const metadata = { objection_type: "explanation_request", outcome: "denied", resolution: "upheld" };
+  const say = (type: string, minute: number) => ({
+    ...decision(minute, { metadata: { ...metadata, ...named }, correlation_id: "c" }),
+    event_type: type,
+    event_id: `evt_${type}_${minute}`,
+  });
+  const asked = ["received", "acknowledged", "resolved"].map((step, at) =>
+    say(`objection.${step}`, 1000 + at),
+  );
+  const reviewed = ["triggered", "completed"].map((step, at) =>
+    say(`decision.human_review_${step}`, 1010 + at),
+  );
+  const explained = say("decision.explanation_provided", 1001);
+  const before = Array.from({ length: crowd }, (_, index) => say(event_type, index));
+  return [...asked, explained, ...reviewed, ...before];
+};
+
+test.each([
+  ["answers of a model", "ai_inference", {}],
+  ["notices", "disclosure_shown", {}],
+  ["decisions of one name", "decision.automated_decision_made", { decision_id: "d" }],
+])("however many %s there were before, what is said of an objection is heard", async (_, type, named) => {
+  const { objections, obligations, reviews, decisions } = await viewOf(withBefore(1, type, named));
+  expect(objections).toMatchObject([{ state: "resolved" }]);
+  expect(new Set(obligations.map(({ status }) => status))).toEqual(new Set(["met"]));
+  const events = withBefore(CASE_FACTS_MAX + 40, type, named);
+  const view = await viewOf(events);
+  expect(view).toMatchObject({ objections, obligations, reviews, decisions });
+  expect(await viewOf(events, 1)).toEqual(view);
+});
+
+test("a decision and its first notice stay beside however many answers", async () => {
+  const named = { metadata: { decision_id: "d" } };
+  const events = [
+    ...Array.from({ length: CASE_FACTS_MAX + 40 }, (_, index) => ({
+      ...decision(index, named),
+      event_type: "decision.explanation_provided",
+    })),
+    { ...decision(900, named), event_type: "transparency.notice_shown" },
+    decision(901, named),
+  ];
+  const view = await viewOf(events);
+  expect(view.decisions).toMatchObject([{ missing: "[]", made_at: at(901).slice(0, -5) }]);
+  expect(await viewOf(events, 1)).toEqual(view);
 });

@@ -120,6 +120,8 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
       const entries = await coverageAt(store, "acme", now);
       expect(figuresOf(entries)).toEqual(Object.fromEntries(history.coverage));
       for (const entry of entries) expect(entry).toMatchObject(expectedBeside(entry, history, now));
+      const examples = entries.map(({ example_event_ids }) => example_event_ids);
+      expect(examples.map((ids) => [...new Set(ids)])).toEqual(examples.map((ids) => [...ids]));
     }
     expect(history.audits.length).toBeGreaterThan(2);
     const labeling = [...history.coverage].filter(([name]) => name.endsWith("labeling"));

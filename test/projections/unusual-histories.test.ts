@@ -75,7 +75,7 @@ describe("one name for everything says nothing, in any order of arrival", () => 
     });
     const entries = await entriesAfter(list, events);
     expect(entries.map((entry) => entry[name]).sort()).toEqual(
-      events.map((_, index) => `evt_${index}`).sort(),
+      events.map((_, index) => `event:evt_${index}`).sort(),
     );
     const reversed = await entriesAfter(list, events, (messages) => messages.toReversed());
     const order = (some: typeof entries) =>
@@ -87,7 +87,8 @@ describe("one name for everything says nothing, in any order of arrival", () => 
 test("whatever is named by one name for everything, registers follow from the set of events, and no event is left out", async () => {
   const kinds = ["decision_id", "objection_id", "incident_id", "correlation_id"] as const;
   const types = [
-    ...["objection.received", "objection.resolved", "incident.detected", "incident.mitigated"],
+    ...["objection.received", "objection.acknowledged", "objection.resolved"],
+    ...["incident.detected", "incident.mitigated"],
     ...["decision.automated_decision_made", "decision.human_review_triggered", "transparency.notice_shown"],
   ];
   const said = fc.record({
@@ -106,7 +107,10 @@ test("whatever is named by one name for everything, registers follow from the se
       const named = kinds.flatMap((kind, at): (readonly [string, string])[] => {
         if (kind === hub) return isOfAll ? [[kind, "none"]] : [];
         const name = names[at] ?? 0;
-        return name < 50 ? [[kind, `${kind}-${name}`]] : [];
+        if (name >= 50) return [];
+        // What opened something is also referred to by its id, and by the name that a register has for it then.
+        const events = [`evt_${name * 3}`, `event:evt_${name * 3}`];
+        return [[kind, events[name % 5] ?? `${kind}-${name}`]];
       });
       const { correlation_id, ...metadata } = Object.fromEntries(named);
       const timestamp = new Date(Date.UTC(2027, 0, 1) + second * 1000).toISOString();
@@ -171,6 +175,19 @@ describe("what is named by the id of an event is one thing, in any order of arri
     for (const other of others) expect(other).toEqual(found ?? []);
   });
 
+  test("that of what names no objection, and an incident by a name for everything", async () => {
+    const incidents = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index): Sent => {
+      return ["incident.detected", "2027-01-01T00:00:00Z", { incident_id: "none", decision_id: `d${index}` }];
+    });
+    const about = { incident_id: "none", decision_id: "d0" };
+    const found = await entriesAfter(objectionList, [
+      ["objection.acknowledged", "2027-01-02T00:00:00Z", about],
+      ["objection.resolved", "2027-01-03T00:00:00Z", { objection_id: "evt_0" }],
+      ...incidents,
+    ]);
+    expect(found).toMatchObject([{ objection_id: "evt_0", acknowledged_at: "2027-01-02T00:00:00Z" }]);
+  });
+
   test("in any case of its letters, where it is a UUID", async () => {
     const id = "0198C0DE-AAAA-7000-8000-00000000000A";
     const events: readonly Sent[] = [
@@ -200,6 +217,26 @@ test("what resolves an objection to one decision is not taken for the answer to 
     { objection_id: "evt_3", decision_id: "d2", state: "orphan", resolved_at: "2027-01-03T00:00:00Z" },
   ]);
 });
+
+test.each(["pipa_37_2_kr", "gdpr_art_22", "eu_ai_act_art_86"])(
+  "an explanation that a person asked for and did not get is missing, under %s as under any law",
+  async (law) => {
+    const about = { decision_id: "d", objection_id: "o" };
+    const missingAfter = async (type: string, said: object) => {
+      const [entry] = await entriesAfter(decisionList, [
+        ["decision.automated_decision_made", "2027-01-01T00:00:00Z", about, { legal_bases: [law] }],
+        ["objection.received", "2027-01-02T00:00:00Z", { ...about, objection_type: "explanation_request" }],
+        [type, "2027-01-03T00:00:00Z", { ...about, ...said }],
+      ]);
+      return JSON.stringify(entry?.missing).includes('"explanation"');
+    };
+    expect(await missingAfter("objection.acknowledged", {})).toBe(true);
+    expect(await missingAfter("objection.resolved", { resolution: "upheld" })).toBe(true);
+    expect(await missingAfter("objection.resolved", { resolution: "denied" })).toBe(true);
+    expect(await missingAfter("objection.resolved", { resolution: "denied", reason: "no" })).toBe(false);
+    expect(await missingAfter("decision.explanation_provided", {})).toBe(false);
+  },
+);
 
 test("a word of a customer that every object has as a member is a word like any other", async () => {
   for (const word of ["constructor", "__proto__", "toString"]) {

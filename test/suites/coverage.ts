@@ -162,6 +162,22 @@ export const coverageSuite = (
       });
     });
 
+    test("a notice is asked for, and is evidence, under the laws that the decision names and under those that only the notice names", async () => {
+      const about = { metadata: { decision_id: "d" } };
+      const told = { legal_bases: ["ai_basic_law_kr", "eu_ai_act_art_50"], ...about };
+      const decided = { legal_bases: ["pipa_37_2_kr", "ai_basic_law_kr"], ...about };
+      const entries = await covered([
+        event("notice", NOTICE, "2026-11-02T10:00:00Z", told),
+        event("made", MADE, "2026-11-02T10:00:01Z", decided),
+      ]);
+      for (const law of ["any", "ai_basic_law_kr", "eu_ai_act_art_50", "pipa_37_2_kr"])
+        expect(one(entries, law, "notice")).toMatchObject({
+          required: 1,
+          state: "covered",
+          example_event_ids: ["evt_notice"],
+        });
+    });
+
     test("what was met late is partial, what was not met is missing, and a law without a known article has no clause", async () => {
       const about = { legal_bases: ["pipa_37_2_kr"], metadata: { objection_id: "o1" } };
       const entries = await covered([

@@ -1004,11 +1004,36 @@ const liveHiring = (world: World, asset: Asset, begin: number): void => {
   const own = world.audits.filter(({ asset_id }) => asset_id === asset.id);
   for (let number = 0; number < 12; number++) {
     const at = begin + 2 * DAY_MS + chance.below(198 * 24) * HOUR_MS + chance.below(HOUR_MS);
-    const used = dateIn("newYork", at);
-    const isAudited = own.some(({ first, last }) => first <= used && used <= last);
     liveHire(world, asset, { at, number });
-    count(world, asset, "nyc_ll144", "bias_audit", isAudited ? "met" : "open");
+    countAudit(world, asset, own, at);
   }
+  // One notice of an application, and what is decided in it: once before, and too early, and in time.
+  const correlation_id = `application_${asset.id}`;
+  const noticeAt = begin + (30 + chance.below(60)) * DAY_MS + chance.below(DAY_MS / 1000) * 1000;
+  const of = { correlation_id, legal_bases: ["eu_ai_act_art_50"] };
+  const notice = { at: noticeAt, id: say(world, asset, "disclosure_shown", noticeAt, of) };
+  world.notices.push({
+    ...NO_NOTICE,
+    notice_id: notice.id,
+    asset_id: asset.id,
+    correlation_id,
+    shown_at: text(noticeAt),
+    state: "shown",
+  });
+  for (const days of [-2, 3, 40, 41]) {
+    const at = noticeAt + days * DAY_MS;
+    const decisionId = `application_${asset.id}_${days}`;
+    hired(world, asset, { at, decisionId, notice: days < 0 ? undefined : notice, correlation_id });
+    // The notice names a law that the decisions do not.
+    if (days >= 0) count(world, asset, "eu_ai_act_art_50", "notice", "met");
+    countAudit(world, asset, own, at);
+  }
+};
+
+const countAudit = (world: World, asset: Asset, audits: readonly KnownAudit[], at: number): void => {
+  const used = dateIn("newYork", at);
+  const isAudited = audits.some(({ first, last }) => first <= used && used <= last);
+  count(world, asset, "nyc_ll144", "bias_audit", isAudited ? "met" : "open");
 };
 
 /** An assessment of which nobody said that it began. */
@@ -1069,13 +1094,25 @@ const liveHire = (world: World, asset: Asset, { at, number }: { at: number; numb
       shown_at: text(noticeAt),
       state: "shown",
     });
+  const shown = notice === undefined || noticeAt === undefined ? undefined : { at: noticeAt, id: notice };
+  hired(world, asset, { at, decisionId, notice: shown });
+};
+
+/** The first notice that was shown before it decides. */
+const hired = (
+  world: World,
+  asset: Asset,
+  parts: { at: number; decisionId: string; notice: Happened | undefined; correlation_id?: string },
+): void => {
+  const { at, decisionId, notice, correlation_id } = parts;
   const made = say(world, asset, "decision.automated_decision_made", at, {
+    ...(correlation_id !== undefined && { correlation_id }),
     legal_bases: ["nyc_ll144"],
     metadata: { decision_id: decisionId, outcome: "approved" },
   });
   count(world, asset, "any", "notice", notice === undefined ? "open" : "met");
   // The tool may be used from the beginning of the tenth business day after the notice.
-  const tenth = noticeAt === undefined ? undefined : dueAfter(noticeAt, 10, "newYork", "business");
+  const tenth = notice && dueAfter(notice.at, 10, "newYork", "business");
   const usableAt = tenth === undefined ? undefined : Date.parse(dayBefore(tenth)) + 1000;
   const isInTime = usableAt !== undefined && at >= usableAt;
   const status = isInTime ? "met" : "open";
@@ -1083,7 +1120,7 @@ const liveHire = (world: World, asset: Asset, { at, number }: { at: number; numb
     obligation_id: `LL144-NOTICE:${made}`,
     due_at: text(isInTime ? usableAt : at),
     status,
-    started_by: notice ?? made,
+    started_by: notice?.id ?? made,
     stopped_by: isInTime ? made : null,
   });
   count(world, asset, "nyc_ll144", "notice", status);
@@ -1092,14 +1129,14 @@ const liveHire = (world: World, asset: Asset, { at, number }: { at: number; numb
     asset_id: asset.id,
     made_at: text(at),
     outcome: "approved",
-    notice_at: noticeAt === undefined ? null : text(noticeAt),
+    notice_at: notice ? text(notice.at) : null,
     explanation_at: null,
     review_triggered_at: null,
     review_completed_at: null,
     reversed_at: null,
     objections: 0,
     asset_version: null,
-    correlation_id: null,
+    correlation_id: correlation_id ?? null,
     subject_hash: null,
     risk_tier: null,
     obligations_open: isInTime ? 0 : 1,

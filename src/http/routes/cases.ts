@@ -1,8 +1,8 @@
 /** One case and one decision, from the first notice to the last word, with what is missing named. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { type Decision, isNoticeShown } from "../../cases/case.ts";
-import { type Fact, timeOf } from "../../cases/fact.ts";
+import type { Decision } from "../../cases/case.ts";
+import { type Fact, isNoticeShown, timeOf } from "../../cases/fact.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/clocks.ts";
@@ -182,7 +182,7 @@ const Timeline = Type.Array(
     event: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   }),
   {
-    description: `The events in the order of their own times, up to ${CASE_FACTS_MAX} per name they refer to.`,
+    description: `The events in the order of their own times, up to ${CASE_FACTS_MAX} per name they refer to. Of more, what is said of objections, explanations, reviews, reversals and incidents stays first of all, then notices, then decisions, then all else, and of each the earliest; the first decision and the first notice always.`,
   },
 );
 

@@ -9,10 +9,12 @@ import {
   inOrder,
   type LinkKind,
   type Links,
+  nameByEvent,
   OBJECTION_RECEIVED,
   type Writable,
 } from "../../cases/fact.ts";
 import { factFrom, type StoredFact, storedFact } from "../../cases/stored-fact.ts";
+import { FIRST_STAYS, type Weight, weightOf } from "../../cases/weight.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
@@ -25,8 +27,13 @@ export interface Node {
   readonly neighbours: readonly string[];
 }
 
+/** By what it is decided which facts of a name are kept. */
+interface Place extends Pick<Fact, "at" | "id" | "sequence"> {
+  readonly weight: Weight;
+}
+
 /** Of a fact whose case has expired its place among the others is left, so that the same ones are kept as without retention. */
-export interface GoneFact extends Pick<Fact, "at" | "id" | "sequence"> {
+export interface GoneFact extends Place {
   /** The least sequence of the case that went: what went together has the same one, and nothing else has. */
   readonly with: Sequence;
 }
@@ -86,21 +93,32 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
 
 const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "[]" : JSON.stringify(items));
 
-/** The earliest facts stay, whatever came first. */
+/** Of too many facts those stay that weigh most, and of these the earliest, whatever came first. */
 export const withFact = (node: Node, fact: Fact): Node => {
   const { facts, gone, neighbours } = node;
   const events = node.events + 1;
   const last = facts.at(-1);
   const isLast = last === undefined || inOrder(last, fact) < 0;
-  if (facts.length + gone.length < CASE_FACTS_MAX)
-    return { events, facts: isLast ? [...facts, fact] : [...facts, fact].sort(inOrder), gone, neighbours };
-  const lastGone = gone.at(-1);
-  if (lastGone !== undefined && (last === undefined || inOrder(last, lastGone) < 0)) {
-    if (inOrder(lastGone, fact) < 0) return { events, facts, gone, neighbours };
-    return { events, facts: [...facts, fact].sort(inOrder), gone: gone.slice(0, -1), neighbours };
-  }
-  if (isLast) return { events, facts, gone, neighbours };
-  return { events, facts: [...facts.slice(0, -1), fact].sort(inOrder), gone, neighbours };
+  const more = isLast ? [...facts, fact] : [...facts, fact].sort(inOrder);
+  if (more.length + gone.length <= CASE_FACTS_MAX) return { events, facts: more, gone, neighbours };
+  const least = leastOf([...more.map(placeOf), ...gone])?.id;
+  if (fact.id === least) return { events, facts, gone, neighbours };
+  const isKept = ({ id }: Pick<Fact, "id">): boolean => id !== least;
+  return { events, facts: more.filter(isKept), gone: gone.filter(isKept), neighbours };
+};
+
+const leastOf = (places: readonly Place[]): Place | undefined => {
+  const ordered = [...places].sort(inOrder);
+  const firsts = FIRST_STAYS.map((weight) => ordered.find((place) => place.weight === weight));
+  let least: Place | undefined;
+  for (const place of ordered)
+    if (!firsts.includes(place) && (least === undefined || place.weight >= least.weight)) least = place;
+  return least;
+};
+
+const placeOf = (fact: Fact): Place => {
+  const { at, id, sequence } = fact;
+  return { at, id, sequence, weight: weightOf(fact) };
 };
 
 /** Without the facts that `goneWith` has a sequence for. */
@@ -108,10 +126,9 @@ export const withoutFacts = (node: Node, goneWith: (fact: Fact) => Sequence | un
   const left: Fact[] = [];
   const gone = [...node.gone];
   for (const fact of node.facts) {
-    const { at, id, sequence } = fact;
     const expired = goneWith(fact);
     if (expired === undefined) left.push(fact);
-    else gone.push({ at, id, sequence, with: expired });
+    else gone.push({ ...placeOf(fact), with: expired });
   }
   return { ...node, facts: left, gone: gone.sort(inOrder) };
 };
@@ -151,7 +168,7 @@ export const componentOf = (start: string, node: (name: string) => Node): readon
 /**
  * The facts of a case. An objection_id or incident_id that stands beside too many others connects nothing, so it names nothing either: what it would have named is
  * named by its own event, as if it had none. What else the facts of a hub name has cases of its own, so here it is named by the first event of the hub that names it.
- * Otherwise two cases would have a row of the same key in a register, and the last one to arrive would stay.
+ * These names are none that an event can give: two cases would have a row of the same key in a register, and the last one to arrive would stay.
  */
 export const factsOf = (names: readonly string[], node: (name: string) => Node): readonly Fact[] =>
   names.flatMap((name) => {
@@ -159,20 +176,8 @@ export const factsOf = (names: readonly string[], node: (name: string) => Node):
     return isHub(own) ? factsOfHub(name, own) : own.facts.map((fact) => withoutHubs(fact, node));
   });
 
-const withoutHubs = (fact: Fact, node: (name: string) => Node): Fact => {
-  const named = (kind: NamedKind, value: string): string | undefined => {
-    const own = node(nodeName(kind, value));
-    return isHub(own) || isOpenedInHub(value, own, node) ? ownName(kind, fact) : value;
-  };
-  return renamed(fact, named);
-};
-
-/** What has the id of the event that opened it may have been opened in a hub, whose cases have rows under the ids of its events. */
-const isOpenedInHub = (value: string, { neighbours }: Node, node: (name: string) => Node): boolean =>
-  neighbours.some((name) => {
-    const beside = node(name);
-    return isHub(beside) && beside.facts.some(({ id }) => id === value);
-  });
+const withoutHubs = (fact: Fact, node: (name: string) => Node): Fact =>
+  renamed(fact, (kind, value) => (isHub(node(nodeName(kind, value))) ? ownName(kind, fact) : value));
 
 /** The nodes beside a hub are not looked for: there may be any number of them. */
 const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
@@ -182,23 +187,26 @@ const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
       const value = fact.links[kind];
       if (value === undefined) continue;
       const name = nodeName(kind, value);
-      if (!firsts.has(name)) firsts.set(name, fact.id);
+      if (!firsts.has(name)) firsts.set(name, nameByEvent(fact));
     }
-  return facts.map((fact) =>
-    renamed(fact, (kind, value) => {
+  return facts.map((fact) => {
+    const named = renamed(fact, (kind, value) => {
       const name = nodeName(kind, value);
       return name === home ? ownName(kind, fact) : firsts.get(name);
-    }),
-  );
+    });
+    // What is named by its id has a case of its own as well.
+    return followedBy(fact) === undefined ? named : { ...named, standsAs: nameByEvent(fact) };
+  });
 };
 
 const NAMED_KINDS = ["objection", "incident"] as const;
 type NamedKind = (typeof NAMED_KINDS)[number];
 
 /** Of what opens something. */
-const ownName = (kind: NamedKind, { id, type }: Fact): string | undefined => {
-  const isOpening = kind === "objection" ? OBJECTION_RECEIVED.includes(type) : type === INCIDENT_DETECTED;
-  return isOpening ? id : undefined;
+const ownName = (kind: NamedKind, fact: Fact): string | undefined => {
+  const isOpening =
+    kind === "objection" ? OBJECTION_RECEIVED.includes(fact.type) : fact.type === INCIDENT_DETECTED;
+  return isOpening ? nameByEvent(fact) : undefined;
 };
 
 const renamed = (fact: Fact, nameOf: (kind: NamedKind, value: string) => string | undefined): Fact => {
@@ -211,5 +219,8 @@ const renamed = (fact: Fact, nameOf: (kind: NamedKind, value: string) => string 
     if (name === undefined) delete links[kind];
     else links[kind] = name;
   }
-  return links ? { ...fact, links } : fact;
+  if (links === undefined) return fact;
+  return followedBy(fact) === undefined
+    ? { ...fact, links, standsAs: nameByEvent(fact) }
+    : { ...fact, links };
 };

@@ -2,8 +2,7 @@
  * A notice that names neither decision nor correlation still tells the person: the last one about this asset to the same person until the decision. It is
  * shown apart, because nothing in it says that it is about this decision.
  */
-import { NOTICE_TYPES } from "../../cases/case.ts";
-import { type Fact, factOf, inOrder } from "../../cases/fact.ts";
+import { type Fact, factOf, inOrder, NOTICE_TYPES } from "../../cases/fact.ts";
 import { eventFacts } from "../../event/facts.ts";
 import { WHOLE_SECONDS } from "../../event/formats.ts";
 import { readEvent } from "../../event/read-event.ts";

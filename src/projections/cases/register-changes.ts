@@ -40,7 +40,6 @@ const rowsOf = (register: Register, views: readonly CaseView[]): readonly Row[] 
   return rows;
 };
 
-/** Where a key stands twice, as it may beside a hub, the last row counts, here as in the store. */
 interface Difference {
   readonly before: Row;
   now: Row | undefined;
@@ -81,7 +80,7 @@ const differencesOfMany = (table: Table, before: readonly Row[], now: readonly R
   return writes;
 };
 
-/** Beside a hub a row of this key may come from another case. */
+/** No other case has a row of this key; nothing should be refused if one had. */
 const newRow = (table: Table, row: Row): Write => ({ kind: "upsert", table, row, isLikelyNew: true });
 
 const changeOf = (table: Table, old: Row, row: Row): Write | undefined => {

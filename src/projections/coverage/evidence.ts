@@ -65,7 +65,10 @@ export const createEvidence = (
       const found = (await all(count)).toSorted((one, other) =>
         isLater(["", one.at, one.eventId], ["", other.at, other.eventId]) ? -1 : 1,
       );
-      return found.slice(0, EXAMPLES_MAX);
+      // One notice may be shown before several decisions.
+      return found
+        .filter(({ eventId }, index) => eventId !== found[index - 1]?.eventId)
+        .slice(0, EXAMPLES_MAX);
     },
   };
 };

@@ -1,4 +1,5 @@
 /** How often a duty fell due and how often the log holds evidence that it was met, of all duties that a case has. */
+import { basesOf } from "../../../cases/fact.ts";
 import { BIAS_AUDIT, needsBiasAudit } from "../../../obligations/bias-audit.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
 import { ANY_LAW, dutyOf, lawsWithNoticeClock } from "../../../obligations/duties.ts";
@@ -16,13 +17,12 @@ const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly Duty
     const { made, notices } = decision;
     if (!made) continue;
     const status = notices.some(({ at }) => at <= made.at) ? "met" : "open";
-    const { asset, bases } = made;
+    const { asset } = made;
     rows.push(rowOf({ tenant, asset, law: ANY_LAW, duty: "notice", status }));
     // A legal basis may have any name, also that of the first row. A decision counts once under each.
-    if (bases)
-      for (const law of bases)
-        if (law !== ANY_LAW && !withClock.has(law))
-          rows.push(rowOf({ tenant, asset, law, duty: "notice", status }));
+    for (const law of basesOf(decision.facts))
+      if (law !== ANY_LAW && !withClock.has(law))
+        rows.push(rowOf({ tenant, asset, law, duty: "notice", status }));
     // Whether a year was valid then is told by audits that may come at any time, so that is looked up by whoever reads.
     const { law, duty } = BIAS_AUDIT;
     if (needsBiasAudit(decision)) rows.push(rowOf({ tenant, asset, law, duty, status: "open" }));

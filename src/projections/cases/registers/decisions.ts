@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Decision } from "../../../cases/case.ts";
-import type { Obligation } from "../../../obligations/clocks.ts";
+import { basesOf } from "../../../cases/fact.ts";
+import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
@@ -24,7 +25,7 @@ export const DECISIONS = {
     notice_at: NULLABLE_TEXT,
     /** Its event_id; with the legal bases it is evidence of a duty (coverage/evidence.ts). */
     notice_event_id: NULLABLE_TEXT,
-    /** JSON array, as the decision named them. */
+    /** JSON array: those that the decision names, and what belongs to it. */
     legal_bases: TEXT,
     explanation_at: NULLABLE_TEXT,
     review_triggered_at: NULLABLE_TEXT,
@@ -53,13 +54,17 @@ const openOf = ({ id }: Decision, obligations: readonly Obligation[]): readonly 
 
 /** Steps of a decision that the log should hold and does not. */
 const missingSteps = (
-  { made, notices, objections, reviews }: Decision,
+  { made, notices, explanations, objections, reviews }: Decision,
   open: readonly Obligation[],
 ): readonly string[] => {
   const steps: string[] = [];
   if (made === undefined) steps.push("decision");
   else if (!notices.some(({ at }) => at <= made.at)) steps.push("notice");
-  if (open.some(({ deadline }) => EXPLANATION_DUE.includes(deadline))) steps.push("explanation");
+  if (
+    open.some(({ deadline }) => EXPLANATION_DUE.includes(deadline)) ||
+    objections.some((objection) => lacksExplanation(objection, explanations))
+  )
+    steps.push("explanation");
   if (objections.some(({ received }) => received === undefined)) steps.push("objection");
   if (objections.some(({ resolved }) => resolved === undefined)) steps.push("objection_resolution");
   if (reviews.some(({ completed }) => completed === undefined)) steps.push("human_review");
@@ -67,7 +72,8 @@ const missingSteps = (
   return steps;
 };
 
-const EXPLANATION_DUE: readonly string[] = ["PIPA-EXPL", "CIA-EXPL", "CO-ADVERSE"];
+/** Also where nobody asks for one by name. */
+const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE"];
 
 const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | undefined => {
   const { id, made, notices, explanations, reviews, reversals, objections, facts } = decision;
@@ -81,6 +87,7 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
   }
   const open = openOf(decision, view.obligations);
   const missing = missingSteps(decision, open);
+  const bases = basesOf(facts);
   const notice = notices.find(({ at }) => made === undefined || at <= made.at);
   return {
     tenant: view.tenant,
@@ -95,7 +102,7 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
     outcome: made?.says.outcome ?? null,
     notice_at: notice?.at ?? null,
     notice_event_id: notice?.id ?? null,
-    legal_bases: made?.bases === undefined ? "[]" : JSON.stringify(made.bases),
+    legal_bases: bases.length === 0 ? "[]" : JSON.stringify(bases),
     explanation_at: explanations[0]?.at ?? null,
     review_triggered_at: reviews.find(({ triggered }) => triggered)?.triggered?.at ?? null,
     review_completed_at: reviews.findLast(({ completed }) => completed)?.completed?.at ?? null,
@@ -121,7 +128,7 @@ export const decisionList: List = {
   json: {
     missing: Type.Array(Type.String(), {
       description:
-        "Steps that the log does not hold. `notice`: no notice that names the decision or its case was shown before it; one that names neither is looked for in `/v1/decisions/{decision_id}` alone.",
+        "Steps that the log does not hold. `notice`: no notice that names the decision or its case was shown before it; one that names neither is looked for in `/v1/decisions/{decision_id}` alone. `explanation`: a law with a limit asks for one, or a person did, and got neither it nor the reason of a denial.",
     }),
   },
 };

@@ -88,4 +88,8 @@ export const incidentList: List = {
   filters: ["asset_id", "state"],
   values: { state: STATES },
   hidden: ["at"],
+  about: {
+    incident_id:
+      "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",
+  },
 };

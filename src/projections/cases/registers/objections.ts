@@ -141,6 +141,8 @@ export const objectionList: List = {
   values: { state: STATES },
   hidden: ["at", "answered_late", "open_due_at"],
   about: {
+    objection_id:
+      "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",
     correlation_id: "Of the objection, or else of its decision.",
     due_at: "The earliest limit that the law sets for the answer, extensions included.",
     extensions:
