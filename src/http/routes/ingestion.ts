@@ -132,12 +132,12 @@ type IdempotencyKey =
   | { readonly kind: "valid"; readonly key: string | undefined }
   | { readonly kind: "invalid" };
 
-const readIdempotencyKey = (headers: Headers): IdempotencyKey => {
+export const readIdempotencyKey = (headers: Headers): IdempotencyKey => {
   const key = headers.get("idempotency-key") ?? undefined;
   return key === undefined || IDEMPOTENCY_KEY.test(key) ? { kind: "valid", key } : { kind: "invalid" };
 };
 
-const invalidIdempotencyKey = (context: RequestContext): Response =>
+export const invalidIdempotencyKey = (context: RequestContext): Response =>
   problem(context, "invalid_request", {
     errors: [
       {

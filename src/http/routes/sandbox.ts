@@ -25,7 +25,7 @@ import { refusedQuery } from "../reading.ts";
 import { contextOf, type RequestContext } from "../request-context.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successList } from "../success.ts";
-import { acceptedEvent, refused } from "./ingestion.ts";
+import { acceptedEvent, invalidIdempotencyKey, readIdempotencyKey, refused } from "./ingestion.ts";
 
 interface SandboxDependencies {
   /** Each client has event_ids of its own: the example of the documentation is everybody's first event. */
@@ -108,6 +108,8 @@ const postClassify = async (
   request: Request,
   context: RequestContext,
 ): Promise<Response> => {
+  const refusal = refusedQuery({ request, context });
+  if (refusal) return refusal;
   const read = await readJson(bodies, request, context);
   if (read instanceof Response) return read;
   const checked = checkClassificationRequest(read.value);
@@ -120,6 +122,10 @@ const postEvent = async (
   request: Request,
   context: RequestContext,
 ): Promise<Response> => {
+  // It would be of no use here, and is held to its form as it is by the real thing.
+  if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
+  const refusal = refusedQuery({ request, context });
+  if (refusal) return refusal;
   const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
   if (body.kind === "refused") return problem(context, body.code, body);
   const accepting = intakeOf(context.clientAddress()).acceptOne({
