@@ -1,5 +1,6 @@
 /** Bytes in: type, coding, size, time and completeness, before anybody looks at the content. */
 import pLimit from "p-limit";
+import { BODY_LOOKS } from "../limits.ts";
 import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
 import { isJsonInUtf8 } from "./media-type.ts";
 import type { ProblemCode } from "./problem.ts";
@@ -125,7 +126,7 @@ const createDeadline = (bodyMsMax: number) => {
       entry.finish(timedOut(bodyMsMax));
     }
   };
-  const timer = setInterval(sweep, bodyMsMax / 10);
+  const timer = setInterval(sweep, bodyMsMax / BODY_LOOKS);
   /** The body, or that its time is over. `arriving` never rejects, nor does what is answered. */
   const meet = (arriving: Promise<Arrived>): Promise<Arrived> =>
     new Promise((resolve) => {
