@@ -148,11 +148,13 @@ export const WALK_ROWS_FIRST = 16;
 export const WALK_PAGE_CHARACTERS = 1 * MIB;
 /** Stretch of the log that one page looks through, so that a rare filter does not keep the process: some 10 ms (measured). */
 export const WALK_SEQUENCES_MAX = 50_000;
-/** Live streams of one key, and of this process. */
+/** Live streams of one key, of one tenant, and of this process. */
 export const STREAMS_PER_KEY_MAX = 32;
+export const STREAMS_PER_TENANT_MAX = 128;
 export const STREAMS_MAX = 512;
 /** The same for exports, which read as fast as they are taken. */
 export const EXPORTS_PER_KEY_MAX = 4;
+export const EXPORTS_PER_TENANT_MAX = 8;
 export const EXPORTS_MAX = 32;
 /** A stream without an event says this often that it is there, and its key is looked at again. */
 export const STREAM_KEEP_ALIVE_MS = 15 * SECOND_MS;
@@ -371,8 +373,14 @@ export const BODY_MS_MAX = 30 * SECOND_MS;
 export const BODY_LOOKS = 10;
 /** Time for the head of a request to arrive: Bun's own limit, which it has no setting for (measured). */
 export const HEAD_MS_MAX = 10 * SECOND_MS;
-/** Unfinished bodies over all requests, in bytes; a body of unknown length counts with its limit. Past it the answer is 503 `overloaded`. */
+/** Bodies over all requests, until they are answered, in the bytes that have come; and of one tenant. Past it the answer is 503 `overloaded`. */
 export const BODY_BYTES_HELD_MAX = 256 * MIB;
+export const BODY_BYTES_HELD_PER_TENANT_MAX = BODY_BYTES_HELD_MAX / 4;
+/** The same of the sandbox, and of one client there. */
+export const SANDBOX_BODY_BYTES_HELD_MAX = 32 * MIB;
+export const SANDBOX_BODY_BYTES_HELD_PER_CLIENT_MAX = SANDBOX_BODY_BYTES_HELD_MAX / 4;
+/** A body that is announced with at most so many bytes counts with them from the start, and is read in one, which costs less: nearly every event is. */
+export const BODY_READ_WHOLE_BYTES_MAX = 16 * KIB;
 /**
  * A connection over which nothing goes for this long is closed, unless we are still looking for the next page of its answer. Bun counts a body that is
  * on its way as nothing (measured), so it is above the longest time in which a request may be without an answer.

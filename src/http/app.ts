@@ -76,6 +76,7 @@ export interface HttpDependencies {
     readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
     readonly reader: Pick<LogReader, "read" | "lastSequence">;
     readonly limiter: ClientRateLimiter;
+    readonly bodies: BodyReader;
   };
   readonly now: () => Date;
   /** A UUIDv7. */
@@ -156,7 +157,7 @@ const withRoutableUrl = (request: Request): Request => {
 };
 
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
-  const { docsAssets, version, reasonsNotReady, metrics, logger, bodies, vocabulary } = dependencies;
+  const { docsAssets, version, reasonsNotReady, metrics, logger, vocabulary } = dependencies;
   const guard = createGuard(dependencies);
   const nothingHere = "There is nothing at this path. The API is described at /docs.";
   return withRoutes({ logger, nothingHere }, (bare) =>
@@ -179,7 +180,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(keyRoutes({ ...dependencies, guard }))
       .use(retentionRoutes({ ...dependencies, guard }))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
-      .use(sandboxRoutes({ ...dependencies.sandbox, bodies, vocabulary }))
+      .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
       .use(operationRoutes({ reasonsNotReady, registry: metrics.registry })),
   );
 };

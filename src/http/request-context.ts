@@ -1,5 +1,6 @@
 /** What is known about a request beside the request itself: made when it comes in, read when its line is logged. */
 import type { Principal } from "../access/authenticate.ts";
+import { holderOf } from "../access/client-rate-limit.ts";
 import { isUuidV7 } from "../event/formats.ts";
 import type { ProblemCode } from "./problem.ts";
 
@@ -42,6 +43,10 @@ export const contextOf = (request: OpenedRequest): RequestContext => {
   if (!context) throw new Error("every request is opened before it is routed");
   return context;
 };
+
+/** Whose request it is, where each may only have so much: a tenant, or where no key is needed a client. To be asked before the answer is given. */
+export const holderOfRequest = ({ principal, clientAddress }: RequestContext): string =>
+  principal?.tenant ?? holderOf(clientAddress());
 
 /** A client may name its request, but only as a UUIDv7: anything else could be used to write into logs. */
 const requestIdSent = (request: Request): string | undefined => {

@@ -22,7 +22,7 @@ import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { clientLimited, problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import { refusedQuery } from "../reading.ts";
-import { contextOf, type RequestContext } from "../request-context.ts";
+import { contextOf, holderOfRequest, type RequestContext } from "../request-context.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successList } from "../success.ts";
 import { acceptedEvent, invalidIdempotencyKey, readIdempotencyKey, refused } from "./ingestion.ts";
@@ -32,6 +32,7 @@ interface SandboxDependencies {
   readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
   readonly reader: Pick<LogReader, "read" | "lastSequence">;
   readonly limiter: ClientRateLimiter;
+  /** Apart from those of tenants: nobody without a key takes their place. */
   readonly bodies: BodyReader;
   readonly vocabulary: EventVocabulary;
 }
@@ -126,7 +127,10 @@ const postEvent = async (
   if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
   const refusal = refusedQuery({ request, context });
   if (refusal) return refusal;
-  const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
+  const body = await bodies.read(request, {
+    bytesMax: SINGLE_BODY_BYTES_MAX,
+    holder: holderOfRequest(context),
+  });
   if (body.kind === "refused") return problem(context, body.code, body);
   const accepting = intakeOf(context.clientAddress()).acceptOne({
     tenant: SANDBOX_TENANT,
