@@ -101,10 +101,7 @@ export const LOG_READS_AT_ONCE = 64;
 export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
 /** The same of streams that nobody waits for: starting the broker again for them cuts off those who wait for the log. */
 export const OTHER_STALL_MS_MAX = 2 * LOG_STALL_MS_MAX;
-/**
- * A stall that nobody has met for this long is tried again: the instance is ready, and the next request tells. Twice APPEND_ACK_MS_MAX, because one
- * sender meets it that often.
- */
+/** A stall that nobody has met for this long is tried again, by the next request: twice APPEND_ACK_MS_MAX, because one sender meets it that often. */
 export const LOG_STALL_AGE_MS_MAX = 2 * APPEND_ACK_MS_MAX;
 /** How often that is looked at. */
 export const LOG_KEEPER_MS = 1 * SECOND_MS;
@@ -140,6 +137,9 @@ export const PREFIX_WORDS_MAX = 256;
 /** Page size of lists: what is used when `limit` is absent, and the most it may say. */
 export const PAGE_ROWS_DEFAULT = 50;
 export const PAGE_ROWS_MAX = 200;
+/** Bytes of events in one page of them, and events that are read at once for it: 16 MiB of the largest. */
+export const PAGE_BYTES_MAX = 4 * MIB;
+export const PAGE_ROWS_PER_READ = 64;
 /** Rows that a stream or an export reads at once, at most; less where events are large. */
 export const WALK_ROWS_MAX = 500;
 /** Of the first page: nothing is known yet about how large the tenant's events are, and 16 of the largest are 4 MiB. */
@@ -238,9 +238,7 @@ export const EXPIRY_TURN_MS_MAX = SECOND_MS;
 export const CASES_WALK_MS = 7 * 24 * 60 * 60 * SECOND_MS;
 /** A projector that expires says so this long ahead; when it dies, another goes on after that time. */
 export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
-/**
- * Signed tree heads that are kept per tenant: of a tenant that writes all the time, those of the last day at one a second, 35 MB.
- */
+/** Signed tree heads that are kept per tenant: of a tenant that writes all the time, those of the last day at one a second, 35 MB. */
 export const CHECKPOINTS_PER_TENANT_MAX = 86_400;
 /** Of which so many are read at once. */
 export const CHECKPOINTS_PER_READ = 1000;
@@ -373,18 +371,19 @@ export const BODY_MS_MAX = 30 * SECOND_MS;
 export const BODY_LOOKS = 10;
 /** Time for the head of a request to arrive: Bun's own limit, which it has no setting for (measured). */
 export const HEAD_MS_MAX = 10 * SECOND_MS;
-/** Bodies over all requests, until they are answered, in the bytes that have come; and of one tenant. Past it the answer is 503 `overloaded`. */
+/** Bodies over all requests, until they are answered, in the bytes that have come; and those of the sandbox. Past it the answer is 503 `overloaded`. */
 export const BODY_BYTES_HELD_MAX = 256 * MIB;
-export const BODY_BYTES_HELD_PER_TENANT_MAX = BODY_BYTES_HELD_MAX / 4;
-/** The same of the sandbox, and of one client there. */
 export const SANDBOX_BODY_BYTES_HELD_MAX = 32 * MIB;
-export const SANDBOX_BODY_BYTES_HELD_PER_CLIENT_MAX = SANDBOX_BODY_BYTES_HELD_MAX / 4;
+/** The same of long lists, until their readers have taken them, handed over in pieces. Shorter ones are in the system's buffers at once. */
+export const ANSWER_BYTES_HELD_MAX = 256 * MIB;
+export const SANDBOX_ANSWER_BYTES_HELD_MAX = 64 * MIB;
+export const ANSWER_CHARACTERS_UNCOUNTED_MAX = 64 * KIB;
+export const ANSWER_PIECE_BYTES = 256 * KIB;
+/** Share of these that one tenant, or one client of the sandbox, may have. */
+export const HELD_SHARE_OF_ONE = 1 / 4;
 /** A body that is announced with at most so many bytes counts with them from the start, and is read in one, which costs less: nearly every event is. */
 export const BODY_READ_WHOLE_BYTES_MAX = 16 * KIB;
-/**
- * A connection over which nothing goes for this long is closed, unless we are still looking for the next page of its answer. Bun counts a body that is
- * on its way as nothing (measured), so it is above the longest time in which a request may be without an answer.
- */
+/** A connection over which nothing goes for this long is closed, unless we still look for a page of its answer. To Bun a body on its way is nothing (measured). */
 export const CONNECTION_IDLE_MS_MAX = 45 * SECOND_MS;
 /** Bun counts in steps of this length, and may close a connection one of them too soon (measured). */
 export const CONNECTION_IDLE_STEP_MS = 4 * SECOND_MS;

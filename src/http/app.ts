@@ -9,6 +9,7 @@ import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
+import { ANSWER_BYTES_HELD_MAX, HELD_SHARE_OF_ONE, SANDBOX_ANSWER_BYTES_HELD_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
@@ -43,6 +44,7 @@ import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { streamRoutes } from "./routes/stream.ts";
+import { createUntakenAnswers } from "./untaken-answers.ts";
 import { isSandboxPath, watermarked } from "./watermark.ts";
 
 export interface HttpDependencies {
@@ -115,6 +117,16 @@ const handlerOf = (
   app: AnyElysia,
 ): HttpHandler => {
   const isLogged = logger.isEnabled("info");
+  const untaken = createUntakenAnswers({
+    ofTenants: {
+      bytesHeldMax: ANSWER_BYTES_HELD_MAX,
+      bytesPerHolderMax: ANSWER_BYTES_HELD_MAX * HELD_SHARE_OF_ONE,
+    },
+    ofClients: {
+      bytesHeldMax: SANDBOX_ANSWER_BYTES_HELD_MAX,
+      bytesPerHolderMax: SANDBOX_ANSWER_BYTES_HELD_MAX * HELD_SHARE_OF_ONE,
+    },
+  });
   return async (received, connection) => {
     const request = withRoutableUrl(received);
     const startedAt = performance.now();
@@ -125,6 +137,7 @@ const handlerOf = (
         return clientAddress({ socketAddress: connection.address, forwardedFor, trustedHops });
       },
       keepOpen: connection.keepOpen,
+      untaken,
     });
     let response: Response;
     try {

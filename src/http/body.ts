@@ -1,6 +1,7 @@
 /** Bytes in: type, coding, size, time and completeness, before anybody looks at the content. */
 import pLimit from "p-limit";
 import { BODY_LOOKS, BODY_READ_WHOLE_BYTES_MAX } from "../limits.ts";
+import { createBytePot, type PotBounds } from "./byte-pot.ts";
 import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
 import { isJsonInUtf8 } from "./media-type.ts";
 import type { ProblemCode } from "./problem.ts";
@@ -23,19 +24,16 @@ export interface BodyReader extends Disposable {
   read(request: Request, bounds: { readonly bytesMax: number; readonly holder: string }): Promise<Body>;
 }
 
-export interface BodyBounds {
+/** What is held are bodies over all requests, those that are on their way and those that are worked on. */
+export interface BodyBounds extends PotBounds {
   /** Time for one body to arrive. */
   readonly bodyMsMax: number;
-  /** Bytes of bodies over all requests, those that are on their way and those that are worked on. */
-  readonly bytesHeldMax: number;
-  /** Of which so many may be of one holder: a tenant, or a client without a key. */
-  readonly bytesPerHolderMax: number;
 }
 
 export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyReader => {
   const deadline = createDeadline(bodyMsMax);
   const inTurn = pLimit(INFLATED_AT_ONCE);
-  const pot = createPot(bounds);
+  const pot = createBytePot(bounds);
   return {
     [Symbol.dispose]: deadline.stop,
     read: (request, { bytesMax, holder }) => {
@@ -69,24 +67,6 @@ export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyRead
       const inflate = async (bytes: Uint8Array): Promise<Arrived> =>
         toBody(await decompress(coding, bytes, bytesMax), bytesMax);
       return arrived.then((body) => (body.kind === "bytes" ? inTurn(inflate, body.bytes) : body)).then(held);
-    },
-  };
-};
-
-/** What is held, in all and of each holder. */
-const createPot = ({ bytesHeldMax, bytesPerHolderMax }: Omit<BodyBounds, "bodyMsMax">) => {
-  let bytesHeld = 0;
-  const perHolder = new Map<string, number>();
-  return {
-    /** False where it is more than can be held. Less than nothing is given back. */
-    take: (holder: string, bytes: number): boolean => {
-      if (bytes === 0) return true;
-      const ofHolder = (perHolder.get(holder) ?? 0) + bytes;
-      if (bytes > 0 && (bytesHeld + bytes > bytesHeldMax || ofHolder > bytesPerHolderMax)) return false;
-      bytesHeld += bytes;
-      if (ofHolder > 0) perHolder.set(holder, ofHolder);
-      else perHolder.delete(holder);
-      return true;
     },
   };
 };

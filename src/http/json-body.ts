@@ -3,8 +3,9 @@ import { readBodyText } from "../intake/body-text.ts";
 import { sliceBody } from "../intake/json/slice.ts";
 import { OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import type { BodyReader } from "./body.ts";
+import { holderOfRequest } from "./holder.ts";
 import { problem } from "./problem.ts";
-import { holderOfRequest, type RequestContext } from "./request-context.ts";
+import type { RequestContext } from "./request-context.ts";
 
 export const readJson = async (
   bodies: BodyReader,

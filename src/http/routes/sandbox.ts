@@ -6,6 +6,7 @@ import { ClassificationRequest } from "../../classification/request.ts";
 import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
 import type { Intake } from "../../intake/intake.ts";
 import {
+  PAGE_BYTES_MAX,
   PAGE_ROWS_DEFAULT,
   PAGE_ROWS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
@@ -15,14 +16,20 @@ import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
 import { createRequestCheck } from "../../request/check.ts";
 import { SANDBOX_ASSETS } from "../../sandbox/assets.ts";
 import { expiryOf, type RecentEvent, recentEvents } from "../../sandbox/recent-events.ts";
-import { WATERMARK, WATERMARK_MEMBER } from "../../sandbox/watermark.ts";
+import {
+  WATERMARK,
+  WATERMARK_HEADER,
+  WATERMARK_HEADER_VALUE,
+  WATERMARK_MEMBER,
+} from "../../sandbox/watermark.ts";
 import type { BodyReader } from "../body.ts";
+import { holderOfRequest } from "../holder.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { clientLimited, problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import { refusedQuery } from "../reading.ts";
-import { contextOf, holderOfRequest, type RequestContext } from "../request-context.ts";
+import { contextOf, type RequestContext } from "../request-context.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successList } from "../success.ts";
 import { acceptedEvent, invalidIdempotencyKey, readIdempotencyKey, refused } from "./ingestion.ts";
@@ -90,8 +97,17 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
 
 const PONG = { status: "ok", environment: "sandbox" } as const;
 
-const wholeList = ({ requestId }: RequestContext, rowTexts: readonly string[]): Response =>
-  successList({ requestId, rowTexts, nextCursor: null });
+/** A list may be long, and is marked here, so that it need not be read again for its watermark. */
+const wholeList = (context: RequestContext, rowTexts: readonly string[]): Response => {
+  const list = successList({
+    context,
+    rowTexts,
+    nextCursor: null,
+    beside: { [WATERMARK_MEMBER]: WATERMARK },
+  });
+  if (list.ok) list.headers.set(WATERMARK_HEADER, WATERMARK_HEADER_VALUE);
+  return list;
+};
 
 /** A client that floods the sandbox must not be served because nobody counts. */
 const unavailable = (context: RequestContext): Response =>
@@ -265,7 +281,7 @@ const LIST: Operation = {
     {
       name: "limit",
       in: "query",
-      description: `At most so many, ${PAGE_ROWS_DEFAULT} unless told.`,
+      description: `At most so many, ${PAGE_ROWS_DEFAULT} unless told; fewer where they come to ${PAGE_BYTES_MAX / 1024 / 1024} MiB.`,
       schema: { type: "integer", minimum: 1, maximum: PAGE_ROWS_MAX, default: PAGE_ROWS_DEFAULT },
     },
   ],
