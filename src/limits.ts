@@ -81,6 +81,9 @@ export const RECONCILE_LOOK_MS = 30 * SECOND_MS;
 export const SANDBOX_REQUESTS_PER_MINUTE = 100;
 /** Sandbox events handed to the broker and not yet acknowledged. */
 export const SANDBOX_IN_FLIGHT_MAX = 256;
+/** Sandbox events that one list reads at once, 4 MiB of the largest, and lists that are made at once. */
+export const SANDBOX_READS_AT_ONCE = 16;
+export const SANDBOX_LISTS_AT_ONCE = 2;
 /** Memory that all sandbox events may take together, in bytes; the oldest go first. */
 export const SANDBOX_BYTES_MAX = 256 * MIB;
 
@@ -94,10 +97,7 @@ export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
 /** Messages of the log that are asked for at once, 350 KB each at most: past 64 MiB that wait for us a broker cuts everybody off ("slow consumer", measured). */
 export const LOG_READS_AT_ONCE = 64;
 
-/**
- * A log where every commit failed for this long is stalled. Above the 4 to 6 s that a cluster takes to choose a new leader (measured), and within
- * which all of them fail.
- */
+/** A log where every commit failed for this long is stalled: above the 4 to 6 s in which a cluster chooses a new leader (measured), and all of them fail. */
 export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
 /** The same of streams that nobody waits for: starting the broker again for them cuts off those who wait for the log. */
 export const OTHER_STALL_MS_MAX = 2 * LOG_STALL_MS_MAX;
@@ -300,10 +300,7 @@ export const KEY_STATE_CATCH_UP_MS = 200;
  * end out of service at once.
  */
 export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
-/**
- * A read or write of the key bucket without an answer is given up after this time. Short, because what is asked while a
- * cluster has no leader is lost, and only the next try is answered.
- */
+/** A read or write of the key bucket without an answer is given up after this time: while a cluster has no leader it is lost, and the next try is answered. */
 export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
 
 /** Marks of failed actions that wait for the log: one commit of them, and they can only come as fast as actions fail. How often they are tried. */

@@ -1,6 +1,6 @@
 /** The newest events of the stream, read from it each time: what one front end has acknowledged is in the next list of any other. */
 
-import { PAGE_BYTES_MAX, PAGE_ROWS_PER_READ, SANDBOX_AGE_MS_MAX } from "../limits.ts";
+import { PAGE_BYTES_MAX, SANDBOX_AGE_MS_MAX, SANDBOX_READS_AT_ONCE } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { decodeRecord } from "../log/record.ts";
 
@@ -27,7 +27,7 @@ export const recentEvents = async (
   let bytes = 0;
   let next = await reader.lastSequence();
   while (next > 0 && events.length < limit) {
-    const count = Math.min(next, limit - events.length, PAGE_ROWS_PER_READ);
+    const count = Math.min(next, limit - events.length, SANDBOX_READS_AT_ONCE);
     const sequences = Array.from({ length: count }, (_, index) => next - index);
     for (const message of await Promise.all(sequences.map((sequence) => reader.read(sequence)))) {
       if (!message) return events;

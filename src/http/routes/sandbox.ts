@@ -1,5 +1,6 @@
 /** The sandbox: without a key, limited per client, and never to be mistaken for the real thing (http/watermark.ts). */
 import { Elysia } from "elysia";
+import pLimit from "p-limit";
 import type { ClientRateLimiter } from "../../access/client-rate-limit.ts";
 import { classify } from "../../classification/classify.ts";
 import { ClassificationRequest } from "../../classification/request.ts";
@@ -9,6 +10,7 @@ import {
   PAGE_BYTES_MAX,
   PAGE_ROWS_DEFAULT,
   PAGE_ROWS_MAX,
+  SANDBOX_LISTS_AT_ONCE,
   SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
@@ -49,6 +51,7 @@ const SANDBOX_TENANT = "sandbox";
 
 export const sandboxRoutes = (dependencies: SandboxDependencies) => {
   const { limiter, bodies } = dependencies;
+  const inTurn = pLimit(SANDBOX_LISTS_AT_ONCE);
   const open =
     (handle: (request: Request, context: RequestContext) => Promise<Response> | Response) =>
     async ({ request }: { request: Request }): Promise<Response> => {
@@ -90,7 +93,7 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
     )
     .get(
       "/events",
-      open((request, context) => listEvents(dependencies, request, context)),
+      open((request, context) => inTurn(listEvents, dependencies, request, context)),
       { detail: describe(LIST) },
     );
 };
