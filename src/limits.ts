@@ -1,9 +1,7 @@
 /**
  * Every number that bounds something, with its unit in the name and its reason beside it.
- * Not for settings an operator may change: those live in service/config.ts.
+ * Not for settings an operator may change: those live in service/config.ts. What must hold between them is in limits.test.ts.
  */
-import { strict as assert } from "node:assert";
-
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const SECOND_MS = 1000;
@@ -83,6 +81,9 @@ export const RECONCILE_LOOK_MS = 30 * SECOND_MS;
 export const SANDBOX_REQUESTS_PER_MINUTE = 100;
 /** Sandbox events handed to the broker and not yet acknowledged. */
 export const SANDBOX_IN_FLIGHT_MAX = 256;
+/** Sandbox events that one list reads at once, 4 MiB of the largest, and lists that are made at once. */
+export const SANDBOX_READS_AT_ONCE = 16;
+export const SANDBOX_LISTS_AT_ONCE = 2;
 /** Memory that all sandbox events may take together, in bytes; the oldest go first. */
 export const SANDBOX_BYTES_MAX = 256 * MIB;
 
@@ -96,17 +97,11 @@ export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
 /** Messages of the log that are asked for at once, 350 KB each at most: past 64 MiB that wait for us a broker cuts everybody off ("slow consumer", measured). */
 export const LOG_READS_AT_ONCE = 64;
 
-/**
- * A log where every commit failed for this long is stalled. Above the 4 to 6 s that a cluster takes to choose a new leader (measured), and within
- * which all of them fail.
- */
+/** A log where every commit failed for this long is stalled: above the 4 to 6 s in which a cluster chooses a new leader (measured), and all of them fail. */
 export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
 /** The same of streams that nobody waits for: starting the broker again for them cuts off those who wait for the log. */
 export const OTHER_STALL_MS_MAX = 2 * LOG_STALL_MS_MAX;
-/**
- * A stall that nobody has met for this long is tried again: the instance is ready, and the next request tells. Twice APPEND_ACK_MS_MAX, because one
- * sender meets it that often.
- */
+/** A stall that nobody has met for this long is tried again, by the next request: twice APPEND_ACK_MS_MAX, because one sender meets it that often. */
 export const LOG_STALL_AGE_MS_MAX = 2 * APPEND_ACK_MS_MAX;
 /** How often that is looked at. */
 export const LOG_KEEPER_MS = 1 * SECOND_MS;
@@ -142,6 +137,9 @@ export const PREFIX_WORDS_MAX = 256;
 /** Page size of lists: what is used when `limit` is absent, and the most it may say. */
 export const PAGE_ROWS_DEFAULT = 50;
 export const PAGE_ROWS_MAX = 200;
+/** Bytes of events in one page of them, and events that are read at once for it: 16 MiB of the largest. */
+export const PAGE_BYTES_MAX = 4 * MIB;
+export const PAGE_ROWS_PER_READ = 64;
 /** Rows that a stream or an export reads at once, at most; less where events are large. */
 export const WALK_ROWS_MAX = 500;
 /** Of the first page: nothing is known yet about how large the tenant's events are, and 16 of the largest are 4 MiB. */
@@ -150,11 +148,13 @@ export const WALK_ROWS_FIRST = 16;
 export const WALK_PAGE_CHARACTERS = 1 * MIB;
 /** Stretch of the log that one page looks through, so that a rare filter does not keep the process: some 10 ms (measured). */
 export const WALK_SEQUENCES_MAX = 50_000;
-/** Live streams of one key, and of this process. */
+/** Live streams of one key, of one tenant, and of this process. */
 export const STREAMS_PER_KEY_MAX = 32;
+export const STREAMS_PER_TENANT_MAX = 128;
 export const STREAMS_MAX = 512;
 /** The same for exports, which read as fast as they are taken. */
 export const EXPORTS_PER_KEY_MAX = 4;
+export const EXPORTS_PER_TENANT_MAX = 8;
 export const EXPORTS_MAX = 32;
 /** A stream without an event says this often that it is there, and its key is looked at again. */
 export const STREAM_KEEP_ALIVE_MS = 15 * SECOND_MS;
@@ -238,9 +238,7 @@ export const EXPIRY_TURN_MS_MAX = SECOND_MS;
 export const CASES_WALK_MS = 7 * 24 * 60 * 60 * SECOND_MS;
 /** A projector that expires says so this long ahead; when it dies, another goes on after that time. */
 export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
-/**
- * Signed tree heads that are kept per tenant: of a tenant that writes all the time, those of the last day at one a second, 35 MB.
- */
+/** Signed tree heads that are kept per tenant: of a tenant that writes all the time, those of the last day at one a second, 35 MB. */
 export const CHECKPOINTS_PER_TENANT_MAX = 86_400;
 /** Of which so many are read at once. */
 export const CHECKPOINTS_PER_READ = 1000;
@@ -302,10 +300,7 @@ export const KEY_STATE_CATCH_UP_MS = 200;
  * end out of service at once.
  */
 export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
-/**
- * A read or write of the key bucket without an answer is given up after this time. Short, because what is asked while a
- * cluster has no leader is lost, and only the next try is answered.
- */
+/** A read or write of the key bucket without an answer is given up after this time: while a cluster has no leader it is lost, and the next try is answered. */
 export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
 
 /** Marks of failed actions that wait for the log: one commit of them, and they can only come as fast as actions fail. How often they are tried. */
@@ -369,12 +364,26 @@ export const STOP_MS_MAX = 10 * SECOND_MS;
 export const REQUEST_DRAIN_MS_MAX = 5 * SECOND_MS;
 /** Time for one request body to arrive: 16 MiB at half a megabyte per second, and the end of a client that only dribbles. */
 export const BODY_MS_MAX = 30 * SECOND_MS;
+/** All unfinished bodies are looked at together, so often in the time of one. */
+export const BODY_LOOKS = 10;
 /** Time for the head of a request to arrive: Bun's own limit, which it has no setting for (measured). */
 export const HEAD_MS_MAX = 10 * SECOND_MS;
-/** Unfinished bodies over all requests, in bytes; a body of unknown length counts with its limit. Past it the answer is 503 `overloaded`. */
+/** Bodies over all requests, until they are answered, in the bytes that have come; and those of the sandbox. Past it the answer is 503 `overloaded`. */
 export const BODY_BYTES_HELD_MAX = 256 * MIB;
-/** A connection over which nothing goes for this long is closed, unless we are still looking for the next page of its answer. */
-export const CONNECTION_IDLE_MS_MAX = 30 * SECOND_MS;
+export const SANDBOX_BODY_BYTES_HELD_MAX = 32 * MIB;
+/** The same of long lists, until their readers have taken them, handed over in pieces. Shorter ones are in the system's buffers at once. */
+export const ANSWER_BYTES_HELD_MAX = 256 * MIB;
+export const SANDBOX_ANSWER_BYTES_HELD_MAX = 64 * MIB;
+export const ANSWER_CHARACTERS_UNCOUNTED_MAX = 64 * KIB;
+export const ANSWER_PIECE_BYTES = 256 * KIB;
+/** Share of these that one tenant, or one client of the sandbox, may have. */
+export const HELD_SHARE_OF_ONE = 1 / 4;
+/** A body that is announced with at most so many bytes counts with them from the start, and is read in one, which costs less: nearly every event is. */
+export const BODY_READ_WHOLE_BYTES_MAX = 16 * KIB;
+/** A connection over which nothing goes for this long is closed, unless we still look for a page of its answer. To Bun a body on its way is nothing (measured). */
+export const CONNECTION_IDLE_MS_MAX = 45 * SECOND_MS;
+/** Bun counts in steps of this length, and may close a connection one of them too soon (measured). */
+export const CONNECTION_IDLE_STEP_MS = 4 * SECOND_MS;
 
 /** A machine's clock that is further off is told of: a duty's deadline may be missed by it. HTTP's Date has whole seconds. */
 export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
@@ -383,17 +392,3 @@ export const DISK_FREE_BYTES_LOW = 1024 * MIB;
 export const DISK_FREE_BYTES_MIN = 64 * MIB;
 /** A right that the broker neither denies nor answers for in this time is unknown. */
 export const PERMISSION_ANSWER_MS_MAX = 2 * SECOND_MS;
-
-assert(EVENT_BYTES_MAX < SINGLE_BODY_BYTES_MAX && SINGLE_BODY_BYTES_MAX < BATCH_BODY_BYTES_MAX);
-assert(APPEND_BYTES_IN_FLIGHT_MAX >= BATCH_BODY_BYTES_MAX, "one full batch must fit");
-assert(COMMIT_BYTES_MAX >= EVENT_BYTES_MAX + RECORD_OVERHEAD_BYTES_MAX, "one record must fit");
-assert(APPEND_RECORDS_IN_FLIGHT_MAX >= BATCH_EVENTS_MAX, "one full batch must fit");
-assert(DUPLICATE_WINDOW_MS <= SANDBOX_AGE_MS_MAX, "JetStream refuses a window above max_age (error 10052)");
-assert(
-  KEY_STATE_CHECK_MS + KEY_REQUEST_MS_MAX < KEY_STATE_AGE_MS_MAX,
-  "one lost answer must not make an instance not ready",
-);
-assert(REQUEST_DRAIN_MS_MAX < STOP_MS_MAX, "after the last request there is more to stop");
-assert(BODY_BYTES_HELD_MAX >= BATCH_BODY_BYTES_MAX, "one batch must fit");
-assert(RATES_AGE_MS_MAX > BATCH_EVENTS_MAX * SECOND_MS, "the debt of the largest batch must be kept");
-assert(STREAM_KEEP_ALIVE_MS < CONNECTION_IDLE_MS_MAX, "a quiet stream must not look like a dead connection");

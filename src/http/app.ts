@@ -9,6 +9,7 @@ import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
+import { ANSWER_BYTES_HELD_MAX, HELD_SHARE_OF_ONE, SANDBOX_ANSWER_BYTES_HELD_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
@@ -43,6 +44,7 @@ import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { streamRoutes } from "./routes/stream.ts";
+import { createUntakenAnswers } from "./untaken-answers.ts";
 import { isSandboxPath, watermarked } from "./watermark.ts";
 
 export interface HttpDependencies {
@@ -76,6 +78,7 @@ export interface HttpDependencies {
     readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
     readonly reader: Pick<LogReader, "read" | "lastSequence">;
     readonly limiter: ClientRateLimiter;
+    readonly bodies: BodyReader;
   };
   readonly now: () => Date;
   /** A UUIDv7. */
@@ -114,6 +117,16 @@ const handlerOf = (
   app: AnyElysia,
 ): HttpHandler => {
   const isLogged = logger.isEnabled("info");
+  const untaken = createUntakenAnswers({
+    ofTenants: {
+      bytesHeldMax: ANSWER_BYTES_HELD_MAX,
+      bytesPerHolderMax: ANSWER_BYTES_HELD_MAX * HELD_SHARE_OF_ONE,
+    },
+    ofClients: {
+      bytesHeldMax: SANDBOX_ANSWER_BYTES_HELD_MAX,
+      bytesPerHolderMax: SANDBOX_ANSWER_BYTES_HELD_MAX * HELD_SHARE_OF_ONE,
+    },
+  });
   return async (received, connection) => {
     const request = withRoutableUrl(received);
     const startedAt = performance.now();
@@ -124,6 +137,7 @@ const handlerOf = (
         return clientAddress({ socketAddress: connection.address, forwardedFor, trustedHops });
       },
       keepOpen: connection.keepOpen,
+      untaken,
     });
     let response: Response;
     try {
@@ -156,7 +170,7 @@ const withRoutableUrl = (request: Request): Request => {
 };
 
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
-  const { docsAssets, version, reasonsNotReady, metrics, logger, bodies, vocabulary } = dependencies;
+  const { docsAssets, version, reasonsNotReady, metrics, logger, vocabulary } = dependencies;
   const guard = createGuard(dependencies);
   const nothingHere = "There is nothing at this path. The API is described at /docs.";
   return withRoutes({ logger, nothingHere }, (bare) =>
@@ -179,7 +193,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(keyRoutes({ ...dependencies, guard }))
       .use(retentionRoutes({ ...dependencies, guard }))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
-      .use(sandboxRoutes({ ...dependencies.sandbox, bodies, vocabulary }))
+      .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
       .use(operationRoutes({ reasonsNotReady, registry: metrics.registry })),
   );
 };

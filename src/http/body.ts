@@ -1,5 +1,7 @@
 /** Bytes in: type, coding, size, time and completeness, before anybody looks at the content. */
 import pLimit from "p-limit";
+import { BODY_LOOKS, BODY_READ_WHOLE_BYTES_MAX } from "../limits.ts";
+import { createBytePot, type PotBounds } from "./byte-pot.ts";
 import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
 import { isJsonInUtf8 } from "./media-type.ts";
 import type { ProblemCode, RequestError } from "./problem.ts";
@@ -19,24 +21,23 @@ export type Body =
     };
 
 export interface BodyReader extends Disposable {
-  /** The whole body, decompressed, of at most `bytesMax` bytes. Reading stops at the limit, whatever the client announced. */
-  read(request: Request, bytesMax: number): Promise<Body>;
+  /** The whole body, decompressed. Reading stops at the limit, whatever the client announced. */
+  read(request: Request, bounds: { readonly bytesMax: number; readonly holder: string }): Promise<Body>;
 }
 
-export interface BodyBounds {
+/** What is held are bodies over all requests, those that are on their way and those that are worked on. */
+export interface BodyBounds extends PotBounds {
   /** Time for one body to arrive. */
   readonly bodyMsMax: number;
-  /** Bytes of bodies over all requests, those that are on their way and those that are worked on. */
-  readonly bytesHeldMax: number;
 }
 
-export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyReader => {
+export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyReader => {
   const deadline = createDeadline(bodyMsMax);
   const inTurn = pLimit(INFLATED_AT_ONCE);
-  let bytesHeld = 0;
+  const pot = createBytePot(bounds);
   return {
     [Symbol.dispose]: deadline.stop,
-    read: (request, bytesMax) => {
+    read: (request, { bytesMax, holder }) => {
       const { headers } = request;
       const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
       const refusal = typeRefusal(headers) ?? codingRefusal(coding);
@@ -44,37 +45,34 @@ export const createBodyReader = ({ bodyMsMax, bytesHeldMax }: BodyBounds): BodyR
       const announced = Number(headers.get("content-length") ?? Number.NaN);
       if (announced > bytesMax) return Promise.resolve(tooLarge(bytesMax));
       let reserved = 0;
-      /** False where it is more than can be held. */
+      let isGivenUp = false;
+      /** False where it is more than can be held, or nobody waits for it any more. */
       const reserve = (bytes: number): boolean => {
-        if (bytesHeld + bytes - reserved > bytesHeldMax) return false;
-        bytesHeld += bytes - reserved;
+        if (isGivenUp || !pot.take(holder, bytes - reserved)) return false;
         reserved = bytes;
         return true;
       };
       const release = (): void => void reserve(0);
       const held = (body: Arrived): Body => {
-        if (body.kind === "bytes") {
-          reserve(body.bytes.byteLength);
-          return { kind: "bytes", bytes: body.bytes, release };
-        }
+        const kept = body.kind === "refused" || reserve(body.bytes.byteLength) ? body : OVERLOADED;
+        if (kept.kind === "bytes") return { kind: "bytes", bytes: kept.bytes, release };
         release();
-        return body;
+        isGivenUp = true;
+        return kept;
       };
-      if (!reserve(announced >= 0 ? announced : bytesMax)) return Promise.resolve(OVERLOADED);
-      const arriving = announced >= 0 ? readAnnounced(request) : readStream(request, bytesMax);
+      const isWhole = announced <= BODY_READ_WHOLE_BYTES_MAX;
+      if (isWhole && !reserve(announced)) return Promise.resolve(OVERLOADED);
+      const arriving = isWhole ? readWhole(request) : readStream(request, bytesMax, reserve);
       const arrived = deadline.meet(arriving);
       if (!isCoding(coding)) return arrived.then(held);
-      const inflate = async (bytes: Uint8Array): Promise<Arrived> => {
-        // Nobody knows before how large it becomes.
-        if (!reserve(Math.max(bytesMax, reserved))) return OVERLOADED;
-        return toBody(await decompress(coding, bytes, bytesMax), bytesMax);
-      };
+      const inflate = async (bytes: Uint8Array): Promise<Arrived> =>
+        toBody(await decompress(coding, bytes, bytesMax), bytesMax);
       return arrived.then((body) => (body.kind === "bytes" ? inTurn(inflate, body.bytes) : body)).then(held);
     },
   };
 };
 
-/** Each may become as large as a body may be before it is known how large it is. */
+/** Each may become as large as a body may be before it is known how large it is, beside what is held. */
 const INFLATED_AT_ONCE = 4;
 
 type Refused = Extract<Body, { readonly kind: "refused" }>;
@@ -134,7 +132,7 @@ const createDeadline = (bodyMsMax: number) => {
       entry.finish(timedOut(bodyMsMax));
     }
   };
-  const timer = setInterval(sweep, bodyMsMax / 10);
+  const timer = setInterval(sweep, bodyMsMax / BODY_LOOKS);
   /** The body, or that its time is over. `arriving` never rejects, nor does what is answered. */
   const meet = (arriving: Promise<Arrived>): Promise<Arrived> =>
     new Promise((resolve) => {
@@ -149,21 +147,29 @@ const createDeadline = (bodyMsMax: number) => {
   return { meet, stop: () => clearInterval(timer) };
 };
 
-const readAnnounced = (request: Request): Promise<Arrived> =>
+const readWhole = (request: Request): Promise<Arrived> =>
   request.bytes().then((bytes) => ({ kind: "bytes", bytes }), incomplete);
 
-const readStream = async (request: Request, bytesMax: number): Promise<Arrived> => {
+/** Held is what has come, and not what was announced: who sends nothing takes nobody's place. */
+const readStream = async (
+  request: Request,
+  bytesMax: number,
+  reserve: (bytes: number) => boolean,
+): Promise<Arrived> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
     for await (const chunk of request.body ?? []) {
       length += chunk.byteLength;
       if (length > bytesMax) return tooLarge(bytesMax);
+      if (!reserve(length)) return OVERLOADED;
       chunks.push(chunk);
     }
   } catch {
     return incomplete();
   }
+  const [only] = chunks;
+  if (only && chunks.length === 1) return { kind: "bytes", bytes: only };
   const bytes = new Uint8Array(length);
   let offset = 0;
   for (const chunk of chunks) {

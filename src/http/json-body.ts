@@ -3,6 +3,7 @@ import { readBodyText } from "../intake/body-text.ts";
 import { sliceBody } from "../intake/json/slice.ts";
 import { OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import type { BodyReader } from "./body.ts";
+import { holderOfRequest } from "./holder.ts";
 import { problem } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -11,7 +12,10 @@ export const readJson = async (
   request: Request,
   context: RequestContext,
 ): Promise<{ readonly value: unknown } | Response> => {
-  const body = await bodies.read(request, OBJECT_BODY_BYTES_MAX);
+  const body = await bodies.read(request, {
+    bytesMax: OBJECT_BODY_BYTES_MAX,
+    holder: holderOfRequest(context),
+  });
   if (body.kind === "refused") return problem(context, body.code, body);
   const text = readBodyText(body.bytes)?.text;
   body.release();

@@ -1,8 +1,9 @@
-/** Which answers are still being written: how many a key may have at once, and the end of them all when the service stops. */
+/** Which answers are still being written: how many a key and its tenant may have at once, and the end of them all when the service stops. */
+import type { Principal } from "../access/authenticate.ts";
 
 export interface OpenStreams {
-  /** Undefined where the key, or all keys together, have as many as may be, or the service stops. */
-  open(keyId: string): OpenStream | undefined;
+  /** Undefined where the key, its tenant, or all together have as many as may be, or the service stops. */
+  open(asker: Pick<Principal, "keyId" | "tenant">): OpenStream | undefined;
   /** Ends all, and opens no more. */
   end(): void;
 }
@@ -16,31 +17,31 @@ export interface OpenStream {
 
 export const createOpenStreams = ({
   perKeyMax,
+  perTenantMax,
   allMax,
 }: {
   readonly perKeyMax: number;
+  readonly perTenantMax: number;
   readonly allMax: number;
 }): OpenStreams => {
   const open = new Set<AbortController>();
-  const perKey = new Map<string, number>();
+  const [ofKeys, ofTenants] = [createCount(perKeyMax), createCount(perTenantMax)];
   let hasEnded = false;
-
-  const count = (keyId: string, change: 1 | -1): void => {
-    const now = (perKey.get(keyId) ?? 0) + change;
-    if (now > 0) perKey.set(keyId, now);
-    else perKey.delete(keyId);
-  };
-
   return {
-    open: (keyId) => {
-      if (hasEnded || open.size >= allMax || (perKey.get(keyId) ?? 0) >= perKeyMax) return undefined;
+    open: ({ keyId, tenant }) => {
+      if (hasEnded || open.size >= allMax || ofKeys.isFull(keyId) || ofTenants.isFull(tenant))
+        return undefined;
       const controller = new AbortController();
       open.add(controller);
-      count(keyId, 1);
+      ofKeys.add(keyId, 1);
+      ofTenants.add(tenant, 1);
       return {
         signal: controller.signal,
         close: () => {
-          if (open.delete(controller)) count(keyId, -1);
+          if (open.delete(controller)) {
+            ofKeys.add(keyId, -1);
+            ofTenants.add(tenant, -1);
+          }
           controller.abort();
         },
       };
@@ -48,6 +49,19 @@ export const createOpenStreams = ({
     end: () => {
       hasEnded = true;
       for (const controller of open) controller.abort();
+    },
+  };
+};
+
+/** How many each has, of at most `max`. */
+const createCount = (max: number) => {
+  const counts = new Map<string, number>();
+  return {
+    isFull: (name: string): boolean => (counts.get(name) ?? 0) >= max,
+    add: (name: string, change: 1 | -1): void => {
+      const count = (counts.get(name) ?? 0) + change;
+      if (count > 0) counts.set(name, count);
+      else counts.delete(name);
     },
   };
 };

@@ -81,11 +81,14 @@ const WITH_BODY: readonly ProblemCode[] = [
   "invalid_utf8",
   "invalid_request",
 ];
+/** Of a list, which may be long. */
+const LIST: readonly ProblemCode[] = ["overloaded"];
 
 export const problemsOf = (operation: Operation): readonly ProblemCode[] => [
   ...new Set([
     ...(operation.scope === undefined ? [] : WITH_KEY),
     ...(operation.body === undefined ? [] : WITH_BODY),
+    ...("next_cursor" in (operation.answer.schema.properties ?? {}) ? LIST : []),
     ...operation.problems,
     ...ALWAYS,
   ]),

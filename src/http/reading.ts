@@ -1,7 +1,7 @@
 /** What every read of a view shares: waiting for a sequence, pages, and what the document says about both. */
 
 import { isTenant, TENANT_EXPECTED, TENANT_PATTERN } from "../access/tenant.ts";
-import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
+import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import type { List } from "../projections/list.ts";
 import { type Page, readList } from "../projections/list.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
@@ -42,9 +42,11 @@ export const readTenant = (query: Query): string | undefined =>
 export const tenantParameter = (description: string): Parameter =>
   parameter("tenant", description, { type: "string", pattern: TENANT_PATTERN });
 
+const ROWS_OF_A_PAGE = `Rows in one answer, at most: a page of events ends at ${PAGE_BYTES_MAX / 1024 / 1024} MiB of them. \`next_cursor\` says whether there are more.`;
+
 /** What every list takes, in whatever order it comes. */
 export const LIMIT_AND_CURSOR: readonly Parameter[] = [
-  parameter("limit", "Rows in one answer.", {
+  parameter("limit", ROWS_OF_A_PAGE, {
     type: "integer",
     minimum: 1,
     maximum: PAGE_ROWS_MAX,
@@ -146,7 +148,7 @@ export const answerList = async (
   const found = await readList(views, principal.tenant, list, asked);
   if (found.kind === "invalid_cursor") return invalidCursor(call);
   return successList({
-    requestId: context.requestId,
+    context,
     rowTexts: found.rows.map((row) => JSON.stringify(entry(row))),
     nextCursor: found.nextCursor,
   });

@@ -1,14 +1,15 @@
 /** What is known about a request beside the request itself: made when it comes in, read when its line is logged. */
 import type { Principal } from "../access/authenticate.ts";
 import { isUuidV7 } from "../event/formats.ts";
+import type { Asker } from "./holder.ts";
 import type { ProblemCode } from "./problem.ts";
+import type { UntakenAnswers } from "./untaken-answers.ts";
 
-export interface RequestContext {
+export interface RequestContext extends Asker {
   readonly requestId: string;
-  /** To be asked before the answer is given. */
-  readonly clientAddress: () => string;
   /** Whether the connection stays open while nothing goes over it. */
   readonly keepOpen: (isKept: boolean) => void;
+  readonly untaken: UntakenAnswers;
   /** The pattern of the route that took it; the path itself may hold identifiers. */
   route: string;
   principal: Principal | undefined;
@@ -23,12 +24,16 @@ type OpenedRequest = Request & { [CONTEXT]?: RequestContext };
 
 export const openRequest = (
   request: OpenedRequest,
-  options: { readonly newRequestId: () => string } & Pick<RequestContext, "clientAddress" | "keepOpen">,
+  options: { readonly newRequestId: () => string } & Pick<
+    RequestContext,
+    "clientAddress" | "keepOpen" | "untaken"
+  >,
 ): RequestContext => {
   const context: RequestContext = {
     requestId: requestIdSent(request) ?? options.newRequestId(),
     clientAddress: options.clientAddress,
     keepOpen: options.keepOpen,
+    untaken: options.untaken,
     route: UNMATCHED_ROUTE,
     principal: undefined,
     problemCode: undefined,

@@ -170,7 +170,7 @@ const sandboxListOf = (row: TSchema) =>
   Type.Object({
     data: Type.Array(row),
     next_cursor: Type.Union([Type.String(), Type.Null()], {
-      description: "Always null: the answer has all that was asked for.",
+      description: "Always null: there is no next page.",
     }),
     request_id: RequestId,
     [WATERMARK_MEMBER]: Watermark,

@@ -1,4 +1,7 @@
 /** Success bodies: `{ "data": …, "request_id": … }`; lists add `next_cursor`. */
+import { ANSWER_CHARACTERS_UNCOUNTED_MAX } from "../limits.ts";
+import { problem } from "./problem.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /** What an audit log answers belongs to the asker alone. */
 const jsonHeaders = (requestId: string) => ({
@@ -46,20 +49,30 @@ export const success = (options: {
   readonly data: unknown;
 }): Response => successText({ ...options, dataText: JSON.stringify(options.data) });
 
+/** One that is long counts until its reader has taken it, and is refused where too much counts already. */
 export const successList = (options: {
-  readonly requestId: string;
+  readonly context: RequestContext;
   readonly rowTexts: readonly string[];
   readonly nextCursor: string | null;
   /** What stands beside the rows. */
   readonly beside?: Readonly<Record<string, unknown>>;
 }): Response => {
-  const { requestId, rowTexts, nextCursor, beside = {} } = options;
+  const { context, rowTexts, nextCursor, beside = {} } = options;
+  const { requestId } = context;
   const members = Object.entries(beside).map(
     ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
   );
   const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)}${members.join("")},"request_id":"${requestId}"}`;
-  return new Response(body, { headers: jsonHeaders(requestId) });
+  if (body.length <= ANSWER_CHARACTERS_UNCOUNTED_MAX)
+    return new Response(body, { headers: jsonHeaders(requestId) });
+  const counted = context.untaken.body(context, body);
+  return counted
+    ? successStream({ requestId, mediaType: "application/json", body: counted })
+    : problem(context, "overloaded", { detail: TOO_MUCH_UNTAKEN });
 };
+
+const TOO_MUCH_UNTAKEN =
+  "More long answers wait for their readers than can be held. Take those that you asked for, or ask for fewer rows.";
 
 /** Text in a form of its own, for other tools. */
 export const successPlain = (requestId: string, body: string): Response =>

@@ -29,7 +29,9 @@ export const watermarkText = (text: string): string => {
   return `${text.slice(0, end)}${isEmpty ? "" : ","}${MEMBER}${text.slice(end)}`;
 };
 
+/** An answer that has the header was marked where it was made. */
 export const watermarked = async (response: Response): Promise<Response> => {
+  if (response.headers.has(WATERMARK_HEADER)) return response;
   const headers = new Headers(response.headers);
   headers.set(WATERMARK_HEADER, WATERMARK_HEADER_VALUE);
   const { status } = response;

@@ -62,6 +62,17 @@ test("every malformed value is named at once, with what to set instead, and no s
   expect(errors.join()).not.toContain("hunter2");
 });
 
+test("what no pattern sees is named beside a malformed value, which is blamed for nothing else", () => {
+  const named = (variables: Record<string, string>) => {
+    const result = readConfig(variables);
+    return result.kind === "invalid" ? result.errors.map((error) => error.split(" ")[0]) : [];
+  };
+  const wrong = { PORT: "abc", HOST: "127.0.0.1:8080", STREAM_REPLICAS: "3" };
+  expect(named(wrong)).toEqual(["PORT", "HOST", "STREAM_REPLICAS"]);
+  expect(named({ ...wrong, NATS_URL: "nats://h:99999" })).toEqual(["PORT", "HOST", "NATS_URL"]);
+  expect(named({ ...wrong, NATS_URL: "http://h" })).toEqual(["PORT", "NATS_URL", "HOST"]);
+});
+
 test("more copies than one need a cluster, which a broker of our own is not", () => {
   const result = readConfig({ STREAM_REPLICAS: "3" });
   expect(result).toEqual({

@@ -192,16 +192,20 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
     const value = variables[name];
     if (value !== undefined) given[name] = value;
   }
-  if (environment.Check(given)) {
-    const config = toConfig(given);
-    const errors = [...unreadableHost(given), ...unreadableUrls(given), ...contradictions(config)];
-    return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config };
-  }
-  const errors = [...environment.Errors(given)].map(({ path, schema, value }) => {
+  const malformed = new Map<string, string>();
+  for (const { path, schema, value } of environment.Errors(given)) {
     const name = path.slice(1);
-    return `${name} must be ${schema["x-expects"]}${shown(name, value)}.`;
-  });
-  return { kind: "invalid", errors };
+    malformed.set(name, `${name} must be ${schema["x-expects"]}${shown(name, value)}.`);
+  }
+  const wellFormed = Object.fromEntries(Object.entries(given).filter(([name]) => !malformed.has(name)));
+  const errors = [
+    ...malformed.values(),
+    ...unreadableHost(wellFormed),
+    ...unreadableUrls(wellFormed),
+    // A NATS_URL that cannot be used is there all the same.
+    ...contradictions({ ...wellFormed, NATS_URL: given.NATS_URL }),
+  ];
+  return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config: toConfig(given) };
 };
 
 /** What a pattern does not see: whether a colon is one of an IPv6 address. */
@@ -225,12 +229,13 @@ const isReadableUrl = (text: string): boolean => {
 };
 
 /** Settings that are right by themselves and cannot be together. */
-const contradictions = ({ replicas, natsUrl }: Config): readonly string[] =>
-  replicas > 1 && natsUrl === undefined
-    ? [
-        `STREAM_REPLICAS must be 1 without NATS_URL, not ${replicas}: a broker of our own is one server. Leave it out, or set NATS_URL to a cluster of at least ${replicas} servers.`,
-      ]
-    : [];
+const contradictions = (given: Readonly<Record<string, string | undefined>>): readonly string[] => {
+  const { STREAM_REPLICAS: replicas = "1", NATS_URL: natsUrl } = given;
+  if (replicas === "1" || natsUrl !== undefined) return [];
+  return [
+    `STREAM_REPLICAS must be 1 without NATS_URL, not ${replicas}: a broker of our own is one server. Leave it out, or set NATS_URL to a cluster of at least ${replicas} servers.`,
+  ];
+};
 
 /** Values that may hold a secret are not repeated. */
 const shown = (name: string, value: unknown): string =>

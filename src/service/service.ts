@@ -19,8 +19,7 @@ import {
   type HttpHandler,
   type OperationDependencies,
 } from "../http/app.ts";
-import { createBodyReader } from "../http/body.ts";
-import { createOpenStreams, type OpenStreams } from "../http/open-streams.ts";
+import type { OpenStreams } from "../http/open-streams.ts";
 import { createIntake, type Intake } from "../intake/intake.ts";
 import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
@@ -33,18 +32,12 @@ import { createLogReader } from "../jetstream/reader.ts";
 import { createRetentionBucket } from "../jetstream/retention-bucket.ts";
 import { createSandboxAppender } from "../jetstream/sandbox-appender.ts";
 import {
-  BODY_BYTES_HELD_MAX,
-  BODY_MS_MAX,
   CONNECTION_BODY_BYTES_MAX,
   CONNECTION_IDLE_MS_MAX,
-  EXPORTS_MAX,
-  EXPORTS_PER_KEY_MAX,
   LOG_STALL_MS_MAX,
   OTHER_STALL_MS_MAX,
   REQUEST_DRAIN_MS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
-  STREAMS_MAX,
-  STREAMS_PER_KEY_MAX,
 } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
@@ -60,6 +53,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
+import { createSandboxBodies, createTenantBodies } from "./body-readers.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import { type BrokerContact, contactBroker } from "./broker-contact.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
@@ -70,6 +64,7 @@ import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
 import { keepStoring } from "./log-keeper.ts";
 import { measureLog } from "./log-metrics.ts";
+import { createOpenAnswers } from "./open-answers.ts";
 import { type KeepStream, startProjector, startSealer } from "./roles.ts";
 import { connectViews, viewsRefused } from "./view-place.ts";
 
@@ -174,7 +169,7 @@ const createApi = async (parts: {
   return createHttpApp({
     ...surroundings,
     intake: createAuditIntake({ appender, reader, accepted, views, metrics, judging }),
-    sandbox: await openSandbox({ connection, logger, judging }),
+    sandbox: await openSandbox({ connection, logger, judging, stack }),
     views,
     reconciliation: { views, log: reader, accepted },
     log: reader,
@@ -187,7 +182,7 @@ const createApi = async (parts: {
     vocabulary: config.vocabulary,
     ...(await loadBrowserFiles()),
     version: parts.version,
-    bodies: stack.use(createBodyReader({ bodyMsMax: BODY_MS_MAX, bytesHeldMax: BODY_BYTES_HELD_MAX })),
+    bodies: stack.use(createTenantBodies()),
     limiter: createLimiter(rateCounter),
     now,
   });
@@ -256,12 +251,6 @@ const startRecording = (parts: {
   return recorder;
 };
 
-/** Answers that are written for as long as their readers like. */
-const createOpenAnswers = () => ({
-  streams: createOpenStreams({ perKeyMax: STREAMS_PER_KEY_MAX, allMax: STREAMS_MAX }),
-  exports: createOpenStreams({ perKeyMax: EXPORTS_PER_KEY_MAX, allMax: EXPORTS_MAX }),
-});
-
 const createLimiter = (counter: RateCounter) =>
   createSharedRateLimiter({
     counter,
@@ -286,10 +275,12 @@ const openSandbox = async ({
   connection,
   logger,
   judging,
+  stack,
 }: {
   connection: BrokerConnection;
   logger: Logger;
   judging: Judging;
+  stack: AsyncDisposableStack;
 }) => {
   const reader = await createLogReader(connection, "SANDBOX");
   const appender = createSandboxAppender({ connection, reader, elapsedMs: () => performance.now() });
@@ -314,7 +305,7 @@ const openSandbox = async ({
     nowMs: () => Date.now(),
     perMinute: SANDBOX_REQUESTS_PER_MINUTE,
   });
-  return { intakeOf, reader, limiter };
+  return { intakeOf, reader, limiter, bodies: stack.use(createSandboxBodies()) };
 };
 
 const openLog = async (options: {

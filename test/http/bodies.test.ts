@@ -87,19 +87,24 @@ test("without a key nothing is decompressed", async () => {
   expect(answer.status).toBe(401);
 });
 
+const BOUNDS = { bodyMsMax: 10_000, bytesHeldMax: 1000, bytesPerHolderMax: 1000 };
+const HOLDER = "acme";
+const ONE_BYTE = { method: "POST", body: " ", headers: { "content-type": "application/json" } };
+
 test("a body counts as held until it is answered, and as large as it becomes", async () => {
-  using bodies = createBodyReader({ bodyMsMax: 10_000, bytesHeldMax: 1000 });
+  using bodies = createBodyReader(BOUNDS);
   const read = (body: string | Uint8Array<ArrayBuffer>, coding = "identity", bytesMax = 600) => {
     const headers = { "content-type": "application/json", "content-encoding": coding };
     const announced = { ...headers, "content-length": String(body.length) };
-    return bodies.read(new Request("http://x", { method: "POST", body, headers: announced }), bytesMax);
+    const request = new Request("http://x", { method: "POST", body, headers: announced });
+    return bodies.read(request, { bytesMax, holder: HOLDER });
   };
   const first = await read(" ".repeat(500));
   expect([first.kind, (await read(" ".repeat(501))).kind]).toEqual(["bytes", "refused"]);
   const other = await read(" ".repeat(500));
   expect(other.kind).toBe("bytes");
   for (const body of [first, other]) if (body.kind === "bytes") body.release();
-  // Some 30 bytes that become 600: nobody knows before, so the limit is set aside.
+  // Some 30 bytes that become 600: nobody knows before.
   const zipped = compress("gzip", " ".repeat(600));
   const [one, another] = await Promise.all([read(zipped, "gzip"), read(zipped, "gzip")]);
   expect([one.kind, another]).toEqual(["bytes", expect.objectContaining({ code: "overloaded" })]);
@@ -107,43 +112,96 @@ test("a body counts as held until it is answered, and as large as it becomes", a
   expect((await read(" ".repeat(1000), "identity", 1000)).kind).toBe("bytes");
 });
 
+test("a holder has a share of what is held, and leaves the rest to others", async () => {
+  using bodies = createBodyReader({ ...BOUNDS, bytesPerHolderMax: 500 });
+  const read = (holder: string) => {
+    const headers = { "content-type": "application/json" };
+    const request = new Request("http://x", { method: "POST", body: " ".repeat(300), headers });
+    return bodies.read(request, { bytesMax: 1000, holder });
+  };
+  const first = await read("acme");
+  expect([first.kind, await read("acme")]).toEqual([
+    "bytes",
+    expect.objectContaining({ code: "overloaded" }),
+  ]);
+  expect((await read("beta")).kind).toBe("bytes");
+  if (first.kind === "bytes") first.release();
+  expect((await read("acme")).kind).toBe("bytes");
+});
+
 describe("bodies that do not come", () => {
-  const neverEnding = (headers: Record<string, string>) =>
+  /** `first` comes, and nothing after it. */
+  const neverEnding = (headers: Record<string, string>, first = "") =>
     new Request("http://localhost/", {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
-      body: new ReadableStream({ pull: () => new Promise(() => {}) }),
+      body: new ReadableStream({
+        start: (controller) => {
+          if (first !== "") controller.enqueue(new TextEncoder().encode(first));
+        },
+        pull: () => new Promise(() => {}),
+      }),
     });
 
   test("are given up in time, and what was reserved for them is free again", async () => {
-    using bodies = createBodyReader({ bodyMsMax: 100, bytesHeldMax: 1000 });
-    for (let round = 0; round < 3; round++) {
-      const reading = bodies.read(neverEnding({}), 1000);
-      expect(await bodies.read(neverEnding({ "content-length": "10" }), 1000)).toMatchObject({
-        code: "overloaded",
+    using bodies = createBodyReader({ ...BOUNDS, bodyMsMax: 100 });
+    const read = (request: Request) => bodies.read(request, { bytesMax: 1000, holder: HOLDER });
+    for (const stalled of [neverEnding({ "content-length": "1000" }), neverEnding({}, " ".repeat(1000))]) {
+      const reading = read(stalled);
+      await until("what has come is held", async () => {
+        const other = await read(new Request("http://x", ONE_BYTE));
+        if (other.kind === "bytes") other.release();
+        return other.kind === "refused" && other.code === "overloaded";
       });
       expect(await reading).toMatchObject({ kind: "refused", code: "request_timeout" });
     }
+    expect((await read(new Request("http://x", ONE_BYTE))).kind).toBe("bytes");
   });
 
-  test("that are cut off store nothing and are no error of ours", async () => {
-    const { hostname, port } = new URL(service.url);
-    const head = `POST /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"event_id":"evt_cut"`;
-    const socket = connect({ host: hostname, port: Number(port) });
-    await new Promise<void>((resolve) => socket.write(head, () => resolve()));
-    socket.destroy();
-    expect((await service.call("/v1/events/evt_cut")).status).toBe(404);
-    expect(service.lines.filter(({ level }) => level === "error")).toEqual([]);
+  test("take nobody's place, whatever was announced", async () => {
+    using bodies = createBodyReader(BOUNDS);
+    const read = (request: Request) => bodies.read(request, { bytesMax: 16_000_000, holder: HOLDER });
+    for (let index = 0; index < 100; index++)
+      void read(neverEnding(index % 2 === 0 ? {} : { "content-length": "16000000" }));
+    expect((await read(new Request("http://x", ONE_BYTE))).kind).toBe("bytes");
   });
 
-  test("do not keep others waiting: 300 connections that say nothing, and 300 that stop in the middle", async () => {
+  test.each(["Content-Length: 500", "Content-Length: 50000", "Transfer-Encoding: chunked"])(
+    "that are cut off store nothing, not even a whole event, and are no error of ours: %s",
+    async (length) => {
+      const { hostname, port } = new URL(service.url);
+      const text = JSON.stringify(event({ event_id: "evt_cut" }));
+      const sent = length.startsWith("Transfer") ? `${text.length.toString(16)}\r\n${text}\r\n` : text;
+      const head = `POST /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.adminKey}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`;
+      const before = service.lines.length;
+      const socket = connect({ host: hostname, port: Number(port) });
+      await new Promise<void>((resolve) => socket.write(head + sent, () => resolve()));
+      socket.destroy();
+      await until("it is refused", () =>
+        service.lines.slice(before).some(({ code }) => code === "invalid_request"),
+      );
+      expect((await service.call("/v1/events/evt_cut")).status).toBe(404);
+      expect(service.lines.filter(({ level }) => level === "error")).toEqual([]);
+    },
+  );
+
+  test("do not keep others waiting: 300 connections that say nothing, 300 that stop in the middle, and 64 batches of which only the head comes", async () => {
     const { hostname, port } = new URL(service.url);
     const sockets: Socket[] = [];
-    for (let index = 0; index < 600; index++) {
+    const open = (head: string): void => {
       const socket = connect({ host: hostname, port: Number(port) });
       socket.on("error", () => {});
-      if (index % 2 === 0) socket.write("POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Le");
+      socket.write(head);
       sockets.push(socket);
+    };
+    for (let index = 0; index < 300; index++) {
+      open("");
+      open("POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Le");
+    }
+    const head = `POST /v1/events/batch HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.adminKey}\r\nContent-Type: application/json\r\n`;
+    for (let index = 0; index < 32; index++) {
+      open(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+      open(`${head}Content-Length: ${16 * 1024 * 1024}\r\n\r\n`);
     }
     await until("all are connected", () => sockets.every(({ readyState }) => readyState === "open"));
     const answer = await service.call("/v1/events", { body: event({ event_id: "evt_through" }) });

@@ -282,7 +282,7 @@ describe("the OpenAPI document", () => {
       );
     }
     expect(JSON.stringify(paths["/v1/events"]?.post?.requestBody)).toContain("262144 bytes and 64 levels");
-    expect(documentText).toContain("has not come within 10 s, or nothing for 30 s, is closed");
+    expect(documentText).toContain("has not come within 10 s, or nothing for 45 s, is closed");
   });
 
   test("says which event_ids there are, those that the operator admits included", async () => {

@@ -10,7 +10,7 @@ interface Route {
   readonly path: string;
   readonly needsKey: boolean;
   readonly takesBody: boolean;
-  readonly takesQuery: boolean;
+  readonly isOfApi: boolean;
   readonly statuses: readonly string[];
   readonly text: string;
 }
@@ -30,7 +30,7 @@ beforeAll(async () => {
       path: path.replaceAll(/\{\w+\}/g, "unknown"),
       needsKey: operation.security.length > 0,
       takesBody: operation.requestBody !== undefined,
-      takesQuery: method === "get" && path.startsWith("/v1"),
+      isOfApi: path.startsWith("/v1"),
       statuses: Object.keys(operation.responses),
       text: JSON.stringify(operation.responses),
     })),
@@ -126,8 +126,10 @@ test("with a body that is not JSON, of another type or too large: 400, 415, 413"
 });
 
 test("with a query parameter that nobody knows: 400, never an answer to another question", async () => {
-  for (const route of routes.filter(({ takesQuery }) => takesQuery)) {
-    expectDocumented(route, await service.call(`${route.path}?colour=red`), 400);
+  for (const route of routes.filter(({ isOfApi }) => isOfApi)) {
+    const answer = await callRoute({ ...route, path: `${route.path}?colour=red` });
+    expectDocumented(route, answer, 400);
+    expect([route.path, answer.json.errors[0].path]).toEqual([route.path, "query:colour"]);
   }
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { EVENT_CSV_COLUMNS } from "../../src/http/event-csv.ts";
-import { EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
+import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX } from "../../src/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
@@ -287,15 +287,18 @@ describe("a large export", () => {
     );
   }, 30_000);
 
-  test("a key may have only so many at once; whoever leaves makes room", async () => {
+  test("a key may have only so many at once, and a tenant with all its keys; whoever leaves makes room", async () => {
+    const askedBy = (by: string) => service.call("/v1/export?asset_id=nothing", { key: by });
+    const [second, third] = [await service.makeKey("large"), await service.makeKey("large")];
     const open = await Promise.all(Array.from({ length: EXPORTS_PER_KEY_MAX }, () => untaken(key)));
-    const refused = await service.call("/v1/export?asset_id=nothing", { key });
+    const refused = await askedBy(key);
     expect([refused.status, refused.json.code]).toEqual([503, "overloaded"]);
+    const left = EXPORTS_PER_TENANT_MAX - EXPORTS_PER_KEY_MAX;
+    open.push(...(await Promise.all(Array.from({ length: left }, () => untaken(second)))));
+    expect((await askedBy(third)).json?.code).toBe("overloaded");
+    expect((await askedBy(service.adminKey)).status).toBe(200);
     for (const answer of open) answer.disconnect();
-    await until("there is room again", async () => {
-      const { status } = await service.call("/v1/export?asset_id=nothing", { key });
-      return status === 200;
-    });
+    await until("there is room again", async () => (await askedBy(key)).status === 200);
   });
 
   test("HEAD makes none", async () => {

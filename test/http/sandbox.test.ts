@@ -84,6 +84,9 @@ describe("every answer under /v1/sandbox carries the watermark", () => {
     [400, "/events", { body: "{" }],
     [400, "/events?limit=0", {}],
     [400, "/events?limt=5", {}],
+    [400, "/classify?jurisdictions=kr", { body: PROFILE }],
+    [400, "/events?resent=true", { body: event() }],
+    [400, "/events", { body: event(), headers: { "idempotency-key": "a b" } }],
     [404, "/nothing", {}],
     [404, "", {}],
     [405, "/classify", { method: "DELETE" }],
@@ -227,6 +230,27 @@ describe("the limit", () => {
     expect(statuses.filter(({ status }) => status === 429)).toHaveLength(1);
     expect((await ask(front, "/ping", { from: "2001:db8:1:3::1" })).status).toBe(200);
   });
+});
+
+test("a list of large events ends early, and begins with the newest of them", async () => {
+  const text = "x".repeat(250_000);
+  const send = (event_id: string) =>
+    ask(front, "/events", { body: event({ event_id, metadata: { text } }), from: "198.51.100.1" });
+  for (let index = 0; index < 17; index++) await send(`evt_long_${index}`);
+  const list = await ask(front, "/events?limit=200");
+  expectWatermark(list);
+  // In pieces, so that it is known when its reader has it.
+  expect(list.headers.get("content-length")).toBeNull();
+  expect(list.json.data.map((row: { event: { event_id: string } }) => row.event.event_id)).toEqual(
+    Array.from({ length: 16 }, (_, index) => `evt_long_${16 - index}`),
+  );
+  // More of them than one client may have at once: each counts no longer than it takes.
+  const from = newClient();
+  for (let index = 0; index < 5; index++) {
+    const head = await ask(front, "/events?limit=200", { method: "HEAD", from });
+    expect([head.status, head.text]).toEqual([200, ""]);
+    expectWatermark(head);
+  }
 });
 
 test("an event that went to make room can be sent again at once, and is known again", async () => {

@@ -7,6 +7,7 @@ import {
   type EventFilter,
   type EventPage,
   findEvent,
+  type StoredEvent,
   searchEvents,
 } from "../../src/projections/events/queries.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
@@ -68,6 +69,10 @@ export const manyRecords = Array.from({ length: 57 }, (_, index) => ({
     legal_bases: index % 5 === 0 ? ["x"] : [],
   },
 }));
+
+const again = ({ event }: (typeof manyRecords)[number]) => ({
+  event: { ...event, event_id: `${event.event_id}_again` },
+});
 
 export const textOf = (q: string): SearchWords => {
   const read = readSearchText(q);
@@ -314,6 +319,31 @@ export const eventsSearchSuite = (name: string, create: () => Promise<ViewDataba
           },
         ),
       );
+    });
+
+    test("a page of large events ends early, and the next one goes on behind it", async () => {
+      const padding = "x".repeat(200_000);
+      const large = Array.from({ length: 30 }, (_, index) => ({
+        event: { ...base, event_id: `evt_large_${index}`, metadata: { padding } },
+      }));
+      await using at = await viewOf([...manyRecords, ...manyRecords.map(again), ...large]);
+      const count = 2 * manyRecords.length;
+      for (const [order, lengths] of [
+        ["asc", [count + 20, 10]],
+        ["desc", [20, 10 + count]],
+      ] as const) {
+        const paged: StoredEvent[][] = [];
+        let cursor: string | null | undefined;
+        while (cursor !== null) {
+          const page = await search(at.views, { order, limit: 200, cursor });
+          paged.push([...page.rows]);
+          cursor = page.nextCursor;
+        }
+        expect(paged.map(({ length }) => length)).toEqual([...lengths]);
+        const found = paged.flat().map(({ sequence }) => sequence);
+        const all = Array.from({ length: count + 30 }, (_, index) => index + 1);
+        expect(found).toEqual(order === "asc" ? all : all.reverse());
+      }
     });
 
     test("a cursor works with another page size, and is refused with another filter, order or tenant", async () => {

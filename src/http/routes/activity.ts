@@ -29,7 +29,7 @@ export const activityRoutes = ({ guard, views, now }: ReadDependencies & { reado
         });
       }
       return successList({
-        requestId: call.context.requestId,
+        context: call.context,
         rowTexts: rows.map(({ start, ...row }) =>
           JSON.stringify(start === undefined ? row : { start: startTime(String(start)), ...row }),
         ),

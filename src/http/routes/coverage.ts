@@ -33,7 +33,7 @@ export const coverageRoutes = ({
       if (found.kind === "invalid_cursor") return invalidCursor(call);
       const entries = await coverageEntries(views, tenant, found.rows, { rules, now: now() });
       return successList({
-        requestId: call.context.requestId,
+        context: call.context,
         rowTexts: entries.map((entry) => JSON.stringify(entry)),
         nextCursor: found.nextCursor,
         beside: { cannot_show: cannotShow(page.where) },

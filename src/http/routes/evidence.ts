@@ -16,6 +16,7 @@ import {
   EVIDENCE_RECORDS_MAX,
   EVIDENCE_WAIT_SECONDS_DEFAULT,
   EXPORTS_PER_KEY_MAX,
+  EXPORTS_PER_TENANT_MAX,
   PROOF_WAIT_SECONDS_MAX,
 } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
@@ -92,10 +93,10 @@ const getEvidence =
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
     if (!(await haveSeen(dependencies.views, EVIDENCE_VIEWS, minSequence)))
       return problem(context, "view_behind");
-    const open = dependencies.exports.open(principal.keyId);
+    const open = dependencies.exports.open(principal);
     if (!open)
       return problem(context, "overloaded", {
-        detail: `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, and this instance only so many for all keys.`,
+        detail: `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, a tenant ${EXPORTS_PER_TENANT_MAX}, and this instance only so many for all.`,
       });
     let isStreaming = false;
     context.keepOpen(true);

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ActionRecorder } from "../../access/action.ts";
 import type { ExportAction } from "../../administration/system-events.ts";
-import { EXPORTS_PER_KEY_MAX } from "../../limits.ts";
+import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX } from "../../limits.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import type { EventConditions, StoredEvent } from "../../projections/events/queries.ts";
 import { walkEvents } from "../../projections/events/walk.ts";
@@ -78,9 +78,9 @@ const getExport = async (
     },
   };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
-  const open = exports.open(principal.keyId);
+  const open = exports.open(principal);
   if (!open) {
-    const detail = `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, and this instance only so many for all keys.`;
+    const detail = `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, a tenant ${EXPORTS_PER_TENANT_MAX}, and this instance only so many for all.`;
     return problem(context, "overloaded", { detail });
   }
   // Before the first byte is sent.

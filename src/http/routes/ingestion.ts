@@ -75,7 +75,7 @@ const postEvent = async (
   // Nearly all requests have no query, and are not made to pay for one.
   const { isResent, errors } = request.url.includes("?") ? readSingleQuery(request.url) : NO_QUERY;
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
+  const body = await bodies.read(request, { bytesMax: SINGLE_BODY_BYTES_MAX, holder: principal.tenant });
   if (body.kind === "refused") return problem(context, body.code, body);
   const accepting = intake.acceptOne({
     tenant: principal.tenant,
@@ -102,7 +102,7 @@ const postBatch = async (
   const isResent = readResent(query);
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const body = await bodies.read(request, BATCH_BODY_BYTES_MAX);
+  const body = await bodies.read(request, { bytesMax: BATCH_BODY_BYTES_MAX, holder: principal.tenant });
   if (body.kind === "refused") return problem(context, body.code, body);
   const accepting = intake.acceptBatch({
     tenant: principal.tenant,
@@ -132,12 +132,12 @@ type IdempotencyKey =
   | { readonly kind: "valid"; readonly key: string | undefined }
   | { readonly kind: "invalid" };
 
-const readIdempotencyKey = (headers: Headers): IdempotencyKey => {
+export const readIdempotencyKey = (headers: Headers): IdempotencyKey => {
   const key = headers.get("idempotency-key") ?? undefined;
   return key === undefined || IDEMPOTENCY_KEY.test(key) ? { kind: "valid", key } : { kind: "invalid" };
 };
 
-const invalidIdempotencyKey = (context: RequestContext): Response =>
+export const invalidIdempotencyKey = (context: RequestContext): Response =>
   problem(context, "invalid_request", {
     errors: [
       {

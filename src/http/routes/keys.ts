@@ -74,7 +74,7 @@ const getKeys = (keys: Keys, { request, context, principal }: Call): Response =>
   const answer = keys.list({ principal, ...(tenant !== undefined && { tenant }) });
   if (answer.kind !== "listed") return refused(context, answer);
   const rowTexts = answer.keys.map((key) => JSON.stringify(key));
-  return successList({ requestId: context.requestId, rowTexts, nextCursor: null });
+  return successList({ context, rowTexts, nextCursor: null });
 };
 
 const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {

@@ -146,7 +146,7 @@ const getHolds = async (retention: Retention, call: Call): Promise<Response> => 
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;
   return successList({
-    requestId: context.requestId,
+    context,
     rowTexts: page.map((hold) => JSON.stringify(hold)),
     nextCursor: last ? writeCursor({ place: [placeOf(last)], scope }) : null,
   });

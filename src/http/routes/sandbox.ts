@@ -1,13 +1,16 @@
 /** The sandbox: without a key, limited per client, and never to be mistaken for the real thing (http/watermark.ts). */
 import { Elysia } from "elysia";
+import pLimit from "p-limit";
 import type { ClientRateLimiter } from "../../access/client-rate-limit.ts";
 import { classify } from "../../classification/classify.ts";
 import { ClassificationRequest } from "../../classification/request.ts";
 import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
 import type { Intake } from "../../intake/intake.ts";
 import {
+  PAGE_BYTES_MAX,
   PAGE_ROWS_DEFAULT,
   PAGE_ROWS_MAX,
+  SANDBOX_LISTS_AT_ONCE,
   SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
@@ -15,8 +18,14 @@ import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
 import { createRequestCheck } from "../../request/check.ts";
 import { SANDBOX_ASSETS } from "../../sandbox/assets.ts";
 import { expiryOf, type RecentEvent, recentEvents } from "../../sandbox/recent-events.ts";
-import { WATERMARK, WATERMARK_MEMBER } from "../../sandbox/watermark.ts";
+import {
+  WATERMARK,
+  WATERMARK_HEADER,
+  WATERMARK_HEADER_VALUE,
+  WATERMARK_MEMBER,
+} from "../../sandbox/watermark.ts";
 import type { BodyReader } from "../body.ts";
+import { holderOfRequest } from "../holder.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { clientLimited, problem } from "../problem.ts";
@@ -25,13 +34,14 @@ import { refusedQuery } from "../reading.ts";
 import { contextOf, type RequestContext } from "../request-context.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successList } from "../success.ts";
-import { acceptedEvent, refused } from "./ingestion.ts";
+import { acceptedEvent, invalidIdempotencyKey, readIdempotencyKey, refused } from "./ingestion.ts";
 
 interface SandboxDependencies {
   /** Each client has event_ids of its own: the example of the documentation is everybody's first event. */
   readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
   readonly reader: Pick<LogReader, "read" | "lastSequence">;
   readonly limiter: ClientRateLimiter;
+  /** Apart from those of tenants: nobody without a key takes their place. */
   readonly bodies: BodyReader;
   readonly vocabulary: EventVocabulary;
 }
@@ -41,6 +51,7 @@ const SANDBOX_TENANT = "sandbox";
 
 export const sandboxRoutes = (dependencies: SandboxDependencies) => {
   const { limiter, bodies } = dependencies;
+  const inTurn = pLimit(SANDBOX_LISTS_AT_ONCE);
   const open =
     (handle: (request: Request, context: RequestContext) => Promise<Response> | Response) =>
     async ({ request }: { request: Request }): Promise<Response> => {
@@ -82,15 +93,24 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
     )
     .get(
       "/events",
-      open((request, context) => listEvents(dependencies, request, context)),
+      open((request, context) => inTurn(listEvents, dependencies, request, context)),
       { detail: describe(LIST) },
     );
 };
 
 const PONG = { status: "ok", environment: "sandbox" } as const;
 
-const wholeList = ({ requestId }: RequestContext, rowTexts: readonly string[]): Response =>
-  successList({ requestId, rowTexts, nextCursor: null });
+/** A list may be long, and is marked here, so that it need not be read again for its watermark. */
+const wholeList = (context: RequestContext, rowTexts: readonly string[]): Response => {
+  const list = successList({
+    context,
+    rowTexts,
+    nextCursor: null,
+    beside: { [WATERMARK_MEMBER]: WATERMARK },
+  });
+  if (list.ok) list.headers.set(WATERMARK_HEADER, WATERMARK_HEADER_VALUE);
+  return list;
+};
 
 /** A client that floods the sandbox must not be served because nobody counts. */
 const unavailable = (context: RequestContext): Response =>
@@ -108,6 +128,8 @@ const postClassify = async (
   request: Request,
   context: RequestContext,
 ): Promise<Response> => {
+  const refusal = refusedQuery({ request, context });
+  if (refusal) return refusal;
   const read = await readJson(bodies, request, context);
   if (read instanceof Response) return read;
   const checked = checkClassificationRequest(read.value);
@@ -120,7 +142,14 @@ const postEvent = async (
   request: Request,
   context: RequestContext,
 ): Promise<Response> => {
-  const body = await bodies.read(request, SINGLE_BODY_BYTES_MAX);
+  // It would be of no use here, and is held to its form as it is by the real thing.
+  if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
+  const refusal = refusedQuery({ request, context });
+  if (refusal) return refusal;
+  const body = await bodies.read(request, {
+    bytesMax: SINGLE_BODY_BYTES_MAX,
+    holder: holderOfRequest(context),
+  });
   if (body.kind === "refused") return problem(context, body.code, body);
   const accepting = intakeOf(context.clientAddress()).acceptOne({
     tenant: SANDBOX_TENANT,
@@ -255,7 +284,7 @@ const LIST: Operation = {
     {
       name: "limit",
       in: "query",
-      description: `At most so many, ${PAGE_ROWS_DEFAULT} unless told.`,
+      description: `At most so many, ${PAGE_ROWS_DEFAULT} unless told; fewer where they come to ${PAGE_BYTES_MAX / 1024 / 1024} MiB.`,
       schema: { type: "integer", minimum: 1, maximum: PAGE_ROWS_MAX, default: PAGE_ROWS_DEFAULT },
     },
   ],

@@ -76,7 +76,7 @@ const getEvents = async (
   const found = await searchEvents(views, principal.tenant, asked);
   if (found.kind === "invalid_cursor") return invalidCursor(call);
   const { rows, nextCursor } = found;
-  return successList({ requestId: context.requestId, rowTexts: rows.map(storedEventText), nextCursor });
+  return successList({ context, rowTexts: rows.map(storedEventText), nextCursor });
 };
 
 const getEvent = async (views: ViewStore, call: Call): Promise<Response> => {

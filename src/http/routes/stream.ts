@@ -1,6 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { STREAM_KEEP_ALIVE_MS, STREAM_RETRY_MS, STREAMS_PER_KEY_MAX } from "../../limits.ts";
+import {
+  STREAM_KEEP_ALIVE_MS,
+  STREAM_RETRY_MS,
+  STREAMS_PER_KEY_MAX,
+  STREAMS_PER_TENANT_MAX,
+} from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import type { EventConditions } from "../../projections/events/queries.ts";
@@ -57,9 +62,9 @@ const getStream = async (dependencies: Dependencies, watch: PositionWatch, call:
     return problem(context, "view_behind");
   const answer = { requestId: context.requestId, mediaType: MEDIA_TYPE };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
-  const open = dependencies.streams.open(principal.keyId);
+  const open = dependencies.streams.open(principal);
   if (!open) {
-    const detail = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, and this instance only so many for all keys.`;
+    const detail = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, a tenant ${STREAMS_PER_TENANT_MAX}, and this instance only so many for all.`;
     return problem(context, "overloaded", { detail });
   }
   return successStream({ ...answer, body: liveBody(dependencies, { watch, call, conditions, after, open }) });

@@ -3,7 +3,7 @@ import { splitEventType } from "../../../streams/subjects.ts";
 import type { Tag } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import type { SearchWords } from "../../event/search-text.ts";
-import { TAGS_MAX } from "../../limits.ts";
+import { PAGE_BYTES_MAX, PAGE_ROWS_PER_READ, TAGS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Condition } from "../../views/conditions.ts";
 import { readCursor, writeCursor } from "../../views/cursor.ts";
@@ -58,7 +58,7 @@ export const searchEvents = async (
   tenant: string,
   filter: EventFilter & EventPage,
 ): Promise<EventSearch> => {
-  const { limit, cursor } = filter;
+  const { cursor } = filter;
   if (matchesNone(filter))
     // No page of it had a next one.
     return cursor === undefined ? { kind: "page", rows: [], nextCursor: null } : { kind: "invalid_cursor" };
@@ -68,12 +68,35 @@ export const searchEvents = async (
   if (start?.kind === "invalid_cursor") return start;
   const [after] = start?.place ?? [];
   if (after !== undefined && typeof after !== "number") return { kind: "invalid_cursor" };
-  // One more row than asked for tells whether there is a next page.
-  const query = searchQuery(tenant, filter, { after, rowsMax: limit + 1 });
-  const found = (await views.select(query)).map(storedEvent);
-  const rows = found.slice(0, limit);
-  const last = found.length > limit ? rows.at(-1) : undefined;
+  const { rows, hasNext } = await readPage(views, tenant, filter, after);
+  const last = hasNext ? rows.at(-1) : undefined;
   return { kind: "page", rows, nextCursor: last ? writeCursor({ place: [last.sequence], scope }) : null };
+};
+
+/** A page of large events has fewer than `limit`, and is read in parts, so that not many times what is answered is held. */
+const readPage = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  filter: EventFilter & EventPage,
+  start: Sequence | undefined,
+): Promise<{ readonly rows: readonly StoredEvent[]; readonly hasNext: boolean }> => {
+  const { limit } = filter;
+  const rows: StoredEvent[] = [];
+  let after = start;
+  let bytes = 0;
+  for (;;) {
+    // One more row than asked for tells whether there is a next page.
+    const rowsMax = Math.min(limit + 1 - rows.length, PAGE_ROWS_PER_READ);
+    const found = (await views.select(searchQuery(tenant, filter, { after, rowsMax }))).map(storedEvent);
+    for (const row of found) {
+      bytes += Buffer.byteLength(row.eventText);
+      if (rows.length === limit || (rows.length > 0 && bytes > PAGE_BYTES_MAX))
+        return { rows, hasNext: true };
+      rows.push(row);
+    }
+    if (found.length < rowsMax) return { rows, hasNext: false };
+    after = rows.at(-1)?.sequence;
+  }
 };
 
 export const findEvent = async (
