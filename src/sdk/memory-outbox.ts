@@ -70,7 +70,10 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
   return {
     append,
     take,
-    sync: async () => ({ kind: "synced" }),
+    sync: async () => ({
+      kind: "failed",
+      reason: "The outbox is in memory: its events end with the process.",
+    }),
     get pending() {
       return { events: entries.size, bytes };
     },

@@ -39,7 +39,7 @@ export interface Outbox {
   append(entry: Uint8Array): Appended;
   /** At least one entry where one is due, however large. */
   take(limits: TakeLimits): Promise<Taken | undefined>;
-  /** Resolves when everything appended before is on the disk, as far as there is one. */
+  /** Resolves when everything appended before is on the disk, or with the reason why it is not: that there is none, for example. */
   sync(): Promise<Synced>;
   /** Not settled yet. */
   readonly pending: { readonly events: number; readonly bytes: number };

@@ -94,6 +94,8 @@ const walk = async (
   die: (() => Promise<void>) | undefined,
 ): Promise<void> => {
   let outbox = open();
+  // Memory ends with its process: nothing in it is ever called synced.
+  const syncedKind = die ? "synced" : "failed";
   const dead: Outbox[] = [];
   const syncs: Promise<Synced>[] = [];
   const sizes = new Map<number, number>();
@@ -137,7 +139,7 @@ const walk = async (
       const synced = outbox.sync();
       // Events come while it goes on.
       syncs.push(synced);
-      if (step.isAwaited) assert.deepEqual(await synced, { kind: "synced" });
+      if (step.isAwaited) assert.equal((await synced).kind, syncedKind);
     } else if (step.kind === "close" && die) {
       await outbox.close();
       outbox = open();
@@ -160,7 +162,7 @@ const walk = async (
   );
   assert.deepEqual(outbox.pending, { events: 0, bytes: 0 });
   assert.ok(outbox.mark()());
-  for (const synced of await Promise.all(syncs)) assert.deepEqual(synced, { kind: "synced" });
+  for (const { kind } of await Promise.all(syncs)) assert.equal(kind, syncedKind);
   await outbox.close();
   for (const other of dead) await other.close();
 };
