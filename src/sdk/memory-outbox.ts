@@ -67,6 +67,13 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
     };
   };
 
+  const empty = (): readonly Uint8Array[] => {
+    const all = [...entries.values()].map((entry) => entry.bytes);
+    entries.clear();
+    bytes = 0;
+    return all;
+  };
+
   return {
     append,
     take,
@@ -94,12 +101,7 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
       for (const entry of entries.values()) if (!entry.postponed?.isFirm) entry.postponed = undefined;
     },
     onArrival: () => {},
-    empty: () => {
-      const all = [...entries.values()].map((entry) => entry.bytes);
-      entries.clear();
-      bytes = 0;
-      return all;
-    },
-    close: async () => {},
+    empty,
+    close: async () => empty(),
   };
 };

@@ -51,6 +51,6 @@ export interface Outbox {
   hasten(): void;
   /** Calls this whenever entries come in that another client has left. */
   onArrival(call: () => void): void;
-  /** Gives back what is held. Entries that are not settled stay where the kind of outbox keeps them. */
-  close(): Promise<void>;
+  /** Gives back what is held, and gives out the entries that end with it, oldest first: what is in a folder stays there, and is none of them. */
+  close(): Promise<readonly Uint8Array[]>;
 }

@@ -31,7 +31,7 @@ export interface SenderOptions {
 export type Flushed =
   /** Every event captured before the call has its outcome. */
   | { readonly kind: "flushed" }
-  /** The time was over first. What is pending stays in the outbox. */
+  /** The time was over first. What is pending stays in the outbox; where that ended with `close()`, none is. */
   | { readonly kind: "pending"; readonly events: number; readonly reason: string | undefined };
 
 export interface Sender {

@@ -219,8 +219,29 @@ test("a redirect is not followed with the key", () =>
       const client = memory(service, told().callbacks);
       client.capture(event());
       await until("it was refused", () => client.stats.failure?.includes("302"));
-      await client.close({ timeoutMs: 1 });
       assert.equal(client.stats.pending.events, 1);
+      await client.close({ timeoutMs: 1 });
+    },
+  ));
+
+test("events in memory that are not delivered when the client is closed are dropped, counted and told, each one", () =>
+  withScriptedService(
+    () => problemAnswer(503, "log_unavailable"),
+    async (service) => {
+      const { dropped, callbacks } = told();
+      const client = memory(service, callbacks);
+      for (const event_id of ["evt_1", "evt_2"]) client.capture(event({ event_id }));
+      await until("it was asked", () => client.stats.failure !== undefined);
+      const closed = await client.close({ timeoutMs: 1 });
+      assert.ok(closed.kind === "pending" && closed.events === 0);
+      assert.deepEqual(
+        dropped.map(({ reason, eventId }) => [reason, eventId]),
+        [
+          ["closed", "evt_1"],
+          ["closed", "evt_2"],
+        ],
+      );
+      assert.deepEqual([client.stats.dropped, client.stats.pending.events], [{ closed: 2 }, 0]);
     },
   ));
 
