@@ -39,7 +39,15 @@ export interface RejectedEvent {
 }
 
 export interface Problem {
-  readonly kind: "dropped" | "rejected" | "not_delivered" | "refused" | "outbox" | "heartbeat" | "callback";
+  readonly kind:
+    | "dropped"
+    | "rejected"
+    | "not_delivered"
+    | "refused"
+    | "outbox"
+    | "heartbeat"
+    | "callback"
+    | "warning";
   readonly message: string;
   /** How often since the last report of this kind, this one included. */
   readonly count: number;

@@ -86,6 +86,33 @@ test("an event marked retryable is sent again, alone, and the others are not", (
   });
 });
 
+test("warnings are told as far as they can be read, and keep no event back", () => {
+  const texts = [
+    "none",
+    [null, 7, {}, { message: 5 }],
+    [{ index: "x", path: 9, message: "m".repeat(10_000) }],
+  ];
+  const script = () => {
+    const warnings = texts.shift();
+    return {
+      status: 202,
+      body: JSON.stringify({ data: { accepted: 1, rejected: 0, errors: [], warnings } }),
+    };
+  };
+  return withScriptedService(script, async (service) => {
+    const { problems, callbacks } = told();
+    const client = memory(service, callbacks);
+    for (let delivered = 0; texts.length > 0; delivered++) {
+      assert.deepEqual([problems, client.stats.delivered], [[], delivered]);
+      client.capture(event());
+      assert.equal((await client.flush()).kind, "flushed");
+    }
+    const [{ kind, message = "" } = {}] = problems;
+    assert.deepEqual([kind, message.length < 600], ["warning", true]);
+    await client.close();
+  });
+});
+
 test("an answer that does not account for every event is not believed", () =>
   withScriptedService(
     () => ({ status: 202, body: '{"data":{"accepted":1,"rejected":0,"errors":[]}}' }),

@@ -241,7 +241,12 @@ test("what a dead client has left is sent by one that is running and captures no
       outboxes: [heir],
       deliver: async ({ events }) => {
         sent.push(...events.map(numberIn));
-        return { kind: "answered", outcomes: events.map(() => ({ kind: "stored" })), duplicates: 0 };
+        return {
+          kind: "answered",
+          outcomes: events.map(() => ({ kind: "stored" })),
+          duplicates: 0,
+          warnings: [],
+        };
       },
       deadLetters: noDeadLetters,
       reports: createReports({}),

@@ -54,7 +54,7 @@ test("Retry-After is understood in seconds and as a date, and what says nothing 
   assert.equal(retryAfterMs(null, nowMs), undefined);
 });
 
-const STORED: Delivery = { kind: "answered", outcomes: [{ kind: "stored" }], duplicates: 0 };
+const STORED: Delivery = { kind: "answered", outcomes: [{ kind: "stored" }], duplicates: 0, warnings: [] };
 
 /** One event, whose attempts are answered with these in turn, and the sender of it. Waits are as long as they may be; a batch is gathered for a minute. */
 const sending = (...answers: readonly Delivery[]) => {
@@ -81,7 +81,7 @@ test("after a failure the next attempt comes when its wait is over, however long
 
 test("a flush sends at once what was to come again later", async () => {
   const outcomes = [{ kind: "again", reason: "overloaded" }] as const;
-  const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0 });
+  const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0, warnings: [] });
   await until("it is postponed", () => outbox.nextDueMs);
   assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "flushed" });
   await sender.stop();
