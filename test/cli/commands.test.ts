@@ -140,6 +140,7 @@ describe("wrong use ends with 2 and says what was meant", () => {
       args: ["keys", "rotate", "a", "--grace", "soon"],
       says: ["Give a time such as 45s, 10m, 1h, 90d or 2w.", "--grace"],
     },
+    { args: ["keys", "rotate", "a", "--grace", "8d"], says: ["Give a week at most: 7d.", "--grace"] },
     { args: ["events", "get", "stream"], says: ["Give an event_id", "events tail"] },
     { args: ["events", "get", ""], says: ["Give an id", "event_id", "prooftrail events get --help"] },
     { args: ["events", "get", "."], says: ["Give an id", "event_id"] },
