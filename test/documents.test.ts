@@ -101,6 +101,18 @@ test("one version of Bun everywhere", () => {
   expect(read("Dockerfile")).toContain(`oven/bun:${version}`);
 });
 
+test("whatever script needs more than the service does installs it first: start and build leave it out", () => {
+  const needing = Object.entries(packageJson.scripts).filter(([, script]) =>
+    /\b(tsc|biome|bun test|sdk-package)\b/.test(script),
+  );
+  expect(needing.map(([name]) => name)).toEqual(["check", "test", "build:sdk", "chaos", "outage"]);
+  for (const [name, script] of needing)
+    expect([name, script]).toEqual([
+      name,
+      expect.stringMatching(/^bun install --frozen-lockfile --silent && /),
+    ]);
+});
+
 test("every link inside the documents leads somewhere", () => {
   const documents = [
     "README.md",

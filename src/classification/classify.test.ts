@@ -79,6 +79,33 @@ describe("edge cases", () => {
     expect(only("G02", ["kr"])).toMatchObject({ risk_tier: "limited", matched_rules: ["L6"] });
     expect(only("G07", ["us_nyc"])).toMatchObject({ risk_tier: "limited", legal_bases: ["nyc_ll144"] });
   });
+  test("duties only in the words of the laws that were asked for, and none that they do not ask for", () => {
+    const duties = (id: string, jurisdictions: (typeof JURISDICTIONS)[number][]) =>
+      Object.fromEntries(
+        classify({ ...caseNamed(id), jurisdictions }).obligations.map(({ code, clause, deadline }) => [
+          code,
+          [clause, deadline],
+        ]),
+      );
+    const korean = duties("G07", ["kr"]);
+    expect(korean).toMatchObject({
+      pre_use_notice: ["KR 31(1), Decree 23(1)", null],
+      human_oversight: [
+        "KR 34(1)4; PIPA Decree 44-3(1)2",
+        "refusal of an automated decision under PIPA: 30 days",
+      ],
+      log_retention: ["KR Decree 27(2)", "KR 5 years"],
+    });
+    expect(Object.keys(korean)).not.toContain("lifecycle_registration");
+    expect(duties("G07", ["us_nyc"])).toEqual({
+      pre_use_notice: ["LL144", "New York City: 10 business days before use"],
+      bias_audit: ["LL144", "1 year"],
+    });
+    expect(duties("G01", ["eu", "us_co"])).toMatchObject({
+      explanation: ["EU 86; CO SB 26-189", "30 days"],
+      log_retention: ["EU 19, 26(6); CO SB 26-189", "EU at least 6 months; CO at least 3 years"],
+    });
+  });
   test("an unknown value is taken as the cautious one, with the nearest spelling", () => {
     const answer = classify({
       domain: "hr",
@@ -230,6 +257,17 @@ describe("each condition of a rule", () => {
   });
 });
 
+/** By the word that a clause begins with. */
+const PLACES = {
+  KR: "kr",
+  PIPA: "kr",
+  CIA: "kr",
+  EU: "eu",
+  GDPR: "eu",
+  LL144: "us_nyc",
+  CO: "us_co",
+} as const;
+
 describe("the whole grid", () => {
   const rank = (request: ClassificationRequest): number => TIERS.indexOf(classify(request).risk_tier);
 
@@ -302,6 +340,11 @@ describe("the whole grid", () => {
           expect(one.jurisdictions ?? JURISDICTIONS).toContain(
             LAWS[legal_basis as keyof typeof LAWS].jurisdiction,
           );
+        for (const { clause } of answer.obligations)
+          for (const law of clause.split("; "))
+            expect(one.jurisdictions ?? JURISDICTIONS).toContain(
+              PLACES[law.split(" ")[0] as keyof typeof PLACES],
+            );
       }),
       { numRuns: 2000 },
     );

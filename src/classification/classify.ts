@@ -1,6 +1,6 @@
 /** Request → classification. Pure: SDKs and the console use it as the service does. */
 import { readFacts } from "./facts.ts";
-import { OBLIGATIONS, type ObligationCode } from "./obligations.ts";
+import { OBLIGATIONS, type ObligationCode, type Provision } from "./obligations.ts";
 import type { Classification, ClassificationRequest } from "./request.ts";
 import { type Citation, RULES, type Rule } from "./rules.ts";
 import { JURISDICTIONS, type Jurisdiction, LAWS, TIERS, type Tier } from "./vocabulary.ts";
@@ -36,8 +36,8 @@ export const classify = (request: ClassificationRequest): Classification => {
     reasoning: reasoningFor(tier, matches),
     legal_bases: distinct(citations.map(({ legal_basis }) => legal_basis)),
     cited_clauses: citations,
-    obligations: distinct(matches.flatMap(({ obligations }) => obligations)).map((code) =>
-      obligationOf(code, matches),
+    obligations: distinct(matches.flatMap(({ obligations }) => obligations)).flatMap((code) =>
+      obligationOf(code, matches, jurisdictions),
     ),
     matched_rules: matches.map(({ rule }) => rule.id),
     ruleset_version: RULESET_VERSION,
@@ -71,23 +71,37 @@ const gravest = (matches: readonly Match[]): Tier =>
 
 const distinct = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 
+/** In the words of the laws that were asked for; nothing where none of them asks for it. */
 const obligationOf = (
   code: ObligationCode,
   matches: readonly Match[],
-): Classification["obligations"][number] => {
-  const { eventTypes, cadence, deadline, clause } = OBLIGATIONS[code];
+  jurisdictions: readonly Jurisdiction[],
+): Classification["obligations"] => {
+  const { eventTypes, cadence, deadlines, clauses } = OBLIGATIONS[code];
+  const clause = wordsOf(clauses, jurisdictions);
+  if (clause === undefined) return [];
   // Article 35 of the Korean act asks for an effort; article 27 of the EU act obliges.
   const isEffort =
     code === "impact_assessment" &&
     !matches.some(({ rule, obligations }) => rule.id === "H1" && obligations.includes(code));
-  return {
-    code,
-    event_types: [...eventTypes],
-    cadence,
-    deadline,
-    clause,
-    force: isEffort ? "should" : "must",
-  };
+  return [
+    {
+      code,
+      event_types: [...eventTypes],
+      cadence,
+      deadline: wordsOf(deadlines, jurisdictions) ?? null,
+      clause,
+      force: isEffort ? "should" : "must",
+    },
+  ];
+};
+
+const wordsOf = (
+  provisions: readonly Provision[],
+  jurisdictions: readonly Jurisdiction[],
+): string | undefined => {
+  const words = provisions.flatMap(([of, text]) => (isOf(jurisdictions, of) ? text : []));
+  return words.length > 0 ? distinct(words).join("; ") : undefined;
 };
 
 const reasoningFor = (tier: Tier, matches: readonly Match[]): string => {

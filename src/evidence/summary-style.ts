@@ -34,12 +34,12 @@ li { margin-bottom: 6px; }
   dd { margin-bottom: 10px; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   colgroup { display: none; }
-  table, tbody, tr, td { display: block; width: 100%; }
+  table, tbody, tr { display: block; width: 100%; }
   pre { white-space: pre-wrap; }
   pre code { overflow-wrap: anywhere; }
   tr { border-bottom: 1px solid var(--line); padding: 10px 0; }
-  td, td.number { border: 0; padding: 1px 0 1px 116px; position: relative; min-height: 1.5em; text-align: left; white-space: normal; }
-  td::before { content: attr(data-label); position: absolute; left: 0; width: 108px; color: var(--soft); font: 14px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+  td, td.number { display: flow-root; width: 100%; border: 0; padding: 1px 0 1px 116px; min-height: 1.5em; text-align: left; white-space: normal; }
+  td::before { content: attr(data-label); float: left; margin-left: -116px; width: 108px; color: var(--soft); font: 14px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
 }
 @media print {
   body { font-size: 10.5pt; }

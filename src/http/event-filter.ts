@@ -89,6 +89,20 @@ const TEXT = parameter(
   { type: "string", minLength: 1, maxLength: SEARCH_CHARACTERS_MAX },
 );
 
+/**
+ * A parameter of its own for each tag, which OpenAPI can say as the members of an object alone. The page at /docs begins with the default: with an example,
+ * which it would send, it would find nothing.
+ */
+const TAGS: Parameter = {
+  ...parameter(
+    "tags",
+    'Events with these tags: `tag.team=credit`, `tag.<key>=<value>` for each. Here as an object whose members are such parameters: `{"tag.team": "credit"}`. A number is looked for as JavaScript writes it, and a whole one beyond 2⁵³ by its digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.',
+    { type: "object", additionalProperties: { type: "string" }, default: {} },
+  ),
+  style: "form",
+  explode: true,
+};
+
 export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
   TEXT,
   ...KIND_PARAMETERS,
@@ -103,10 +117,7 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
     "The person concerned; also found in `metadata.user_id_hash` and `metadata.recipient_hash`.",
   ),
   parameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
-  parameter(
-    "tag.<key>",
-    "Events with this tag: `tag.team=credit`. May be given for several keys. A number is looked for as JavaScript writes it, and a whole one beyond 2⁵³ by its digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.",
-  ),
+  TAGS,
   parameter("from", "At or after this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
   parameter("to", "Before this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
   parameter("time_field", "What `from` and `to` speak of.", {

@@ -30,6 +30,9 @@ export interface Parameter {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly required?: boolean;
   readonly example?: string | number;
+  /** Of an object: `form` with `explode` makes a parameter of each of its members. */
+  readonly style?: "form";
+  readonly explode?: boolean;
 }
 
 export interface Operation {

@@ -84,6 +84,7 @@ const impact = fillSelect("user_impact", IMPACTS, words);
 const hasPersonalData = byId("processes_personal_data", HTMLInputElement);
 const eventType = fillSelect("event_type", EVENT_TYPES, (name) => name);
 const eventAsset = byId("event_asset", HTMLSelectElement);
+const sendButton = byId("send_button", HTMLButtonElement);
 
 /** What came back, or the sentence that says why nothing did. */
 const ask = async <Data>(path: string, body?: unknown): Promise<Data | string> => {
@@ -97,7 +98,9 @@ const ask = async <Data>(path: string, body?: unknown): Promise<Data | string> =
     const answer = await response.json();
     if (response.ok) return answer.data;
     const errors: { message: string }[] = answer.errors ?? [];
-    return [answer.detail, ...errors.map(({ message }) => message)].join(" ");
+    const waitSeconds = response.headers.get("retry-after");
+    const advice = waitSeconds === null ? [] : [`Try again in ${waitSeconds} s.`];
+    return [answer.detail, ...errors.map(({ message }) => message), ...advice].join(" ");
   } catch {
     return "The sandbox cannot be reached.";
   }
@@ -185,6 +188,7 @@ const showAssets = async (): Promise<void> => {
   eventAsset.replaceChildren(
     ...assets.map(({ asset_id, name }) => element("option", { value: asset_id }, `${name} (${asset_id})`)),
   );
+  sendButton.disabled = false;
 };
 
 const sent = byId("sent", HTMLElement);
@@ -238,7 +242,9 @@ const showEvents = async (): Promise<void> => {
 
 /** Asks only while somebody looks: the limit is 100 requests a minute. */
 setInterval(() => {
-  if (document.visibilityState === "visible") void showEvents();
+  if (document.visibilityState !== "visible") return;
+  if (assets.length === 0) void showAssets();
+  void showEvents();
 }, REFRESH_MS);
 
 await Promise.all([showAssets(), showEvents()]);

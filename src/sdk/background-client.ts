@@ -45,7 +45,7 @@ export interface Client<Extra extends string = never> extends Recorder<Extra> {
   synced(): Promise<Synced>;
   /** Delivers what was captured before; waits at most `timeoutMs` (5,000). */
   flush(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
-  /** Flushes, then gives everything back. What is pending stays in the outbox for the next process. */
+  /** Flushes, then gives everything back. What is pending stays in the outbox's folder for the next process; with an outbox in memory it is dropped, counted and told. */
   close(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
   readonly stats: Stats;
 }
@@ -169,25 +169,30 @@ export class BackgroundClient implements Client {
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
     this.#moveOverflow();
+    const ended = await this.#parts.outbox.close();
+    this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");
     const { events } = this.stats.pending;
-    await this.#parts.outbox.close();
     return flushed.kind === "pending" ? { ...flushed, events } : flushed;
   }
 
   /** What the disk did not take has a last chance there: it may have space again. */
   #moveOverflow(): void {
-    const { outbox, reports } = this.#parts;
     for (const bytes of this.#overflow.empty()) {
-      const appended = outbox.append(bytes);
+      const appended = this.#parts.outbox.append(bytes);
       if (appended.kind === "kept") continue;
       const why = appended.kind === "full" ? "it has reached its bound" : appended.reason;
-      const message = `The outbox cannot be written, and the client is closed: ${why}`;
-      reports.dropped({
-        reason: "outbox_failed",
-        message,
-        eventId: eventIdIn(new TextDecoder().decode(bytes)),
-      });
+      this.#dropAll(
+        [bytes],
+        "outbox_failed",
+        `The outbox cannot be written, and the client is closed: ${why}`,
+      );
     }
+  }
+
+  #dropAll(entries: readonly Uint8Array[], reason: DropReason, message: string): void {
+    const decoder = new TextDecoder();
+    for (const bytes of entries)
+      this.#parts.reports.dropped({ reason, message, eventId: eventIdIn(decoder.decode(bytes)) });
   }
 
   #keep({ eventId, bytes }: EventBytes): ReturnType<Keep> {

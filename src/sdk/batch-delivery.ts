@@ -1,7 +1,7 @@
 /** Events to `POST /v1/events/batch`. Their texts go into the body as they are. */
 import type { Deliver, Delivery, EventOutcome } from "./delivery.ts";
 import { isJsonObject } from "./json-object.ts";
-import { post, rejectionOf, type ServiceAddress } from "./service.ts";
+import { post, rejectionOf, type ServiceAddress, warningsIn } from "./service.ts";
 
 const encoder = new TextEncoder();
 const BEGIN = encoder.encode('{"events":[');
@@ -53,5 +53,10 @@ const readOutcomes = (data: Readonly<Record<string, unknown>>, sent: number): De
   }
   const isWhole = typeof accepted === "number" && accepted + named.size === sent && rejected === named.size;
   if (!isWhole) return { kind: "again", reason: `The answer does not account for ${sent} events.` };
-  return { kind: "answered", outcomes, duplicates: typeof duplicates === "number" ? duplicates : 0 };
+  return {
+    kind: "answered",
+    outcomes,
+    duplicates: typeof duplicates === "number" ? duplicates : 0,
+    warnings: warningsIn(data),
+  };
 };

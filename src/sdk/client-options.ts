@@ -1,6 +1,7 @@
 /** What a program says when it makes a client, and what that comes to. A mistake in it is thrown at once: it is seen when the program is deployed, not when an event is lost. */
 import type { SyncPolicy } from "./file-outbox.ts";
 import { type Hash, keyedHash, sha256 } from "./hash.ts";
+import { isJsonObject } from "./json-object.ts";
 import {
   BATCH_BYTES_DEFAULT,
   BATCH_BYTES_MAX,
@@ -75,6 +76,52 @@ export interface SandboxOptions extends EventOptions {
   readonly requestTimeoutMs?: number;
 }
 
+type Names<Options> = Readonly<Record<keyof Options, true>>;
+
+const CALLBACKS: Names<Callbacks> = { onDropped: true, onRejected: true, onProblem: true };
+const EVENT_OPTIONS: Names<EventOptions> = { source: true, hashKey: true, ...CALLBACKS };
+const BATCH_OPTIONS: Names<BatchOptions> = { events: true, bytes: true, intervalMs: true };
+const HEARTBEAT_OPTIONS: Names<HeartbeatOptions> = { asset_id: true, intervalMs: true };
+const MEMORY_OPTIONS: Names<OutboxInMemory> = { bytesMax: true };
+const OUTBOX_OPTIONS: Names<OutboxInFolder & { readonly memory: true }> = {
+  directory: true,
+  sync: true,
+  memory: true,
+  ...MEMORY_OPTIONS,
+};
+export const CLIENT_OPTIONS: Names<ClientOptions> = {
+  url: true,
+  apiKey: true,
+  outbox: true,
+  batch: true,
+  requestTimeoutMs: true,
+  heartbeat: true,
+  ...EVENT_OPTIONS,
+};
+export const SANDBOX_OPTIONS: Names<SandboxOptions> = {
+  url: true,
+  outbox: true,
+  requestTimeoutMs: true,
+  ...EVENT_OPTIONS,
+};
+
+/** A misspelt option would do nothing, and nobody would see it. Values are not repeated: one may be a key. */
+const checkNames = (options: unknown, known: Readonly<Record<string, true>>, name?: string): void => {
+  const names = Object.keys(known).join(", ");
+  if (!isJsonObject(options)) throw new TypeError(`${name ?? "options"} is no object: give { ${names} }.`);
+  for (const member of Object.keys(options))
+    if (!Object.hasOwn(known, member))
+      throw new TypeError(`${name ? `${name}.` : ""}${member} is no option: there are ${names}.`);
+};
+
+export const checkOptions = (options: EventOptions, known: Readonly<Record<string, true>>): void => {
+  checkNames(options, known);
+  const { onDropped, onRejected, onProblem } = options;
+  for (const [name, callback] of Object.entries({ onDropped, onRejected, onProblem }))
+    if (callback !== undefined && typeof callback !== "function")
+      throw new TypeError(`${name} is no function: give one, or leave it out.`);
+};
+
 export const readUrl = (text: string): string => {
   const url = parseUrl(text);
   if (!url || !(url.protocol === "http:" || url.protocol === "https:"))
@@ -118,21 +165,29 @@ const count = (
 const DELAY_MS = { min: 1, max: 2 ** 31 - 1 };
 const BYTES = { min: 2 * EVENT_BYTES_MAX, max: 2 ** 40 };
 
-export const readBatch = ({ events, bytes, intervalMs }: BatchOptions = {}) => ({
-  limits: {
-    events: count("batch.events", events ?? BATCH_EVENTS_DEFAULT, { min: 1, max: BATCH_EVENTS_MAX }),
-    bytes: count("batch.bytes", bytes ?? BATCH_BYTES_DEFAULT, { min: 1, max: BATCH_BYTES_MAX }),
-  },
-  flushIntervalMs: count("batch.intervalMs", intervalMs ?? FLUSH_INTERVAL_MS_DEFAULT, DELAY_MS),
-});
+export const readBatch = (batch: BatchOptions = {}) => {
+  checkNames(batch, BATCH_OPTIONS, "batch");
+  const {
+    events = BATCH_EVENTS_DEFAULT,
+    bytes = BATCH_BYTES_DEFAULT,
+    intervalMs = FLUSH_INTERVAL_MS_DEFAULT,
+  } = batch;
+  return {
+    limits: {
+      events: count("batch.events", events, { min: 1, max: BATCH_EVENTS_MAX }),
+      bytes: count("batch.bytes", bytes, { min: 1, max: BATCH_BYTES_MAX }),
+    },
+    flushIntervalMs: count("batch.intervalMs", intervalMs, DELAY_MS),
+  };
+};
 
 export const readRequestTimeout = (timeoutMs = REQUEST_TIMEOUT_MS_DEFAULT): number =>
   count("requestTimeoutMs", timeoutMs, DELAY_MS);
 
-export const readHeartbeat = (
-  { asset_id, intervalMs = HEARTBEAT_INTERVAL_MS_DEFAULT }: HeartbeatOptions,
-  { source }: EventOptions,
-) => {
+export const readHeartbeat = ({ heartbeat, source }: ClientOptions) => {
+  if (heartbeat === undefined) return undefined;
+  checkNames(heartbeat, HEARTBEAT_OPTIONS, "heartbeat");
+  const { asset_id, intervalMs = HEARTBEAT_INTERVAL_MS_DEFAULT } = heartbeat;
   if (typeof asset_id !== "string" || asset_id === "")
     throw new TypeError("heartbeat.asset_id is empty: name the asset that heartbeats are recorded under.");
   if (source === false)
@@ -140,11 +195,32 @@ export const readHeartbeat = (
   return { asset_id, intervalMs: count("heartbeat.intervalMs", intervalMs, DELAY_MS) };
 };
 
-export const readFolder = ({
+type OutboxChoice =
+  | { readonly folder: Required<OutboxInFolder> }
+  | { readonly memory: Required<OutboxInMemory> };
+
+/** Whether events may end with the process is never guessed: what says both, or neither, is refused. */
+export const readOutbox = (outbox: ClientOptions["outbox"]): OutboxChoice => {
+  if (typeof outbox !== "object" || outbox === null)
+    throw new TypeError("outbox is missing: give { directory } or { memory: true }.");
+  checkNames(outbox, OUTBOX_OPTIONS, "outbox");
+  const { memory, ...given }: Partial<OutboxInFolder> & { readonly memory?: unknown } = outbox;
+  if (memory === undefined) return { folder: readFolder(given) };
+  if (memory !== true)
+    throw new TypeError("outbox.memory is not true: say true, or leave it out and name a directory.");
+  for (const name of ["directory", "sync"] as const)
+    if (given[name] !== undefined)
+      throw new TypeError(
+        `outbox.${name} is of a folder, and outbox.memory asks for none: leave one of them out.`,
+      );
+  return { memory: readBound(given) };
+};
+
+const readFolder = ({
   directory,
   sync = "interval",
   bytesMax = OUTBOX_BYTES_DEFAULT,
-}: OutboxInFolder) => {
+}: Partial<OutboxInFolder>) => {
   if (!["always", "interval", "never"].includes(sync))
     throw new TypeError(`outbox.sync is ${JSON.stringify(sync)}: say "always", "interval" or "never".`);
   if (typeof directory !== "string" || directory === "")
@@ -152,12 +228,22 @@ export const readFolder = ({
   return { directory, sync, bytesMax: count("outbox.bytesMax", bytesMax, BYTES) };
 };
 
-export const readMemory = ({ bytesMax = MEMORY_OUTBOX_BYTES_DEFAULT }: OutboxInMemory = {}) => ({
+/** Of a client that has no other outbox. */
+export const readMemory = (outbox: OutboxInMemory = {}) => {
+  checkNames(outbox, MEMORY_OPTIONS, "outbox");
+  return readBound(outbox);
+};
+
+const readBound = ({ bytesMax = MEMORY_OUTBOX_BYTES_DEFAULT }: OutboxInMemory) => ({
   bytesMax: count("outbox.bytesMax", bytesMax, BYTES),
 });
 
-export const readHash = ({ hashKey }: EventOptions): Hash =>
-  hashKey === undefined ? sha256 : keyedHash(hashKey);
+export const readHash = ({ hashKey }: EventOptions): Hash => {
+  if (hashKey === undefined) return sha256;
+  if (typeof hashKey !== "string" && !(hashKey instanceof Uint8Array))
+    throw new TypeError("hashKey is neither a text nor a Uint8Array: give one of them.");
+  return keyedHash(hashKey);
+};
 
 /** A program has as many sources as it has clients and lives: numbers begin at 1 in each. */
 export const readSource = ({ source = "sdk" }: EventOptions, id: string): string | undefined => {

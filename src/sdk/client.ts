@@ -4,17 +4,20 @@ import { activeSpan } from "./active-span.ts";
 import { BackgroundClient, type Client } from "./background-client.ts";
 import { createBatchDelivery } from "./batch-delivery.ts";
 import {
+  CLIENT_OPTIONS,
   type ClientOptions,
+  checkOptions,
   type EventOptions,
   readBatch,
-  readFolder,
   readHash,
   readHeartbeat,
   readKey,
   readMemory,
+  readOutbox,
   readRequestTimeout,
   readSource,
   readUrl,
+  SANDBOX_OPTIONS,
   type SandboxOptions,
 } from "./client-options.ts";
 import { createDeadLetterFile, type DeadLetters, noDeadLetters } from "./dead-letters.ts";
@@ -33,12 +36,13 @@ import { uuid7 } from "./uuid.ts";
  * what the file system says of a folder that cannot be written to.
  */
 export const createClient = <Extra extends string = never>(options: ClientOptions): Client<Extra> => {
+  checkOptions(options, CLIENT_OPTIONS);
   const service = {
     url: readUrl(options.url),
     apiKey: readKey(options.apiKey),
     requestTimeoutMs: readRequestTimeout(options.requestTimeoutMs),
   };
-  const heartbeat = options.heartbeat && readHeartbeat(options.heartbeat, options);
+  const heartbeat = readHeartbeat(options);
   const batch = readBatch(options.batch);
   const reports = createReports(options);
   return new BackgroundClient({
@@ -55,6 +59,7 @@ export const createClient = <Extra extends string = never>(options: ClientOption
 
 /** Events of this client are nobody's evidence: the sandbox marks them so, and forgets them. */
 export const createSandboxClient = <Extra extends string = never>(options: SandboxOptions): Client<Extra> => {
+  checkOptions(options, SANDBOX_OPTIONS);
   const service = {
     url: readUrl(options.url),
     apiKey: undefined,
@@ -89,11 +94,9 @@ const openOutbox = (
   options: ClientOptions["outbox"],
   reports: Reports,
 ): { readonly outbox: Outbox; readonly deadLetters: DeadLetters } => {
-  if (typeof options !== "object" || options === null)
-    throw new TypeError("outbox is missing: give { directory } or { memory: true }.");
-  if ("memory" in options)
-    return { outbox: createMemoryOutbox(readMemory(options)), deadLetters: noDeadLetters };
-  const folder = readFolder(options);
+  const choice = readOutbox(options);
+  if ("memory" in choice) return { outbox: createMemoryOutbox(choice.memory), deadLetters: noDeadLetters };
+  const { folder } = choice;
   const deadLetters = createDeadLetterFile(join(folder.directory, DEAD_LETTERS));
   const outbox = createFileOutbox({
     ...folder,

@@ -8,6 +8,20 @@ export interface Rejection {
   readonly errors: readonly { readonly path: string; readonly code: string; readonly message: string }[];
 }
 
+/** The event was stored; a member of it was kept but has no meaning to the service, such as a misspelt one. */
+export interface EventWarning {
+  /** JSON Pointer into the event. */
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface PlacedWarning {
+  /** Of its event in the request; undefined where it is about the request. */
+  readonly position: number | undefined;
+  readonly warning: EventWarning;
+}
+
 export type EventOutcome =
   | { readonly kind: "stored" }
   | { readonly kind: "rejected"; readonly rejection: Rejection }
@@ -20,6 +34,7 @@ export type Delivery =
       readonly kind: "answered";
       readonly outcomes: readonly EventOutcome[];
       readonly duplicates: number;
+      readonly warnings: readonly PlacedWarning[];
       readonly askedMs?: number;
     }
   /** Nothing is known of any of the events: no answer, or one that says to come again. */

@@ -336,7 +336,7 @@ class FileOutbox implements Outbox {
     this.#timers.push(timer);
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<readonly Uint8Array[]> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#adopting;
     await this.sync();
@@ -347,5 +347,6 @@ class FileOutbox implements Outbox {
     for (const segment of [...this.#segments()]) if (segment.left === 0) await segment.remove();
     await this.#removing;
     dropLease(directory, this.#owner);
+    return [];
   }
 }

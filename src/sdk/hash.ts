@@ -18,6 +18,8 @@ export const sha256: Hash = (identifier) => `sha256:${createHash("sha256").updat
 export const keyedHash = (key: string | Uint8Array): Hash => {
   const bytes = typeof key === "string" ? new TextEncoder().encode(key) : Uint8Array.from(key);
   if (bytes.length < HASH_KEY_BYTES_MIN)
-    throw new TypeError(`A hash key has at least ${HASH_KEY_BYTES_MIN} bytes; this one has ${bytes.length}.`);
+    throw new TypeError(
+      `A key of hashes (hashKey) has at least ${HASH_KEY_BYTES_MIN} bytes; this one has ${bytes.length}.`,
+    );
   return (identifier) => `sha256:${createHmac("sha256", bytes).update(identifier).digest("hex")}`;
 };

@@ -12,7 +12,7 @@ export type {
   OutboxInMemory,
   SandboxOptions,
 } from "./client-options.ts";
-export type { Rejection } from "./delivery.ts";
+export type { EventWarning, Rejection } from "./delivery.ts";
 export type { CaptureEvent, EventOf, EventType, JsonValue, MetadataOf, SharedMembers } from "./event.ts";
 export type { SyncPolicy } from "./file-outbox.ts";
 export {

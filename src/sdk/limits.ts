@@ -26,6 +26,10 @@ export const REQUEST_TIMEOUT_MS_DEFAULT = 15 * SECOND_MS;
 /** Longest answer that is read: a batch whose 1000 events have 50 problems each stays below. */
 export const ANSWER_BYTES_MAX = 32 * MIB;
 
+/** Warnings read from one answer, as many as the service lists, and the characters of each of their texts. */
+export const WARNINGS_MAX = 50;
+export const WARNING_CHARACTERS_MAX = 500;
+
 /** Full jitter: a retry waits a random part of base × 2ⁿ, at most the cap, so that clients do not come back in step. */
 export const RETRY_BASE_MS = 500;
 export const RETRY_CAP_MS = 1 * MINUTE_MS;

@@ -67,10 +67,20 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
     };
   };
 
+  const empty = (): readonly Uint8Array[] => {
+    const all = [...entries.values()].map((entry) => entry.bytes);
+    entries.clear();
+    bytes = 0;
+    return all;
+  };
+
   return {
     append,
     take,
-    sync: async () => ({ kind: "synced" }),
+    sync: async () => ({
+      kind: "failed",
+      reason: "The outbox is in memory: its events end with the process.",
+    }),
     get pending() {
       return { events: entries.size, bytes };
     },
@@ -91,12 +101,7 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
       for (const entry of entries.values()) if (!entry.postponed?.isFirm) entry.postponed = undefined;
     },
     onArrival: () => {},
-    empty: () => {
-      const all = [...entries.values()].map((entry) => entry.bytes);
-      entries.clear();
-      bytes = 0;
-      return all;
-    },
-    close: async () => {},
+    empty,
+    close: async () => empty(),
   };
 };

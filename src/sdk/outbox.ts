@@ -39,7 +39,7 @@ export interface Outbox {
   append(entry: Uint8Array): Appended;
   /** At least one entry where one is due, however large. */
   take(limits: TakeLimits): Promise<Taken | undefined>;
-  /** Resolves when everything appended before is on the disk, as far as there is one. */
+  /** Resolves when everything appended before is on the disk, or with the reason why it is not: that there is none, for example. */
   sync(): Promise<Synced>;
   /** Not settled yet. */
   readonly pending: { readonly events: number; readonly bytes: number };
@@ -51,6 +51,6 @@ export interface Outbox {
   hasten(): void;
   /** Calls this whenever entries come in that another client has left. */
   onArrival(call: () => void): void;
-  /** Gives back what is held. Entries that are not settled stay where the kind of outbox keeps them. */
-  close(): Promise<void>;
+  /** Gives back what is held, and gives out the entries that end with it, oldest first: what is in a folder stays there, and is none of them. */
+  close(): Promise<readonly Uint8Array[]>;
 }

@@ -14,7 +14,7 @@ export type DropReason =
   | "invalid"
   /** It is larger than the service takes. */
   | "too_large"
-  /** `close()` was called before. */
+  /** `close()` was called before, or ended the outbox in memory that it was in. */
   | "closed"
   /** What was in the outbox is not what had been written, or gone: damage from outside. */
   | "outbox_damaged"
@@ -39,7 +39,15 @@ export interface RejectedEvent {
 }
 
 export interface Problem {
-  readonly kind: "dropped" | "rejected" | "not_delivered" | "refused" | "outbox" | "heartbeat" | "callback";
+  readonly kind:
+    | "dropped"
+    | "rejected"
+    | "not_delivered"
+    | "refused"
+    | "outbox"
+    | "heartbeat"
+    | "callback"
+    | "warning";
   readonly message: string;
   /** How often since the last report of this kind, this one included. */
   readonly count: number;

@@ -1,6 +1,6 @@
 /** Events to `POST /v1/sandbox/events`, which takes one at a time, asks for no key and forgets after an hour. */
-import type { Deliver, EventOutcome } from "./delivery.ts";
-import { post, type ServiceAddress } from "./service.ts";
+import type { Deliver, EventOutcome, PlacedWarning } from "./delivery.ts";
+import { post, type ServiceAddress, warningsIn } from "./service.ts";
 
 export const SANDBOX_EVENTS_PATH = "/v1/sandbox/events";
 
@@ -8,12 +8,16 @@ export const createSandboxDelivery =
   (service: ServiceAddress): Deliver =>
   async ({ events, signal }) => {
     const outcomes: EventOutcome[] = [];
+    const warnings: PlacedWarning[] = [];
     let asked: { readonly askedMs?: number } = {};
     for (const event of events) {
       const request = { path: SANDBOX_EVENTS_PATH, body: Uint8Array.from(event), signal };
       const answer = await post(service, request);
-      if (answer.kind === "taken") outcomes.push({ kind: "stored" });
-      else if (answer.kind === "rejected" && answer.isOurs)
+      if (answer.kind === "taken") {
+        for (const { warning } of warningsIn(answer.data))
+          warnings.push({ position: outcomes.length, warning });
+        outcomes.push({ kind: "stored" });
+      } else if (answer.kind === "rejected" && answer.isOurs)
         outcomes.push({ kind: "rejected", rejection: answer.rejection });
       else if (outcomes.length === 0) return answer;
       // Those that have their outcome keep it; the others are asked again from where it ended.
@@ -25,5 +29,5 @@ export const createSandboxDelivery =
     const rest = events
       .slice(outcomes.length)
       .map((): EventOutcome => ({ kind: "again", reason: "Not sent yet." }));
-    return { kind: "answered", outcomes: [...outcomes, ...rest], duplicates: 0, ...asked };
+    return { kind: "answered", outcomes: [...outcomes, ...rest], duplicates: 0, warnings, ...asked };
   };

@@ -5,7 +5,7 @@
  */
 import { clearTimeout, setTimeout } from "node:timers";
 import type { DeadLetters } from "./dead-letters.ts";
-import type { Deliver, Delivery, EventOutcome } from "./delivery.ts";
+import type { Deliver, Delivery, EventOutcome, PlacedWarning } from "./delivery.ts";
 import { textOf } from "./error-text.ts";
 import { eventIdIn } from "./event-id.ts";
 import { REFUSED_RETRY_CAP_MS, RETRY_CAP_MS } from "./limits.ts";
@@ -31,7 +31,7 @@ export interface SenderOptions {
 export type Flushed =
   /** Every event captured before the call has its outcome. */
   | { readonly kind: "flushed" }
-  /** The time was over first. What is pending stays in the outbox. */
+  /** The time was over first. What is pending stays in the outbox; where that ended with `close()`, none is. */
   | { readonly kind: "pending"; readonly events: number; readonly reason: string | undefined };
 
 export interface Sender {
@@ -215,7 +215,7 @@ class BackgroundSender implements Sender {
 
   async #answered(
     taken: Taken,
-    { outcomes, duplicates, askedMs }: Extract<Delivery, { kind: "answered" }>,
+    { outcomes, duplicates, warnings, askedMs }: Extract<Delivery, { kind: "answered" }>,
   ): Promise<void> {
     if (askedMs !== undefined) this.#askedUntilMs = performance.now() + askedMs;
     this.#failures = 0;
@@ -225,8 +225,23 @@ class BackgroundSender implements Sender {
     taken.settle(stored);
     this.delivered += stored.length;
     this.duplicates += duplicates;
+    this.#warn(taken, warnings);
     await this.#bury(taken, outcomes);
     this.#postpone(taken, outcomes);
+  }
+
+  /** In the words of the first: the others of an answer mostly say the same. */
+  #warn(taken: Taken, warnings: readonly PlacedWarning[]): void {
+    const [first] = warnings;
+    if (!first) return;
+    const entry = taken.entries[first.position ?? -1];
+    const what = entry ? `Event ${eventIdIn(decoder.decode(entry)) ?? "?"}` : "What was sent";
+    const { path, message } = first.warning;
+    const more = warnings.length > 1 ? ` (the first of ${warnings.length} warnings)` : "";
+    this.#options.reports.problem(
+      "warning",
+      `${what} was taken, with a warning: ${path ? `${path}: ` : ""}${message}${more}`,
+    );
   }
 
   /** Rejected events are settled when they are kept elsewhere, and not before. */
@@ -285,6 +300,7 @@ class BackgroundSender implements Sender {
         kind: "answered",
         outcomes: [{ kind: "rejected", rejection }],
         duplicates: 0,
+        warnings: [],
       });
       return;
     }

@@ -2,9 +2,9 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Delivery, Rejection } from "./delivery.ts";
+import type { Delivery, PlacedWarning, Rejection } from "./delivery.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
-import { ANSWER_BYTES_MAX, GZIP_BYTES_MIN } from "./limits.ts";
+import { ANSWER_BYTES_MAX, GZIP_BYTES_MIN, WARNING_CHARACTERS_MAX, WARNINGS_MAX } from "./limits.ts";
 import { retryAfterMs } from "./retry.ts";
 
 export interface ServiceAddress {
@@ -153,3 +153,22 @@ export const rejectionOf = (entry: JsonObject): Rejection => ({
       : [];
   }),
 });
+
+/** From `data.warnings` of an answer. One without a message says nothing. */
+export const warningsIn = ({ warnings }: JsonObject): readonly PlacedWarning[] =>
+  (Array.isArray(warnings) ? warnings : []).slice(0, WARNINGS_MAX).flatMap((value: unknown) => {
+    const entry = record(value);
+    const message = shortText(entry?.message);
+    if (!(entry && message)) return [];
+    const { index } = entry;
+    return {
+      position: typeof index === "number" ? index : undefined,
+      warning: {
+        path: shortText(entry.path) ?? "",
+        code: shortText(entry.code) ?? "unknown",
+        message,
+      },
+    };
+  });
+
+const shortText = (value: unknown): string | undefined => text(value)?.slice(0, WARNING_CHARACTERS_MAX);

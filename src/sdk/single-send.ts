@@ -1,12 +1,12 @@
 /** `send()`: one event, awaited, past the outbox. Its idempotency key follows from the event, so that sending it again is safe however often (SPEC 4.1). */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Rejection } from "./delivery.ts";
+import type { EventWarning, Rejection } from "./delivery.ts";
 import type { JsonObject } from "./json-object.ts";
 import { RESENT_AFTER_MS, RETRY_CAP_MS } from "./limits.ts";
 import type { DroppedEvent } from "./reports.ts";
 import { nextAttemptMs } from "./retry.ts";
 import { SANDBOX_EVENTS_PATH } from "./sandbox-delivery.ts";
-import { post, type ServiceAddress, type ServiceRequest } from "./service.ts";
+import { post, type ServiceAddress, type ServiceRequest, warningsIn } from "./service.ts";
 import { uuid5 } from "./uuid.ts";
 
 export interface Receipt {
@@ -19,6 +19,8 @@ export interface Receipt {
   readonly duplicate: boolean;
   /** SHA-256 of the record, base64: the event's leaf in the proof log. Empty where there is none: in the sandbox, and from a test client. */
   readonly leaf_hash: string;
+  /** What was kept but has no meaning to the service, such as a misspelt member. Absent where there is nothing of the kind. */
+  readonly warnings?: readonly EventWarning[];
 }
 
 export type Sent =
@@ -90,9 +92,16 @@ const receiptIn = (data: JsonObject): Receipt | undefined => {
     typeof sequence === "number" &&
     typeof received_at === "string" &&
     typeof leaf_hash === "string";
-  return isReceipt
-    ? { event_id, sequence, received_at, duplicate: duplicate === true, leaf_hash }
-    : undefined;
+  if (!isReceipt) return undefined;
+  const warnings = warningsIn(data).map(({ warning }) => warning);
+  return {
+    event_id,
+    sequence,
+    received_at,
+    duplicate: duplicate === true,
+    leaf_hash,
+    ...(warnings.length > 0 && { warnings }),
+  };
 };
 
 export const LOG_ROUTE: SingleRoute = {

@@ -2,7 +2,7 @@
 
 import type { Client } from "./background-client.ts";
 import { eventMakers } from "./client.ts";
-import type { EventOptions } from "./client-options.ts";
+import { CLIENT_OPTIONS, checkOptions, type EventOptions } from "./client-options.ts";
 import { createRecorder, type Keep, makeEvent } from "./recorder.ts";
 import { createReports } from "./reports.ts";
 import { type Receipt, rejectedAs } from "./single-send.ts";
@@ -24,6 +24,8 @@ export interface TestClient<Extra extends string = never> extends Client<Extra> 
 export const createTestClient = <Extra extends string = never>(
   options: EventOptions = {},
 ): TestClient<Extra> => {
+  // A program may make it with what it gives its real client.
+  checkOptions(options, CLIENT_OPTIONS);
   const { maker, plainMaker } = eventMakers(options);
   const reports = createReports(options);
   const events: CapturedEvent[] = [];

@@ -140,6 +140,7 @@ describe("wrong use ends with 2 and says what was meant", () => {
       args: ["keys", "rotate", "a", "--grace", "soon"],
       says: ["Give a time such as 45s, 10m, 1h, 90d or 2w.", "--grace"],
     },
+    { args: ["keys", "rotate", "a", "--grace", "8d"], says: ["Give a week at most: 7d.", "--grace"] },
     { args: ["events", "get", "stream"], says: ["Give an event_id", "events tail"] },
     { args: ["events", "get", ""], says: ["Give an id", "event_id", "prooftrail events get --help"] },
     { args: ["events", "get", "."], says: ["Give an id", "event_id"] },
@@ -179,8 +180,9 @@ describe("wrong use ends with 2 and says what was meant", () => {
 describe("the command line and the API know the same", () => {
   const parametersOf = (options: readonly { readonly flag: string }[]): string[] =>
     options.map(({ flag }) => flag.slice(2).replaceAll("-", "_")).sort();
+  // The command line has an option for each tag, OpenAPI one object of them.
   const namesOf = (parameters: readonly { readonly name: string }[]): string[] =>
-    parameters.map(({ name }) => name.replace(".<key>", "")).sort();
+    parameters.map(({ name }) => (name === "tags" ? "tag" : name)).sort();
 
   test("filters of events and of the live stream", () => {
     expect(parametersOf(EVENT_FILTER_OPTIONS)).toEqual(namesOf(EVENT_FILTER_PARAMETERS));

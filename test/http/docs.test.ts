@@ -23,7 +23,7 @@ interface Operation {
     readonly required: boolean;
     readonly description: string;
     readonly schema: {
-      readonly type: "string" | "integer" | "boolean";
+      readonly type: "string" | "integer" | "boolean" | "object";
       readonly pattern?: string;
       readonly enum?: readonly unknown[];
       readonly default?: unknown;
@@ -206,7 +206,8 @@ describe("the OpenAPI document", () => {
   });
 
   test("shows values of parameters that are what the parameter takes", () => {
-    const kinds = { string: Type.String, integer: Type.Integer, boolean: Type.Boolean };
+    const texts = (_: object) => Type.Record(Type.String(), Type.String());
+    const kinds = { string: Type.String, integer: Type.Integer, boolean: Type.Boolean, object: texts };
     const told: unknown[] = [];
     for (const [, path, { parameters = [] }] of operations())
       for (const { name, schema, example } of parameters)
@@ -318,7 +319,7 @@ describe("the OpenAPI document", () => {
 describe.skipIf(noBrowserReason !== undefined)(
   `the page at /docs, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
   () => {
-    test("shows every operation, asks nothing of anyone else, and complains about nothing, on a wide and on a narrow screen", async () => {
+    test("shows every operation, asks nothing of anyone else, complains about nothing, on a wide and on a narrow screen, and sends tags as they are read", async () => {
       await using browser = await startBrowser({ origin: service.url, width: 1280 });
       const { page, complaints } = await openPage(browser, `${service.url}/docs`);
       await page.waitForSelector(".opblock");
@@ -349,6 +350,22 @@ describe.skipIf(noBrowserReason !== undefined)(
       }
       expect(browser.foreignRequests).toEqual([]);
       expect(complaints).toEqual([]);
+
+      // Without a key it is refused, which the browser complains about: what counts is what was sent.
+      const search = page.locator("#operations-Reading-searchEvents");
+      await search.locator(".opblock-summary-control").click();
+      await search.getByRole("button", { name: "Try it out" }).click();
+      const sentTags = async (): Promise<readonly string[]> => {
+        const sending = page.waitForRequest((request) => request.url().includes("/v1/events?"));
+        await search.getByRole("button", { name: "Execute" }).click();
+        const sent = new URL((await sending).url());
+        expect((await service.call(sent.pathname + sent.search)).status).toBe(200);
+        return [...sent.searchParams].map(String).filter((parameter) => parameter.includes("tag"));
+      };
+      expect(await sentTags()).toEqual([]);
+      const tags = search.locator('tr[data-param-name="tags"] textarea');
+      await tags.fill('{"tag.team":"credit","tag.<key>":"a b"}');
+      expect(await sentTags()).toEqual(["tag.team,credit", "tag.<key>,a b"]);
     }, 60_000);
   },
 );

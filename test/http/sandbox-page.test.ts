@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SANDBOX_REQUESTS_PER_MINUTE } from "../../src/limits.ts";
 import { NAMED_HOST, noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ TRUST_PROXY: "1" });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -65,5 +66,27 @@ describe.skipIf(noBrowserReason !== undefined)(
       },
       60_000,
     );
+
+    test("at the limit of requests it says when to come again, offers nothing to send, and mends itself", async () => {
+      const headers = { "x-forwarded-for": "192.0.2.1" };
+      for (let asked = 0; asked < SANDBOX_REQUESTS_PER_MINUTE; asked++)
+        await service.call("/v1/sandbox/ping", { key: null, headers });
+      await using browser = await startBrowser({ origin: service.url, width: 390 });
+      await browser.context.setExtraHTTPHeaders(headers);
+      // The page's clock alone: the service's limit is one of a real minute.
+      await browser.context.clock.install();
+      const { page } = await openPage(browser, `${service.url}/sandbox`);
+      await page
+        .locator("#examples")
+        .getByText(/Try again in \d+ s\.$/)
+        .waitFor();
+      const send = page.getByRole("button", { name: "Send" });
+      expect(await send.isDisabled()).toBe(true);
+      await browser.context.setExtraHTTPHeaders({ "x-forwarded-for": "192.0.2.2" });
+      await browser.context.clock.fastForward(5_000);
+      await page.getByRole("button", { name: "Help centre" }).waitFor();
+      await send.click();
+      await page.getByText(/Accepted as evt_/).waitFor();
+    }, 60_000);
   },
 );

@@ -47,7 +47,8 @@ const PARTS: SummaryParts = {
       state,
       due_at: "2026-12-20T10:00:00Z",
       duty: "Explain the decision, and what it rests on, in words that the person understands",
-      clause: "PIPA art. 37-2(2), Enforcement Decree art. 44-3(2)",
+      // Longer, and shorter, than the label before it.
+      clause: state === "met" ? "EU 86" : "PIPA art. 37-2(2), Enforcement Decree art. 44-3(2)",
       asset_id: "credit_model",
       started_at: "2026-11-20T10:00:00Z",
       stopped_at: state === "met" ? "2026-11-25T10:00:00Z" : null,
@@ -84,6 +85,19 @@ test("a name that turns its direction or ends a tag is shown, and does nothing",
   expect(page).not.toContain("<script");
 });
 
+/** A label stands before its value on a narrow screen, and is as wide as it stands there: it is written again to see how high it is. */
+const LABELS_CUT_OFF = `[...document.querySelectorAll("td[data-label]")].flatMap((cell) => {
+  const style = getComputedStyle(cell, "::before");
+  if (style.content === "none") return [];
+  const label = document.createElement("div");
+  label.textContent = cell.dataset.label;
+  label.style.cssText = "position: absolute; width: " + style.width + "; font: " + style.font;
+  document.body.append(label);
+  const { height } = label.getBoundingClientRect();
+  label.remove();
+  return height > cell.getBoundingClientRect().height ? [cell.dataset.label] : [];
+})`;
+
 test.skipIf(noBrowserReason !== undefined).each([1280, 390])(
   "the page for people fits at %p pixels, asks for nothing and complains about nothing",
   async (width) => {
@@ -95,6 +109,7 @@ test.skipIf(noBrowserReason !== undefined).each([1280, 390])(
     const seen = await screenshotPath(`evidence-${width}.png`);
     if (seen) await page.screenshot({ path: seen, fullPage: true });
     expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+    expect(await page.evaluate(LABELS_CUT_OFF)).toEqual([]);
     expect(await page.locator("h1").textContent()).toBe("Evidence: AI system credit_model");
     expect(await page.locator("tbody tr").count()).toBe(6 + 2 + 1 + 2);
     expect(browser.foreignRequests).toEqual([]);

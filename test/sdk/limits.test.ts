@@ -3,11 +3,19 @@ import * as server from "../../src/limits.ts";
 import * as sdk from "../../src/sdk/limits.ts";
 
 test("the SDK knows the service's limits as they are", () => {
-  const { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, BATCH_EVENTS_MAX, CORRELATION_ID_CHARACTERS_MAX } = sdk;
-  expect([EVENT_BYTES_MAX, EVENT_DEPTH_MAX, BATCH_EVENTS_MAX, CORRELATION_ID_CHARACTERS_MAX]).toEqual([
+  const { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, BATCH_EVENTS_MAX, WARNINGS_MAX, CORRELATION_ID_CHARACTERS_MAX } =
+    sdk;
+  expect([
+    EVENT_BYTES_MAX,
+    EVENT_DEPTH_MAX,
+    BATCH_EVENTS_MAX,
+    WARNINGS_MAX,
+    CORRELATION_ID_CHARACTERS_MAX,
+  ]).toEqual([
     server.EVENT_BYTES_MAX,
     server.EVENT_DEPTH_MAX,
     server.BATCH_EVENTS_MAX,
+    server.WARNINGS_MAX,
     server.IDENTIFIER_CHARACTERS_MAX,
   ]);
   expect(sdk.BATCH_BYTES_MAX + sdk.EVENT_BYTES_MAX).toBeLessThan(server.BATCH_BODY_BYTES_MAX);

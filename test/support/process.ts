@@ -23,7 +23,10 @@ const denoBinary = (): string => {
 
 export const RUNTIMES = {
   Bun: [process.execPath, MAIN],
-  Deno: [denoBinary(), "run", "-A", "--quiet", "--node-modules-dir=manual", MAIN],
+  /** Looked for when it is asked for: what runs on Bun alone does without. */
+  get Deno() {
+    return [denoBinary(), "run", "-A", "--quiet", "--node-modules-dir=manual", MAIN] as const;
+  },
 } as const;
 
 export type Runtime = keyof typeof RUNTIMES;

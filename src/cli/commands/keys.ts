@@ -1,6 +1,7 @@
 /** `prooftrail keys …`: who may use the service. */
 import { open, rm } from "node:fs/promises";
 import { SCOPES } from "../../access/scopes.ts";
+import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
 import type { Api } from "../api.ts";
 import { durationComplaint, durationSeconds, idComplaint, integerComplaint } from "../argument-values.ts";
 import type { CommandGroup, CommandSpec, Input } from "../command.ts";
@@ -284,6 +285,13 @@ const describeKey = async (api: Api, id: string): Promise<string> => {
   return `${id} (${name}tenant ${shown(key.tenant)}, ${scopesText(key)})`;
 };
 
+const DAY_SECONDS = 24 * 60 * 60;
+
+const graceComplaint = (text: string): string | undefined =>
+  (durationSeconds(text) ?? 0) > KEY_GRACE_SECONDS_MAX
+    ? `Give a week at most: ${KEY_GRACE_SECONDS_MAX / DAY_SECONDS}d.`
+    : durationComplaint(text);
+
 const rotate: CommandSpec = {
   name: "rotate",
   summary: "Replace a key; the new one is shown once",
@@ -293,7 +301,7 @@ const rotate: CommandSpec = {
       flag: "--grace",
       value: "time",
       description: "how long the old key goes on working: 1h, 7d; a day unless told, a week at most",
-      complaint: durationComplaint,
+      complaint: graceComplaint,
     },
     SAVE_OPTION,
     ...COMMON,

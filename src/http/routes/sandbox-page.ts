@@ -76,7 +76,7 @@ const PAGE = `<!doctype html>
         <form id="send">
           <label>Asset<select id="event_asset"></select></label>
           <label>What happened<select id="event_type"></select></label>
-          <button type="submit">Send</button>
+          <button type="submit" id="send_button" disabled>Send</button>
         </form>
         <div id="sent" aria-live="polite"></div>
       </section>

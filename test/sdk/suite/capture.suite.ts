@@ -340,17 +340,47 @@ for (const [options, complaint] of [
   [{ outbox: { directory: "" } }, /outbox.directory/],
   [{ outbox: { directory: "/dev/null/x" } }, /ENOTDIR|EEXIST|Not a directory/i],
   [{ outbox: { memory: true, bytesMax: 1 } }, /outbox.bytesMax is 1/],
+  [{ outbox: { memory: false, directory: "./never" } }, /outbox.memory is not true/],
+  [{ outbox: { memory: true, directory: "./never" } }, /outbox.directory is of a folder/],
+  [{ outbox: { memory: true, bytes: 1_000_000 } }, /outbox.bytes is no option: there are directory,/],
+  [{ batch: null }, /batch is no object: give \{ events, bytes, intervalMs \}/],
+  [{ batch: { size: 1 } }, /batch.size is no option: there are events, bytes, intervalMs/],
+  [{ requestTimeout: 5 }, /requestTimeout is no option: there are .*requestTimeoutMs/],
+  [{ onDropped: "x" }, /onDropped is no function/],
+  [{ heartbeat: false }, /heartbeat is no object/],
+  [{ heartbeat: { asset_id: "a", interval: 5 } }, /heartbeat.interval is no option/],
   [{ source: "" }, /source is empty/],
-  [{ hashKey: "short" }, /at least 16 bytes/],
+  [{ hashKey: "short" }, /hashKey.* at least 16 bytes/],
+  [{ hashKey: 7 }, /hashKey is neither/],
   [{ heartbeat: { asset_id: "a", intervalMs: Number.NaN } }, /heartbeat.intervalMs is NaN/],
 ] as const) {
   test(`a client with ${JSON.stringify(options)} is not made, and says which option is wrong`, () => {
     assert.throws(
-      () => createClient({ url: NOWHERE, apiKey: "ptk_1", outbox: { memory: true }, ...options }),
+      () =>
+        Reflect.apply(createClient, undefined, [
+          { url: NOWHERE, apiKey: "ptk_1", outbox: { memory: true }, ...options },
+        ]),
       (error: Error) => complaint.test(error.message) && !error.message.includes("secret"),
     );
   });
 }
+
+test("the clients for the sandbox and for tests know their options by name as well", () => {
+  for (const create of [createSandboxClient, createTestClient]) {
+    assert.throws(
+      () => Reflect.apply(create, undefined, [{ url: NOWHERE, soruce: "a" }]),
+      /soruce is no option/,
+    );
+    assert.throws(
+      () => Reflect.apply(create, undefined, [{ url: NOWHERE, onProblem: 1 }]),
+      /onProblem is no/,
+    );
+  }
+  assert.throws(
+    () => Reflect.apply(createSandboxClient, undefined, [{ url: NOWHERE, outbox: { directory: "./never" } }]),
+    /outbox.directory is no option/,
+  );
+});
 
 test("an address may end in /v1 or a slash", async () => {
   for (const url of [`${NOWHERE}/`, `${NOWHERE}/v1`, `${NOWHERE}/v1/`])

@@ -112,6 +112,8 @@ const walk = async (
   die: (() => Promise<void>) | undefined,
 ): Promise<void> => {
   let outbox = open();
+  // Memory ends with its process: nothing in it is ever called synced.
+  const syncedKind = die ? "synced" : "failed";
   const dead: Outbox[] = [];
   const syncs: Promise<Synced>[] = [];
   const sizes = new Map<number, number>();
@@ -155,7 +157,7 @@ const walk = async (
       const synced = outbox.sync();
       // Events come while it goes on.
       syncs.push(synced);
-      if (step.isAwaited) assert.deepEqual(await synced, { kind: "synced" });
+      if (step.isAwaited) assert.equal((await synced).kind, syncedKind);
     } else if (step.kind === "close" && die) {
       await outbox.close();
       outbox = open();
@@ -178,7 +180,7 @@ const walk = async (
   );
   assert.deepEqual(outbox.pending, { events: 0, bytes: 0 });
   assert.ok(outbox.mark()());
-  for (const synced of await Promise.all(syncs)) assert.deepEqual(synced, { kind: "synced" });
+  for (const { kind } of await Promise.all(syncs)) assert.equal(kind, syncedKind);
   await outbox.close();
   for (const other of dead) await other.close();
 };
@@ -257,7 +259,12 @@ test("what a dead client has left is sent by one that is running and captures no
       outboxes: [heir],
       deliver: async ({ events }) => {
         sent.push(...events.map(numberIn));
-        return { kind: "answered", outcomes: events.map(() => ({ kind: "stored" })), duplicates: 0 };
+        return {
+          kind: "answered",
+          outcomes: events.map(() => ({ kind: "stored" })),
+          duplicates: 0,
+          warnings: [],
+        };
       },
       deadLetters: noDeadLetters,
       reports: createReports({}),

@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { test } from "node:test";
-import { createClient, createSandboxClient, type Problem, type RejectedEvent } from "prooftrail/sdk";
+import {
+  type Client,
+  createClient,
+  createSandboxClient,
+  type Problem,
+  type RejectedEvent,
+} from "prooftrail/sdk";
 import { EVENT_TYPES } from "../../../src/event/event-types.ts";
 import { until } from "../../support/until.ts";
 import { event } from "./events.ts";
@@ -110,6 +116,28 @@ test("send gives the place in the log and the leaf of the proof, and a repeat th
   assert.deepEqual({ ...two.receipt, duplicate: false }, one.receipt);
   await client.close();
   await other.close();
+});
+
+test("a misspelt member is told of: of captured events, once for a batch, and in the receipt of one that was sent", async () => {
+  const tell = async (make: (onProblem: (problem: Problem) => void) => Client) => {
+    const problems: Problem[] = [];
+    const client = make((problem) => problems.push(problem));
+    // As a program without types writes it.
+    const misspelt = { ...event({ event_id: `evt_${randomUUID()}` }), risk_teir: "high" };
+    client.capture(misspelt);
+    client.capture({ ...misspelt, event_id: `${misspelt.event_id}_b` });
+    const sent = await client.send({ ...misspelt, event_id: `${misspelt.event_id}_c` });
+    assert.equal((await client.close()).kind, "flushed");
+    assert.deepEqual([client.stats.delivered, problems.map(({ kind }) => kind)], [2, ["warning"]]);
+    assert.match(problems[0]?.message ?? "", /Event evt_.* \/risk_teir: .*did you mean "risk_tier"/);
+    const warnings = sent.kind === "stored" ? sent.receipt.warnings : [];
+    assert.deepEqual(
+      warnings?.map(({ path, code }) => [path, code]),
+      [["/risk_teir", "unknown_field"]],
+    );
+  };
+  await tell((onProblem) => createClient({ url, apiKey, outbox: { memory: true }, onProblem }));
+  await tell((onProblem) => createSandboxClient({ url, onProblem }));
 });
 
 test("a wrong key is said, and the events stay", async () => {

@@ -60,7 +60,7 @@ test("Retry-After is understood in seconds and as a date, and what says nothing 
   assert.equal(retryAfterMs(null, nowMs), undefined);
 });
 
-const STORED: Delivery = { kind: "answered", outcomes: [{ kind: "stored" }], duplicates: 0 };
+const STORED: Delivery = { kind: "answered", outcomes: [{ kind: "stored" }], duplicates: 0, warnings: [] };
 
 /** One event, whose attempts are answered with these in turn, and the sender of it. Waits are as long as they may be; a batch is gathered for a minute. */
 const sending = (...answers: readonly Delivery[]) => sendingWith(noDeadLetters, answers);
@@ -106,7 +106,7 @@ test("an event that a filter in between refuses is not tried again by a flush", 
 
 test("an event that is to come again waits longer each time", async () => {
   const outcomes = [{ kind: "again", reason: "overloaded" }] as const;
-  const again: Delivery = { kind: "answered", outcomes, duplicates: 0 };
+  const again: Delivery = { kind: "answered", outcomes, duplicates: 0, warnings: [] };
   const { sender, outbox, made } = sending(again, again, again);
   const waitMs = async () => {
     const dueMs = await until("it is postponed", () => outbox.nextDueMs);
@@ -125,7 +125,12 @@ test("an event that is to come again waits longer each time", async () => {
 
 test("an event that is rejected stays in the outbox until it is kept as a dead letter, and is told once", async () => {
   const rejection = { code: "invalid_event", message: "no", errors: [] };
-  const rejected: Delivery = { kind: "answered", outcomes: [{ kind: "rejected", rejection }], duplicates: 0 };
+  const rejected: Delivery = {
+    kind: "answered",
+    outcomes: [{ kind: "rejected", rejection }],
+    duplicates: 0,
+    warnings: [],
+  };
   const keeping: Kept[] = [{ kind: "failed", reason: "the disk is full" }];
   const keep = async (): Promise<Kept> => keeping.shift() ?? { kind: "kept" };
   const { sender, outbox, reports } = sendingWith({ keep }, [rejected, rejected]);
@@ -139,7 +144,7 @@ test("an event that is rejected stays in the outbox until it is kept as a dead l
 test("an answer that took some of the events and asks to wait for the others is waited for, also by a flush", async () => {
   const outcomes = [{ kind: "again", reason: "rate_limited" }] as const;
   const askedMs = 300;
-  const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0, askedMs });
+  const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0, warnings: [], askedMs });
   await until("it is postponed", () => outbox.nextDueMs);
   assert.equal((await sender.flush(askedMs / 3)).kind, "pending");
   assert.deepEqual(await sender.flush(10 * askedMs), { kind: "flushed" });
@@ -148,7 +153,7 @@ test("an answer that took some of the events and asks to wait for the others is 
 
 test("a flush sends at once what was to come again later", async () => {
   const outcomes = [{ kind: "again", reason: "overloaded" }] as const;
-  const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0 });
+  const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0, warnings: [] });
   await until("it is postponed", () => outbox.nextDueMs);
   assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "flushed" });
   await sender.stop();
