@@ -8,6 +8,12 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { configure } from "../../src/jetstream/broker/configure.ts";
+import {
+  WATERMARK,
+  WATERMARK_HEADER,
+  WATERMARK_HEADER_VALUE,
+  WATERMARK_MEMBER,
+} from "../../src/sandbox/watermark.ts";
 import { ENVIRONMENT_NAMES } from "../../src/service/config.ts";
 import {
   ACCOUNT_OF,
@@ -184,6 +190,45 @@ test("only the load balancer can be reached from outside", () => {
   expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual([
     "load-balancer",
   ]);
+});
+
+/** As Compose gives it to the load balancer: its sections, by their first line. */
+const balancer = new Map(
+  (compose.configs.haproxy?.content ?? "")
+    .replaceAll("$$", "$")
+    .split(/\n(?=\S)/)
+    .map((section) => [section.split("\n")[0] ?? "", section]),
+);
+
+test("the sandbox is answered by any front end that lives, the rest by those that are ready", () => {
+  expect(balancer.get("frontend clients")).toMatch(
+    /use_backend sandbox if \{ path \/sandbox \/v1\/sandbox \} or \{ path_beg \/sandbox\/ \/v1\/sandbox\/ \}\n {2}default_backend api$/m,
+  );
+  const checked = (section: string): string =>
+    (balancer.get(section) ?? "").replaceAll(/^ *(#|http-error).*\n?|\n$/gm, "").trim();
+  const api = checked("backend api");
+  expect(api).toContain("http-check send meth GET uri /health/ready hdr Host load-balancer");
+  const live = api.replace("backend api", "backend sandbox").replace("/health/ready", "/health/live");
+  expect(checked("backend sandbox")).toBe(live);
+});
+
+test("what the load balancer answers itself names its request, and has the watermark where it is the sandbox's", () => {
+  const ERROR =
+    /^ *http-error status (\d+) content-type application\/problem\+json hdr Retry-After 2 hdr X-Request-Id "%\[unique-id\]"(?: hdr (\S+) "([^"]*)")? lf-string "(.*)"$/gm;
+  const answers = (section: string) =>
+    [...(balancer.get(section) ?? "").matchAll(ERROR)].map(([, status, header, value, body = ""]) => {
+      const told: Record<string, unknown> = JSON.parse(body.replaceAll('\\"', '"'));
+      expect(told).toMatchObject({
+        status: Number(status),
+        code: "log_unavailable",
+        request_id: "%[unique-id]",
+      });
+      return [Number(status), header?.toLowerCase(), value, told[WATERMARK_MEMBER]];
+    });
+  expect(balancer.get("defaults")).toMatch(/^ {2}unique-id-format %\[uuid\(7\)\]$/m);
+  expect(answers("defaults")).toEqual([[503, undefined, undefined, undefined]]);
+  const marked = [WATERMARK_HEADER, WATERMARK_HEADER_VALUE, WATERMARK];
+  expect(answers("backend sandbox")).toEqual([502, 503, 504].map((status) => [status, ...marked]));
 });
 
 test("every image is one version, and Bun is the one that the project names", async () => {
