@@ -1,5 +1,5 @@
 import { CHECKPOINTS_PER_TENANT_MAX } from "../src/limits.ts";
-import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { nanoseconds, SEND_STORED, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { CHECKPOINT_KEY_SUBJECTS, CHECKPOINT_SUBJECTS } from "./subjects.ts";
 
 const NOTE_BYTES_MAX = 16 * 1024;
@@ -36,6 +36,7 @@ export const checkpointsStream = (options: TopologyOptions): StreamDefinition =>
     allow_msg_counter: false,
     allow_rollup_hdrs: false,
     compression: "none",
+    republish: SEND_STORED,
   },
-  updatable: ["num_replicas", "max_msgs_per_subject", "max_msg_size", "duplicate_window"],
+  updatable: ["num_replicas", "max_msgs_per_subject", "max_msg_size", "duplicate_window", "republish"],
 });

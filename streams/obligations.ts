@@ -1,5 +1,5 @@
 import { OBLIGATIONS_AGE_MS_MAX, OBLIGATIONS_BYTES_MAX } from "../src/limits.ts";
-import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { nanoseconds, SEND_STORED, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { OBLIGATION_SUBJECTS } from "./subjects.ts";
 
 /** What became of duties: opened, due soon, met, late. Follows from the log, so the oldest may go. */
@@ -28,6 +28,15 @@ export const obligationsStream = (options: TopologyOptions): StreamDefinition =>
     allow_msg_counter: false,
     allow_rollup_hdrs: false,
     compression: "none",
+    republish: SEND_STORED,
   },
-  updatable: ["num_replicas", "max_age", "max_bytes", "duplicate_window", "allow_direct", "allow_atomic"],
+  updatable: [
+    "num_replicas",
+    "max_age",
+    "max_bytes",
+    "duplicate_window",
+    "allow_direct",
+    "allow_atomic",
+    "republish",
+  ],
 });

@@ -1,5 +1,5 @@
 /**
- * Broker users and what each may publish and subscribe to (DESIGN 4). `deny_delete` and `deny_purge` do not stop an
+ * Broker users, what each may publish and subscribe to, and the accounts that they are in (DESIGN 4). `deny_delete` and `deny_purge` do not stop an
  * update of `max_age` or the deletion of the whole stream (measured on 2.15.1), so the running service has no
  * right to STREAM.UPDATE, STREAM.DELETE, STREAM.PURGE or STREAM.MSG.DELETE. Read by the embedded broker,
  * by compose.yaml (a test compares them) and by people who run their own NATS.
@@ -15,6 +15,7 @@ import {
   RATES_SUBJECTS,
   SANDBOX_CLIENTS_SUBJECTS,
   SANDBOX_SUBJECTS,
+  storedSubjects,
 } from "./subjects.ts";
 
 export interface BrokerPermissions {
@@ -25,6 +26,17 @@ export interface BrokerPermissions {
 export type BrokerUser = "service" | "provisioner" | "consumer";
 
 const INBOX = "_INBOX.>";
+
+/** Where push consumers deliver to: to clients a prefix of inboxes. What is answered or pulled arrives in any inbox. */
+const DELIVERIES = "_INBOX_consumer.>";
+
+/** The subjects that a consumer sees live. */
+const FOLLOWED: readonly string[] = [
+  AUDIT_SUBJECTS,
+  OBLIGATION_SUBJECTS,
+  CHECKPOINT_SUBJECTS,
+  CHECKPOINT_KEY_SUBJECTS,
+];
 
 /** Reading a stream without being able to change it: consumers, direct gets, acknowledgements, flow control. */
 const readStream = (stream: string): readonly string[] => [
@@ -78,7 +90,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
     publish: [...EVERY_CLIENT, "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.UPDATE.*"],
     subscribe: [INBOX],
   },
-  /** Your own services: they follow the log and can change nothing. */
+  /** Your own services: they follow the log and can change nothing in it. */
   consumer: {
     publish: [
       ...EVERY_CLIENT,
@@ -86,6 +98,35 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       ...readStream("OBLIGATIONS"),
       ...readStream("CHECKPOINTS"),
     ],
-    subscribe: [INBOX, AUDIT_SUBJECTS, OBLIGATION_SUBJECTS, CHECKPOINT_SUBJECTS, CHECKPOINT_KEY_SUBJECTS],
+    subscribe: [INBOX, DELIVERIES, ...FOLLOWED],
   },
 };
+
+export type BrokerAccount = "PROOFTRAIL" | "CONSUMERS";
+
+/**
+ * Permissions alone do not keep a consumer from writing, as they bind what a client publishes and not what the server sends for it: the answer to a request goes to
+ * the reply subject that the client names, and a push consumer delivers to any subject that somebody has subscribed to; a stream with that subject stores it
+ * (measured on 2.15.1). So consumers have an account without streams: answers end there, and nothing but what is below goes over.
+ */
+export const ACCOUNT_OF: Readonly<Record<BrokerUser, BrokerAccount>> = {
+  service: "PROOFTRAIL",
+  provisioner: "PROOFTRAIL",
+  consumer: "CONSUMERS",
+};
+
+/** Requests that have more than one answer. */
+const STREAMED = /^\$JS\.(?:API\.(?:CONSUMER\.MSG\.NEXT|DIRECT\.GET)|ACK)\./;
+
+/** What PROOFTRAIL answers for CONSUMERS. */
+export const SHARED_REQUESTS: readonly { readonly subject: string; readonly isStreamed: boolean }[] =
+  PERMISSIONS.consumer.publish.map((subject) => ({ subject, isStreamed: STREAMED.test(subject) }));
+
+/**
+ * What CONSUMERS hears of PROOFTRAIL. None of it may be a subject of a stream: who hears it could have a push consumer deliver there. So what is seen live are the
+ * copies that streams send of what they have stored.
+ */
+export const SHARED_SUBJECTS: readonly { readonly subject: string; readonly heardAs: string }[] = [
+  ...FOLLOWED.map((subject) => ({ subject: storedSubjects(subject), heardAs: subject })),
+  { subject: DELIVERIES, heardAs: DELIVERIES },
+];

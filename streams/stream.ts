@@ -1,6 +1,10 @@
 /** What the definition of a stream says. Data only: src/jetstream/reconcile.ts makes the broker agree with it. */
+import { storedSubjects } from "./subjects.ts";
 
 const NANOSECONDS_PER_MS = 1_000_000;
+
+/** A copy of each message, once it is stored, for consumers that only look (streams/permissions.ts). */
+export const SEND_STORED = { src: ">", dest: storedSubjects(">") };
 
 /** JetStream counts time in nanoseconds. */
 export const nanoseconds = (milliseconds: number): number => milliseconds * NANOSECONDS_PER_MS;
@@ -25,6 +29,7 @@ export interface StreamSettings {
   readonly allow_msg_counter: boolean;
   readonly allow_rollup_hdrs: boolean;
   readonly compression: "none" | "s2";
+  readonly republish?: { readonly src: string; readonly dest: string };
 }
 
 export interface StreamDefinition {

@@ -15,6 +15,9 @@ export const OBLIGATION_SUBJECTS = "obligation.>";
 export const CHECKPOINT_SUBJECTS = "checkpoint.*";
 export const CHECKPOINT_KEY_SUBJECTS = "checkpoint_key.*";
 
+/** The copies that a stream sends of what it has stored, for consumers that only look. */
+export const storedSubjects = (subjects: string): string => `stored.${subjects}`;
+
 /** Signed tree heads of one tenant. */
 export const checkpointSubject = (tenant: string): string => `checkpoint.${tenant}`;
 

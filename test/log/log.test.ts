@@ -301,8 +301,13 @@ describe("streams", () => {
 
   test("a setting that loses nothing is updated; one that could lose events stops with the difference shown", async () => {
     await using broker = await startTestBroker();
-    await reconcile(broker);
     const definitions = topology({ replicas: 1 });
+    const earlier = definitions.map(({ settings: { republish: _, ...settings }, ...definition }) => ({
+      ...definition,
+      settings,
+    }));
+    await reconcile(broker, earlier);
+    expect(await reconcile(broker)).toMatchObject({ updated: ["AUDIT", "CHECKPOINTS", "OBLIGATIONS"] });
     const change = (settings: object) =>
       definitions.map((definition) =>
         definition.name === "AUDIT"
@@ -331,7 +336,7 @@ describe("streams", () => {
     async (name) => {
       await using broker = await startTestBroker();
       await reconcile(broker);
-      const files = join(broker.directory, "store/jetstream/$G/streams", name);
+      const files = join(broker.directory, "store/jetstream/PROOFTRAIL/streams", name);
       await writeFile(join(files, "meta.sum"), "not its sum");
       const { pid } = broker;
       process.kill(pid ?? 0, "SIGKILL");

@@ -24,12 +24,12 @@ const startPausingBroker = async () => {
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const files = brokerFiles(folder);
   await mkdir(files.run, { recursive: true });
-  const mayDelete = '"$JS.API.CONSUMER.DELETE.AUDIT.*"';
+  const service = 'user: "service"';
+  const mayPublish = '"publish":{"allow":[';
   const configuration = configure({ files, credentials: CREDENTIALS, port: undefined });
-  await writeFile(
-    files.configuration,
-    configuration.replace(mayDelete, () => `${mayDelete},"$JS.API.CONSUMER.PAUSE.AUDIT.*"`),
-  );
+  const [others = "", itself = ""] = configuration.split(service);
+  const mayPause = itself.replace(mayPublish, () => `${mayPublish}"$JS.API.CONSUMER.PAUSE.AUDIT.*",`);
+  await writeFile(files.configuration, others + service + mayPause);
   const child = spawn(await testBrokerBinary(), ["-c", files.configuration], { stdio: "ignore" });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   stack.defer(async () => {

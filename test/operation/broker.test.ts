@@ -2,13 +2,24 @@ import { describe, expect, test } from "bun:test";
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { connect, type NatsConnection } from "nats";
+import { AckPolicy, connect, DeliverPolicy, type NatsConnection } from "nats";
 import { downloadRelease } from "../../src/jetstream/broker/download-release.ts";
 import { findBroker } from "../../src/jetstream/broker/find.ts";
 import { lockInstance } from "../../src/jetstream/broker/instance-lock.ts";
@@ -114,7 +125,7 @@ describe("the embedded broker", () => {
     expect(information.state.messages).toBe(1);
   });
 
-  test("a consumer follows the log and cannot write to it", async () => {
+  test("a consumer follows the log and cannot write to it, whatever it asks the server to send for it", async () => {
     await using broker = await startTestBroker();
     await createStreams(broker);
     const { host, username, password } = new URL(
@@ -128,10 +139,76 @@ describe("the embedded broker", () => {
     await using service = await connectAs(broker, "service");
     await ask(service, "audit.acme.asset.decision.made", { some: "event" });
     for await (const message of followed) expect(message.subject).toBe("audit.acme.asset.decision.made");
-    expect(await ask(consumer, "audit.acme.asset.decision.made", {})).toBe("PERMISSIONS_VIOLATION");
+    await ask(service, "checkpoint.acme", { some: "tree head" });
+
+    const forged = "audit.acme.asset.decision.forged";
+    expect(await ask(consumer, forged, {})).toBe("PERMISSIONS_VIOLATION");
     expect(await ask(consumer, "$JS.API.STREAM.DELETE.AUDIT", {})).toBe("PERMISSIONS_VIOLATION");
+    const manager = await consumer.jetstreamManager({ checkAPI: false });
+    const everything = { ack_policy: AckPolicy.Explicit, deliver_policy: DeliverPolicy.All };
+    await manager.consumers.add("CHECKPOINTS", { durable_name: "pulled", ...everything });
+    // The subject is heard before a push consumer delivers to it, as the server asks for that. The answers come where they are asked for, and end there.
+    const heard: string[] = [];
+    consumer.subscribe(forged, { callback: (_error, message) => void heard.push(message.string()) });
+    for (const [subject, body] of [
+      ["STREAM.INFO.AUDIT", {}],
+      ["STREAM.MSG.GET.CHECKPOINTS", { seq: 1 }],
+      ["DIRECT.GET.AUDIT", { seq: 1 }],
+      ["CONSUMER.MSG.NEXT.CHECKPOINTS.pulled", { batch: 1, expires: 1_000_000_000 }],
+    ] as const)
+      consumer.publish(`$JS.API.${subject}`, JSON.stringify(body), { reply: forged });
+    await until("each is answered", () => heard.length === 4);
+    await manager.consumers.add("CHECKPOINTS", { deliver_subject: forged, name: "pushed", ...everything });
+    await manager.consumers.add("CHECKPOINTS", {
+      deliver_subject: "_INBOX_consumer.pushed",
+      name: "pushed_rightly",
+      ...everything,
+    });
+    for await (const message of consumer.subscribe("_INBOX_consumer.pushed", { max: 1 }))
+      expect(message.subject).toBe("checkpoint.acme");
+    expect((await manager.consumers.info("CHECKPOINTS", "pushed")).delivered.consumer_seq).toBe(0);
     const information = JSON.parse(await ask(service, "$JS.API.STREAM.INFO.AUDIT", {}));
-    expect(information.state.messages).toBe(1);
+    expect(information.state.last_seq).toBe(1);
+  });
+
+  test("a consumer hears nothing of what the service is answered", async () => {
+    await using broker = await startTestBroker();
+    await createStreams(broker);
+    await using service = await connectAs(broker, "service");
+    await using consumer = await connectAs(broker, "consumer");
+    const heard: string[] = [];
+    consumer.subscribe("_INBOX.>", { callback: (_error, message) => void heard.push(message.string()) });
+    await consumer.flush();
+    await ask(service, "$KV.KEYS.key_1", { secret_hash: "secret" });
+    expect(await ask(service, "$JS.API.DIRECT.GET.KV_KEYS", { seq: 1 })).toContain("secret");
+    // Answered after all that: what was to be heard has been.
+    expect(await ask(consumer, "$JS.API.STREAM.INFO.AUDIT", {})).toContain("AUDIT");
+    expect(heard.filter((text) => !text.includes("AUDIT"))).toEqual([]);
+  });
+
+  test("streams of a broker from before the service had an account of its own are there; two logs stop the start", async () => {
+    await using directory = await temporaryDirectory();
+    const options = { binary: await testBrokerBinary(), directory: directory.path, logger: silentLogger };
+    const first = await startBroker(options);
+    await createStreams(first);
+    const storeOf = (account: string): string => join(directory.path, "store/jetstream", account);
+    {
+      await using service = await connectAs(first, "service");
+      await ask(service, "audit.acme.asset.decision.made", { some: "event" });
+    }
+    await first.stop();
+    await rename(storeOf("PROOFTRAIL"), storeOf("$G"));
+    const second = await startBroker(options);
+    {
+      await using service = await connectAs(second, "service");
+      const appended = await ask(service, "audit.acme.asset.decision.made", { some: "event" });
+      expect(JSON.parse(appended)).toEqual({ stream: "AUDIT", seq: 2 });
+    }
+    await second.stop();
+    await mkdir(storeOf("$G"));
+    expect(startBroker(options)).rejects.toThrow(
+      /\$G and .*PROOFTRAIL both hold streams.* Move the one away/,
+    );
   });
 
   test("files with passwords are readable by their owner only", async () => {

@@ -8,8 +8,21 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { configure } from "../../src/jetstream/broker/configure.ts";
+import {
+  WATERMARK,
+  WATERMARK_HEADER,
+  WATERMARK_HEADER_VALUE,
+  WATERMARK_MEMBER,
+} from "../../src/sandbox/watermark.ts";
 import { ENVIRONMENT_NAMES } from "../../src/service/config.ts";
-import { PERMISSIONS } from "../../streams/permissions.ts";
+import {
+  ACCOUNT_OF,
+  type BrokerAccount,
+  type BrokerUser,
+  PERMISSIONS,
+  SHARED_REQUESTS,
+  SHARED_SUBJECTS,
+} from "../../streams/permissions.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 
 const Service = Type.Object({
@@ -24,6 +37,8 @@ const Compose = Type.Object({
   services: Type.Record(Type.String(), Service),
   configs: Type.Record(Type.String(), Type.Object({ content: Type.String() })),
 });
+
+const USERS = ["service", "provisioner", "consumer"] as const;
 
 const root = join(import.meta.dir, "../..");
 const composeText = await readFile(join(root, "compose.yaml"), "utf8");
@@ -53,32 +68,59 @@ const brokerConfig = (compose.configs.nats?.content ?? "").replaceAll(
   (_match: string, name: string | undefined) => name ?? "$",
 );
 
-/** One option and one subject per line. */
-const expectedUser = ([user, { publish, subscribe }]: [string, (typeof PERMISSIONS)["service"]]): string => {
-  const list = (name: string, subjects: readonly string[]): string[] => [
-    `      ${name}: {`,
-    "        allow: [",
-    ...subjects.map((subject) => `          ${JSON.stringify(subject)}`),
-    "        ]",
-    "      }",
-  ];
-  return [
-    "  {",
-    `    user: "${user}"`,
-    `    password: "NATS_${user.toUpperCase()}_PASSWORD"`,
-    "    permissions: {",
-    ...list("publish", publish),
-    ...list("subscribe", subscribe),
-    "    }",
-    "  }",
-  ].join("\n");
+/** One option and one subject per line, and one entry of what accounts share. */
+const listOf = (name: string, entries: readonly string[]): string =>
+  [`${name}: [`, ...entries.map((entry) => `  ${entry}`), "]"].join("\n");
+
+const indented = (text: string): string => text.replaceAll(/^/gm, "  ");
+
+const expectedUser = (user: BrokerUser): string => {
+  const rights = Object.entries(PERMISSIONS[user]).map(([name, subjects]: [string, readonly string[]]) => {
+    const allow = listOf(
+      "allow",
+      subjects.map((subject) => JSON.stringify(subject)),
+    );
+    return `${name}: {\n${indented(allow)}\n}`;
+  });
+  return indented(
+    `{
+  user: "${user}"
+  password: "NATS_${user.toUpperCase()}_PASSWORD"
+  permissions: {
+${indented(indented(rights.join("\n")))}
+  }
+}`,
+  );
 };
 
-test("broker users have exactly the rights of streams/permissions.ts", () => {
-  const start = brokerConfig.lastIndexOf("authorization {");
-  const users = Object.entries(PERMISSIONS).map(expectedUser).join("\n");
-  const expected = `authorization {\n  users: [\n${users.replaceAll(/^/gm, "  ")}\n  ]\n}\n`;
-  expect(brokerConfig.slice(start)).toBe(expected);
+const expectedAccount = (account: BrokerAccount, settings: readonly string[]): string => {
+  const users = USERS.filter((user) => ACCOUNT_OF[user] === account).map(expectedUser);
+  const text = [...settings, `users: [\n${users.join("\n")}\n]`].join("\n");
+  return indented(`${account} {\n${indented(text)}\n}`);
+};
+
+test("broker users have exactly the rights of streams/permissions.ts, and accounts share what stands there", () => {
+  const exported = [
+    ...SHARED_REQUESTS.map(
+      ({ subject, isStreamed }) =>
+        `{ service: "${subject}", response_type: "${isStreamed ? "stream" : "singleton"}" }`,
+    ),
+    ...SHARED_SUBJECTS.map(({ subject }) => `{ stream: "${subject}" }`),
+  ];
+  const imported = [
+    ...SHARED_REQUESTS.map(({ subject }) => `{ service: { account: "PROOFTRAIL", subject: "${subject}" } }`),
+    ...SHARED_SUBJECTS.map(
+      ({ subject, heardAs }) =>
+        `{ stream: { account: "PROOFTRAIL", subject: "${subject}" }, to: "${heardAs}" }`,
+    ),
+  ];
+  const accounts = [
+    expectedAccount("PROOFTRAIL", ["jetstream: enabled", listOf("exports", exported)]),
+    expectedAccount("CONSUMERS", [listOf("imports", imported)]),
+  ];
+  expect(brokerConfig.slice(brokerConfig.lastIndexOf("accounts {"))).toBe(
+    `accounts {\n${accounts.join("\n")}\n}\n`,
+  );
 });
 
 test("every broker writes to disk before it acknowledges", () => {
@@ -148,6 +190,45 @@ test("only the load balancer can be reached from outside", () => {
   expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual([
     "load-balancer",
   ]);
+});
+
+/** As Compose gives it to the load balancer: its sections, by their first line. */
+const balancer = new Map(
+  (compose.configs.haproxy?.content ?? "")
+    .replaceAll("$$", "$")
+    .split(/\n(?=\S)/)
+    .map((section) => [section.split("\n")[0] ?? "", section]),
+);
+
+test("the sandbox is answered by any front end that lives, the rest by those that are ready", () => {
+  expect(balancer.get("frontend clients")).toMatch(
+    /use_backend sandbox if \{ path \/sandbox \/v1\/sandbox \} or \{ path_beg \/sandbox\/ \/v1\/sandbox\/ \}\n {2}default_backend api$/m,
+  );
+  const checked = (section: string): string =>
+    (balancer.get(section) ?? "").replaceAll(/^ *(#|http-error).*\n?|\n$/gm, "").trim();
+  const api = checked("backend api");
+  expect(api).toContain("http-check send meth GET uri /health/ready hdr Host load-balancer");
+  const live = api.replace("backend api", "backend sandbox").replace("/health/ready", "/health/live");
+  expect(checked("backend sandbox")).toBe(live);
+});
+
+test("what the load balancer answers itself names its request, and has the watermark where it is the sandbox's", () => {
+  const ERROR =
+    /^ *http-error status (\d+) content-type application\/problem\+json hdr Retry-After 2 hdr X-Request-Id "%\[unique-id\]"(?: hdr (\S+) "([^"]*)")? lf-string "(.*)"$/gm;
+  const answers = (section: string) =>
+    [...(balancer.get(section) ?? "").matchAll(ERROR)].map(([, status, header, value, body = ""]) => {
+      const told: Record<string, unknown> = JSON.parse(body.replaceAll('\\"', '"'));
+      expect(told).toMatchObject({
+        status: Number(status),
+        code: "log_unavailable",
+        request_id: "%[unique-id]",
+      });
+      return [Number(status), header?.toLowerCase(), value, told[WATERMARK_MEMBER]];
+    });
+  expect(balancer.get("defaults")).toMatch(/^ {2}unique-id-format %\[uuid\(7\)\]$/m);
+  expect(answers("defaults")).toEqual([[503, undefined, undefined, undefined]]);
+  const marked = [WATERMARK_HEADER, WATERMARK_HEADER_VALUE, WATERMARK];
+  expect(answers("backend sandbox")).toEqual([502, 503, 504].map((status) => [status, ...marked]));
 });
 
 test("every image is one version, and Bun is the one that the project names", async () => {

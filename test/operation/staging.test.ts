@@ -35,7 +35,8 @@ const hasMemory = (): boolean => {
 };
 const inMemory = test.concurrent.skipIf(!hasMemory());
 
-const linkOf = (dataDir: string): string => join(dataDir, "broker/store/jetstream/$G/streams/AUDIT/batches");
+const linkOf = (dataDir: string): string =>
+  join(dataDir, "broker/store/jetstream/PROOFTRAIL/streams/AUDIT/batches");
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 

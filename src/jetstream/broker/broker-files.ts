@@ -1,11 +1,14 @@
 /** Where the broker keeps things under its directory, and how files with secrets are written. */
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ACCOUNT_OF } from "../../../streams/permissions.ts";
 
 export interface BrokerFiles {
   readonly directory: string;
   /** The streams. Everything else here can be deleted while nothing runs. */
   readonly store: string;
+  /** In it, those of the account that the service is in. */
+  readonly account: string;
   readonly configuration: string;
   readonly credentials: string;
   /** URL for the `consumer` user, for people: `nats sub --server "$(cat consumer.url)" 'audit.>'`. */
@@ -25,6 +28,7 @@ export interface BrokerFiles {
 export const brokerFiles = (directory: string): BrokerFiles => ({
   directory,
   store: join(directory, "store"),
+  account: join(directory, "store", "jetstream", ACCOUNT_OF.service),
   configuration: join(directory, "nats-server.conf"),
   credentials: join(directory, "credentials.json"),
   consumerUrl: join(directory, "consumer.url"),

@@ -21,7 +21,7 @@ test("each user of streams/permissions.ts has its own password and no other righ
     const permissions = JSON.stringify({ publish: { allow: publish }, subscribe: { allow: subscribe } });
     const password = `${user.charAt(0)}-secret`;
     expect(configuration).toContain(
-      `user: "${user}"\n      password: "${password}"\n      permissions: ${permissions}\n`,
+      `user: "${user}"\n        password: "${password}"\n        permissions: ${permissions}\n`,
     );
   }
   expect(configuration.match(/ user: /g)).toHaveLength(Object.keys(PERMISSIONS).length);

@@ -1,6 +1,14 @@
 /** The configuration of our own nats-server, as text. */
 import { strict as assert } from "node:assert";
-import { type BrokerPermissions, type BrokerUser, PERMISSIONS } from "../../../streams/permissions.ts";
+import {
+  ACCOUNT_OF,
+  type BrokerAccount,
+  type BrokerPermissions,
+  type BrokerUser,
+  PERMISSIONS,
+  SHARED_REQUESTS,
+  SHARED_SUBJECTS,
+} from "../../../streams/permissions.ts";
 import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX, SANDBOX_BYTES_MAX } from "../../limits.ts";
 import type { BrokerFiles } from "./broker-files.ts";
 import type { BrokerCredentials } from "./credentials.ts";
@@ -57,23 +65,49 @@ jetstream {
   max_memory_store: ${MEMORY_BYTES_MAX}
   max_file_store: ${STORE_BYTES_MAX}
 }
-authorization {
-  users: [
+accounts {
+  ${WITH_STREAMS} {
+    jetstream: enabled
+    exports: ${jsonLines([
+      ...SHARED_REQUESTS.map(({ subject, isStreamed }) => ({
+        service: subject,
+        response_type: isStreamed ? "stream" : "singleton",
+      })),
+      ...SHARED_SUBJECTS.map(({ subject }) => ({ stream: subject })),
+    ])}
+    users: [
 ${userLines("service", credentials)}
 ${userLines("provisioner", credentials)}
+    ]
+  }
+  ${ACCOUNT_OF.consumer} {
+    imports: ${jsonLines([
+      ...SHARED_REQUESTS.map(({ subject }) => ({ service: { account: WITH_STREAMS, subject } })),
+      ...SHARED_SUBJECTS.map(({ subject, heardAs }) => ({
+        stream: { account: WITH_STREAMS, subject },
+        to: heardAs,
+      })),
+    ])}
+    users: [
 ${userLines("consumer", credentials)}
-  ]
+    ]
+  }
 }
 `;
 
-const userLines = (user: BrokerUser, credentials: BrokerCredentials): string => `    {
-      user: ${quote(user)}
-      password: ${quote(credentials[user])}
-      permissions: ${permissionsText(PERMISSIONS[user])}
-    }`;
+const WITH_STREAMS: BrokerAccount = ACCOUNT_OF.service;
+
+const userLines = (user: BrokerUser, credentials: BrokerCredentials): string => `      {
+        user: ${quote(user)}
+        password: ${quote(credentials[user])}
+        permissions: ${permissionsText(PERMISSIONS[user])}
+      }`;
 
 // nats-server reads JSON inside its own syntax.
 const permissionsText = ({ publish, subscribe }: BrokerPermissions): string =>
   JSON.stringify({ publish: { allow: publish }, subscribe: { allow: subscribe } });
+
+const jsonLines = (entries: readonly object[]): string =>
+  `[\n${entries.map((entry) => `      ${JSON.stringify(entry)}\n`).join("")}    ]`;
 
 const quote = (text: string): string => JSON.stringify(text);

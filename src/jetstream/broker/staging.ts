@@ -56,7 +56,7 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
   if (folder === undefined) return { link: async () => {}, clear: async () => {}, remove: async () => {} };
   const links = STREAMS.map((stream) => ({
     target: join(folder, stream),
-    path: join(files.store, "jetstream", "$G", "streams", stream, "batches"),
+    path: join(files.account, "streams", stream, "batches"),
   }));
   // A link that was left may lead nowhere, or to another service.
   await Promise.all(links.map(({ path }) => removeLink(path)));

@@ -9,6 +9,7 @@ import type { Logger } from "../../telemetry/logger.ts";
 import { type BrokerFiles, brokerFiles, writePrivateFile } from "./broker-files.ts";
 import { type BrokerCredentials, brokerUrl, CredentialsError, loadCredentials } from "./credentials.ts";
 import { diskTakesBytes } from "./disk.ts";
+import { moveFormerStore } from "./former-store.ts";
 import { lockInstance } from "./instance-lock.ts";
 import { type LaunchOptions, launch, READY_MS_MAX, type RunningServer } from "./launch.ts";
 import { endLeftover } from "./leftover.ts";
@@ -78,6 +79,12 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
       );
     const credentials = await loadCredentials(files.credentials);
     await endLeftover(files, logger);
+    const store = await moveFormerStore(files, logger);
+    if (store.kind === "unclear")
+      throw new BrokerStartError(
+        "not_ready",
+        `${store.former} and ${files.account} both hold streams, as after an older version has run on the files of a newer one. Move the one away whose log is not to go on.`,
+      );
     const staging = await prepareStaging(files, logger);
     const launchOptions = { binary, files, credentials, staging, logger, signal: stopping.signal };
     const port = await lastPort(files);

@@ -1,0 +1,24 @@
+/** The streams of a broker from before the service had an account of its own: they were in the server's global one. */
+import { access, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { BrokerFiles } from "./broker-files.ts";
+
+/** Where there are some and none in their new place. `unclear`: both have streams, and only a person knows which log goes on. */
+export const moveFormerStore = async (
+  files: BrokerFiles,
+  logger: Logger,
+): Promise<{ readonly kind: "in_place" } | { readonly kind: "unclear"; readonly former: string }> => {
+  const former = join(dirname(files.account), "$G");
+  if (!(await isThere(former))) return { kind: "in_place" };
+  if (await isThere(files.account)) return { kind: "unclear", former };
+  await rename(former, files.account);
+  logger.info("the streams are in an account of their own now", { detail: files.account });
+  return { kind: "in_place" };
+};
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
