@@ -1,5 +1,5 @@
 import { DUPLICATE_WINDOW_MS, EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../src/limits.ts";
-import { nanoseconds, SEND_STORED, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { AUDIT_SUBJECTS } from "./subjects.ts";
 
 /** The log itself. Nothing in it is ever changed, removed or expired. */
@@ -30,7 +30,6 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     // With replicas nats-server 2.15.1 replays what it had not committed when it was killed, reads the last block as compressed where it is not, and gives
     // the replica up; two of them, and the stream has no quorum any more (measured, `bun run chaos --scenario cluster`).
     compression: options.replicas > 1 ? "none" : "s2",
-    republish: SEND_STORED,
   },
-  updatable: ["num_replicas", "max_msg_size", "allow_direct", "allow_atomic", "compression", "republish"],
+  updatable: ["num_replicas", "max_msg_size", "allow_direct", "allow_atomic", "compression"],
 });

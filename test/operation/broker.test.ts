@@ -158,7 +158,9 @@ describe("the embedded broker", () => {
     ] as const)
       consumer.publish(`$JS.API.${subject}`, JSON.stringify(body), { reply: forged });
     await until("each is answered", () => heard.length === 4);
-    await manager.consumers.add("CHECKPOINTS", { deliver_subject: forged, name: "pushed", ...everything });
+    const duty = "obligation.acme.asset.OBJ-ACK.late";
+    consumer.subscribe(duty);
+    await manager.consumers.add("CHECKPOINTS", { deliver_subject: duty, name: "pushed", ...everything });
     await manager.consumers.add("CHECKPOINTS", {
       deliver_subject: "_INBOX_consumer.pushed",
       name: "pushed_rightly",
@@ -167,8 +169,11 @@ describe("the embedded broker", () => {
     for await (const message of consumer.subscribe("_INBOX_consumer.pushed", { max: 1 }))
       expect(message.subject).toBe("checkpoint.acme");
     expect((await manager.consumers.info("CHECKPOINTS", "pushed")).delivered.consumer_seq).toBe(0);
-    const information = JSON.parse(await ask(service, "$JS.API.STREAM.INFO.AUDIT", {}));
-    expect(information.state.last_seq).toBe(1);
+    for (const [stream, last] of [
+      ["AUDIT", 1],
+      ["OBLIGATIONS", 0],
+    ] as const)
+      expect(JSON.parse(await ask(service, `$JS.API.STREAM.INFO.${stream}`, {})).state.last_seq).toBe(last);
   });
 
   test("a consumer hears nothing of what the service is answered", async () => {
