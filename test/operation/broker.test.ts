@@ -158,6 +158,11 @@ describe("the embedded broker", () => {
     ] as const)
       consumer.publish(`$JS.API.${subject}`, JSON.stringify(body), { reply: forged });
     await until("each is answered", () => heard.length === 4);
+    // An answer without a body, to what is not there, is all that deleting takes.
+    const deletion = "$JS.API.STREAM.DELETE.AUDIT";
+    consumer.publish("$JS.API.DIRECT.GET.AUDIT", '{"seq":99}', { reply: deletion });
+    await consumer.flush();
+    expect(await ask(consumer, "$JS.API.STREAM.INFO.AUDIT", {})).toContain('"name":"AUDIT"');
     const duty = "obligation.acme.asset.OBJ-ACK.late";
     consumer.subscribe(duty);
     await manager.consumers.add("CHECKPOINTS", { deliver_subject: duty, name: "pushed", ...everything });
