@@ -11,6 +11,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type JetStreamManager, type NatsConnection, type StreamConfig } from "nats";
+import { ACCOUNT_OF } from "../../streams/permissions.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 import { event, type LogLine, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -64,9 +65,16 @@ interface Message {
 /** The log as it would be had it always been what `change` makes of it: as an operator of the broker can write it. */
 const rewriteLog = async (dataDir: string, change: (messages: Message[]) => readonly Message[]) => {
   const ports = join(dataDir, "ports");
+  const configuration = join(dataDir, "operator.conf");
+  await writeFile(
+    configuration,
+    `accounts { ${ACCOUNT_OF.service} { jetstream: enabled, users: [{ user: operator, password: operator }] } }\nno_auth_user: operator\n`,
+  );
   const server = spawn(
     await testBrokerBinary(),
     [
+      "-c",
+      configuration,
       "-js",
       "-sd",
       join(dataDir, "broker", "store"),
