@@ -376,7 +376,7 @@ export const ANSWER_BYTES_HELD_MAX = 256 * MIB;
 export const SANDBOX_ANSWER_BYTES_HELD_MAX = 64 * MIB;
 export const ANSWER_CHARACTERS_UNCOUNTED_MAX = 64 * KIB;
 export const ANSWER_PIECE_BYTES = 256 * KIB;
-/** Share of these that one tenant, or one client of the sandbox, may have. */
+/** Share of these that one tenant, or one client of the sandbox, may have once half of all is held. */
 export const HELD_SHARE_OF_ONE = 1 / 4;
 /** A body that is announced with at most so many bytes counts with them from the start, and is read in one, which costs less: nearly every event is. */
 export const BODY_READ_WHOLE_BYTES_MAX = 16 * KIB;

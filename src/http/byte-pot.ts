@@ -2,6 +2,7 @@
 
 export interface PotBounds {
   readonly bytesHeldMax: number;
+  /** As soon as half of all is held: until then nobody is kept from anything. */
   readonly bytesPerHolderMax: number;
 }
 
@@ -17,7 +18,9 @@ export const createBytePot = ({ bytesHeldMax, bytesPerHolderMax }: PotBounds): B
     take: (holder, bytes) => {
       if (bytes === 0) return true;
       const ofHolder = (perHolder.get(holder) ?? 0) + bytes;
-      if (bytes > 0 && (bytesHeld + bytes > bytesHeldMax || ofHolder > bytesPerHolderMax)) return false;
+      const allHeld = bytesHeld + bytes;
+      const isOverShare = ofHolder > bytesPerHolderMax && allHeld > bytesHeldMax / 2;
+      if (bytes > 0 && (allHeld > bytesHeldMax || isOverShare)) return false;
       bytesHeld += bytes;
       if (ofHolder > 0) perHolder.set(holder, ofHolder);
       else perHolder.delete(holder);

@@ -1,0 +1,11 @@
+import { expect, test } from "bun:test";
+import { createBytePot } from "./byte-pot.ts";
+
+test("one alone may hold half of all, and then nobody more than a share, so that there is room for others", () => {
+  const pot = createBytePot({ bytesHeldMax: 1000, bytesPerHolderMax: 250 });
+  expect([pot.take("acme", 500), pot.take("acme", 1)]).toEqual([true, false]);
+  expect([pot.take("beta", 250), pot.take("beta", 1), pot.take("gamma", 250)]).toEqual([true, false, true]);
+  expect(pot.take("delta", 1)).toBe(false);
+  pot.take("acme", -500);
+  expect([pot.take("acme", 251), pot.take("acme", 250), pot.take("delta", 250)]).toEqual([false, true, true]);
+});
