@@ -1,6 +1,9 @@
 /** What a case remembers where it has too many events, and some of them have expired. */
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import { fact } from "../../../test/support/facts.ts";
+import { inOrder } from "../../cases/fact.ts";
+import { weightOf } from "../../cases/weight.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
 import { EMPTY, type Node, withFact, withoutFacts } from "./nodes.ts";
 
@@ -32,4 +35,33 @@ test("an earlier event takes the place of the last one, as it would have before"
     `evt_between decision.explanation_provided ${timeAt(CASE_FACTS_MAX - 2).replace(".000", ".500")}`,
   );
   expect(idsIn(withFact(expired(), between))).toEqual([`evt_${CASE_FACTS_MAX - 2}`, "evt_between"]);
+});
+
+const TYPES = [
+  "decision.automated_decision_made",
+  "transparency.notice_shown",
+  "objection.received",
+  "ai_inference",
+] as const;
+/** Some at equal times. */
+const anyArrival = fc
+  .array(fc.constantFrom(...TYPES), { minLength: CASE_FACTS_MAX + 60, maxLength: CASE_FACTS_MAX + 60 })
+  .map((types) => types.map((type, index) => fact(`evt_${index} ${type} ${timeAt(index >> 1)}`)))
+  .chain((facts) => fc.shuffledSubarray(facts, { minLength: facts.length }));
+
+test("what is kept follows from what came, in any order: the first decision and the first notice, and of the rest what weighs most, the earliest", () => {
+  fc.assert(
+    fc.property(anyArrival, (arrival) => {
+      const ordered = [...arrival].sort(inOrder);
+      const isFirst = (each: (typeof arrival)[number]) =>
+        (each.type === TYPES[0] || each.type === TYPES[1]) &&
+        each === ordered.find(({ type }) => type === each.type);
+      const firsts = ordered.filter(isFirst);
+      const rest = ordered.filter((each) => !isFirst(each));
+      const kept = [...firsts, ...rest.sort((one, other) => weightOf(one) - weightOf(other))];
+      const expected = kept.slice(0, CASE_FACTS_MAX).sort(inOrder);
+      expect(idsIn(arrival.reduce(withFact, EMPTY))).toEqual(expected.map(({ id }) => id));
+    }),
+    { numRuns: 20 },
+  );
 });

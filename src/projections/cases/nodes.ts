@@ -97,14 +97,37 @@ const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "
 export const withFact = (node: Node, fact: Fact): Node => {
   const { facts, gone, neighbours } = node;
   const events = node.events + 1;
+  const isFull = facts.length + gone.length >= CASE_FACTS_MAX;
+  if (isFull && isLessThanAny(fact, node)) return { events, facts, gone, neighbours };
   const last = facts.at(-1);
   const isLast = last === undefined || inOrder(last, fact) < 0;
   const more = isLast ? [...facts, fact] : [...facts, fact].sort(inOrder);
-  if (more.length + gone.length <= CASE_FACTS_MAX) return { events, facts: more, gone, neighbours };
+  if (!isFull) return { events, facts: more, gone, neighbours };
   const least = leastOf([...more.map(placeOf), ...gone])?.id;
   if (fact.id === least) return { events, facts, gone, neighbours };
   const isKept = ({ id }: Pick<Fact, "id">): boolean => id !== least;
   return { events, facts: more.filter(isKept), gone: gone.filter(isKept), neighbours };
+};
+
+/** Mostly so in a long conversation, so it is told without a look at all that is kept. False says nothing. */
+const isLessThanAny = (fact: Fact, node: Node): boolean => {
+  const least = leastKept(node);
+  if (least === undefined) return false;
+  const weight = weightOf(fact);
+  // Behind one of its own weight it is not the first of it.
+  if (weight === least.weight) return inOrder(least, fact) < 0;
+  return weight > least.weight && !FIRST_STAYS.includes(weight);
+};
+
+/** By the facts of a node that is full: nodes that differ in what was counted share them. */
+const leasts = new WeakMap<readonly Fact[], Pick<Node, "gone"> & { readonly least: Place | undefined }>();
+
+const leastKept = ({ facts, gone }: Node): Place | undefined => {
+  const known = leasts.get(facts);
+  if (known?.gone === gone) return known.least;
+  const least = leastOf([...facts.map(placeOf), ...gone]);
+  leasts.set(facts, { gone, least });
+  return least;
 };
 
 const leastOf = (places: readonly Place[]): Place | undefined => {
