@@ -82,10 +82,16 @@ const reasonOf = (error: unknown): string => {
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 };
 
+/** Whatever length was announced: what stands between us and the service may answer anything. */
 const readText = async (response: Response): Promise<string> => {
-  const announced = Number(response.headers.get("content-length") ?? 0);
-  if (announced > ANSWER_BYTES_MAX) throw new Error(`The answer has ${announced} bytes.`);
-  return await response.text();
+  const decoder = new TextDecoder();
+  let [text, bytes] = ["", 0];
+  for await (const piece of response.body ?? []) {
+    bytes += piece.byteLength;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`The answer has more than ${ANSWER_BYTES_MAX} bytes.`);
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text + decoder.decode();
 };
 
 const record = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);

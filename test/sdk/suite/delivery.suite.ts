@@ -11,7 +11,7 @@ import {
   type Problem,
   type RejectedEvent,
 } from "prooftrail/sdk";
-import { RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
+import { ANSWER_BYTES_MAX, RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
 import { until } from "../../support/until.ts";
 import { event, NOWHERE } from "./events.ts";
 import { withFolder } from "./folder.ts";
@@ -188,6 +188,21 @@ test("Retry-After is waited for, also by a flush", () =>
       await client.close();
       const [first, second] = service.asked;
       assert.ok(first && second && second.atMs - first.atMs >= 1000);
+    },
+  ));
+
+test("an answer without an end is given up, and costs no event", () =>
+  withScriptedService(
+    () => ({ status: 202, body: "x".repeat(ANSWER_BYTES_MAX + 1) }),
+    async (service) => {
+      const { problems, callbacks } = told();
+      const client = memory(service, callbacks);
+      client.capture(event({ event_id: "evt_1" }));
+      await until("it was asked", () => client.stats.failure !== undefined);
+      assert.match(problems[0]?.message ?? "", /more than 33554432 bytes/);
+      service.script = takeAll;
+      await client.close();
+      assert.equal(client.stats.delivered, 1);
     },
   ));
 
