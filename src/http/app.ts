@@ -101,9 +101,20 @@ export type OperationDependencies = Pick<
 >;
 
 /** Of a process without the role api: only how it is doing. */
-export const createOperationApp = (dependencies: OperationDependencies): HttpHandler => {
+export const createOperationApp = (dependencies: OperationDependencies): HttpHandler =>
+  operationApp(dependencies, unmatchedBeside(NO_API));
+
+/** Of a process that is not up yet: how it is doing, and of anything else that it is to be asked again, as a client takes a 404 for its last word. */
+export const createStartingApp = (dependencies: OperationDependencies): HttpHandler =>
+  operationApp(dependencies, (_request, context) =>
+    problem(context, "log_unavailable", {
+      detail: "The service is starting. Nothing was stored. Ask again.",
+    }),
+  );
+
+const operationApp = (dependencies: OperationDependencies, refuse: Refuse): HttpHandler => {
   const { metrics, logger, reasonsNotReady } = dependencies;
-  const app = withRoutes({ logger, nothingHere: NO_API }, (bare) =>
+  const app = withRoutes({ logger, refuse }, (bare) =>
     bare.use(operationRoutes({ reasonsNotReady, registry: metrics.registry })),
   );
   return handlerOf(dependencies, app);
@@ -172,8 +183,8 @@ const withRoutableUrl = (request: Request): Request => {
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
   const { docsAssets, version, reasonsNotReady, metrics, logger, vocabulary } = dependencies;
   const guard = createGuard(dependencies);
-  const nothingHere = "There is nothing at this path. The API is described at /docs.";
-  return withRoutes({ logger, nothingHere }, (bare) =>
+  const refuse = unmatchedBeside("There is nothing at this path. The API is described at /docs.");
+  return withRoutes({ logger, refuse }, (bare) =>
     bare
       .use(docsRoutes({ assets: docsAssets, version }))
       .use(ingestionRoutes({ ...dependencies, guard }))
@@ -198,25 +209,26 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
   );
 };
 
+/** The answer where no route takes the request. */
+type Refuse = (request: Request, context: RequestContext, methods: MethodTable) => Response;
+
 /** The routes that `add` gives, with an answer where none of them takes the request. */
 const withRoutes = (
-  { logger, nothingHere }: { readonly logger: Logger; readonly nothingHere: string },
+  { logger, refuse }: { readonly logger: Logger; readonly refuse: Refuse },
   add: (bare: AnyElysia) => AnyElysia,
 ): AnyElysia => {
   let methods: MethodTable = { allowed: () => [], isWrittenOut: () => false };
-  const refuse = (request: Request, context: RequestContext): Response =>
-    unmatched(request, context, { methods, nothingHere });
   // First, so that both cover every route after them; later ones would not (measured with Elysia 1.4).
   const bare = new Elysia()
     .onError(({ code, error, request }) => {
       const context = contextOf(request);
-      return code === "NOT_FOUND" ? refuse(request, context) : failed(error, context, logger);
+      return code === "NOT_FOUND" ? refuse(request, context, methods) : failed(error, context, logger);
     })
     .onBeforeHandle(({ request, route }) => {
       const context = contextOf(request);
       // To the router GET /v1/events/batch is a question for the event `batch`.
       if (hasParameter(route) && methods.isWrittenOut(new URL(request.url).pathname))
-        return refuse(request, context);
+        return refuse(request, context, methods);
       context.route = route;
       return undefined;
     });
@@ -226,23 +238,21 @@ const withRoutes = (
 };
 
 /** The framework answers 404 for a known path with another method; the client is told which methods there are (RFC 9110 §15.5.6). */
-const unmatched = (
-  request: Request,
-  context: RequestContext,
-  { methods, nothingHere }: { readonly methods: MethodTable; readonly nothingHere: string },
-): Response => {
-  const { pathname } = new URL(request.url);
-  const allowed = methods.allowed(pathname);
-  if (allowed.length === 0) return problem(context, "not_found", { detail: nothingHere });
-  const headers = { allow: allowed.join(", ") };
-  if (request.method === "OPTIONS") {
-    return new Response(null, { status: 204, headers: { ...headers, "x-request-id": context.requestId } });
-  }
-  return problem(context, "method_not_allowed", {
-    detail: `This path takes ${allowed.join(", ")}.`,
-    headers,
-  });
-};
+const unmatchedBeside =
+  (nothingHere: string): Refuse =>
+  (request, context, methods) => {
+    const { pathname } = new URL(request.url);
+    const allowed = methods.allowed(pathname);
+    if (allowed.length === 0) return problem(context, "not_found", { detail: nothingHere });
+    const headers = { allow: allowed.join(", ") };
+    if (request.method === "OPTIONS") {
+      return new Response(null, { status: 204, headers: { ...headers, "x-request-id": context.requestId } });
+    }
+    return problem(context, "method_not_allowed", {
+      detail: `This path takes ${allowed.join(", ")}.`,
+      headers,
+    });
+  };
 
 /**
  * A broker that does not answer is no fault in the program, and any route may meet it. Of all else the stack goes to the logger, never to the client.

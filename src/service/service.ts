@@ -16,6 +16,7 @@ import { createEventValidator } from "../event/validate.ts";
 import {
   createHttpApp,
   createOperationApp,
+  createStartingApp,
   type HttpHandler,
   type OperationDependencies,
 } from "../http/app.ts";
@@ -78,6 +79,8 @@ export interface Service extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+const STARTING = "The process is starting: it waits for its broker, or opens its views.";
+
 /** Throws BrokerRefusedError, BrokerStartError, DataFolderRefusedError or ListenRefusedError, each with a message for the operator. */
 export const startService = async (dependencies: {
   readonly config: Config;
@@ -87,13 +90,16 @@ export const startService = async (dependencies: {
   const { config, logger, version } = dependencies;
   await makeDataFolder(config.dataDir);
   await using stack = new AsyncDisposableStack();
+  const metrics = createMetrics();
+  const telling = { metrics, logger, trustedHops: config.trustedHops, newRequestId: uuidV7 };
+  const starting = createStartingApp({ ...telling, reasonsNotReady: async () => [STARTING] });
+  const listening = startListening({ config, starting, stack });
   const broker = stack.use(await provideBroker({ config, logger }));
   const now = (): Date => new Date();
   const contact = stack.use(await contactBroker({ config, logger, broker, now }));
   const { connection, adminKey } = contact;
   const retentionStore = createRetentionBucket({ connection, logger });
 
-  const metrics = createMetrics();
   const { views, projections, rules } = await openViews(config, stack);
   const { reader, appender, logKeeper, keep, accepted } = await openLog({
     connection,
@@ -112,11 +118,8 @@ export const startService = async (dependencies: {
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
   const surroundings = {
+    ...telling,
     reasonsNotReady: createReadiness({ ...contact, logKeeper, reader, views, projections }),
-    metrics,
-    logger,
-    trustedHops: config.trustedHops,
-    newRequestId: uuidV7,
   };
   const openAnswers = createOpenAnswers();
   const handle = config.roles.includes("api")
@@ -125,11 +128,11 @@ export const startService = async (dependencies: {
         ...{ retentionStore, checkpoints, version, now, stack },
       })
     : createOperationApp(surroundings);
-  const url = startListening({ config, handle, liveStreams: openAnswers.streams, stack });
+  listening?.serve(handle, openAnswers.streams);
   const running = stack.move();
   const stop = (): Promise<void> => running.disposeAsync();
   return {
-    url,
+    url: listening?.url,
     broker: connection.describe(),
     consumerUrlFile: broker.consumerUrlFile,
     adminKey,
@@ -337,27 +340,35 @@ const openLog = async (options: {
   return { reader, appender, logKeeper, keep, accepted };
 };
 
-/** Undefined where it does not listen. */
+/** Listens before the process can serve, so that it is seen to live: `serve` puts the handler in the place of the one that says so. Undefined where it does not listen. */
 const startListening = (options: {
   config: Config;
-  handle: HttpHandler;
-  liveStreams: OpenStreams;
+  starting: HttpHandler;
   stack: AsyncDisposableStack;
-}): string | undefined => {
-  const { config, handle, liveStreams, stack } = options;
+}): { url: string; serve(handle: HttpHandler, liveStreams: OpenStreams): void } | undefined => {
+  const { config, starting, stack } = options;
   const { host, port } = config;
   if (port === undefined) return undefined;
+  let handle = starting;
   const listener = listen({
     host,
     port,
-    handle,
+    handle: (request, connection) => handle(request, connection),
     bodyBytesMax: CONNECTION_BODY_BYTES_MAX,
     idleMsMax: CONNECTION_IDLE_MS_MAX,
   });
-  stack.defer(() => listener.stop(REQUEST_DRAIN_MS_MAX));
-  // Before that: they would not end by themselves.
-  stack.defer(() => liveStreams.end());
+  // Where the start fails.
+  stack.defer(() => listener.stop(0));
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const shownHost = isEverywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
-  return `http://${shownHost}:${listener.port}`;
+  return {
+    url: `http://${shownHost}:${listener.port}`,
+    serve: (served, liveStreams) => {
+      handle = served;
+      // Before all that requests need.
+      stack.defer(() => listener.stop(REQUEST_DRAIN_MS_MAX));
+      // Before that: they would not end by themselves.
+      stack.defer(() => liveStreams.end());
+    },
+  };
 };

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { startTestBroker, type TestBroker } from "../support/broker.ts";
 import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
-import { event } from "../support/service.ts";
+import { createCaller, event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 /** Stands before a broker; `onConnection` says what becomes of the connection with this number, from 1 on. */
@@ -44,6 +44,7 @@ const spawnBehind = async (
   broker: TestBroker,
   proxyPort: number,
   dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> => {
   const url = new URL(broker.url("service"));
   url.port = String(proxyPort);
@@ -51,6 +52,7 @@ const spawnBehind = async (
     ADMIN_API_KEY: ADMIN_KEY,
     NATS_URL: url.href,
     NATS_PROVISION_URL: broker.url("provisioner"),
+    ...settings,
   };
   return spawnService({ dataDir, environment });
 };
@@ -104,3 +106,43 @@ test("a broker that answers nothing after its greeting, and then is lost, is wai
   await expectToServe(service);
   expect(proxy.connections()).toBeGreaterThan(1);
 }, 60_000);
+
+test("who waits for a broker is seen to live, is not ready, and has everything else asked again; then it serves at the same port", async () => {
+  await using broker = await startTestBroker();
+  await using folder = await dataFolder();
+  let isThere = false;
+  using proxy = await startProxy(broker.port, (_number, client, join) => {
+    if (isThere) client.pipe(join());
+    else client.destroy();
+  });
+  // A port that is free, as there is no other way to know it before the start is over.
+  using free = await startProxy(0, () => {});
+  const { port } = free;
+  free[Symbol.dispose]();
+  await using service = await spawnBehind(broker, proxy.port, folder.path, { PORT: String(port) });
+  const ask = createCaller(`http://127.0.0.1:${port}`, ADMIN_KEY);
+  const live = await until("it listens", () => ask("/health/live").catch(() => undefined));
+  expect([live.status, live.json.data]).toEqual([200, { status: "live" }]);
+  const ready = await ask("/health/ready");
+  expect([ready.status, ready.json.code, ready.json.reasons]).toEqual([
+    503,
+    "not_ready",
+    ["The process is starting: it waits for its broker, or opens its views."],
+  ]);
+  for (const [path, options] of [
+    ["/v1/events", { body: event() }],
+    ["/v1/assets/a", {}],
+    ["/v1/sandbox/ping", {}],
+  ] as const) {
+    const early = await ask(path, options);
+    expect([early.status, early.json.code, early.headers.get("retry-after")]).toEqual([
+      503,
+      "log_unavailable",
+      "1",
+    ]);
+    expect(early.headers.has("x-sandbox-watermark")).toBe(path.includes("sandbox"));
+  }
+  isThere = true;
+  await expectToServe(service);
+  expect(service.url).toEndWith(`:${port}`);
+}, 30_000);
