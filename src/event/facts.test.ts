@@ -85,6 +85,12 @@ test("legal bases and the hash of the person are found in metadata where clients
   expect(eventFacts({ ...minimal, metadata: recipientOnly })).toMatchObject({ subjectHash: hash("2") });
 });
 
+test("a conversation of OpenTelemetry's is the correlation, where the event names none of its own", () => {
+  const metadata = { "gen_ai.conversation.id": "conv_1" };
+  expect(eventFacts({ ...minimal, metadata })?.correlationId).toBe("conv_1");
+  expect(eventFacts({ ...minimal, metadata, correlation_id: "case_1" })?.correlationId).toBe("case_1");
+});
+
 test("what stands at the top of the event comes before what stands in metadata", () => {
   const metadata = { legal_bases: ["from_metadata"], user_id_hash: hash("1") };
   const event = { ...minimal, legal_bases: ["from_top"], subject_hash: hash("2"), metadata };

@@ -60,7 +60,7 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     occurred,
     riskTier: textOrNull(event.risk_tier),
     legalBases: legalBasesOf(event.legal_bases, metadata.legal_bases),
-    correlationId: textOrNull(event.correlation_id),
+    correlationId: textOrNull(event.correlation_id) ?? metadataName(metadata, GEN_AI_CONVERSATION) ?? null,
     decisionId: metadataName(event, ...DECISION_NAMES) ?? null,
     subjectHash: hashUnder(SUBJECT_HASH, event) ?? hashUnder(SUBJECT_HASH_IN_METADATA, metadata),
     outcomeHash: hashUnder(OUTCOME_HASH, event) ?? hashUnder(OUTCOME_HASH, metadata),
@@ -70,6 +70,15 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
     metadata,
   };
 };
+
+/** OpenTelemetry's names for generative AI (semantic-conventions-genai, still "Development"), as instrumented programs put them into `metadata`. */
+const GEN_AI_CONVERSATION = "gen_ai.conversation.id";
+export const MODEL_NAMES: readonly string[] = [
+  "model",
+  "model_name",
+  "gen_ai.response.model",
+  "gen_ai.request.model",
+];
 
 /** Keys of `metadata` that name a decision, and that clients in the field send beside the other members. */
 export const DECISION_NAMES: readonly string[] = ["decision_id", "original_decision_id"];

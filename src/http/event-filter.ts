@@ -111,7 +111,10 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
     "Events that name this basis, also inside `metadata.legal_bases` where the event has none of its own.",
     { type: "string", pattern: LEGAL_BASIS.source, maxLength: LEGAL_BASIS_CHARACTERS_MAX },
   ),
-  parameter("correlation_id", "Exactly this group of events."),
+  parameter(
+    "correlation_id",
+    "Exactly this group of events; also found in `gen_ai.conversation.id` of their `metadata` where they have none.",
+  ),
   parameter(
     "subject_hash",
     "The person concerned; also found in `metadata.user_id_hash` and `metadata.recipient_hash`.",

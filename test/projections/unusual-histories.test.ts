@@ -560,6 +560,14 @@ test.each(["2026-11-19", "01/02/2028"])(
   },
 );
 
+test.each(["model", "model_name", "gen_ai.response.model", "gen_ai.request.model"])(
+  "a model is named by %s",
+  async (name) => {
+    const deployed: Sent = ["model.model_deployed", "2027-01-01T00:00:00Z", { version: "1", [name]: "m-1" }];
+    expect(await entriesAfter(modelList, [deployed])).toMatchObject([{ version: "1", model: "m-1" }]);
+  },
+);
+
 test("a model that is deployed and retired in one moment is retired, in any order of arrival", async () => {
   const moment = "2027-01-01T00:00:00Z";
   const events = ["deployed", "retired"].map(

@@ -1,4 +1,4 @@
-import { metadataText, modelVersion } from "../../event/facts.ts";
+import { MODEL_NAMES, metadataText, modelVersion } from "../../event/facts.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
@@ -36,7 +36,7 @@ const grown = (
   const { occurred, eventId, eventType, metadata } = facts;
   const said = (value: string): Said => [value, occurred, eventId];
   const known: Latest = before ? JSON.parse(rowText(before, "said")) : {};
-  const model = metadataText(metadata, "model", "model_name");
+  const model = metadataText(metadata, ...MODEL_NAMES);
   const named = model === undefined ? known : withSaid(known, "model", said(model));
   const latest = withSaid(named, eventType, said(occurred));
   const at = before ? rowText(before, "at") : occurred;
