@@ -9,7 +9,7 @@ import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
-import { ANSWER_BYTES_HELD_MAX, HELD_SHARE_OF_ONE, SANDBOX_ANSWER_BYTES_HELD_MAX } from "../limits.ts";
+import { ANSWER_BYTES_HELD_MAX, SANDBOX_ANSWER_BYTES_HELD_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
@@ -19,6 +19,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { BodyReader } from "./body.ts";
+import { potOf } from "./byte-pot.ts";
 import { createGuard } from "./guard.ts";
 import { createMethodTable, hasParameter, type MethodTable } from "./method-table.ts";
 import type { OpenStreams } from "./open-streams.ts";
@@ -129,14 +130,8 @@ const handlerOf = (
 ): HttpHandler => {
   const isLogged = logger.isEnabled("info");
   const untaken = createUntakenAnswers({
-    ofTenants: {
-      bytesHeldMax: ANSWER_BYTES_HELD_MAX,
-      bytesPerHolderMax: ANSWER_BYTES_HELD_MAX * HELD_SHARE_OF_ONE,
-    },
-    ofClients: {
-      bytesHeldMax: SANDBOX_ANSWER_BYTES_HELD_MAX,
-      bytesPerHolderMax: SANDBOX_ANSWER_BYTES_HELD_MAX * HELD_SHARE_OF_ONE,
-    },
+    ofTenants: potOf(ANSWER_BYTES_HELD_MAX),
+    ofClients: potOf(SANDBOX_ANSWER_BYTES_HELD_MAX),
   });
   return async (received, connection) => {
     const request = withRoutableUrl(received);

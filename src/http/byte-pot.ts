@@ -1,10 +1,16 @@
 /** Bytes that are held for many at once: so many in all, and of each holder, who is a tenant, or where no key is needed a client. */
+import { HELD_SHARE_OF_ONE } from "../limits.ts";
 
 export interface PotBounds {
   readonly bytesHeldMax: number;
   /** As soon as half of all is held: until then nobody is kept from anything. */
   readonly bytesPerHolderMax: number;
 }
+
+export const potOf = (bytesHeldMax: number): PotBounds => ({
+  bytesHeldMax,
+  bytesPerHolderMax: bytesHeldMax * HELD_SHARE_OF_ONE,
+});
 
 export interface BytePot {
   /** False where it is more than can be held. Less than nothing is given back. */

@@ -101,11 +101,14 @@ export const reading =
   };
 
 /** The refusal of whatever is asked for beside a body or a path, where nothing may be: ignored, it would say something else than was meant. */
-export const refusedQuery = ({
-  request,
-  context,
-}: Pick<Call, "request" | "context">): Response | undefined => {
-  const errors = readQuery(request.url).errors();
+export const refusedQuery = (
+  { request, context }: Pick<Call, "request" | "context">,
+  /** What is taken all the same. */
+  read: (query: Query) => unknown = () => undefined,
+): Response | undefined => {
+  const query = readQuery(request.url);
+  read(query);
+  const errors = query.errors();
   return errors.length > 0 ? problem(context, "invalid_request", { errors }) : undefined;
 };
 

@@ -5,6 +5,9 @@ export type Hour = string;
 
 export const hourOf = (receivedAt: string): Hour => receivedAt.slice(0, "2026-11-20T10".length);
 
+/** Of a moment, in milliseconds since 1970. */
+export const hourAt = (ms: number): Hour => hourOf(new Date(ms).toISOString());
+
 export interface AcceptedCounts {
   /** Costs nothing now: it is handed on within ACCEPTED_FLUSH_MS. A process that is killed first, or whose broker is, has counted too few, never too many. */
   add(accepted: { readonly tenant: string; readonly receivedAt: string; readonly events: number }): void;

@@ -110,11 +110,10 @@ const versionOf = (rules: Rules): number => {
   return print.equals(fingerprintOf(STANDARD_RULES)) ? 0 : print.readUIntBE(0, VERSION_BYTES);
 };
 
-const RULESET_DIGITS = 8;
-
 /** What an entry names its rules by: the version of the table, and where an operator set it otherwise, of what. */
 export const rulesetVersion = (rules: Rules): string => {
-  const print = fingerprintOf(rules);
-  if (print.equals(fingerprintOf(STANDARD_RULES))) return DEADLINES_VERSION;
-  return `${DEADLINES_VERSION}+${print.toString("hex").slice(0, RULESET_DIGITS)}`;
+  const version = versionOf(rules);
+  return version === 0
+    ? DEADLINES_VERSION
+    : `${DEADLINES_VERSION}+${version.toString(16).padStart(2 * VERSION_BYTES, "0")}`;
 };

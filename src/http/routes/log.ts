@@ -16,7 +16,15 @@ import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { haveSeen, MIN_SEQUENCE, parameter, pathParameter, reading, readMinSequence } from "../reading.ts";
+import {
+  haveSeen,
+  MIN_SEQUENCE,
+  parameter,
+  pathParameter,
+  reading,
+  readMinSequence,
+  refusedQuery,
+} from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { success, successPlain } from "../success.ts";
 
@@ -80,10 +88,8 @@ const getKey =
   ({ checkpoints, serviceName }: Dependencies) =>
   async (call: Call): Promise<Response> => {
     // Taken as by every read, and there is nothing to wait for: keys are older than what they sign.
-    const query = readQuery(call.request.url);
-    readMinSequence(query);
-    const errors = query.errors();
-    if (errors.length > 0) return problem(call.context, "invalid_request", { errors });
+    const refused = refusedQuery(call, readMinSequence);
+    if (refused) return refused;
     const { tenant } = call.principal;
     const origin = originOf(serviceName, tenant);
     const head = await lastHead({ checkpoints }, tenant);

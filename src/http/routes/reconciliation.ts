@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { timeKey } from "../../event/formats.ts";
 import { RECONCILED_EVENTS_NAMED_MAX, RECONCILED_HOURS_MAX } from "../../limits.ts";
-import { hourOf } from "../../log/accepted-counts.ts";
+import { hourAt, hourOf } from "../../log/accepted-counts.ts";
 import {
   BALANCE_STATES,
   type HourBalance,
@@ -66,9 +66,7 @@ const hoursAsked = (query: Query, now: Date): readonly string[] => {
     query.refuse("from", message);
     return [];
   }
-  return Array.from({ length: count }, (_, index) =>
-    hourOf(new Date((first + index) * HOUR_MS).toISOString()),
-  );
+  return Array.from({ length: count }, (_, index) => hourAt((first + index) * HOUR_MS));
 };
 
 const hourEntry = (balance: HourBalance) => ({

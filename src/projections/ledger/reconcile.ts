@@ -12,7 +12,7 @@ import {
   RECONCILED_RECORDS_READ_MAX,
   RECONCILED_SEQUENCES_PER_TURN,
 } from "../../limits.ts";
-import { type AcceptedCounts, type Hour, hourOf } from "../../log/accepted-counts.ts";
+import { type AcceptedCounts, type Hour, hourAt } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { decodeRecord } from "../../log/record.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
@@ -106,8 +106,7 @@ export const reconcileCounted = async (
 ): Promise<readonly HourBalance[]> => {
   const balances = await reconcile(dependencies, tenant, hours);
   const last = balances.at(-1);
-  if (!last || last.hour < hourOf(new Date(now.getTime() - COUNTS_WAIT_MS_MAX).toISOString()))
-    return balances;
+  if (!last || last.hour < hourAt(now.getTime() - COUNTS_WAIT_MS_MAX)) return balances;
   const { hour, stored } = last;
   const waitsUntil = Math.min(deadline, performance.now() + COUNTS_WAIT_MS_MAX);
   let count = last.accepted ?? 0;

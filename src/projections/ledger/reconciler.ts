@@ -9,7 +9,7 @@ import {
   RECONCILED_HOURS_FIRST,
   RECONCILED_HOURS_MAX,
 } from "../../limits.ts";
-import { type AcceptedCounts, type Hour, hourOf } from "../../log/accepted-counts.ts";
+import { type AcceptedCounts, type Hour, hourAt } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { LogFields, Logger } from "../../telemetry/logger.ts";
 import { rowText } from "../../views/tables.ts";
@@ -67,8 +67,6 @@ export const createReconciler = (
 };
 
 const HOUR_MS = 60 * 60 * 1000;
-
-const hourAt = (ms: number): Hour => hourOf(new Date(ms).toISOString());
 
 const LAST_KEY = { name: "last" };
 
