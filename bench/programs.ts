@@ -14,6 +14,10 @@ export const ceiling = async (
   seconds: number,
 ): Promise<CeilingResult> => JSON.parse(await run(["bench/ceiling.ts", natsUrl, kind, String(seconds)]));
 
+/** See history-records.ts. */
+export const writeHistoryRecords = async (path: string, events: number): Promise<void> =>
+  void (await run(["bench/history-records.ts", path, String(events)]));
+
 /** Answers 202 and stores nothing. */
 export const startHttpCeiling = async (): Promise<{ port: number; serverPid: number; stop: () => void }> => {
   const child = spawn(process.execPath, [join(root, "bench/ceiling.ts"), "-", "http"], {

@@ -9,84 +9,64 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../src/limits.ts";
-import type { StoredMessage } from "../src/log/event-log.ts";
-import { encodeRecord } from "../src/log/record.ts";
 import { eventsProjection } from "../src/projections/events/evolve.ts";
 import { evolveGroup } from "../src/projections/evolve-group.ts";
 import { PROJECTIONS } from "../src/projections/registry.ts";
 import { createPostgresViews } from "../src/views/postgres.ts";
 import { createSqliteViews } from "../src/views/sqlite.ts";
 import type { ViewStore } from "../src/views/view-store.ts";
-import { CALM, type Chance, createChance, makeHistory } from "../test/support/histories.ts";
+import { type Chance, createChance } from "../test/support/histories.ts";
+import { ASSETS, EVENTS_PER_HISTORY, readHistoryRecords, TENANT } from "./history-records.ts";
+import { writeHistoryRecords } from "./programs.ts";
 import { activityQuestions, eventQuestions, listQuestions, type Question } from "./questions.ts";
 
-const TENANT = "acme";
-const SUBJECT = `audit.${TENANT}.system.decision.automated_decision_made`;
-const EVENTS_PER_HISTORY = 50_000;
-const ASSETS = 20;
-/** A CALM case has about so many events. */
-const EVENTS_PER_CASE = 1.9;
+/** After so many events a line is printed, so that it shows when more of them make it slower. */
+const EVENTS_PER_LINE = 500_000;
 /** Of each kind. */
 const QUESTIONS = 60;
 /** Kinds of each family that are printed: those that take longest. */
 const KINDS_SHOWN = 8;
 
-const encoder = new TextEncoder();
-
-async function* messages(count: number): AsyncGenerator<StoredMessage[]> {
-  let sequence = 0;
-  for (let seed = 1; sequence < count; seed++) {
-    const cases = Math.ceil(EVENTS_PER_HISTORY / ASSETS / EVENTS_PER_CASE);
-    const { events } = makeHistory({ seed, assets: ASSETS, cases, shares: CALM });
-    for (
-      let start = 0;
-      start < events.length && sequence < count;
-      start += PROJECTION_RECORDS_PER_COMMIT_MAX
-    ) {
-      const some = events.slice(
-        start,
-        Math.min(start + PROJECTION_RECORDS_PER_COMMIT_MAX, start + count - sequence),
-      );
-      yield some.map((event) => ({ sequence: ++sequence, subject: SUBJECT, payload: payloadOf(event) }));
-    }
-  }
-}
-
-const payloadOf = (event: object): Uint8Array =>
-  encoder.encode(
-    encodeRecord({
-      tenant: TENANT,
-      receivedAt: "2026-11-20T10:00:00.000Z",
-      requestId: "0198c0de-0000-7000-8000-000000000000",
-      eventText: JSON.stringify({ ...event, tags: { team: "credit", canary: false } }),
-    }),
-  );
-
-const project = async (views: ViewStore, count: number): Promise<void> => {
+const project = async (views: ViewStore, records: string): Promise<void> => {
   for (const projection of PROJECTIONS) await views.open(projection);
-  let position = 0;
-  let [ms, cpuMicroseconds, bytes] = [0, 0, 0];
-  for await (const group of messages(count)) {
-    for (const { payload } of group) bytes += payload.length;
+  print("| events | bytes each | events/s | CPU µs/event | s |\n|---|---|---|---|---|");
+  const all: Spent = { events: 0, bytes: 0, ms: 0, cpuMicroseconds: 0 };
+  let before = { ...all };
+  for await (const messages of readHistoryRecords(records, PROJECTION_RECORDS_PER_COMMIT_MAX)) {
+    for (const { payload } of messages) all.bytes += payload.length;
     const [start, cpu] = [performance.now(), process.cpuUsage()];
-    const outcome = await evolveGroup({
-      projections: PROJECTIONS,
-      messages: group,
-      load: views.load,
-      now: "",
-    });
-    const to = position + group.length;
-    const result = await views.commit({ views: PROJECTIONS, from: position, to, ...outcome });
+    const outcome = await evolveGroup({ projections: PROJECTIONS, messages, load: views.load, now: "" });
+    const from = all.events;
+    all.events += messages.length;
+    const result = await views.commit({ views: PROJECTIONS, from, to: all.events, ...outcome });
     if (result.kind !== "committed" || outcome.deadLetters.length > 0) throw new Error(result.kind);
     const used = process.cpuUsage(cpu);
-    ms += performance.now() - start;
-    cpuMicroseconds += used.user + used.system;
-    position = to;
+    all.ms += performance.now() - start;
+    all.cpuMicroseconds += used.user + used.system;
+    if (all.events - before.events < EVENTS_PER_LINE) continue;
+    print(lineOf(`to ${all.events}`, spentSince(before, all)));
+    before = { ...all };
   }
-  print(
-    `| ${position} | ${Math.round(bytes / position)} | ${Math.round((position / ms) * 1000)} | ${(cpuMicroseconds / position).toFixed(1)} | ${(ms / 1000).toFixed(0)} |`,
-  );
+  print(lineOf(`**${all.events}**`, all));
 };
+
+/** Reading the records is not counted. */
+interface Spent {
+  events: number;
+  bytes: number;
+  ms: number;
+  cpuMicroseconds: number;
+}
+
+const spentSince = (before: Spent, now: Spent): Spent => ({
+  events: now.events - before.events,
+  bytes: now.bytes - before.bytes,
+  ms: now.ms - before.ms,
+  cpuMicroseconds: now.cpuMicroseconds - before.cpuMicroseconds,
+});
+
+const lineOf = (name: string, { events, bytes, ms, cpuMicroseconds }: Spent): string =>
+  `| ${name} | ${Math.round(bytes / events)} | ${Math.round((events / ms) * 1000)} | ${(cpuMicroseconds / events).toFixed(1)} | ${(ms / 1000).toFixed(0)} |`;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -139,8 +119,10 @@ try {
   await using views =
     path === undefined ? createPostgresViews({ url: String(database) }) : createSqliteViews({ path });
   if (!isThere) {
-    print("| events | bytes each | events/s | CPU µs/event | s |\n|---|---|---|---|---|");
-    await project(views, count);
+    const records = join(folder, "records");
+    await writeHistoryRecords(records, count);
+    await project(views, records);
+    await rm(records);
   }
   if (path !== undefined) print(`\n${Math.round((await stat(path)).size / 2 ** 20)} MB\n`);
   await ask(views, await views.position(eventsProjection.name));
