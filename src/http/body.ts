@@ -1,4 +1,5 @@
 /** Bytes in: type, coding, size, time and completeness, before anybody looks at the content. */
+import { Buffer } from "node:buffer";
 import pLimit from "p-limit";
 import { BODY_LOOKS, BODY_READ_WHOLE_BYTES_MAX } from "../limits.ts";
 import { createBytePot, type PotBounds } from "./byte-pot.ts";
@@ -62,12 +63,16 @@ export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyRead
       };
       const isWhole = announced <= BODY_READ_WHOLE_BYTES_MAX;
       if (isWhole && !reserve(announced)) return Promise.resolve(OVERLOADED);
-      const arriving = isWhole ? readWhole(request) : readStream(request, bytesMax, reserve);
-      const arrived = deadline.meet(arriving);
-      if (!isCoding(coding)) return arrived.then(held);
+      const arrive: Arrive = isWhole
+        ? (finish) => readWhole(request, finish)
+        : (finish) => void readStream(request, { bytesMax, announced, reserve }).then(finish);
+      if (!isCoding(coding)) return deadline.meet(arrive, held);
       const inflate = async (bytes: Uint8Array): Promise<Arrived> =>
         toBody(await decompress(coding, bytes, bytesMax), bytesMax);
-      return arrived.then((body) => (body.kind === "bytes" ? inTurn(inflate, body.bytes) : body)).then(held);
+      return deadline
+        .meet(arrive, (body) => body)
+        .then((body) => (body.kind === "bytes" ? inTurn(inflate, body.bytes) : body))
+        .then(held);
     },
   };
 };
@@ -77,6 +82,8 @@ const INFLATED_AT_ONCE = 4;
 
 type Refused = Extract<Body, { readonly kind: "refused" }>;
 type Arrived = { readonly kind: "bytes"; readonly bytes: Uint8Array } | Refused;
+/** Begins to read; calls `finish` once. */
+type Arrive = (finish: (body: Arrived) => void) => void;
 
 const OVERLOADED: Refused = {
   kind: "refused",
@@ -133,22 +140,25 @@ const createDeadline = (bodyMsMax: number) => {
     }
   };
   const timer = setInterval(sweep, bodyMsMax / BODY_LOOKS);
-  /** The body, or that its time is over. `arriving` never rejects, nor does what is answered. */
-  const meet = (arriving: Promise<Arrived>): Promise<Arrived> =>
+  /** What `settle` makes of the body, or of that its time is over. `arrive` never throws, nor does what is answered reject. */
+  const meet = <Answer>(arrive: Arrive, settle: (body: Arrived) => Answer): Promise<Answer> =>
     new Promise((resolve) => {
       const finish = (body: Arrived): void => {
-        if (!waiting.delete(entry)) return;
-        resolve(body);
+        if (waiting.delete(entry)) resolve(settle(body));
       };
       const entry = { since: performance.now(), finish };
       waiting.add(entry);
-      void arriving.then(finish);
+      arrive(finish);
     });
   return { meet, stop: () => clearInterval(timer) };
 };
 
-const readWhole = (request: Request): Promise<Arrived> =>
-  request.bytes().then((bytes) => ({ kind: "bytes", bytes }), incomplete);
+/** With as few promises as can be: every event comes this way. */
+const readWhole = (request: Request, finish: (body: Arrived) => void): void =>
+  void request.bytes().then(
+    (bytes) => finish({ kind: "bytes", bytes }),
+    () => finish(incomplete()),
+  );
 
 /**
  * Held is what has come, and not what was announced: who sends nothing takes nobody's place. Pieces are copied as they come, because one of a
@@ -156,10 +166,16 @@ const readWhole = (request: Request): Promise<Arrived> =>
  */
 const readStream = async (
   request: Request,
-  bytesMax: number,
-  reserve: (bytes: number) => boolean,
+  bounds: {
+    readonly bytesMax: number;
+    /** NaN where nothing is announced. */
+    readonly announced: number;
+    readonly reserve: (bytes: number) => boolean;
+  },
 ): Promise<Arrived> => {
-  let bytes = new Uint8Array(0);
+  const { bytesMax, announced, reserve } = bounds;
+  const bytesExpected = Number.isNaN(announced) ? bytesMax : announced;
+  let bytes = Buffer.allocUnsafeSlow(0);
   let length = 0;
   try {
     for await (const piece of request.body ?? []) {
@@ -167,7 +183,9 @@ const readStream = async (
       if (lengthNow > bytesMax) return tooLarge(bytesMax);
       if (!reserve(lengthNow)) return OVERLOADED;
       if (lengthNow > bytes.byteLength) {
-        const larger = new Uint8Array(Math.min(Math.max(lengthNow, 2 * bytes.byteLength), bytesMax));
+        const larger = Buffer.allocUnsafeSlow(
+          Math.max(lengthNow, Math.min(2 * bytes.byteLength, bytesExpected)),
+        );
         larger.set(bytes.subarray(0, length));
         bytes = larger;
       }

@@ -138,6 +138,7 @@ const readReplays = async (parts: {
 }): Promise<ReadonlyMap<number, Replay>> => {
   const { reader, text, taken, outcomes } = parts;
   const replays = new Map<number, Replay>();
+  if (!outcomes.some(({ kind }) => kind === "duplicate")) return replays;
   const left = taken.entries();
   let away: Replay | undefined;
   const readOn = async (): Promise<void> => {

@@ -77,18 +77,21 @@ const postEvent = async (
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const body = await bodies.read(request, { bytesMax: SINGLE_BODY_BYTES_MAX, holder: principal.tenant });
   if (body.kind === "refused") return problem(context, body.code, body);
-  const accepting = intake.acceptOne({
-    tenant: principal.tenant,
-    requestId: context.requestId,
-    body: body.bytes,
-    isResent,
-    admit: admitFor(limiter, principal),
-    idempotencyKey: header.key,
-  });
-  const answer = await accepting.finally(body.release);
-  return answer.kind === "accepted"
-    ? acceptedEvent(context, answer, ["leaf_hash", answer.leafHash])
-    : refused(context, answer);
+  try {
+    const answer = await intake.acceptOne({
+      tenant: principal.tenant,
+      requestId: context.requestId,
+      body: body.bytes,
+      isResent,
+      admit: admitFor(limiter, principal),
+      idempotencyKey: header.key,
+    });
+    return answer.kind === "accepted"
+      ? acceptedEvent(context, answer, ["leaf_hash", answer.leafHash])
+      : refused(context, answer);
+  } finally {
+    body.release();
+  }
 };
 
 const postBatch = async (
@@ -104,16 +107,19 @@ const postBatch = async (
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const body = await bodies.read(request, { bytesMax: BATCH_BODY_BYTES_MAX, holder: principal.tenant });
   if (body.kind === "refused") return problem(context, body.code, body);
-  const accepting = intake.acceptBatch({
-    tenant: principal.tenant,
-    requestId: context.requestId,
-    body: body.bytes,
-    isResent,
-    admit: admitFor(limiter, principal),
-    wantsReceipts,
-  });
-  const answer = await accepting.finally(body.release);
-  return answer.kind === "answered" ? acceptedBatch(context, answer) : refused(context, answer);
+  try {
+    const answer = await intake.acceptBatch({
+      tenant: principal.tenant,
+      requestId: context.requestId,
+      body: body.bytes,
+      isResent,
+      admit: admitFor(limiter, principal),
+      wantsReceipts,
+    });
+    return answer.kind === "answered" ? acceptedBatch(context, answer) : refused(context, answer);
+  } finally {
+    body.release();
+  }
 };
 
 const NO_QUERY = { isResent: false, errors: [] } as const;

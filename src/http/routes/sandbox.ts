@@ -151,17 +151,20 @@ const postEvent = async (
     holder: holderOfRequest(context),
   });
   if (body.kind === "refused") return problem(context, body.code, body);
-  const accepting = intakeOf(context.clientAddress()).acceptOne({
-    tenant: SANDBOX_TENANT,
-    requestId: context.requestId,
-    body: body.bytes,
-    admit: () => ({ kind: "allowed" }),
-    isResent: false,
-    idempotencyKey: undefined,
-  });
-  const answer = await accepting.finally(body.release);
-  if (answer.kind !== "accepted") return refused(context, answer);
-  return acceptedEvent(context, answer, ["expires_at", expiryOf(answer.receivedAt)]);
+  try {
+    const answer = await intakeOf(context.clientAddress()).acceptOne({
+      tenant: SANDBOX_TENANT,
+      requestId: context.requestId,
+      body: body.bytes,
+      admit: () => ({ kind: "allowed" }),
+      isResent: false,
+      idempotencyKey: undefined,
+    });
+    if (answer.kind !== "accepted") return refused(context, answer);
+    return acceptedEvent(context, answer, ["expires_at", expiryOf(answer.receivedAt)]);
+  } finally {
+    body.release();
+  }
 };
 
 const listEvents = async (
