@@ -15,9 +15,11 @@ const record: fc.Arbitrary<OutgoingRecord> = fc
     text: fc.string({ unit: "binary", maxLength: 1200 }),
     before: fc.string({ maxLength: 3 }),
     after: fc.string({ maxLength: 3 }),
+    isBuffer: fc.boolean(),
   })
-  .map(({ subject, messageId, start, text, before, after }) => {
-    const source = Buffer.from(before + text + after);
+  .map(({ subject, messageId, start, text, before, after, isBuffer }) => {
+    const bytes = Buffer.from(before + text + after);
+    const source = isBuffer ? bytes : new Uint8Array(bytes);
     const from = Buffer.byteLength(before);
     return { subject, messageId, start, event: { source, from, to: from + Buffer.byteLength(text) } };
   });

@@ -5,24 +5,17 @@
  */
 import { Buffer } from "node:buffer";
 import type { NatsConnection } from "nats";
-import { type OutgoingRecord, payloadBytes } from "../log/event-log.ts";
+import { type EventBytes, type OutgoingRecord, payloadBytes } from "../log/event-log.ts";
 import { RECORD_END } from "../log/record.ts";
 
 const HEADER_START = "NATS/1.0\r\nNats-Msg-Id: ";
+const LINE_END_AND_HEADER_START = `\r\n${HEADER_START}`;
 
 /** One message by itself; its acknowledgement goes to `reply`. */
 export const encodeSingle = (record: OutgoingRecord, reply: string): Uint8Array => {
-  const bytes = Buffer.allocUnsafe(LINE_BYTES_MAX + record.subject.length + payloadBytes(record));
-  const { end } = writeMessage({
-    bytes,
-    offset: 0,
-    record,
-    reply,
-    batch: "",
-    sequence: 0,
-    headersEnd: HEADERS_END,
-  });
-  return bytes.subarray(0, end);
+  const writer = createWriter(Buffer.allocUnsafe(bytesMax(record)), "");
+  writer.write(record, ` ${reply}`, HEADERS_END);
+  return writer.written();
 };
 
 /**
@@ -35,89 +28,78 @@ export const encodeBatch = (
 ): Buffer => {
   const { batchId, reply, spare } = options;
   let length = 0;
-  for (const { record } of entries) length += LINE_BYTES_MAX + record.subject.length + payloadBytes(record);
+  for (const { record } of entries) length += bytesMax(record);
   const isEnough = spare !== undefined && spare.buffer.byteLength >= length;
   const bytes = isEnough ? Buffer.from(spare.buffer) : Buffer.allocUnsafeSlow(length);
-  const batch = `\r\nNats-Batch-Id: ${batchId}\r\nNats-Batch-Sequence: `;
-  let before: Written | undefined;
-  let sequence = 0;
+  const writer = createWriter(bytes, `\r\nNats-Batch-Id: ${batchId}\r\nNats-Batch-Sequence: `);
+  let left = entries.length;
   for (const { record } of entries) {
-    sequence++;
-    const isLast = sequence === entries.length;
-    before = writeMessage({
-      bytes,
-      offset: before?.end ?? 0,
-      record,
-      reply: isLast ? reply : "",
-      batch,
-      sequence,
-      headersEnd: isLast ? COMMIT_AND_END : HEADERS_END,
-      before,
-    });
+    const isLast = --left === 0;
+    writer.write(record, isLast ? ` ${reply}` : "", isLast ? COMMIT_AND_END : HEADERS_END);
   }
-  return bytes.subarray(0, before?.end);
+  return writer.written();
 };
+
+const bytesMax = (record: OutgoingRecord): number =>
+  LINE_BYTES_MAX + record.subject.length + payloadBytes(record);
 
 /** More than anything beside subject and payload takes: HPUB, reply, lengths, headers and line ends, about 250 bytes. */
 const LINE_BYTES_MAX = 512;
 
-/** Where a message and two of its texts stand. */
-interface Written {
-  readonly record: OutgoingRecord;
-  readonly subjectAt: number;
-  readonly startAt: number;
-  readonly end: number;
-}
-
 /**
- * Writes one HPUB. Character by character: a text that is put together first is garbage of a kilobyte per event, and takes several times as long while
- * requests come (measured). What a message has in common with the one before it, most of a request's have, is copied from there.
+ * Writes messages one after another. Character by character: a text that is put together first is garbage of a kilobyte per event, and takes several times
+ * as long while requests come (measured). What a message has in common with the one before it, most of a request's have, is copied from there.
+ * `batch`: the headers of an atomic batch up to the number in it; empty for none.
  */
-const writeMessage = (message: {
-  readonly bytes: Buffer;
-  readonly offset: number;
-  readonly record: OutgoingRecord;
-  /** Empty for none. */
-  readonly reply: string;
-  /** The headers of an atomic batch up to the number in it; empty for none. */
-  readonly batch: string;
-  readonly sequence: number;
-  /** The last headers and their end. */
-  readonly headersEnd: string;
-  /** In the same bytes. */
-  readonly before?: Written | undefined;
-}): Written => {
-  const { bytes, record, reply, batch, sequence, headersEnd, before } = message;
-  const { subject, messageId, start, event } = record;
-  const numberLength = batch === "" ? 0 : batch.length + digitsOf(sequence);
-  const headersLength = HEADER_START.length + messageId.length + numberLength + headersEnd.length;
-  const subjectAt = putAscii("HPUB ", bytes, message.offset);
-  let at =
-    before?.record.subject === subject
-      ? putAgain(before.subjectAt, subject.length, bytes, subjectAt)
-      : putAscii(subject, bytes, subjectAt);
-  if (reply !== "") at = putAscii(reply, bytes, putAscii(" ", bytes, at));
-  at = putNumber(headersLength, bytes, putAscii(" ", bytes, at));
-  at = putNumber(headersLength + payloadBytes(record), bytes, putAscii(" ", bytes, at));
-  at = putAscii("\r\n", bytes, at);
-  at = putAscii(HEADER_START, bytes, at);
-  at = putAscii(messageId, bytes, at);
-  if (batch !== "") at = putNumber(sequence, bytes, putAscii(batch, bytes, at));
-  const startAt = putAscii(headersEnd, bytes, at);
-  at =
-    before?.record.start === start
-      ? putAgain(before.startAt, start.length, bytes, startAt)
-      : putAscii(start, bytes, startAt);
-  const { source, from, to } = event;
-  // Mostly the event is the whole body, which needs no view of its own.
-  bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), at);
-  return { record, subjectAt, startAt, end: putAscii(MESSAGE_END, bytes, at + to - from) };
+const createWriter = (bytes: Buffer, batch: string) => {
+  let end = 0;
+  let sequence = 0;
+  let before: OutgoingRecord | undefined;
+  let subjectAt = 0;
+  let startAt = 0;
+
+  /** `replyPart`: with a space before it, or empty. `headersEnd`: the last headers and their end. */
+  const write = (record: OutgoingRecord, replyPart: string, headersEnd: string): void => {
+    const { subject, messageId, start, event } = record;
+    sequence++;
+    const numberLength = batch === "" ? 0 : batch.length + digitsOf(sequence);
+    const headersLength = HEADER_START.length + messageId.length + numberLength + headersEnd.length;
+    let at = putAscii("HPUB ", bytes, end);
+    const subjectBefore = subjectAt;
+    subjectAt = at;
+    at =
+      before?.subject === subject
+        ? putAgain(subjectBefore, subject.length, bytes, at)
+        : putAscii(subject, bytes, at);
+    at = putAscii(replyPart, bytes, at);
+    at = putNumber(headersLength, bytes, putAscii(" ", bytes, at));
+    at = putNumber(headersLength + payloadBytes(record), bytes, putAscii(" ", bytes, at));
+    at = putAscii(LINE_END_AND_HEADER_START, bytes, at);
+    at = putAscii(messageId, bytes, at);
+    if (batch !== "") at = putNumber(sequence, bytes, putAscii(batch, bytes, at));
+    at = putAscii(headersEnd, bytes, at);
+    const startBefore = startAt;
+    startAt = at;
+    at =
+      before?.start === start ? putAgain(startBefore, start.length, bytes, at) : putAscii(start, bytes, at);
+    at = putBytes(event, bytes, at);
+    end = putAscii(MESSAGE_END, bytes, at);
+    before = record;
+  };
+  return { write, written: () => bytes.subarray(0, end) };
 };
 
 /** What stands there already. Gives the index after it. */
 const putAgain = (from: number, length: number, bytes: Uint8Array, at: number): number => {
   bytes.copyWithin(at, from, from + length);
   return at + length;
+};
+
+/** Gives the index after it. The bytes of a batch are a Buffer, which copies a part without a view of it. */
+const putBytes = ({ source, from, to }: EventBytes, bytes: Buffer, at: number): number => {
+  if (Buffer.isBuffer(source)) source.copy(bytes, at, from, to);
+  else bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), at);
+  return at + to - from;
 };
 
 /** Gives the index after it. All but the event is ASCII: one byte per character. */

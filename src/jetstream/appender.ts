@@ -148,7 +148,8 @@ const createQueue = () => {
         if (bytes > COMMIT_BYTES_MAX && end > start) break;
         end++;
       }
-      const taken = entries.slice(start, end);
+      const isAll = start === 0 && end === entries.length;
+      const taken = isAll ? entries : entries.slice(start, end);
       start = end;
       if (start === entries.length) [entries, start] = [[], 0];
       else if (start > entries.length / 2) [entries, start] = [entries.slice(start), 0];
