@@ -17,7 +17,7 @@ const EVENTS_PER_CASE = 1.9;
 
 /** Before each record stands its length: big-endian, as Buffer writes it. */
 const LENGTH_BYTES = 4;
-const READ_BYTES = 16 * 1024 * 1024;
+const READ_BYTES = 4 * 1024 * 1024;
 
 const write = async (file: FileHandle, count: number): Promise<void> => {
   let left = count;
@@ -44,28 +44,31 @@ const lengthAndRecord = (event: object): readonly Buffer[] => {
   return [length, record];
 };
 
-/** From sequence 1 on, in groups of at most `messagesMax`. */
+/** From sequence 1 on, in groups of `messagesMax`; the last may be smaller. */
 export async function* readHistoryRecords(
   path: string,
   messagesMax: number,
 ): AsyncGenerator<readonly StoredMessage[]> {
   await using file = await open(path);
   let [offset, sequence] = [0, 0];
+  let messages: StoredMessage[] = [];
   for (;;) {
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(READ_BYTES), 0, READ_BYTES, offset);
-    const messages: StoredMessage[] = [];
     let at = 0;
-    while (messages.length < messagesMax && at + LENGTH_BYTES <= bytesRead) {
+    while (at + LENGTH_BYTES <= bytesRead) {
       const end = at + LENGTH_BYTES + buffer.readUInt32BE(at);
       if (end > bytesRead) break;
-      const payload = buffer.subarray(at + LENGTH_BYTES, end);
+      const payload = new Uint8Array(buffer.buffer, at + LENGTH_BYTES, end - at - LENGTH_BYTES);
       messages.push({ sequence: ++sequence, subject: SUBJECT, payload });
       at = end;
+      if (messages.length < messagesMax) continue;
+      yield messages;
+      messages = [];
     }
-    if (messages.length === 0) return;
-    yield messages;
+    if (at === 0) break;
     offset += at;
   }
+  if (messages.length > 0) yield messages;
 }
 
 const [, , path, count] = process.argv;
