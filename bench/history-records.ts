@@ -26,7 +26,7 @@ const write = async (file: FileHandle, count: number): Promise<void> => {
     const { events } = makeHistory({ seed, assets: ASSETS, cases, shares: CALM });
     const some = events.slice(0, left);
     left -= some.length;
-    await file.write(Buffer.concat(some.flatMap(lengthAndRecord)));
+    await file.appendFile(Buffer.concat(some.flatMap(lengthAndRecord)));
   }
 };
 

@@ -42,7 +42,6 @@ interface Parcel {
 /** A record on its way, and where its outcome goes. */
 interface Entry {
   readonly record: OutgoingRecord;
-  readonly bytes: number;
   readonly parcel: Parcel;
   readonly index: number;
 }
@@ -107,8 +106,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
       const outcomes: Outcome[] = new Array(records.length);
       const parcel = { outcomes, records: records.length, bytes, open: records.length, resolve };
       let index = 0;
-      for (const record of records)
-        queue.add({ record, bytes: payloadBytes(record), parcel, index: index++ });
+      for (const record of records) queue.add({ record, parcel, index: index++ });
       pump();
     });
   };
@@ -144,7 +142,7 @@ const createQueue = () => {
       while (end < entries.length && end - start < COMMIT_RECORDS_MAX) {
         const entry = entries[end];
         if (!entry) break;
-        bytes += entry.bytes;
+        bytes += payloadBytes(entry.record);
         if (bytes > COMMIT_BYTES_MAX && end > start) break;
         end++;
       }

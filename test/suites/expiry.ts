@@ -511,15 +511,29 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
       const stores = [scene.connect(), scene.connect(), scene.connect()];
-      const looks = await Promise.all(
-        stores.map((views, index) => scene.worker({ views, holder: `p${index}` }).look(signal)),
-      );
+      // Who has taken the lease goes on when another was told so, however fast the machine is.
+      const toldBusy = Promise.withResolvers<void>();
+      const lookOf = async (store: ViewStore, index: number) => {
+        let hasLease = false;
+        const views: ViewStore = {
+          ...store,
+          revise: async (revision) => {
+            if (hasLease) await toldBusy.promise;
+            const result = await store.revise(revision);
+            hasLease ||= result.kind === "revised";
+            return result;
+          },
+        };
+        const look = await scene.worker({ views, holder: `p${index}` }).look(signal);
+        if (look.kind === "busy") toldBusy.resolve();
+        return look;
+      };
+      const looks = await Promise.all(stores.map(lookOf));
       const expired = looks.flatMap((look) =>
         look.kind === "finished" && look.expired > 0 ? [look.expired] : [],
       );
       expect(expired).toEqual([2 * EXPIRY_ROWS_PER_COMMIT_MAX]);
-      // Who looks after the first one is done finds nothing left.
-      for (const look of looks) expect(["busy", "finished"]).toContain(look.kind);
+      expect(looks.filter(({ kind }) => kind === "busy").length).toBeGreaterThan(0);
       for (const store of stores) await store.close();
     });
 
