@@ -1,6 +1,7 @@
 /** The rows a group of records works on: as loaded, with what the group has written so far laid over them. */
 import { strict as assert } from "node:assert";
-import { checkKey, checkRow, type Row, rowInteger, type Table, type Value } from "../views/tables.ts";
+import { checkKey, checkRow } from "../views/stored-values.ts";
+import { type Row, rowInteger, type Table, type Value } from "../views/tables.ts";
 import type { RowWrite, TextWrite, ViewStore, Write } from "../views/view-store.ts";
 import type { StateKey, States } from "./projection.ts";
 

@@ -5,9 +5,8 @@
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import { inSlices } from "./in-slices.ts";
 import { addTextWrite, type Statement, type TextRun, textStatements } from "./postgres-text-writes.ts";
+import { checkKey, checkRow } from "./stored-values.ts";
 import {
-  checkKey,
-  checkRow,
   columnList,
   columnName,
   columnOf,

@@ -3,9 +3,9 @@ import { inSlices } from "./in-slices.ts";
 import { INSERTS_PER_STATEMENT, rowSql } from "./sql.ts";
 import { constraintMessage, type Statements } from "./sqlite-connection.ts";
 import { sqliteTermsBytes } from "./sqlite-terms.ts";
-import { fromStored } from "./stored-rows.ts";
-import { checkedKeyValues, type Row, rowValues, type Table, type Value } from "./tables.ts";
-import { toStoredText } from "./text.ts";
+import { fromStored, toStored } from "./stored-rows.ts";
+import { checkRow, putStored, storedKey } from "./stored-values.ts";
+import type { Row, Table, Value } from "./tables.ts";
 import { sqliteTextSql } from "./text-index.ts";
 import type { TextWrite, Write } from "./view-store.ts";
 
@@ -56,9 +56,9 @@ const isInsert = (write: Write | undefined): write is Insert =>
 
 const runInserts = (statements: Statements, { of, table, rows }: Inserts): void => {
   const values: Value[] = [];
-  for (const row of rows) for (const value of rowValues(table, row)) values.push(value);
+  for (const row of rows) putStored(table, row, values);
   try {
-    statements(rowSql(table).inserts).run(...storedAll(values));
+    statements(rowSql(table).inserts).run(...values);
   } catch (error) {
     if (of === "insert" || constraintMessage(error) === undefined) throw error;
     // Those before the one that is there stay (OR FAIL).
@@ -74,25 +74,18 @@ export const runWrite = (statements: Statements, write: Write): void => {
   const { table } = write;
   const sql = rowSql(table);
   if (write.kind === "delete") {
-    statements(sql.delete).run(...keyParams(table, write.key));
+    statements(sql.delete).run(...storedKey(table, write.key));
     return;
   }
   const { row } = write;
-  const values = rowValues(table, row);
   if (write.kind === "upsert" && write.indexed === "same" && sql.update !== undefined) {
-    statements(sql.update).run(...storedAll(sql.updated.map((column) => row[column] ?? null)));
+    checkRow(table, row);
+    statements(sql.update).run(...sql.updated.map((column) => toStored(row[column] ?? null)));
     return;
   }
-  statements(sql[write.kind]).run(...storedAll(values));
-};
-
-/** Changes the list, which nobody else has. */
-const storedAll = (values: Value[]): Value[] => {
-  for (let index = 0; index < values.length; index++) {
-    const value = values[index];
-    if (typeof value === "string") values[index] = toStoredText(value);
-  }
-  return values;
+  const values: Value[] = [];
+  putStored(table, row, values);
+  statements(sql[write.kind]).run(...values);
 };
 
 const runTextWrite = (statements: Statements, write: TextWrite): void => {
@@ -102,8 +95,6 @@ const runTextWrite = (statements: Statements, write: TextWrite): void => {
 };
 
 export const getRow = (statements: Statements, table: Table, key: Row): Row | undefined => {
-  const found = statements(rowSql(table).select).get(...keyParams(table, key));
+  const found = statements(rowSql(table).select).get(...storedKey(table, key));
   return found && fromStored(found);
 };
-
-const keyParams = (table: Table, key: Row): Value[] => storedAll(checkedKeyValues(table, key));

@@ -1,6 +1,6 @@
 /**
  * A table described once, as data. The SQL made from it is plain enough for SQLite and PostgreSQL. What a row
- * may hold is checked against the same description before a database sees it.
+ * may hold is checked against the same description before a database sees it (stored-values.ts).
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
@@ -108,76 +108,9 @@ export const columnName = (table: Table, name: string): string => {
   return sqlName(name);
 };
 
-/** A table as it is asked for at every row. */
-interface Compiled {
-  readonly columns: readonly NamedColumn[];
-  readonly key: readonly NamedColumn[];
-}
-
-/** An object and not a pair: to take pairs apart is most of the time that a loop over columns takes (measured). */
-interface NamedColumn extends Column {
-  readonly name: string;
-}
-
-const compiled = new WeakMap<Table, Compiled>();
-
-const compile = (table: Table): Compiled => {
-  const known = compiled.get(table);
-  if (known) return known;
-  const named = (name: string): NamedColumn => ({ ...columnOf(table, name), name });
-  const made: Compiled = {
-    columns: Object.keys(table.columns).map(named),
-    key: table.primaryKey.map(named),
-  };
-  compiled.set(table, made);
-  return made;
-};
-
-/** Throws where the row is not one that the table can hold; never quotes a value. */
-export const checkRow = (table: Table, row: Row): void => void rowValues(table, row);
-
-/** The same for a primary key: its columns, all of them, and no others. */
-export const checkKey = (table: Table, key: Row): void => void checkedKeyValues(table, key);
-
-/** Values in the order of the description. Throws as checkRow does. */
-export const rowValues = (table: Table, row: Row): Value[] =>
-  checkedValues(table, compile(table).columns, row);
-
-/** The same of a primary key alone. */
-export const checkedKeyValues = (table: Table, key: Row): Value[] =>
-  checkedValues(table, compile(table).key, key);
-
 /** The values of the primary key in a row or a key. */
 export const keyValues = (table: Table, row: Row): Value[] =>
-  compile(table).key.map(({ name }) => row[name] ?? null);
-
-const checkedValues = (table: Table, columns: readonly NamedColumn[], row: Row): Value[] => {
-  const values: Value[] = [];
-  for (const column of columns) {
-    const value = row[column.name];
-    if (value === undefined || !takes(column, value)) {
-      const { name, type, nullable } = column;
-      throw new Error(`${table.name}.${name} takes ${nullable ? "null or " : ""}${type}`);
-    }
-    values.push(value);
-  }
-  if (memberCount(row) !== columns.length) {
-    const named = columns.map(({ name }) => name).join(", ");
-    throw new Error(`what is written to ${table.name} has ${named} and no other columns`);
-  }
-  return values;
-};
-
-const memberCount = (row: Row): number => {
-  let count = 0;
-  for (const _ in row) count++;
-  return count;
-};
-
-const takes = ({ type, nullable }: Column, value: Value): boolean => {
-  if (value === null) return nullable === true;
-  return type === "text" ? typeof value === "string" : Number.isSafeInteger(value);
-};
+  table.primaryKey.map((name) => row[name] ?? null);
 
 const indexedColumns = new WeakMap<Table, readonly string[]>();
 
