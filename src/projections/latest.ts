@@ -24,7 +24,21 @@ export const isNews = (known: Said | undefined, said: Said): boolean =>
 
 /** Equal knowledge is equal text, whatever came first. */
 export const latestText = (latest: Latest): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(latest).sort(([one], [other]) => (one < other ? -1 : 1))));
+  JSON.stringify(
+    isInOrder(latest)
+      ? latest
+      : Object.fromEntries(Object.entries(latest).sort(([one], [other]) => (one < other ? -1 : 1))),
+  );
+
+/** As what was read from such a text is, until something new is said. */
+const isInOrder = (latest: Latest): boolean => {
+  let before = "";
+  for (const name in latest) {
+    if (name < before) return false;
+    before = name;
+  }
+  return true;
+};
 
 /** Of two times as text that sorts. */
 export const earlierOf = (one: string, other: string): string => {

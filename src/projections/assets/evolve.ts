@@ -80,17 +80,28 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
   const writes: Write[] = [];
   for (const [tenant, assets] of tenants)
     for (const [assetId, asset] of assets) {
-      writes.push({ kind: "upsert", table: ASSETS, row: rowOf(tenant, assetId, asset) });
+      const row = rowOf(tenant, assetId, asset);
+      grown.set(row, asset);
+      writes.push({ kind: "upsert", table: ASSETS, row });
       for (const row of dutiesOf(tenant, assetId, asset))
         writes.push({ kind: "upsert", table: ASSET_DUTIES, row });
     }
   return writes;
 };
 
+/** Of rows that were written a moment ago: the next step goes on with most of them. */
+const grown = new WeakMap<Row, Asset>();
+
 const assetOf = (row: Row | undefined, occurred: string): Asset => {
   if (row === undefined) {
     const none = { events: 0, legalBases: [], said: {}, evidenceBefore: undefined };
     return { ...none, firstAt: occurred, lastAt: occurred };
+  }
+  const known = grown.get(row);
+  if (known) {
+    // It grows now, so it is what the row says no longer.
+    grown.delete(row);
+    return { ...known, evidenceBefore: evidenceOfLife(known.said) };
   }
   const said: LatestInMaking = JSON.parse(rowText(row, "said"));
   return {
