@@ -1,8 +1,9 @@
 /**
- * Records of histories of AI systems at work, as the log holds them, in a file: `history-records.ts <file> <events>`, run by projecting.ts in a process of
- * its own, so that what a history is made of is not in the heap of the program that is measured (it cost that a tenth of its time).
+ * Records of histories of AI systems at work, as the log holds them, in a file: `history-records.ts <file> <events> <order>`, run by projecting.ts in a process
+ * of its own, so that what a history is made of is not in the heap of the program that is measured (it cost that a tenth of its time).
  */
-import { type FileHandle, open } from "node:fs/promises";
+import { readSync } from "node:fs";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import type { StoredMessage } from "../src/log/event-log.ts";
 import { encodeRecord } from "../src/log/record.ts";
@@ -11,6 +12,13 @@ import { CALM, makeHistory } from "../test/support/histories.ts";
 export const TENANT = "acme";
 export const EVENTS_PER_HISTORY = 50_000;
 export const ASSETS = 20;
+/**
+ * `live`: all systems at work at one time, their events in the order of their times. `imported`: what one group of systems did in half a year, then the next group:
+ * cases and ids that belong together stand near each other.
+ */
+export const HISTORY_ORDERS = ["live", "imported"] as const;
+export type HistoryOrder = (typeof HISTORY_ORDERS)[number];
+
 const SUBJECT = `audit.${TENANT}.system.decision.automated_decision_made`;
 /** A CALM case has about so many events. */
 const EVENTS_PER_CASE = 1.9;
@@ -19,18 +27,50 @@ const EVENTS_PER_CASE = 1.9;
 const LENGTH_BYTES = 4;
 const READ_BYTES = 4 * 1024 * 1024;
 
-const write = async (file: FileHandle, count: number): Promise<void> => {
-  let left = count;
-  for (let seed = 1; left > 0; seed++) {
+/** One history after another; gives when each event happened, in milliseconds since 1970, and where its record begins. */
+const writeImported = async (file: FileHandle, count: number) => {
+  const times = new Float64Array(count);
+  const starts = new Float64Array(count + 1);
+  let written = 0;
+  for (let seed = 1; written < count; seed++) {
     const cases = Math.ceil(EVENTS_PER_HISTORY / ASSETS / EVENTS_PER_CASE);
     const { events } = makeHistory({ seed, assets: ASSETS, cases, shares: CALM });
-    const some = events.slice(0, left);
-    left -= some.length;
-    await file.appendFile(Buffer.concat(some.flatMap(lengthAndRecord)));
+    const parts: Buffer[] = [];
+    for (const event of events.slice(0, count - written)) {
+      const [length, record] = lengthAndRecord(event);
+      parts.push(length, record);
+      times[written] = Date.parse(event.timestamp);
+      starts[written + 1] = (starts[written] ?? 0) + length.length + record.length;
+      written++;
+    }
+    await file.appendFile(Buffer.concat(parts));
+  }
+  return { times, starts };
+};
+
+const writeLive = async (file: FileHandle, count: number, besidePath: string): Promise<void> => {
+  try {
+    await using imported = await open(besidePath, "w+");
+    const { times, starts } = await writeImported(imported, count);
+    const inOrder = Uint32Array.from(times.keys()).sort(
+      (one, other) => (times[one] ?? 0) - (times[other] ?? 0) || one - other,
+    );
+    for (let start = 0; start < count; start += EVENTS_PER_HISTORY) {
+      const parts: Buffer[] = [];
+      for (const event of inOrder.subarray(start, start + EVENTS_PER_HISTORY)) {
+        const [from = 0, to = 0] = [starts[event], starts[event + 1]];
+        const part = Buffer.alloc(to - from);
+        readSync(imported.fd, part, 0, part.length, from);
+        parts.push(part);
+      }
+      await file.appendFile(Buffer.concat(parts));
+    }
+  } finally {
+    await rm(besidePath, { force: true });
   }
 };
 
-const lengthAndRecord = (event: object): readonly Buffer[] => {
+const lengthAndRecord = (event: object): readonly [length: Buffer, record: Buffer] => {
   const record = Buffer.from(
     encodeRecord({
       tenant: TENANT,
@@ -71,8 +111,9 @@ export async function* readHistoryRecords(
   if (messages.length > 0) yield messages;
 }
 
-const [, , path, count] = process.argv;
+const [, , path, count, order] = process.argv;
 if (import.meta.main && path !== undefined) {
   await using file = await open(path, "w");
-  await write(file, Number(count));
+  if (order === ("imported" satisfies HistoryOrder)) await writeImported(file, Number(count));
+  else await writeLive(file, Number(count), `${path}.imported`);
 }

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { CeilingResult } from "./ceiling.ts";
+import type { HistoryOrder } from "./history-records.ts";
 import type { LoadOrder, LoadResult } from "./load.ts";
 import { root, type Subject } from "./subject.ts";
 
@@ -15,8 +16,8 @@ export const ceiling = async (
 ): Promise<CeilingResult> => JSON.parse(await run(["bench/ceiling.ts", natsUrl, kind, String(seconds)]));
 
 /** See history-records.ts. */
-export const writeHistoryRecords = async (path: string, events: number): Promise<void> =>
-  void (await run(["bench/history-records.ts", path, String(events)]));
+export const writeHistoryRecords = async (path: string, events: number, order: HistoryOrder): Promise<void> =>
+  void (await run(["bench/history-records.ts", path, String(events), order]));
 
 /** Answers 202 and stores nothing. */
 export const startHttpCeiling = async (): Promise<{ port: number; serverPid: number; stop: () => void }> => {

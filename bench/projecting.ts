@@ -1,22 +1,23 @@
 /**
- * What projecting costs and how fast views answer: `bun bench/projecting.ts [events] [database]`. Histories of AI systems at work go through all
- * projections into a new database, as a rebuild does it, without a broker; then every kind of question is asked (questions.ts). `database` is the URL
- * of a PostgreSQL database, or a file of SQLite, which stays and is only asked when it is there already.
+ * What projecting costs and how fast views answer: `bun bench/projecting.ts [events] [live|imported] [database]`. Histories of AI systems at work go through all
+ * projections into a new database, as a rebuild does it, without a broker; then every kind of question is asked (questions.ts). `live` or `imported` is the order in
+ * which their events stand in the log (history-records.ts). `database` is the URL of a PostgreSQL database, or a file of SQLite, which stays and is only asked when
+ * it is there already.
  */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../src/limits.ts";
+import type { StoredMessage } from "../src/log/event-log.ts";
 import { eventsProjection } from "../src/projections/events/evolve.ts";
-import { evolveGroup } from "../src/projections/evolve-group.ts";
+import { createLaneReading } from "../src/projections/lane.ts";
 import { PROJECTIONS } from "../src/projections/registry.ts";
 import { createPostgresViews } from "../src/views/postgres.ts";
 import { createSqliteViews } from "../src/views/sqlite.ts";
 import type { ViewStore } from "../src/views/view-store.ts";
 import { type Chance, createChance } from "../test/support/histories.ts";
-import { ASSETS, EVENTS_PER_HISTORY, readHistoryRecords, TENANT } from "./history-records.ts";
+import { ASSETS, EVENTS_PER_HISTORY, HISTORY_ORDERS, readHistoryRecords, TENANT } from "./history-records.ts";
 import { writeHistoryRecords } from "./programs.ts";
 import { activityQuestions, eventQuestions, listQuestions, type Question } from "./questions.ts";
 
@@ -31,26 +32,41 @@ const project = async (views: ViewStore, records: string): Promise<void> => {
   for (const projection of PROJECTIONS) await views.open(projection);
   print("| events | bytes each | events/s | CPU µs/event | s |\n|---|---|---|---|---|");
   const all: Spent = { events: 0, bytes: 0, ms: 0, cpuMicroseconds: 0 };
+  const read = createLaneReading({
+    views,
+    log: { follow: ({ messagesMax }) => countedIn(all, readHistoryRecords(records, messagesMax)) },
+    clock: () => new Date(),
+    onProgress: ({ deadLetters: [letter] }) => {
+      if (letter) throw new Error(`${letter.projection}: ${letter.detail}`);
+    },
+  });
+  const bounds = { to: Number.POSITIVE_INFINITY, msMax: Number.POSITIVE_INFINITY };
+  const { signal } = new AbortController();
+  const stopped = await read({ projections: PROJECTIONS, position: 0 }, { ...bounds, signal });
+  if (stopped.kind !== "reached") throw new Error(stopped.kind);
+  print(lineOf(`**${all.events}**`, all));
+};
+
+/** Hands on messages, and counts what is spent until the next ones are asked for: reading is not counted. */
+async function* countedIn(
+  all: Spent,
+  records: AsyncIterable<readonly StoredMessage[]>,
+): AsyncGenerator<readonly StoredMessage[]> {
   let before = { ...all };
-  for await (const messages of readHistoryRecords(records, PROJECTION_RECORDS_PER_COMMIT_MAX)) {
-    for (const { payload } of messages) all.bytes += payload.length;
+  for await (const messages of records) {
     const [start, cpu] = [performance.now(), process.cpuUsage()];
-    const outcome = await evolveGroup({ projections: PROJECTIONS, messages, load: views.load, now: "" });
-    const from = all.events;
-    all.events += messages.length;
-    const result = await views.commit({ views: PROJECTIONS, from, to: all.events, ...outcome });
-    if (result.kind !== "committed" || outcome.deadLetters.length > 0) throw new Error(result.kind);
+    yield messages;
     const used = process.cpuUsage(cpu);
     all.ms += performance.now() - start;
     all.cpuMicroseconds += used.user + used.system;
+    all.events += messages.length;
+    for (const { payload } of messages) all.bytes += payload.length;
     if (all.events - before.events < EVENTS_PER_LINE) continue;
     print(lineOf(`to ${all.events}`, spentSince(before, all)));
     before = { ...all };
   }
-  print(lineOf(`**${all.events}**`, all));
-};
+}
 
-/** Reading the records is not counted. */
 interface Spent {
   events: number;
   bytes: number;
@@ -110,7 +126,9 @@ const figures = (times: readonly number[]): string =>
   [at(times, 0.5), at(times, 0.99), Math.max(...times)].map((ms) => ms.toFixed(1)).join(" | ");
 
 const count = Number(process.argv[2] ?? 1_000_000);
-const [, , , database] = process.argv;
+const [, , , named, database] = process.argv;
+const order = HISTORY_ORDERS.find((each) => each === (named ?? "live"));
+if (order === undefined) throw new Error(`events stand in the log as ${HISTORY_ORDERS.join(" or ")}`);
 const folder = await mkdtemp(join(tmpdir(), "prooftrail-projecting-"));
 try {
   const isUrl = database?.includes("://") === true;
@@ -120,7 +138,7 @@ try {
     path === undefined ? createPostgresViews({ url: String(database) }) : createSqliteViews({ path });
   if (!isThere) {
     const records = join(folder, "records");
-    await writeHistoryRecords(records, count);
+    await writeHistoryRecords(records, count, order);
     await project(views, records);
     await rm(records);
   }

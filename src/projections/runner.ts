@@ -18,7 +18,8 @@ import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { DeadLetter, ViewStore } from "../views/view-store.ts";
-import { createLaneReading, type Lane, type Progress, type Stopped } from "./lane.ts";
+import { createLaneReading, type Stopped } from "./lane.ts";
+import type { Lane, Progress } from "./lane-mover.ts";
 import type { Projection } from "./projection.ts";
 import { isSameLog } from "./view-end.ts";
 

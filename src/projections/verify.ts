@@ -104,6 +104,8 @@ const withTermsTold = (
       if (result.kind === "committed") note(commit.writes);
       return result;
     },
+    // So that every commit is noted.
+    together: undefined,
     revise: async (revision) => {
       const result = await store.revise(revision);
       if (result.kind === "revised") note(revision.writes);

@@ -122,6 +122,8 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     position,
     load: (table, keys) => loadRows(read, table, keys),
     commit,
+    // It writes what changed of a page, not the page.
+    together: undefined,
     revise,
     select: async ({ byTables: { sql, params } }) => {
       const { rows } = await read(inPostgres(sql), params.map(parameterText));

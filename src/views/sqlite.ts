@@ -42,6 +42,7 @@ import {
   revised,
   type Snapshot,
   VIEWS,
+  type ViewCommit,
   type ViewDefinition,
   type ViewRevision,
   type ViewStore,
@@ -74,7 +75,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
 
   const standsAs = ({ table, key, row }: Expectation): boolean => isSameRow(getRow(write, table, key), row);
 
-  const commit = createCommit({ write, transactions, wal, position, standsAs });
+  const commits = createCommits({ write, transactions, wal, position, standsAs });
 
   const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
@@ -97,7 +98,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   return {
     open,
     position,
-    commit,
+    ...commits,
     revise,
     load: createLoad({ read, write, transactions }),
     select: async ({ sql, params }) =>
@@ -121,24 +122,26 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   };
 };
 
-const createCommit =
-  ({ write, transactions, wal, position, standsAs }: CommitParts): ViewStore["commit"] =>
-  async (moving) => {
+const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together"> => {
+  const { write, transactions, wal, position, standsAs } = parts;
+  /** In the transaction that is open. */
+  const move = async (moving: ViewCommit): Promise<CommitResult> => {
     const { views, from, to, writes, deadLetters, expected = [] } = moving;
-    const letters = deadLetters.map(deadLetterWrite);
+    for (const { name, version } of views) {
+      const { changes } = write(MOVE_POSITION).run(to, name, version, from);
+      if (Number(changes) !== 1)
+        return { kind: "superseded", view: name, position: await position(name) } as const;
+    }
+    if (!expected.every(standsAs)) return { kind: "outdated" };
+    await runWrites(write, writes);
+    await runWrites(write, deadLetters.map(deadLetterWrite));
+    return { kind: "committed" };
+  };
+  const inTransaction = async (work: () => Promise<CommitResult>): Promise<CommitResult> => {
     try {
-      const result = await transactions.run<CommitResult>(async () => {
-        for (const { name, version } of views) {
-          const { changes } = write(MOVE_POSITION).run(to, name, version, from);
-          if (Number(changes) !== 1) {
-            const result = { kind: "superseded", view: name, position: await position(name) } as const;
-            return { result, keep: false };
-          }
-        }
-        if (!expected.every(standsAs)) return { result: { kind: "outdated" }, keep: false };
-        await runWrites(write, writes);
-        await runWrites(write, letters);
-        return { result: { kind: "committed" }, keep: true };
+      const result = await transactions.run(async () => {
+        const result = await work();
+        return { result, keep: result.kind === "committed" };
       });
       if (result.kind === "committed") wal.committed();
       return result;
@@ -148,6 +151,12 @@ const createCommit =
       return { kind: "unwritable", detail };
     }
   };
+  const load: ViewStore["load"] = async (table, keys) => rowsOf(write, table, keys);
+  return {
+    commit: (moving) => inTransaction(() => move(moving)),
+    together: (work) => inTransaction(() => work({ load, commit: move })),
+  };
+};
 
 interface CommitParts {
   readonly write: Statements;
@@ -171,9 +180,7 @@ const createLoad = ({
   readonly transactions: Transactions;
 }): ViewStore["load"] => {
   const loadBy = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] =>
-    inOneRead(statements, () =>
-      keys.map((key) => getRow(statements, table, key)).filter((row) => row !== undefined),
-    );
+    inOneRead(statements, () => rowsOf(statements, table, keys));
   // Nothing in it awaits, so no transaction begins meanwhile.
   return async (table, keys) => {
     if (transactions.isOpen) return loadBy(read, table, keys);
@@ -186,6 +193,9 @@ const createLoad = ({
     }
   };
 };
+
+const rowsOf = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] =>
+  keys.map((key) => getRow(statements, table, key)).filter((row) => row !== undefined);
 
 const replaceView = async (
   writer: DatabaseSync,
@@ -249,8 +259,7 @@ const inSnapshot = async <Result>(
           .map(fromStored);
       }
     }
-    const load: Snapshot["load"] = async (table, keys) =>
-      keys.map((key) => getRow(statements, table, key)).filter((row) => row !== undefined);
+    const load: Snapshot["load"] = async (table, keys) => rowsOf(statements, table, keys);
     const visitTerms: Snapshot["visitTerms"] = (index, seen) =>
       inSlices(sqliteTerms(database, index), ({ term, sequence }) => seen(term, sequence));
     return await visit({ position: known ? rowInteger(known, "position") : 0, rows, load, visitTerms });
@@ -266,10 +275,10 @@ const PAGE_CACHE_KIB = 64 * 1024;
 const PAGE_BYTES = 8192;
 
 /**
- * Pages that may wait in the WAL before a commit itself moves them into the file and waits for the disk, 0.4 s or so (measured): 256 MiB. The thread
- * for it (sqlite-wal.ts) seldom leaves more than half of that.
+ * Pages that may wait in the WAL before a commit itself moves them into the file and waits for the disk, 0.4 s or so (measured): 640 MiB. A commit of who is far
+ * behind writes up to 64,000 of them; the thread for it (sqlite-wal.ts) moves these meanwhile.
  */
-const WAL_PAGES_MAX = 32_000;
+const WAL_PAGES_MAX = 80_000;
 
 const connect = (path: string) => {
   const writer = new DatabaseSync(path);

@@ -85,6 +85,10 @@ export interface ViewCommit {
   readonly expected?: readonly Expectation[];
 }
 
+export type Together = (
+  work: (inside: Pick<ViewStore, "load" | "commit">) => Promise<CommitResult>,
+) => Promise<CommitResult>;
+
 /** `row` is undefined where there was none. */
 export interface Expectation {
   readonly table: Table;
@@ -124,6 +128,11 @@ export interface ViewStore extends AsyncDisposable {
   /** The rows with these primary keys, as far as they exist, in any order. */
   load(table: Table, keys: readonly Row[]): Promise<readonly Row[]>;
   commit(commit: ViewCommit): Promise<CommitResult>;
+  /**
+   * Several commits in one transaction, which stands if all of them are committed; then the result is that of the last one. What `work` loads it sees as the ones before
+   * have left it, and nobody else does. Undefined where a database does not gain by it.
+   */
+  readonly together: Together | undefined;
   /** All of it or nothing, and only where every expected row stands as it was read. */
   revise(revision: ViewRevision): Promise<RevisionResult>;
   select(query: TenantQuery): Promise<readonly Row[]>;

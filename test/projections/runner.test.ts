@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
-import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/limits.ts";
+import { PROJECTION_RECORDS_PER_COMMIT_MAX, PROJECTION_RECORDS_PER_GROUP_MAX } from "../../src/limits.ts";
 import type { LogReader, StoredMessage } from "../../src/log/event-log.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
@@ -360,7 +360,7 @@ test("records whose rows somebody changed before they were committed are taken a
 
 test("stopping ends the runner after its running commit, whatever it waits for", async () => {
   await using at = await setUp();
-  const log = createArrayLog(events(1, PROJECTION_RECORDS_PER_COMMIT_MAX * 2));
+  const log = createArrayLog(events(1, PROJECTION_RECORDS_PER_GROUP_MAX * 2));
   let finishCommit = (): void => undefined;
   const mayFinish = new Promise<void>((resolve) => {
     finishCommit = resolve;
@@ -368,6 +368,7 @@ test("stopping ends the runner after its running commit, whatever it waits for",
   let isCommitting = false;
   const views: ViewStore = {
     ...at.views,
+    together: undefined,
     commit: async (commit) => {
       isCommitting = true;
       await mayFinish;
@@ -379,7 +380,7 @@ test("stopping ends the runner after its running commit, whatever it waits for",
   const ended = busy.end();
   finishCommit();
   await ended;
-  expect(await at.views.position("events")).toBe(PROJECTION_RECORDS_PER_COMMIT_MAX);
+  expect(await at.views.position("events")).toBe(PROJECTION_RECORDS_PER_GROUP_MAX);
 
   const retrying = startRunner({
     log: { ...log, lastSequence: () => Promise.reject(new Error("away")) },
@@ -389,7 +390,7 @@ test("stopping ends the runner after its running commit, whatever it waits for",
   await retrying.end();
 
   const idle = startRunner({ log: createArrayLog(events(1, 1000)), views });
-  await until("it waits for records", () => idle.counted.position === PROJECTION_RECORDS_PER_COMMIT_MAX);
+  await until("it waits for records", () => idle.counted.position === PROJECTION_RECORDS_PER_GROUP_MAX);
   await idle.end();
 });
 

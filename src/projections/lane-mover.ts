@@ -1,0 +1,171 @@
+/**
+ * Moves the views of a lane: a group of records is decoded once and committed in one transaction; so are several groups where the database gains by it, and none of
+ * them stands in the way of the others.
+ */
+import { PROJECTION_RECORDS_PER_GROUP_MAX } from "../limits.ts";
+import type { StoredMessage } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
+import type { CommitResult, DeadLetter, ViewCommit, ViewStore } from "../views/view-store.ts";
+import { evolveGroup, type GroupOutcome, refusedLetter } from "./evolve-group.ts";
+import type { Projection } from "./projection.ts";
+import { endWrites } from "./view-end.ts";
+
+export interface Lane {
+  readonly projections: readonly [Projection, ...Projection[]];
+  readonly position: Sequence;
+}
+
+export interface Progress {
+  readonly lane: Lane;
+  readonly position: Sequence;
+  readonly records: number;
+  readonly deadLetters: readonly DeadLetter[];
+}
+
+export interface MoverDependencies {
+  readonly views: ViewStore;
+  readonly clock: () => Date;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+type Superseded = Extract<CommitResult, { kind: "superseded" }>;
+
+export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
+  const { views, clock, onProgress } = dependencies;
+  let { position } = lane;
+
+  /** Those of the first groups where the signal is aborted meanwhile. */
+  const takeAll = async (messages: Messages, signal: AbortSignal): Promise<Superseded | undefined> => {
+    const groups = inGroups(messages);
+    const taken =
+      groups.length > 1 && (await takenTogether(dependencies, { ...lane, position }, groups, signal));
+    if (taken) {
+      if (taken.position > position) moveTo(taken.position, taken.deadLetters);
+      return undefined;
+    }
+    for (const group of groups) {
+      if (signal.aborted) return undefined;
+      const superseded = await take(group);
+      if (superseded) return superseded;
+    }
+    return undefined;
+  };
+
+  const take = async (messages: Messages): Promise<Superseded | undefined> => {
+    const now = clock().toISOString();
+    const { projections } = lane;
+    const outcome = await evolveGroup({ projections, messages, load: views.load, now });
+    const result = await commit(messages, outcome);
+    if (result.kind === "committed") return undefined;
+    if (result.kind === "superseded") return result;
+    if (result.kind === "outdated") return take(messages);
+    const [message, ...others] = messages;
+    if (message && others.length === 0) return refuse(message, result.detail, now);
+    // One record of the group breaks a table, and the database does not say which: one by one it shows.
+    for (const single of messages) {
+      const superseded = await take([single]);
+      if (superseded) return superseded;
+    }
+    return undefined;
+  };
+
+  /**
+   * The database does not say whose table it is either: the one without which the rest can be written. Where there are several, only what takes messages as they are
+   * goes on: a tree without a leaf could never be mended.
+   */
+  const refuse = async (
+    message: StoredMessage,
+    detail: string,
+    now: string,
+  ): Promise<Superseded | undefined> => {
+    const { projections } = lane;
+    const [leader, ...others] = projections;
+    const isTree = ({ takes }: Projection): boolean => takes === "entries";
+    // The leader behind the others, which pass a record over that it has no row of.
+    const tries = [
+      ...[...others.filter((each) => !isTree(each)), leader].map((left) =>
+        projections.filter((each) => each !== left),
+      ),
+      others.filter(isTree),
+      // It is a tree that cannot be written.
+      projections.filter((each) => !isTree(each)),
+      [],
+    ];
+    for (const taking of tries) {
+      const outcome = await evolveGroup({ projections: taking, messages: [message], load: views.load, now });
+      const refused = projections.filter((each) => !taking.includes(each));
+      const letters = refused.map(({ name }) => refusedLetter(name, message, detail, now));
+      const result = await commit([message], {
+        ...outcome,
+        deadLetters: [...outcome.deadLetters, ...letters],
+      });
+      if (result.kind === "committed") return undefined;
+      if (result.kind === "superseded") return result;
+      if (result.kind === "outdated") return take([message]);
+    }
+    throw new Error(`a dead letter cannot be written: ${detail}`);
+  };
+
+  const commit = async (messages: Messages, outcome: GroupOutcome): Promise<CommitResult> => {
+    const commit = commitOf({ ...lane, position }, messages, outcome);
+    const result = await views.commit(commit);
+    if (result.kind === "committed") moveTo(commit.to, outcome.deadLetters);
+    return result;
+  };
+
+  const moveTo = (to: Sequence, deadLetters: readonly DeadLetter[]): void => {
+    const records = to - position;
+    position = to;
+    onProgress({ lane, position, records, deadLetters });
+  };
+
+  return { takeAll, position: (): Sequence => position };
+};
+
+/** Undefined where nothing came of it: a commit for each group shows why. */
+const takenTogether = async (
+  { views, clock }: MoverDependencies,
+  lane: Lane,
+  groups: readonly Messages[],
+  signal: AbortSignal,
+): Promise<Pick<Progress, "position" | "deadLetters"> | undefined> => {
+  const { projections } = lane;
+  let { position } = lane;
+  const deadLetters: DeadLetter[] = [];
+  const result = await views.together?.(async ({ load, commit }) => {
+    // Whether they stand there at all, before anything is worked out.
+    let result = await commit({ ...NOTHING, views: projections, from: position, to: position });
+    for (const messages of groups) {
+      if (result.kind !== "committed" || signal.aborted) break;
+      const outcome = await evolveGroup({ projections, messages, load, now: clock().toISOString() });
+      const moving = commitOf({ projections, position }, messages, outcome);
+      result = await commit(moving);
+      position = moving.to;
+      for (const letter of outcome.deadLetters) deadLetters.push(letter);
+    }
+    return result;
+  });
+  return result?.kind === "committed" ? { position, deadLetters } : undefined;
+};
+
+const NOTHING = { writes: [], deadLetters: [] };
+
+const inGroups = (messages: Messages): readonly Messages[] => {
+  const groups: Messages[] = [];
+  for (let start = 0; start < messages.length; start += PROJECTION_RECORDS_PER_GROUP_MAX)
+    groups.push(messages.slice(start, start + PROJECTION_RECORDS_PER_GROUP_MAX));
+  return groups;
+};
+
+type Messages = readonly StoredMessage[];
+
+const commitOf = (
+  { projections: views, position: from }: Lane,
+  messages: Messages,
+  outcome: GroupOutcome,
+): ViewCommit => {
+  const last = messages.at(-1);
+  const names = views.map(({ name }) => name);
+  const ends = last ? endWrites(names, last) : [];
+  return { views, from, to: last?.sequence ?? from, ...outcome, writes: [...outcome.writes, ...ends] };
+};
