@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { killProjector } from "./kill-projector.ts";
+import { CASES, killProjector } from "./kill-projector.ts";
 
 test("a projector that is killed again and again leaves the views that an undisturbed one makes", async () => {
-  const { kills, rows, differences } = await killProjector(3, 3);
+  const { kills, rows, differences } = await killProjector(3, { seed: 3, cases: CASES });
   expect({ kills, differences }).toEqual({ kills: 3, differences: [] });
   expect(rows).toBeGreaterThan(10_000);
 }, 60_000);

@@ -1,6 +1,6 @@
 /**
  * kill -9 of a projector at random points, while it projects and while it rebuilds a view; then every view is held against one made from the log at
- * once. By hand: `bun test/chaos/kill-projector.ts [kills] [seed]`.
+ * once. By hand: `bun test/chaos/kill-projector.ts [kills] [seed] [cases]`; with 400 cases and more it commits several groups together.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,11 +13,13 @@ import { verifyView } from "../../src/projections/verify.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
 import { createArrayLog } from "../projections/array-log.ts";
 import { createChance } from "../support/histories.ts";
-import { messagesOf } from "./projector-log.ts";
+import { messagesOf, type ProjectorLog } from "./projector-log.ts";
 
 const PROJECTOR = join(import.meta.dir, "projector.ts");
-/** A projector has taken the whole log in about so many milliseconds; it is killed somewhere before. */
-const LIFE_MS_MAX = 900;
+/** Of each asset. */
+export const CASES = 150;
+/** A projector has taken a case of each asset in about so many milliseconds; it is killed somewhere before. */
+const LIFE_MS_PER_CASE = 6;
 
 export interface Killed {
   readonly kills: number;
@@ -27,7 +29,8 @@ export interface Killed {
   readonly differences: readonly { readonly view: string; readonly table: string; readonly key: string }[];
 }
 
-export const killProjector = async (kills: number, seed: number): Promise<Killed> => {
+export const killProjector = async (kills: number, parts: ProjectorLog): Promise<Killed> => {
+  const { seed, cases } = parts;
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-kill-"));
   const chance = createChance(seed);
   try {
@@ -38,21 +41,22 @@ export const killProjector = async (kills: number, seed: number): Promise<Killed
       if (finished > 0 && chance.is(0.3))
         for (const end of ["", "-wal", "-shm"]) await rm(path + end, { force: true });
       const { name } = chance.one(PROJECTIONS);
-      const child = spawn(process.execPath, [PROJECTOR, path, String(seed), chance.is(0.6) ? name : "-"]);
+      const rebuilt = chance.is(0.6) ? name : "-";
+      const child = spawn(process.execPath, [PROJECTOR, path, String(seed), String(cases), rebuilt]);
       const ended = once(child, "exit");
       await once(child.stdout, "data");
-      await Promise.race([delay(chance.below(LIFE_MS_MAX)), ended]);
+      await Promise.race([delay(chance.below(LIFE_MS_PER_CASE * cases)), ended]);
       if (child.exitCode === null) killed++;
       else finished++;
       child.kill("SIGKILL");
       await ended;
     }
-    const last = spawn(process.execPath, [PROJECTOR, path, String(seed), "-"], {
+    const last = spawn(process.execPath, [PROJECTOR, path, String(seed), String(cases), "-"], {
       stdio: ["ignore", "ignore", "inherit"],
     });
     const [code] = await once(last, "exit");
     if (code !== 0) throw new Error(`the last projector ended with ${code}`);
-    return { kills: killed, finished, ...(await heldAgainstTheLog(path, folder, seed)) };
+    return { kills: killed, finished, ...(await heldAgainstTheLog(path, folder, parts)) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -61,10 +65,10 @@ export const killProjector = async (kills: number, seed: number): Promise<Killed
 const heldAgainstTheLog = async (
   path: string,
   folder: string,
-  seed: number,
+  parts: ProjectorLog,
 ): Promise<Pick<Killed, "rows" | "differences">> => {
   await using live = createSqliteViews({ path });
-  const log = createArrayLog(messagesOf(seed));
+  const log = createArrayLog(messagesOf(parts));
   let rows = 0;
   const differences: Killed["differences"][number][] = [];
   for (const projection of PROJECTIONS) {
@@ -79,8 +83,8 @@ const heldAgainstTheLog = async (
 };
 
 if (import.meta.main) {
-  const [kills = "50", seed = "1"] = process.argv.slice(2);
-  const killed = await killProjector(Number(kills), Number(seed));
+  const [kills = "50", seed = "1", cases = CASES] = process.argv.slice(2);
+  const killed = await killProjector(Number(kills), { seed: Number(seed), cases: Number(cases) });
   process.stdout.write(`${JSON.stringify(killed, undefined, 2)}\n`);
   process.exitCode = killed.differences.length === 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/** A projector to be killed: `bun test/chaos/projector.ts <views.sqlite> <seed> <rebuilt view or ->`. Ends when all views stand at the end of the log. */
+/** A projector to be killed: `bun test/chaos/projector.ts <views.sqlite> <seed> <cases> <rebuilt view or ->`. Ends when all views stand at the end of the log. */
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createRunner } from "../../src/projections/runner.ts";
@@ -8,8 +8,8 @@ import { silentLogger } from "../support/broker.ts";
 import { until } from "../support/until.ts";
 import { messagesOf } from "./projector-log.ts";
 
-const [path = "", seed = "1", rebuilt = "-"] = process.argv.slice(2);
-const messages = messagesOf(Number(seed));
+const [path = "", seed = "1", cases = "", rebuilt = "-"] = process.argv.slice(2);
+const messages = messagesOf({ seed: Number(seed), cases: Number(cases) });
 const log = createArrayLog(messages);
 const clock = (): Date => new Date("2026-11-20T12:00:00Z");
 await using views = createSqliteViews({ path });
