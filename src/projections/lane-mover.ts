@@ -40,7 +40,7 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
     const taken =
       groups.length > 1 && (await takenTogether(dependencies, { ...lane, position }, groups, signal));
     if (taken) {
-      if (taken.position > position) moveTo(taken.position, taken.deadLetters);
+      moveTo(taken.position, taken.deadLetters);
       return undefined;
     }
     for (const group of groups) {
@@ -122,7 +122,10 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
   return { takeAll, position: (): Sequence => position };
 };
 
-/** Undefined where nothing came of it: a commit for each group shows why. */
+/**
+ * Undefined where nothing came of it: a commit for each group shows why. The first one is worked out before the transaction begins, so that between two of them
+ * another process finds the database free.
+ */
 const takenTogether = async (
   { views, clock }: MoverDependencies,
   lane: Lane,
@@ -130,25 +133,25 @@ const takenTogether = async (
   signal: AbortSignal,
 ): Promise<Pick<Progress, "position" | "deadLetters"> | undefined> => {
   const { projections } = lane;
-  let { position } = lane;
-  const deadLetters: DeadLetter[] = [];
-  const result = await views.together?.(async ({ load, commit }) => {
-    // Whether they stand there at all, before anything is worked out.
-    let result = await commit({ ...NOTHING, views: projections, from: position, to: position });
-    for (const messages of groups) {
+  const [first, ...others] = groups;
+  if (!views.together || !first) return undefined;
+  const outcomeOf = (messages: Messages, load: ViewStore["load"]): Promise<GroupOutcome> =>
+    evolveGroup({ projections, messages, load, now: clock().toISOString() });
+  let moving = commitOf(lane, first, await outcomeOf(first, views.load));
+  const deadLetters = [...moving.deadLetters];
+  const { kind } = await views.together(async ({ load, commit }) => {
+    let result = await commit(moving);
+    for (const messages of others) {
       if (result.kind !== "committed" || signal.aborted) break;
-      const outcome = await evolveGroup({ projections, messages, load, now: clock().toISOString() });
-      const moving = commitOf({ projections, position }, messages, outcome);
+      const outcome = await outcomeOf(messages, load);
+      moving = commitOf({ projections, position: moving.to }, messages, outcome);
       result = await commit(moving);
-      position = moving.to;
       for (const letter of outcome.deadLetters) deadLetters.push(letter);
     }
     return result;
   });
-  return result?.kind === "committed" ? { position, deadLetters } : undefined;
+  return kind === "committed" ? { position: moving.to, deadLetters } : undefined;
 };
-
-const NOTHING = { writes: [], deadLetters: [] };
 
 const inGroups = (messages: Messages): readonly Messages[] => {
   const groups: Messages[] = [];
