@@ -12,7 +12,7 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "nats";
 import { createSqliteViews } from "../src/views/sqlite.ts";
-import { CALM, makeHistory } from "../test/support/histories.ts";
+import { CALM, type HistoryEvent, makeHistory } from "../test/support/histories.ts";
 import { cpuMicroseconds, root, type Subject, startSubject } from "./subject.ts";
 
 const EVENTS_PER_HISTORY = 50_000;
@@ -27,14 +27,19 @@ const [rate, seconds, how, batchEvents] = [
   Number(process.argv[5] ?? 100),
 ];
 
-/** Bodies of batches, made before the clock runs. */
+/** Bodies of batches, made before the clock runs: of histories side by side, in the order of their times. */
 const makeBodies = (count: number): readonly string[] => {
-  const bodies: string[] = [];
-  for (let seed = 1; bodies.length < count; seed++) {
-    const { events } = makeHistory({ seed, assets: 20, cases: EVENTS_PER_HISTORY / 20 / 1.9, shares: CALM });
-    for (let start = 0; start + batchEvents <= events.length && bodies.length < count; start += batchEvents)
-      bodies.push(JSON.stringify({ events: events.slice(start, start + batchEvents) }));
+  const events: { readonly event: HistoryEvent; readonly at: number }[] = [];
+  for (let seed = 1; events.length < count * batchEvents; seed++) {
+    const history = makeHistory({ seed, assets: 20, cases: EVENTS_PER_HISTORY / 20 / 1.9, shares: CALM });
+    for (const event of history.events) events.push({ event, at: Date.parse(event.timestamp) });
   }
+  events.sort((one, other) => one.at - other.at);
+  const bodies: string[] = [];
+  for (let start = 0; bodies.length < count; start += batchEvents)
+    bodies.push(
+      JSON.stringify({ events: events.slice(start, start + batchEvents).map(({ event }) => event) }),
+    );
   return bodies;
 };
 
