@@ -7,7 +7,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import type { StoredMessage } from "../src/log/event-log.ts";
 import { encodeRecord } from "../src/log/record.ts";
-import { CALM, makeHistory } from "../test/support/histories.ts";
+import { CALM, type HistoryEvent, makeHistory } from "../test/support/histories.ts";
 
 export const TENANT = "acme";
 export const EVENTS_PER_HISTORY = 50_000;
@@ -27,16 +27,20 @@ const EVENTS_PER_CASE = 1.9;
 const LENGTH_BYTES = 4;
 const READ_BYTES = 4 * 1024 * 1024;
 
+/** Some EVENTS_PER_HISTORY of them, of ASSETS assets. */
+export const historyEvents = (seed: number): readonly HistoryEvent[] => {
+  const cases = Math.ceil(EVENTS_PER_HISTORY / ASSETS / EVENTS_PER_CASE);
+  return makeHistory({ seed, assets: ASSETS, cases, shares: CALM }).events;
+};
+
 /** One history after another; gives when each event happened, in milliseconds since 1970, and where its record begins. */
 const writeImported = async (file: FileHandle, count: number) => {
   const times = new Float64Array(count);
   const starts = new Float64Array(count + 1);
   let written = 0;
   for (let seed = 1; written < count; seed++) {
-    const cases = Math.ceil(EVENTS_PER_HISTORY / ASSETS / EVENTS_PER_CASE);
-    const { events } = makeHistory({ seed, assets: ASSETS, cases, shares: CALM });
     const parts: Buffer[] = [];
-    for (const event of events.slice(0, count - written)) {
+    for (const event of historyEvents(seed).slice(0, count - written)) {
       const [length, record] = lengthAndRecord(event);
       parts.push(length, record);
       times[written] = Date.parse(event.timestamp);

@@ -12,10 +12,10 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "nats";
 import { createSqliteViews } from "../src/views/sqlite.ts";
-import { CALM, type HistoryEvent, makeHistory } from "../test/support/histories.ts";
+import type { HistoryEvent } from "../test/support/histories.ts";
+import { historyEvents } from "./history-records.ts";
 import { cpuMicroseconds, root, type Subject, startSubject } from "./subject.ts";
 
-const EVENTS_PER_HISTORY = 50_000;
 const LOOK_MS = 50;
 /** A program that has just started compiles what it runs most. What it has left undone by then would be there for long at the full rate. */
 const WARM_UP = { seconds: 10, rateShare: 0.5 };
@@ -30,10 +30,8 @@ const [rate, seconds, how, batchEvents] = [
 /** Bodies of batches, made before the clock runs: of histories side by side, in the order of their times. */
 const makeBodies = (count: number): readonly string[] => {
   const events: { readonly event: HistoryEvent; readonly at: number }[] = [];
-  for (let seed = 1; events.length < count * batchEvents; seed++) {
-    const history = makeHistory({ seed, assets: 20, cases: EVENTS_PER_HISTORY / 20 / 1.9, shares: CALM });
-    for (const event of history.events) events.push({ event, at: Date.parse(event.timestamp) });
-  }
+  for (let seed = 1; events.length < count * batchEvents; seed++)
+    for (const event of historyEvents(seed)) events.push({ event, at: Date.parse(event.timestamp) });
   events.sort((one, other) => one.at - other.at);
   const bodies: string[] = [];
   for (let start = 0; bodies.length < count; start += batchEvents)

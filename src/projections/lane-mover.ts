@@ -37,12 +37,13 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
   /** Those of the first groups where the signal is aborted meanwhile. */
   const takeAll = async (messages: Messages, signal: AbortSignal): Promise<Superseded | undefined> => {
     const groups = inGroups(messages);
-    const taken =
-      groups.length > 1 && (await takenTogether(dependencies, { ...lane, position }, groups, signal));
-    if (taken) {
-      moveTo(taken.position, taken.deadLetters);
+    const together = await takeTogether(dependencies, { ...lane, position }, groups, signal);
+    if (together?.result.kind === "superseded") return together.result;
+    if (together?.result.kind === "committed") {
+      moveTo(together.position, together.deadLetters);
       return undefined;
     }
+    // A commit for each shows which of them cannot stand.
     for (const group of groups) {
       if (signal.aborted) return undefined;
       const superseded = await take(group);
@@ -123,23 +124,23 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
 };
 
 /**
- * Undefined where nothing came of it: a commit for each group shows why. The first one is worked out before the transaction begins, so that between two of them
- * another process finds the database free.
+ * Undefined where there is nothing to be taken together. The first group is worked out before the transaction begins, so that between two of them another process finds
+ * the database free.
  */
-const takenTogether = async (
+const takeTogether = async (
   { views, clock }: MoverDependencies,
   lane: Lane,
   groups: readonly Messages[],
   signal: AbortSignal,
-): Promise<Pick<Progress, "position" | "deadLetters"> | undefined> => {
+): Promise<(Pick<Progress, "position" | "deadLetters"> & { readonly result: CommitResult }) | undefined> => {
   const { projections } = lane;
   const [first, ...others] = groups;
-  if (!views.together || !first) return undefined;
+  if (!views.together || !first || others.length === 0) return undefined;
   const outcomeOf = (messages: Messages, load: ViewStore["load"]): Promise<GroupOutcome> =>
     evolveGroup({ projections, messages, load, now: clock().toISOString() });
   let moving = commitOf(lane, first, await outcomeOf(first, views.load));
   const deadLetters = [...moving.deadLetters];
-  const { kind } = await views.together(async ({ load, commit }) => {
+  const result = await views.together(async ({ load, commit }) => {
     let result = await commit(moving);
     for (const messages of others) {
       if (result.kind !== "committed" || signal.aborted) break;
@@ -150,7 +151,7 @@ const takenTogether = async (
     }
     return result;
   });
-  return kind === "committed" ? { position: moving.to, deadLetters } : undefined;
+  return { result, position: moving.to, deadLetters };
 };
 
 const inGroups = (messages: Messages): readonly Messages[] => {

@@ -129,8 +129,7 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
     const { views, from, to, writes, deadLetters, expected = [] } = moving;
     for (const { name, version } of views) {
       const { changes } = write(MOVE_POSITION).run(to, name, version, from);
-      if (Number(changes) !== 1)
-        return { kind: "superseded", view: name, position: await position(name) } as const;
+      if (Number(changes) !== 1) return { kind: "superseded", view: name, position: await position(name) };
     }
     if (!expected.every(standsAs)) return { kind: "outdated" };
     await runWrites(write, writes);

@@ -166,3 +166,20 @@ test("who is stopped ends with the group at work, and keeps it", async () => {
   expect(progress).toEqual([{ position: group, records: group }]);
   expect(await at.store.position("events")).toBe(group);
 });
+
+test("who is superseded works nothing out a second time", async () => {
+  await using at = await setUp();
+  await at.store.commit(commitOf(0, LAST));
+  let workedOut = 0;
+  const counting: RecordProjection = {
+    ...eventsProjection,
+    evolve: (states, records) => {
+      workedOut += records.length;
+      return eventsProjection.evolve(states, records);
+    },
+  };
+  const { stopped, progress } = await read({ views: at.store }, counting);
+  expect(stopped).toEqual({ kind: "superseded", projection: "events" });
+  expect(progress).toEqual([]);
+  expect(workedOut).toBe(PROJECTION_RECORDS_PER_GROUP_MAX);
+});

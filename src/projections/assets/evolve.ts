@@ -83,8 +83,8 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
       const row = rowOf(tenant, assetId, asset);
       grown.set(row, asset);
       writes.push({ kind: "upsert", table: ASSETS, row });
-      for (const row of dutiesOf(tenant, assetId, asset))
-        writes.push({ kind: "upsert", table: ASSET_DUTIES, row });
+      for (const duty of dutiesOf(tenant, assetId, asset))
+        writes.push({ kind: "upsert", table: ASSET_DUTIES, row: duty });
     }
   return writes;
 };
