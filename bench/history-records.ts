@@ -22,6 +22,8 @@ export type HistoryOrder = (typeof HISTORY_ORDERS)[number];
 const SUBJECT = `audit.${TENANT}.system.decision.automated_decision_made`;
 /** A CALM case has about so many events. */
 const EVENTS_PER_CASE = 1.9;
+/** Most persons have a few decisions each. */
+const PERSONS = 10_000;
 
 /** Before each record stands its length: big-endian, as Buffer writes it. */
 const LENGTH_BYTES = 4;
@@ -30,7 +32,7 @@ const READ_BYTES = 4 * 1024 * 1024;
 /** Some EVENTS_PER_HISTORY of them, of ASSETS assets. */
 export const historyEvents = (seed: number): readonly HistoryEvent[] => {
   const cases = Math.ceil(EVENTS_PER_HISTORY / ASSETS / EVENTS_PER_CASE);
-  return makeHistory({ seed, assets: ASSETS, cases, shares: CALM }).events;
+  return makeHistory({ seed, assets: ASSETS, cases, persons: PERSONS, shares: CALM }).events;
 };
 
 /** One history after another; gives when each event happened, in milliseconds since 1970, and where its record begins. */

@@ -181,7 +181,7 @@ export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
  * Records that one projection evolves at a time, and how long projections may go on before requests have a turn. What a case or an asset is told by
  * several records of a step is worked out once; the dearest projection takes some 10 ms for a step (measured).
  */
-export const EVOLVE_RECORDS_PER_STEP = 500;
+export const EVOLVE_RECORDS_PER_STEP = 2000;
 export const EVOLVE_MS_PER_TURN = 4;
 /** A duty that falls due within so many days is due soon. */
 export const DUE_SOON_DAYS = 7;

@@ -27,6 +27,8 @@ interface Place {
   row: Row | undefined;
   /** What has to be written for it. */
   write: RowWrite | undefined;
+  /** Where that is a sum: the row of `write`, which nobody else has, so that more is added in place. */
+  sum: Record<string, Value> | undefined;
 }
 
 interface TablePlaces {
@@ -120,7 +122,13 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
   };
 };
 
-const newPlace = (): Place => ({ below: undefined, isKnown: false, row: undefined, write: undefined });
+const newPlace = (): Place => ({
+  below: undefined,
+  isKnown: false,
+  row: undefined,
+  write: undefined,
+  sum: undefined,
+});
 
 const newPlaceBelow = (place: Place, value: Value): Place => {
   const made = newPlace();
@@ -146,6 +154,10 @@ const newFirst = (places: readonly Place[]): readonly RowWrite[] => {
 const isTextWrite = (write: Write): write is TextWrite => write.kind === "index" || write.kind === "unindex";
 
 const put = (place: Place, write: RowWrite): void => {
+  if (write.kind === "add" && place.write?.kind === "add") {
+    addTo(place, place.write, write);
+    return;
+  }
   // What was looked for in vain is new.
   const isNew = write.kind === "upsert" && place.isKnown && !place.row && !place.write;
   place.write = isNew ? { kind: "insert", table: write.table, row: write.row } : merged(place.write, write);
@@ -155,8 +167,6 @@ const put = (place: Place, write: RowWrite): void => {
 };
 
 const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {
-  if (before?.kind === "add" && write.kind === "add")
-    return { ...write, row: sum(write.table, before.row, write.row) };
   if (write.kind === "upsert" && write.indexed === "same" && before && !isSame(before))
     return merged(before, { kind: "upsert", table: write.table, row: write.row });
   if (write.kind !== "upsert" || before === undefined) return write;
@@ -170,11 +180,18 @@ const isLikelyNew = (write: RowWrite): boolean => write.kind === "upsert" && wri
 
 const isSame = (write: RowWrite): boolean => write.kind === "upsert" && write.indexed === "same";
 
-const sum = (table: Table, one: Row, other: Row): Row => {
-  const row: Record<string, Value> = { ...one };
-  for (const name in other) {
-    if (other[name] === 0 || table.primaryKey.includes(name)) continue;
-    row[name] = rowInteger(one, name) + rowInteger(other, name);
+const addTo = (
+  place: Place,
+  before: RowWrite & { kind: "add" },
+  { table, row }: RowWrite & { kind: "add" },
+): void => {
+  const { sum = { ...before.row } } = place;
+  if (place.sum === undefined) {
+    place.sum = sum;
+    place.write = { kind: "add", table, row: sum };
   }
-  return row;
+  for (const name in row) {
+    if (row[name] === 0 || table.primaryKey.includes(name)) continue;
+    sum[name] = rowInteger(sum, name) + rowInteger(row, name);
+  }
 };

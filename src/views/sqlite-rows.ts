@@ -1,6 +1,6 @@
 /** Single rows, read and written through one SQLite connection. */
 import { inSlices } from "./in-slices.ts";
-import { INSERTS_PER_STATEMENT, rowSql } from "./sql.ts";
+import { INSERTS_PER_STATEMENT, KEYS_PER_SELECT, rowSql } from "./sql.ts";
 import { constraintMessage, type Statements } from "./sqlite-connection.ts";
 import { sqliteTermsBytes } from "./sqlite-terms.ts";
 import { fromStored, toStored } from "./stored-rows.ts";
@@ -97,4 +97,54 @@ const runTextWrite = (statements: Statements, write: TextWrite): void => {
 export const getRow = (statements: Statements, table: Table, key: Row): Row | undefined => {
   const found = statements(rowSql(table).select).get(...storedKey(table, key));
   return found && fromStored(found);
+};
+
+/** Those that are there, in any order. */
+export const getRows = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] => {
+  const found: Row[] = [];
+  const getOne = (key: readonly Value[]): void => {
+    const row = statements(rowSql(table).select).get(...key);
+    if (row) found.push(fromStored(row));
+  };
+  for (const { shared, lasts } of keysByShared(table, keys)) {
+    // Side by side in the tree: what lies above two of them is in the processor's cache for the second one.
+    lasts.sort();
+    let index = 0;
+    for (; index + KEYS_PER_SELECT <= lasts.length; index += KEYS_PER_SELECT) {
+      const some = lasts.slice(index, index + KEYS_PER_SELECT);
+      for (const row of statements(rowSql(table).selects).all(...shared, ...some))
+        found.push(fromStored(row));
+    }
+    for (const last of lasts.slice(index)) getOne([...shared, last]);
+  }
+  return found;
+};
+
+/** Keys that differ in their last column alone. */
+interface Keys {
+  readonly shared: readonly Value[];
+  readonly lasts: Value[];
+}
+
+const keysByShared = (table: Table, keys: readonly Row[]): Iterable<Keys> => {
+  const found = new Map<string, Keys>();
+  let before: Keys | undefined;
+  for (const key of keys) {
+    const shared = storedKey(table, key);
+    const last = shared.pop() ?? null;
+    // Most keys are of one tenant.
+    if (before === undefined || !isSame(shared, before.shared)) {
+      // Values that are stored hold no U+0000.
+      const name = shared.join("\0");
+      before = found.get(name) ?? { shared, lasts: [] };
+      found.set(name, before);
+    }
+    before.lasts.push(last);
+  }
+  return found.values();
+};
+
+const isSame = (one: readonly Value[], other: readonly Value[]): boolean => {
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
+  return true;
 };

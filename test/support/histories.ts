@@ -3,6 +3,8 @@
  * come from what the generator itself decided to let happen and from arithmetic of its own, never from the code under test.
  */
 
+import { createHash } from "node:crypto";
+
 /** Beside the types that are always admitted, histories have this one: a service needs it in EXTRA_EVENT_TYPES. */
 export const HEARTBEAT = "sdk.heartbeat";
 
@@ -218,6 +220,8 @@ export interface Shares {
   readonly answer: number;
   /** Of assets that hire, which needs audits, and that name their outcomes by a hash. */
   readonly audited: number;
+  /** Of cases, those whose person is the hash of an empty text, as of SDKs that were handed none. */
+  readonly nobody: number;
 }
 
 /** Much goes on: every rule is met often. */
@@ -228,6 +232,7 @@ const EVENTFUL: Shares = {
   objection: 0.4,
   answer: 0.7,
   audited: 0.7,
+  nobody: 0,
 };
 /** As in a product at work: nearly all decisions stand without a word. */
 export const CALM: Shares = {
@@ -237,6 +242,7 @@ export const CALM: Shares = {
   objection: 0.01,
   answer: 0,
   audited: 0,
+  nobody: 0.01,
 };
 
 export interface HistoryOptions {
@@ -245,6 +251,8 @@ export interface HistoryOptions {
   readonly assets: number;
   /** Cases per asset. */
   readonly cases: number;
+  /** Whom they are about, of all assets; ten unless told. */
+  readonly persons?: number;
   /** First day, UTC. */
   readonly start?: string;
   /** When it is read: what is late then depends on it. */
@@ -330,6 +338,8 @@ interface World {
   readonly chance: Chance;
   /** For what nothing else follows from, so that it does not change the rest of a history. */
   readonly aside: Chance;
+  /** Whom the next case is about. */
+  readonly nextSubject: () => string;
   readonly now: number;
   readonly shares: Shares;
   readonly prefix: string;
@@ -372,6 +382,7 @@ export const makeHistory = ({
   seed,
   assets: assetCount,
   cases,
+  persons = 10,
   start = "2026-08-10T00:00:00Z",
   shares = EVENTFUL,
   now = new Date(),
@@ -379,6 +390,7 @@ export const makeHistory = ({
   const world: World = {
     chance: createChance(seed),
     aside: createChance(seed + 1_000_000),
+    nextSubject: subjectsOf(seed, persons, shares),
     now: now.getTime(),
     shares,
     prefix: `${seed}`,
@@ -721,12 +733,18 @@ const duty = (
   count(world, asset, law, known.duty, status);
 };
 
+const subjectsOf = (seed: number, persons: number, { nobody }: Shares): (() => string) => {
+  const chance = createChance(seed + 2_000_000);
+  const hashOf = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  return () => hashOf(chance.is(nobody) ? "" : `${seed}:${chance.below(persons)}`);
+};
+
 /** One person, one decision, and what follows from it. */
 const liveCase = (world: World, asset: Asset, number: number, begin: number): void => {
   const { chance } = world;
   const decisionId = `dec_${asset.id}_${number}`;
   const correlation = `case_${asset.id}_${number}`;
-  const subject = `sha256:${(number % 10).toString().repeat(64)}`;
+  const subject = world.nextSubject();
   const byCorrelation = { correlation_id: correlation, subject_hash: subject };
   const byDecision = { subject_hash: subject, metadata: { decision_id: decisionId } };
   const at = begin + 2 * DAY_MS + chance.below(180 * 24) * HOUR_MS + chance.below(HOUR_MS);

@@ -94,29 +94,36 @@ const differs = (row: Row, other: Row, names: readonly string[]): boolean =>
 
 /** Rows that count: what a case gave before is taken away, what it gives now is added. */
 const countChanges = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
-  const counts = Object.keys(table.columns).filter((name) => !table.primaryKey.includes(name));
-  const changes = createByKey<Record<string, Value>>(table);
-  const countOf = (row: Row): Record<string, Value> => {
-    const known = changes.get(row);
-    if (known) return known;
-    const change = { ...row };
-    for (const name of counts) change[name] = 0;
-    changes.set(row, change);
-    return change;
-  };
+  const names = Object.keys(table.columns).filter((name) => !table.primaryKey.includes(name));
+  const changes = createByKey<CountChange>(table);
   const count = (rows: readonly Row[], sign: 1 | -1): void => {
     for (const row of rows) {
-      const change = countOf(row);
-      for (const name of counts) {
-        const counted = rowInteger(row, name);
-        if (counted !== 0) change[name] = rowInteger(change, name) + sign * counted;
+      let change = changes.get(row);
+      if (change === undefined) {
+        change = { row, counts: names.map(() => 0) };
+        changes.set(row, change);
       }
+      const { counts } = change;
+      let index = 0;
+      for (const name of names) counts[index] = (counts[index++] ?? 0) + sign * rowInteger(row, name);
     }
   };
   count(before, -1);
   count(now, 1);
   return changes
     .all()
-    .filter((row) => counts.some((name) => row[name] !== 0))
-    .map((row) => ({ kind: "add", table, row }));
+    .filter(({ counts }) => counts.some((counted) => counted !== 0))
+    .map(({ row, counts }) => {
+      const change: Record<string, Value> = { ...row };
+      for (const [index, name] of names.entries()) change[name] = counts[index] ?? 0;
+      return { kind: "add", table, row: change };
+    });
 };
+
+/** Of one key. */
+interface CountChange {
+  /** One that has the key. */
+  readonly row: Row;
+  /** In the order of the columns that count. */
+  readonly counts: number[];
+}

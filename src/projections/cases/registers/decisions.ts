@@ -36,14 +36,14 @@ export const DECISIONS = {
     /** JSON array of steps that are not in the log. */
     missing: TEXT,
   },
-  primaryKey: ["tenant", "decision_id"],
+  // Nobody looks for one by its id here: a decision is found by the names of its case.
+  primaryKey: ["tenant", "at", "decision_id"],
+  isInKeyOrder: true,
   indexes: [
-    ["tenant", "at", "decision_id"],
     ["tenant", "outcome", "at", "decision_id"],
     ["tenant", "asset_id", "at", "decision_id"],
-    ["tenant", "subject_hash", "at", "decision_id"],
-    // A person may have half a million decisions, and so may an asset: who asks for both reads those of both only.
-    ["tenant", "asset_id", "subject_hash", "at", "decision_id"],
+    // A person has few decisions: who asks for an asset too is told by the index which of them it made. An index of both would be one more that is written all over.
+    ["tenant", "subject_hash", "at", "decision_id", "asset_id"],
   ],
 } as const satisfies Table;
 

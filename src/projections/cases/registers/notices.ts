@@ -26,11 +26,9 @@ export const NOTICES = {
     dismissed_at: NULLABLE_TEXT,
     acknowledged_at: NULLABLE_TEXT,
   },
-  primaryKey: ["tenant", "notice_id"],
-  indexes: [
-    ["tenant", "at", "notice_id"],
-    ["tenant", "asset_id", "at", "notice_id"],
-  ],
+  primaryKey: ["tenant", "at", "notice_id"],
+  isInKeyOrder: true,
+  indexes: [["tenant", "asset_id", "at", "notice_id"]],
 } as const satisfies Table;
 
 const rowOf = (tenant: string, notice: Notice): RowOf<typeof NOTICES> | undefined => {
