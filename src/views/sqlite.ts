@@ -312,8 +312,7 @@ const makeTable = (database: DatabaseSync, table: Table): void => {
   const isKeyAndCounts = Object.entries(table.columns).every(
     ([name, { type }]) => type === "integer" || table.primaryKey.includes(name),
   );
-  const isInKeyOrder = isKeyAndCounts || table.isInKeyOrder === true;
-  for (const sql of [isInKeyOrder ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
+  for (const sql of [isKeyAndCounts ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
 };
 
 const dropView = (database: DatabaseSync, view: Row): void => {

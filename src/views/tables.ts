@@ -21,11 +21,6 @@ export interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly primaryKey: readonly string[];
-  /**
-   * New rows mostly come behind all others in the order of the key, so SQLite keeps the rows themselves in it: an index less to write, and none whose
-   * pages are all over the file. For rows of a twentieth of a page or so (sqlite.org/withoutrowid.html).
-   */
-  readonly isInKeyOrder?: true;
   /** The columns of each index. Of two that serve a list the later one is read (tenant-query.ts), so the more selective one comes later. */
   readonly indexes: readonly (readonly string[])[];
   /** Made only where text indexes hold no times (periods.ts): ranges of time are looked up in these. */

@@ -62,23 +62,19 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
     ].join(" "),
     params: [...read.flatMap(({ params }) => params), rowsMax],
   });
-  const { read, passedOver } = columnsOfIndex(parts);
-  const textsOf = (names: readonly string[]) => names.map((name) => `${columnIn(source, name)} = ?`);
-  const [readTexts, passedTexts] = [textsOf(read), textsOf(passedOver)];
-  const inSqlite = clauses.map((clause) => {
-    if (readTexts.includes(clause.text)) return { ...clause, text: `unlikely(${clause.text})` };
-    return passedTexts.includes(clause.text) ? { ...clause, text: `+${clause.text}` } : clause;
-  });
+  const passed = passedOver(parts).map((name) => `${columnIn(source, name)} = ?`);
+  const inSqlite = clauses.map((clause) =>
+    passed.includes(clause.text) ? { ...clause, text: `+${clause.text}` } : clause,
+  );
   return { [BUILT]: true, ...reading(inSqlite), byTables: reading(clauses) };
 };
 
 /**
- * Columns that have one value, those by whose index the list is read and the others. It is read by the last index that begins with such columns and then has the
+ * Columns by whose index the list is not read, though they have one value: it is read by the last index that begins with such columns and then has the
  * order of the list; so a table names the index that leaves the fewest rows last. SQLite knows nothing of the values and would take the narrowest
- * index, or the rows themselves where they stand in the order of the list (measured with 3.54): a plus keeps it from the others, and `unlikely` leads it to this one
- * (sqlite.org/lang_corefunc.html). PostgreSQL has statistics.
+ * index (measured with 3.54); a plus keeps it from that. PostgreSQL has statistics.
  */
-const columnsOfIndex = ({
+const passedOver = ({
   table,
   where,
   orderBy,
@@ -86,7 +82,7 @@ const columnsOfIndex = ({
   readonly table: Table;
   readonly where: readonly Condition[];
   readonly orderBy: readonly string[];
-}): { readonly read: readonly string[]; readonly passedOver: readonly string[] } => {
+}): readonly string[] => {
   const equal = where.flatMap((condition) => (condition.kind === "equals" ? [condition.column] : []));
   const order = orderBy.filter((name) => !equal.includes(name));
   const beginnings = table.indexes.flatMap(([, ...columns]) => {
@@ -95,9 +91,7 @@ const columnsOfIndex = ({
     return end > 0 && isInOrder ? [columns.slice(0, end)] : [];
   });
   const read = beginnings.at(-1);
-  return read === undefined
-    ? { read: [], passedOver: [] }
-    : { read, passedOver: equal.filter((name) => !read.includes(name)) };
+  return read === undefined ? [] : equal.filter((name) => !read.includes(name));
 };
 
 export interface TotalsParts<Described extends Table> {

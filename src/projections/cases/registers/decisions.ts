@@ -36,13 +36,12 @@ export const DECISIONS = {
     /** JSON array of steps that are not in the log. */
     missing: TEXT,
   },
-  // Nobody looks for one by its id here: a decision is found by the names of its case.
+  // Nobody looks for one by its id here: a decision is found by the names of its case. So the key is the order of the list, which is that of nearly all arrivals.
   primaryKey: ["tenant", "at", "decision_id"],
-  isInKeyOrder: true,
   indexes: [
     ["tenant", "outcome", "at", "decision_id"],
     ["tenant", "asset_id", "at", "decision_id"],
-    // A person has few decisions: who asks for an asset too is told by the index which of them it made. An index of both would be one more that is written all over.
+    // A person has few decisions, and of one who has very many the index itself tells the asset. One of asset and person would be written all over the file too.
     ["tenant", "subject_hash", "at", "decision_id", "asset_id"],
   ],
 } as const satisfies Table;

@@ -27,7 +27,6 @@ export const NOTICES = {
     acknowledged_at: NULLABLE_TEXT,
   },
   primaryKey: ["tenant", "at", "notice_id"],
-  isInKeyOrder: true,
   indexes: [["tenant", "asset_id", "at", "notice_id"]],
 } as const satisfies Table;
 
