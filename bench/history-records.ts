@@ -7,6 +7,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import type { StoredMessage } from "../src/log/event-log.ts";
 import { encodeRecord } from "../src/log/record.ts";
+import { uuid7 } from "../src/sdk/uuid.ts";
 import { CALM, type HistoryEvent, makeHistory } from "../test/support/histories.ts";
 
 export const TENANT = "acme";
@@ -32,7 +33,20 @@ const READ_BYTES = 4 * 1024 * 1024;
 /** Some EVENTS_PER_HISTORY of them, of ASSETS assets. */
 export const historyEvents = (seed: number): readonly HistoryEvent[] => {
   const cases = Math.ceil(EVENTS_PER_HISTORY / ASSETS / EVENTS_PER_CASE);
-  return makeHistory({ seed, assets: ASSETS, cases, persons: PERSONS, shares: CALM }).events;
+  return withSdkIds(makeHistory({ seed, assets: ASSETS, cases, persons: PERSONS, shares: CALM }).events);
+};
+
+/** Events and correlations have the ids that the SDK gives them where nobody else does: UUIDv7, of their time. All other ids are a system's own. */
+const withSdkIds = (events: readonly HistoryEvent[]): readonly HistoryEvent[] => {
+  const correlations = new Map<unknown, string>();
+  return events.map((event) => {
+    const at = Date.parse(event.timestamp);
+    const { correlation_id: name } = event;
+    if (name === undefined) return { ...event, event_id: uuid7(at) };
+    const correlation = correlations.get(name) ?? uuid7(at);
+    correlations.set(name, correlation);
+    return { ...event, event_id: uuid7(at), correlation_id: correlation };
+  });
 };
 
 /** One history after another; gives when each event happened, in milliseconds since 1970, and where its record begins. */
