@@ -36,18 +36,9 @@ export const historyEvents = (seed: number): readonly HistoryEvent[] => {
   return withSdkIds(makeHistory({ seed, assets: ASSETS, cases, persons: PERSONS, shares: CALM }).events);
 };
 
-/** Events and correlations have the ids that the SDK gives them where nobody else does: UUIDv7, of their time. All other ids are a system's own. */
-const withSdkIds = (events: readonly HistoryEvent[]): readonly HistoryEvent[] => {
-  const correlations = new Map<unknown, string>();
-  return events.map((event) => {
-    const at = Date.parse(event.timestamp);
-    const { correlation_id: name } = event;
-    if (name === undefined) return { ...event, event_id: uuid7(at) };
-    const correlation = correlations.get(name) ?? uuid7(at);
-    correlations.set(name, correlation);
-    return { ...event, event_id: uuid7(at), correlation_id: correlation };
-  });
-};
+/** UUIDv7 of their time, as the SDK makes ids where nobody else does. All other ids are a system's own, and of no order. */
+const withSdkIds = (events: readonly HistoryEvent[]): readonly HistoryEvent[] =>
+  events.map((event) => ({ ...event, event_id: uuid7(Date.parse(event.timestamp)) }));
 
 /** One history after another; gives when each event happened, in milliseconds since 1970, and where its record begins. */
 const writeImported = async (file: FileHandle, count: number) => {
