@@ -49,3 +49,20 @@ test("what is likely new stays so however often the group writes it, and goes to
     upsert({ key: "other", count: 1 }),
   ]);
 });
+
+test("what is added to one row becomes one sum, and rows that were handed over stay as they were", () => {
+  const overlay = createOverlay(async () => []);
+  const COUNTS = {
+    name: "counts",
+    columns: { tenant: TEXT, one: INTEGER, other: INTEGER },
+    primaryKey: ["tenant"],
+    indexes: [],
+  } as const satisfies Table;
+  const rows = [1, 2, 3].map((one) => ({ tenant: "acme", one, other: one === 3 ? -5 : 0 }));
+  const add = (row: Row): Write => ({ kind: "add", table: COUNTS, row });
+  const given = structuredClone(rows);
+  overlay.apply(rows.slice(0, 1).map(add));
+  overlay.apply(rows.slice(1).map(add));
+  expect(overlay.writes()).toEqual([add({ tenant: "acme", one: 6, other: -5 })]);
+  expect(rows).toEqual(given);
+});

@@ -27,7 +27,7 @@ interface Place {
   row: Row | undefined;
   /** What has to be written for it. */
   write: RowWrite | undefined;
-  /** Where that is a sum: the row of `write`, which nobody else has, so that more is added in place. */
+  /** The row of `write` where that is a sum: nobody else has it, so more is added in place. */
   sum: Record<string, Value> | undefined;
 }
 
@@ -185,8 +185,9 @@ const addTo = (
   before: RowWrite & { kind: "add" },
   { table, row }: RowWrite & { kind: "add" },
 ): void => {
-  const { sum = { ...before.row } } = place;
-  if (place.sum === undefined) {
+  let { sum } = place;
+  if (sum === undefined) {
+    sum = { ...before.row };
     place.sum = sum;
     place.write = { kind: "add", table, row: sum };
   }

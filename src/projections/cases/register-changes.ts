@@ -105,7 +105,10 @@ const countChanges = (table: Table, before: readonly Row[], now: readonly Row[])
       }
       const { counts } = change;
       let index = 0;
-      for (const name of names) counts[index] = (counts[index++] ?? 0) + sign * rowInteger(row, name);
+      for (const name of names) {
+        counts[index] = (counts[index] ?? 0) + sign * rowInteger(row, name);
+        index++;
+      }
     }
   };
   count(before, -1);
