@@ -11,36 +11,18 @@ import { fromStored } from "./stored-rows.ts";
 export interface WalMover {
   /** Something was committed. When enough pages wait they are moved, unless others are at the moment. */
   committed(): void;
-  /**
-   * Asked before something is written. SQLite writes from the front of the WAL again when all of it has been moved, which never is where commits follow each other: so when
-   * it has become long, resolves only then. Where somebody reads what stands in it, it grows nevertheless, and is waited for no more until it has become short.
-   */
-  room(): Promise<void>;
   /** Resolves when nothing is being moved; nothing else will be. */
   close(): Promise<void>;
 }
 
-export interface WalPages {
-  readonly all: number;
-  /** Those that are not in the file yet. */
-  readonly waiting: number;
-}
-
-/** Half of what makes a commit move them itself (sqlite.ts). */
-const LONG_PAGES = 40_000;
-
 /**
- * `countPages`: what stands in the WAL. Rows do not tell: a commit of 8000 records writes half a page for each, one of a hundred four
+ * `countWaiting`: pages of the WAL that are not in the file yet. Rows do not tell: a commit of 8000 records writes half a page for each, one of a hundred four
  * (measured). Where the thread cannot start or ends, the writer's own commits move what waits as soon as it is too much (wal_autocheckpoint).
  */
-export const createWalMover = (path: string, countPages: () => WalPages): WalMover => {
+export const createWalMover = (path: string, countWaiting: () => number): WalMover => {
   let worker: Worker | undefined;
   let isOver = false;
   let moving: PromiseWithResolvers<void> | undefined;
-  /** Pages after the last commit. */
-  let all = 0;
-  /** Those that were waited for; 0 for none, or where the WAL has been written from the front since. */
-  let waitedFor = 0;
 
   const moved = (): void => {
     moving?.resolve();
@@ -57,27 +39,12 @@ export const createWalMover = (path: string, countPages: () => WalPages): WalMov
     started.unref();
     return started;
   };
-  const move = (): void => {
-    moving = Promise.withResolvers();
-    worker ??= start();
-    worker.postMessage("move");
-  };
   return {
     committed: () => {
-      if (isOver) return;
-      const pages = countPages();
-      all = pages.all;
-      if (all < waitedFor) waitedFor = 0;
-      if (moving || pages.waiting < (all < LONG_PAGES ? VIEW_WAL_PAGES : 1)) return;
-      move();
-    },
-    room: async () => {
-      if (isOver || all < LONG_PAGES || waitedFor > 0) return;
-      waitedFor = all;
-      await moving?.promise;
-      if (isOver || countPages().waiting === 0) return;
-      move();
-      await moving?.promise;
+      if (isOver || moving || countWaiting() < VIEW_WAL_PAGES) return;
+      moving = Promise.withResolvers();
+      worker ??= start();
+      worker.postMessage("move");
     },
     close: async () => {
       isOver = true;
@@ -87,13 +54,13 @@ export const createWalMover = (path: string, countPages: () => WalPages): WalMov
   };
 };
 
-/** It must not fail a commit that stands: what does not answer now is asked after the next one. */
-export const walPages = (read: Statements): WalPages => {
+/** Of the WAL, not in the file yet. It must not fail a commit that stands: what does not answer now is asked after the next one. */
+export const pagesWaiting = (read: Statements): number => {
   try {
     const { log, checkpointed } = fromStored(read(WAL_PAGES).get() ?? {});
-    return { all: Number(log), waiting: Number(log) - Number(checkpointed) };
+    return Number(log) - Number(checkpointed);
   } catch {
-    return { all: 0, waiting: 0 };
+    return 0;
   }
 };
 

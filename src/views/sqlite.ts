@@ -22,7 +22,7 @@ import {
 } from "./sqlite-connection.ts";
 import { getRow, getRows, runWrite, runWrites } from "./sqlite-rows.ts";
 import { sqliteTermsOf } from "./sqlite-terms.ts";
-import { createWalMover, type WalMover, walPages } from "./sqlite-wal.ts";
+import { createWalMover, pagesWaiting, type WalMover } from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
@@ -53,7 +53,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   const write = createStatements(writer);
   const read = createStatements(reader);
   const transactions = createTransactions(write);
-  const wal = createWalMover(path, () => walPages(read));
+  const wal = createWalMover(path, () => pagesWaiting(read));
   const wordsWith = createWordsWith(reader, read);
 
   const open = (view: ViewDefinition) =>
@@ -137,7 +137,6 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
     return { kind: "committed" };
   };
   const inTransaction = async (work: () => Promise<CommitResult>): Promise<CommitResult> => {
-    await wal.room();
     try {
       const result = await transactions.run(async () => {
         const result = await work();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { VIEW_WAL_PAGES } from "../../src/limits.ts";
-import { createWalMover, type WalPages } from "../../src/views/sqlite-wal.ts";
+import { createWalMover } from "../../src/views/sqlite-wal.ts";
 import { INTEGER, type Table, TEXT } from "../../src/views/tables.ts";
 import type { Write } from "../../src/views/view-store.ts";
 import { until } from "../support/until.ts";
@@ -24,7 +24,7 @@ const insert = (number: number): Write => ({
   row: { tenant: "acme", number, text: "x".repeat(TEXT_BYTES) },
 });
 
-const ENOUGH = (): WalPages => ({ all: VIEW_WAL_PAGES, waiting: VIEW_WAL_PAGES });
+const ENOUGH = (): number => VIEW_WAL_PAGES;
 
 /** A file with rows that wait in its WAL until somebody moves them. */
 const writtenAhead = (path: string) => {
@@ -45,7 +45,7 @@ test("pages are moved when enough of them wait, and whoever closes waits for it"
   const { path } = database;
   using _writer = writtenAhead(path);
   const bytes = () => statSync(path).size;
-  const tooFew = createWalMover(path, () => ({ all: VIEW_WAL_PAGES, waiting: VIEW_WAL_PAGES - 1 }));
+  const tooFew = createWalMover(path, () => VIEW_WAL_PAGES - 1);
   tooFew.committed();
   await tooFew.close();
   expect(bytes()).toBeLessThan(1_000 * TEXT_BYTES);
@@ -53,37 +53,6 @@ test("pages are moved when enough of them wait, and whoever closes waits for it"
   enough.committed();
   await enough.close();
   expect(bytes()).toBeGreaterThan(1_000 * TEXT_BYTES);
-});
-
-test("when the WAL has become long all of it is moved before more is written; where it grows nevertheless, nobody waits again", async () => {
-  await using database = createSqliteDatabase();
-  const { path } = database;
-  using writer = writtenAhead(path);
-  const pages = () => Number(writer.prepare("PRAGMA wal_checkpoint(NOOP)").get()?.log);
-  const write = () => writer.exec("INSERT INTO things SELECT text FROM things LIMIT 10");
-  let all = 39_999;
-  const wal = createWalMover(path, () => ({ all, waiting: 1 }));
-  wal.committed();
-  await wal.room();
-  write();
-  const before = pages();
-  expect(before).toBeGreaterThan(1_000);
-  all = 40_000;
-  wal.committed();
-  await wal.room();
-  write();
-  expect(pages()).toBeLessThan(100);
-  all = 40_001;
-  const bytes = statSync(path).size;
-  await wal.room();
-  expect(statSync(path).size).toBe(bytes);
-  all = 100;
-  wal.committed();
-  all = 40_000;
-  wal.committed();
-  await wal.room();
-  expect(statSync(path).size).toBeGreaterThan(bytes);
-  await wal.close();
 });
 
 test("after it is closed nothing is moved", async () => {
