@@ -94,18 +94,17 @@ const runTextWrite = (statements: Statements, write: TextWrite): void => {
   else statements(sql.index).run(write.sequence, sqliteTermsBytes(write));
 };
 
-export const getRow = (statements: Statements, table: Table, key: Row): Row | undefined => {
-  const found = statements(rowSql(table).select).get(...storedKey(table, key));
+export const getRow = (statements: Statements, table: Table, key: Row): Row | undefined =>
+  getStored(statements, table, storedKey(table, key));
+
+const getStored = (statements: Statements, table: Table, key: readonly Value[]): Row | undefined => {
+  const found = statements(rowSql(table).select).get(...key);
   return found && fromStored(found);
 };
 
 /** Those that are there, in any order. */
 export const getRows = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] => {
   const found: Row[] = [];
-  const getOne = (key: readonly Value[]): void => {
-    const row = statements(rowSql(table).select).get(...key);
-    if (row) found.push(fromStored(row));
-  };
   for (const { shared, lasts } of keysByShared(table, keys)) {
     // Side by side in the tree: what lies above two of them is in the processor's cache for the second one.
     lasts.sort();
@@ -115,7 +114,10 @@ export const getRows = (statements: Statements, table: Table, keys: readonly Row
       for (const row of statements(rowSql(table).selects).all(...shared, ...some))
         found.push(fromStored(row));
     }
-    for (const last of lasts.slice(index)) getOne([...shared, last]);
+    for (const last of lasts.slice(index)) {
+      const row = getStored(statements, table, [...shared, last]);
+      if (row) found.push(row);
+    }
   }
   return found;
 };
@@ -128,23 +130,14 @@ interface Keys {
 
 const keysByShared = (table: Table, keys: readonly Row[]): Iterable<Keys> => {
   const found = new Map<string, Keys>();
-  let before: Keys | undefined;
   for (const key of keys) {
     const shared = storedKey(table, key);
     const last = shared.pop() ?? null;
-    // Most keys are of one tenant.
-    if (before === undefined || !isSame(shared, before.shared)) {
-      // Values that are stored hold no U+0000.
-      const name = shared.join("\0");
-      before = found.get(name) ?? { shared, lasts: [] };
-      found.set(name, before);
-    }
-    before.lasts.push(last);
+    // Values that are stored hold no U+0000.
+    const name = shared.join("\0");
+    const known = found.get(name);
+    if (known) known.lasts.push(last);
+    else found.set(name, { shared, lasts: [last] });
   }
   return found.values();
-};
-
-const isSame = (one: readonly Value[], other: readonly Value[]): boolean => {
-  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
-  return true;
 };
