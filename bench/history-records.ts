@@ -33,12 +33,25 @@ const READ_BYTES = 4 * 1024 * 1024;
 /** Some EVENTS_PER_HISTORY of them, of ASSETS assets. */
 export const historyEvents = (seed: number): readonly HistoryEvent[] => {
   const cases = Math.ceil(EVENTS_PER_HISTORY / ASSETS / EVENTS_PER_CASE);
-  return withSdkIds(makeHistory({ seed, assets: ASSETS, cases, persons: PERSONS, shares: CALM }).events);
+  const { events } = makeHistory({ seed, assets: ASSETS, cases, persons: PERSONS, shares: CALM });
+  return withSdkIds(seed % 2 === 0 ? withSdkCorrelations(events) : events);
 };
 
 /** UUIDv7 of their time, as the SDK makes ids where nobody else does. All other ids are a system's own, and of no order. */
 const withSdkIds = (events: readonly HistoryEvent[]): readonly HistoryEvent[] =>
   events.map((event) => ({ ...event, event_id: uuid7(Date.parse(event.timestamp)) }));
+
+/** As its plugins make them of requests that name none. */
+const withSdkCorrelations = (events: readonly HistoryEvent[]): readonly HistoryEvent[] => {
+  const made = new Map<string, string>();
+  return events.map((event) => {
+    const { correlation_id: own, timestamp } = event;
+    if (typeof own !== "string") return event;
+    const correlation_id = made.get(own) ?? uuid7(Date.parse(timestamp));
+    made.set(own, correlation_id);
+    return { ...event, correlation_id };
+  });
+};
 
 /** One history after another; gives when each event happened, in milliseconds since 1970, and where its record begins. */
 const writeImported = async (file: FileHandle, count: number) => {

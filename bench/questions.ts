@@ -82,6 +82,8 @@ const TEXTS: Readonly<Record<string, (facts: EventFacts) => Filter>> = {
   "rare word": (facts) => ({ text: { words: idWords(facts).slice(-1), prefixes: [] } }),
   prefix: (facts) => ({ text: { words: [], prefixes: [`${idWords(facts)[0]}_`] } }),
   "short prefix": ({ eventType }) => ({ text: { words: [], prefixes: [eventType.slice(0, 2)] } }),
+  // A frequent word begins so, and so do words of many UUIDs.
+  "hexadecimal prefix": () => ({ text: { words: [], prefixes: ["de"] } }),
 };
 
 const idWords = ({ metadata, assetId }: EventFacts): readonly string[] => {

@@ -25,6 +25,8 @@ const text = fc.oneof(
   fc.string({ unit: "binary-ascii", maxLength: 40 }),
   fc.constantFrom(
     "dec_asset_1_13",
+    "0198c0de-7000-7123-8abc-0123456789ab",
+    `${"d".repeat(WORD_CHARACTERS_MAX)}9`,
     "a".repeat(WORD_CHARACTERS_MAX),
     `x-${"b".repeat(WORD_CHARACTERS_MAX + 1)}-y`,
     "c".repeat(LABEL_CHARACTERS_MAX),
@@ -54,6 +56,6 @@ test("the terms of a row are those of its words, labels and periods, one after t
 test("terms are read before the next ones are written, and take as much room as they need", () => {
   const long = "word ".repeat(20_000);
   const row = { tenant: "acme", texts: [long], labels: [], times: [] };
-  expect(sqliteTermsOf(row)).toEqual(Array.from({ length: 20_000 }, () => "acme/word"));
-  expect(sqliteTermsBytes({ ...row, texts: ["é".repeat(60)] })).toHaveLength(" acme/".length + 120);
+  expect(sqliteTermsOf(row)).toEqual(Array.from({ length: 20_000 }, () => "acme/.word"));
+  expect(sqliteTermsBytes({ ...row, texts: ["é".repeat(60)] })).toHaveLength(" acme/.".length + 120);
 });

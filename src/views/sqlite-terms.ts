@@ -7,10 +7,13 @@ import { PAIR_JOINT, words } from "../event/words.ts";
 import { WORD_CHARACTERS_MAX } from "../limits.ts";
 import { HOUR, isInPeriods, MINUTE, PERIOD_LENGTHS, periodsOf } from "./periods.ts";
 import {
+  DIGITS_KIND,
   LABEL_CHARACTERS_MAX,
   type Label,
+  LETTERS_KIND,
   labelTerm,
   type NamedTime,
+  PAIR_KIND,
   termPrefix,
   wordTerm,
 } from "./text-index.ts";
@@ -83,11 +86,12 @@ const putTerm = (term: string): void => {
 const putAsciiWords = (text: string): boolean => {
   const { prefix } = terms.of;
   // At most one word or pair per character, and each character in a word and in two pairs.
-  makeRoom((text.length + 1) * (prefix.length + 4));
+  makeRoom((text.length + 1) * (prefix.length + 5));
   // Loops change variables of their own: those of an object are read and written in memory each time.
   const { bytes } = terms;
   let { end } = terms;
   let wordStart = NOWHERE;
+  let kind = LETTERS_BYTE;
   let beforeStart = NOWHERE;
   let beforeEnd = NOWHERE;
   for (let index = 0; index <= text.length; index++) {
@@ -96,16 +100,22 @@ const putAsciiWords = (text: string): boolean => {
     const byte = ASCII_IN_WORDS[code] ?? 0;
     if (byte > IS_SPACE) {
       if (wordStart === NOWHERE) {
-        end = copied(prefix, 0, prefix.length, bytes, end);
+        // Its kind is known at its end.
+        end = copied(prefix, 0, prefix.length, bytes, end) + 1;
         wordStart = end;
+        kind = LETTERS_BYTE;
       }
-      if (end - wordStart < WORD_CHARACTERS_MAX) bytes[end++] = byte;
+      if (end - wordStart >= WORD_CHARACTERS_MAX) continue;
+      if (byte <= NINE) kind = DIGITS_BYTE;
+      bytes[end++] = byte;
       continue;
     }
     if (wordStart !== NOWHERE) {
       const wordEnd = end;
+      bytes[wordStart - 1] = kind;
       if (beforeStart !== NOWHERE) {
         end = copied(prefix, 0, prefix.length, bytes, end);
+        bytes[end++] = PAIR_BYTE;
         end = copied(bytes, beforeStart, beforeEnd, bytes, end);
         bytes[end++] = PAIR_JOINT_BYTE;
         end = copied(bytes, wordStart, wordEnd, bytes, end);
@@ -212,7 +222,11 @@ const copied = (from: Uint8Array, start: number, stop: number, to: Uint8Array, a
 
 const NOWHERE = -1;
 const SPACE = 0x20;
+const NINE = 0x39;
 const PAIR_JOINT_BYTE = PAIR_JOINT.charCodeAt(0);
+const LETTERS_BYTE = LETTERS_KIND.charCodeAt(0);
+const DIGITS_BYTE = DIGITS_KIND.charCodeAt(0);
+const PAIR_BYTE = PAIR_KIND.charCodeAt(0);
 const LABEL_JOINT = 0x3d;
 
 const ascii = (byteOf: (character: string) => number): Uint8Array =>

@@ -1,14 +1,10 @@
 /** What a text index holds, read from its own lists of terms: the words that begin with some characters, or all there is. */
 import type { DatabaseSync } from "node:sqlite";
-import { PAIR_JOINT } from "../event/words.ts";
 import { PREFIX_WORDS_MAX } from "../limits.ts";
 import type { Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 import { rowInteger, rowText, sqlName } from "./tables.ts";
 import type { TextIndex } from "./text-index.ts";
-
-/** The character that follows PAIR_JOINT in ASCII. */
-const BEHIND_JOINT = "`";
 
 export type WordsWith = (index: TextIndex, beginning: string) => readonly string[] | undefined;
 
@@ -23,20 +19,14 @@ export const createWordsWith = (database: DatabaseSync, statements: Statements):
     if (!known.has(name)) makeTermTable(database, index);
     known.add(name);
     const next = statements(`SELECT term FROM ${termTable(index)} WHERE term >= ? LIMIT 1`);
-    const found = new Set<string>();
+    const found: string[] = [];
     let from = beginning;
     for (;;) {
       const row = next.get(from);
       const term = row === undefined ? undefined : rowText(fromStored(row), "term");
-      if (!term?.startsWith(beginning)) return [...found];
-      const joint = term.indexOf(PAIR_JOINT, beginning.length);
-      if (joint >= 0 && found.has(term.slice(0, joint))) {
-        // Whatever has the pair has its first word too.
-        from = term.slice(0, joint) + BEHIND_JOINT;
-        continue;
-      }
-      if (found.size === PREFIX_WORDS_MAX) return undefined;
-      found.add(term);
+      if (!term?.startsWith(beginning)) return found;
+      if (found.length === PREFIX_WORDS_MAX) return undefined;
+      found.push(term);
       // The least that is greater: one row of each word is read, however many it has.
       from = `${term}\x01`;
     }

@@ -24,11 +24,11 @@ const inSqlite = (match: Partial<TextMatch>): string =>
 const inPostgres = (match: Partial<TextMatch>): string => postgresMatchText({ ...ASKED, ...match });
 
 test("each term has its tenant, in rows and in questions", () => {
-  expect(termsText("acme", ["a", "dec_42", "대출"])).toBe("acme/a acme/dec_42 acme/대출");
+  expect(termsText("acme", ["a", "dec_42", "대출"])).toBe("acme/.a acme/_dec_42 acme/.대출");
   expect(termsText("acme", [])).toBe("");
   const match = { words: ["a"], prefixes: ["대"] };
-  expect(inSqlite(match)).toBe('"acme/a" AND "acme/대" *');
-  expect(inPostgres(match)).toBe("'acme/a' & 'acme/대':*");
+  expect(inSqlite(match)).toBe('"acme/.a" AND ("acme/.대" * OR "acme/:대" *)');
+  expect(inPostgres(match)).toBe("'acme/.a' & ('acme/.대':* | 'acme/:대':*)");
 });
 
 test("labels and times are terms beside the words, and are asked for with them", () => {
@@ -39,7 +39,7 @@ test("labels and times are terms beside the words, and are asked for with them",
   const texts = ["a"];
   const times = [{ name: "at", time: "1999-01-01T00:00:00" }];
   expect(sqliteTermsOf({ tenant: "acme", texts, labels, times })).toEqual(
-    "acme/a acme/=type=a.b acme/=tag=~54~e~20~am=~e9~ acme/=at=elsewhere".split(" "),
+    "acme/.a acme/=type=a.b acme/=tag=~54~e~20~am=~e9~ acme/=at=elsewhere".split(" "),
   );
   const ranges = [{ name: "at", from: "2026-01-01T00:00:00", to: "2027-01-01T00:00:00" }];
   expect(inSqlite({ labels: labels.slice(0, 1), ranges })).toBe(
@@ -50,8 +50,27 @@ test("labels and times are terms beside the words, and are asked for with them",
 test("a prefix is asked for as the words that begin so, where these are known", () => {
   const match = { ...ASKED, words: ["x"], prefixes: ["de"] };
   const wordsWith = (beginning: string) => [`${beginning}c`, `${beginning}d`];
-  expect(sqliteMatchText(match, wordsWith)).toBe('"acme/x" AND ("acme/dec" OR "acme/ded")');
-  expect(sqliteMatchText(match, () => [])).toBe('"acme/x" AND "acme/de" *');
+  expect(sqliteMatchText(match, wordsWith)).toBe(
+    '"acme/.x" AND (("acme/.dec" OR "acme/.ded") OR ("acme/:dec" OR "acme/:ded"))',
+  );
+  expect(sqliteMatchText(match, () => [])).toBe('"acme/.x" AND ("acme/.de" * OR "acme/:de" *)');
+});
+
+test("words of letters are asked for one by one, however many ids begin as they do", () => {
+  const wordsWith = (beginning: string) => (beginning.includes(":") ? undefined : [`${beginning}cision`]);
+  expect(sqliteMatchText({ ...ASKED, prefixes: ["de"] }, wordsWith)).toBe(
+    '(("acme/.decision") OR "acme/:de" *)',
+  );
+});
+
+test("a prefix asks for those kinds of words that can begin so", () => {
+  for (const [prefix, expected] of [
+    ["de", '("acme/.de" * OR "acme/:de" *)'],
+    ["d4", '("acme/:d4" *)'],
+    ["dec_", '("acme/_dec_" *)'],
+    ["dec_4", '("acme/_dec_4" *)'],
+  ] as const)
+    expect(inSqlite({ prefixes: [prefix] })).toBe(expected);
 });
 
 test("different labels are different terms, however long, and none is a word or part of another", () => {
@@ -94,7 +113,7 @@ test("different tenants have different terms, whatever they are called", () => {
       const [first, second] = [termsText(one, ["a"]), termsText(other, ["a"])];
       expect(first === second).toBe(one === other);
       if (one !== other) expect(first.startsWith(second) || second.startsWith(first)).toBe(false);
-      expect(first).toMatch(/^[a-z0-9.-]+\/a$/);
+      expect(first).toMatch(/^[a-z0-9.-]+\/\.a$/);
     }),
   );
 });

@@ -5,6 +5,7 @@
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
+import { PAIR_JOINT } from "../event/words.ts";
 import { periodsBetween, type TimeRange } from "./periods.ts";
 import { sqlName } from "./tables.ts";
 
@@ -32,12 +33,37 @@ const checkedWord = (word: string): string => {
 };
 
 /** A word as a term. */
-export const wordTerm = (tenant: string, word: string): string => termPrefix(tenant) + checkedWord(word);
+export const wordTerm = (tenant: string, word: string): string =>
+  termPrefix(tenant) + wordKind(word) + checkedWord(word);
 
 /** The words of a row as terms, separated by spaces. */
 export const termsText = (tenant: string, words: readonly string[]): string => {
   const prefix = termPrefix(tenant);
-  return words.map((word) => prefix + checkedWord(word)).join(" ");
+  return words.map((word) => prefix + wordKind(word) + checkedWord(word)).join(" ");
+};
+
+/**
+ * Three kinds of words stand apart from each other, so that a prefix meets few words, or few rows. Words in many rows are mostly made of letters, and
+ * there are few of them; ids and numbers have digits, there are as many as there are rows, and each stands in few. Together they would be
+ * too many to be asked for one by one, with too many rows to be gathered: `de*`, with UUIDs beside `decision`. A pair is found by its first word.
+ */
+export const LETTERS_KIND = ".";
+export const DIGITS_KIND = ":";
+export const PAIR_KIND = "_";
+
+const wordKind = (word: string): string => {
+  if (word.includes(PAIR_JOINT)) return PAIR_KIND;
+  return DIGIT.test(word) ? DIGITS_KIND : LETTERS_KIND;
+};
+
+const DIGIT = /[0-9]/;
+
+/** With what terms begin whose words begin so. */
+const beginningsOf = (tenant: string, prefix: string): readonly string[] => {
+  const kind = wordKind(prefix);
+  // Behind letters there may be digits.
+  const kinds = kind === LETTERS_KIND ? [kind, DIGITS_KIND] : [kind];
+  return kinds.map((each) => termPrefix(tenant) + each + checkedWord(prefix));
 };
 
 /**
@@ -141,17 +167,25 @@ export const sqliteMatchText = (
   [
     ...words.map((word) => `"${wordTerm(tenant, word)}"`),
     ...labels.map((label) => `"${labelTerm(tenant, label)}"`),
-    ...prefixes.map((word) => {
-      const term = wordTerm(tenant, word);
-      const terms = wordsWith(term);
-      return terms === undefined || terms.length === 0 ? `"${term}" *` : anyOf(terms);
-    }),
+    ...prefixes.map((prefix) =>
+      eitherOf(beginningsOf(tenant, prefix).map((beginning) => withBeginning(beginning, wordsWith))),
+    ),
     ...ranges.map((range) =>
       anyOf(periodLabels(range.name, periodsBetween(range)).map((label) => labelTerm(tenant, label))),
     ),
   ].join(" AND ");
 
-const anyOf = (terms: readonly string[]): string => `(${terms.map((term) => `"${term}"`).join(" OR ")})`;
+const withBeginning = (
+  beginning: string,
+  wordsWith: (beginning: string) => readonly string[] | undefined,
+): string => {
+  const terms = wordsWith(beginning);
+  return terms === undefined || terms.length === 0 ? `"${beginning}" *` : anyOf(terms);
+};
+
+const anyOf = (terms: readonly string[]): string => eitherOf(terms.map((term) => `"${term}"`));
+
+const eitherOf = (questions: readonly string[]): string => `(${questions.join(" OR ")})`;
 
 /** The columns have the names that FTS5 gives them, so that one query asks both. */
 export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
@@ -179,7 +213,12 @@ export const postgresMatchText = ({
   [
     ...words.map((word) => `'${wordTerm(tenant, word)}'`),
     ...labels.map((label) => `'${labelTerm(tenant, label)}'`),
-    ...prefixes.map((word) => `'${wordTerm(tenant, word)}':*`),
+    ...prefixes.map(
+      (prefix) =>
+        `(${beginningsOf(tenant, prefix)
+          .map((beginning) => `'${beginning}':*`)
+          .join(" | ")})`,
+    ),
   ].join(" & ");
 
 /**
