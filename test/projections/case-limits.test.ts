@@ -121,3 +121,17 @@ test("a decision and its first notice stay beside however many answers", async (
   expect(view.decisions).toMatchObject([{ missing: "[]", made_at: at(901).slice(0, -5) }]);
   expect(await viewOf(events, 1)).toEqual(view);
 });
+
+test("a name is written when something about it changed, and not whenever an event has it", async () => {
+  const view = createInMemoryView(...PROJECTIONS);
+  const members = { correlation_id: "visit", metadata: { decision_id: "dec_1" } };
+  const take = async (index: number) => {
+    expect(await view.take([messageOf(index, { event: decision(index, members) })])).toEqual([]);
+    return new Map(view.rows(CASE_NODES).map((row) => [row.node, row]));
+  };
+  const before = await take(1);
+  const after = await take(2);
+  expect([...after.keys()].sort()).toEqual(["correlation:visit", "decision:dec_1"]);
+  expect(after.get("correlation:visit")).toBe(before.get("correlation:visit"));
+  expect(after.get("decision:dec_1")).not.toBe(before.get("decision:dec_1"));
+});

@@ -134,12 +134,15 @@ const tenantNodes = (states: States, tenant: string) => {
       for (const name of old) for (const part of componentOf(name, before)) names.push(part);
       return { before: casesOf(old, before), now: casesOf(names, now) };
     },
-    writes: (): readonly Write[] =>
-      [...changes].map(([name, { now: node }]) => ({
-        kind: "upsert",
-        table: CASE_NODES,
-        row: rowOf(tenant, name, node),
-      })),
+    writes: (): readonly Write[] => {
+      const writes: Write[] = [];
+      for (const [name, change] of changes) {
+        // A name beside others is looked at with every event that has it, and mostly stays as it was.
+        if (change.now === change.before) continue;
+        writes.push({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, change.now) });
+      }
+      return writes;
+    },
   };
 };
 
