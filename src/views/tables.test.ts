@@ -19,6 +19,20 @@ test("a description becomes plain SQL, and rows without a value stay out of the 
   ]);
 });
 
+test("what stands in an index behind its order keeps no row out of it", () => {
+  const [, ...indexes] = tableDdl({
+    ...TABLE,
+    indexes: [
+      ["tenant", "sequence", "key", "note"],
+      ["tenant", "note", "key", "sequence"],
+    ],
+  });
+  expect(indexes.map((sql) => sql.replace(/^.* ON "things" /, ""))).toEqual([
+    '("tenant", "sequence", "key", "note")',
+    '("tenant", "note", "key", "sequence") WHERE "note" IS NOT NULL',
+  ]);
+});
+
 test("a description cannot carry SQL", () => {
   const table = { ...TABLE, name: 'things" (x); DROP TABLE "views' };
   expect(() => tableDdl(table)).toThrow();

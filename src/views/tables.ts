@@ -21,7 +21,10 @@ export interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly primaryKey: readonly string[];
-  /** The columns of each index. Of two that serve a list the later one is read (tenant-query.ts), so the more selective one comes later. */
+  /**
+   * The columns of each index. Of two that serve a list the later one is read (tenant-query.ts), so the more selective one comes later. Behind the columns of
+   * the order may stand others that are filtered by: what they refuse is passed over in the index, without a look at its row.
+   */
   readonly indexes: readonly (readonly string[])[];
   /** Made only where text indexes hold no times (periods.ts): ranges of time are looked up in these. */
   readonly timeIndexes?: readonly (readonly string[])[];
@@ -62,10 +65,12 @@ export const SQL_TYPES: SqlTypes = { text: "text", integer: "bigint" };
 const columnDdl = (name: string, column: Column, types: SqlTypes): string =>
   `${sqlName(name)} ${types[column.type]}${column.nullable ? "" : " NOT NULL"}`;
 
-/** Nobody asks for rows without a value, so rows without one need no place in the index. */
+/** Nobody looks for rows without a value, so rows without one need no place in the index; of what stands behind its order, which ends as the key does, they may be without. */
 const indexDdl = (table: Table, names: readonly string[]): string => {
   const indexName = sqlName(shortName(`${table.name}_by_${names.join("_")}`));
-  const filled = names.filter((name) => columnOf(table, name).nullable);
+  const orderEnd = names.indexOf(table.primaryKey.at(-1) ?? "");
+  const ordered = orderEnd < 0 ? names : names.slice(0, orderEnd);
+  const filled = ordered.filter((name) => columnOf(table, name).nullable);
   const condition = filled.map((name) => `${columnName(table, name)} IS NOT NULL`).join(" AND ");
   const made = `CREATE INDEX ${indexName} ON ${sqlName(table.name)} (${columnList(table, names)})`;
   return condition === "" ? made : `${made} WHERE ${condition}`;

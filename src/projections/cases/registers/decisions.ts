@@ -40,9 +40,9 @@ export const DECISIONS = {
   primaryKey: ["tenant", "at", "decision_id"],
   indexes: [
     ["tenant", "outcome", "at", "decision_id"],
-    ["tenant", "asset_id", "at", "decision_id"],
-    // A person has few decisions, and of one who has very many the index itself tells the asset. One of asset and person would be written all over the file too.
-    ["tenant", "subject_hash", "at", "decision_id", "asset_id"],
+    ["tenant", "asset_id", "at", "decision_id", "outcome"],
+    // A person has few decisions mostly. One of asset and person would be written all over the file too.
+    ["tenant", "subject_hash", "at", "decision_id", "asset_id", "outcome"],
   ],
 } as const satisfies Table;
 

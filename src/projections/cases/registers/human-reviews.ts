@@ -31,7 +31,7 @@ export const HUMAN_REVIEWS = {
   indexes: [
     ["tenant", "at", "review_id"],
     ["tenant", "state", "at", "review_id"],
-    ["tenant", "asset_id", "at", "review_id"],
+    ["tenant", "asset_id", "at", "review_id", "state"],
     ["tenant", "decision_id", "at", "review_id"],
   ],
 } as const satisfies Table;

@@ -30,7 +30,7 @@ export const INCIDENTS = {
   indexes: [
     ["tenant", "at", "incident_id"],
     ["tenant", "state", "at", "incident_id"],
-    ["tenant", "asset_id", "at", "incident_id"],
+    ["tenant", "asset_id", "at", "incident_id", "state"],
   ],
 } as const satisfies Table;
 

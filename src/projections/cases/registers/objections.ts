@@ -44,7 +44,7 @@ export const OBJECTIONS = {
   indexes: [
     ["tenant", "at", "objection_id"],
     ["tenant", "state", "at", "objection_id"],
-    ["tenant", "asset_id", "at", "objection_id"],
+    ["tenant", "asset_id", "at", "objection_id", "state"],
     ["tenant", "subject_hash", "at", "objection_id"],
     ["tenant", "decision_id", "at", "objection_id"],
   ],

@@ -48,7 +48,7 @@ export const OBLIGATIONS = {
     // A deadline is of one law, which has few others: who asks for it asks for the law as well.
     ["tenant", "law", "due_at", "obligation_id"],
     ["tenant", "law", "status", "due_at", "obligation_id"],
-    ["tenant", "asset_id", "due_at", "obligation_id"],
+    ["tenant", "asset_id", "due_at", "obligation_id", "law", "status"],
     ["tenant", "decision_id", "due_at", "obligation_id"],
   ],
 } as const satisfies Table;
