@@ -177,11 +177,19 @@ const readStream = async (
   const bytesExpected = Number.isNaN(announced) ? bytesMax : announced;
   let bytes = Buffer.allocUnsafeSlow(0);
   let length = 0;
+  const reader = request.body?.getReader();
+  /** Nobody waits until the rest is given up: of a copied request Bun 1.4.5 never says so (measured). */
+  const refuse = (refused: Refused): Refused => {
+    void reader?.cancel().catch(() => {});
+    return refused;
+  };
   try {
-    for await (const piece of request.body ?? []) {
+    for (;;) {
+      const piece = (await reader?.read())?.value;
+      if (piece === undefined) break;
       const lengthNow = length + piece.byteLength;
-      if (lengthNow > bytesMax) return tooLarge(bytesMax);
-      if (!reserve(lengthNow)) return OVERLOADED;
+      if (lengthNow > bytesMax) return refuse(tooLarge(bytesMax));
+      if (!reserve(lengthNow)) return refuse(OVERLOADED);
       if (lengthNow > bytes.byteLength) {
         const larger = Buffer.allocUnsafeSlow(
           Math.max(lengthNow, Math.min(2 * bytes.byteLength, bytesExpected)),

@@ -1,10 +1,10 @@
-/** A request's JSON, read strictly: a member that stands twice is refused rather than guessed. */
+/** A request's JSON, read strictly: a member that stands twice is refused rather than guessed, and so is what is nested too deep to be looked through. */
 import { readBodyText } from "../intake/body-text.ts";
-import { sliceBody } from "../intake/json/slice.ts";
-import { OBJECT_BODY_BYTES_MAX } from "../limits.ts";
+import { type JsonSlice, sliceBody } from "../intake/json/slice.ts";
+import { EVENT_DEPTH_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import type { BodyReader } from "./body.ts";
 import { holderOfRequest } from "./holder.ts";
-import { problem } from "./problem.ts";
+import { problem, type RequestError } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
 
 export const readJson = async (
@@ -22,10 +22,18 @@ export const readJson = async (
   if (text === undefined) return problem(context, "invalid_utf8");
   const sliced = sliceBody(text);
   if (sliced.kind === "invalid_json") return problem(context, "invalid_json", { detail: sliced.detail });
-  const errors = sliced.slice.duplicateMembers.map((path) => ({
+  const errors = structuralErrors(sliced.slice);
+  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : { value: sliced.slice.value };
+};
+
+const structuralErrors = ({ depth, duplicateMembers }: JsonSlice): readonly RequestError[] => {
+  if (depth > EVENT_DEPTH_MAX) {
+    const message = `The body is nested ${depth} levels deep: send at most ${EVENT_DEPTH_MAX}.`;
+    return [{ path: "", code: "too_deep", message }];
+  }
+  return duplicateMembers.map((path) => ({
     path,
     code: "duplicate_member",
     message: "The member stands twice: send it once.",
   }));
-  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : { value: sliced.slice.value };
 };

@@ -220,6 +220,27 @@ describe("bodies that do not come", () => {
     },
   );
 
+  test.each(["localhost", "api"])(
+    "that are longer than they may be are refused at once, whatever Host they are sent to: %s",
+    async (host) => {
+      const { hostname, port } = new URL(service.url);
+      const size = 2 * 1024 * 1024;
+      const socket = connect({ host: hostname, port: Number(port) });
+      let answer = "";
+      socket.on("data", (data) => {
+        answer += data;
+      });
+      socket.on("error", () => {});
+      socket.write(
+        `POST /v1/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.adminKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      socket.write(`${size.toString(16)}\r\n${" ".repeat(size)}\r\n0\r\n\r\n`);
+      await until("it is answered", () => answer.includes("\r\n\r\n"));
+      expect(answer).toStartWith("HTTP/1.1 413 ");
+      socket.destroy();
+    },
+  );
+
   test("do not keep others waiting: 300 connections that say nothing, 300 that stop in the middle, and 64 batches of which only the head comes", async () => {
     const { hostname, port } = new URL(service.url);
     const sockets: Socket[] = [];

@@ -217,3 +217,19 @@ test("every known member of a classification is refused with every JSON type tha
     }
   }
 });
+
+test("what is nested too deep to be looked through is refused, and no member stands twice in it unseen", async () => {
+  const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+  const classify = (body: string) => service.call("/v1/sandbox/classify", { body });
+  const hiring = '{"domain":"hiring","domain":"general_chatbot"';
+  for (const [body, path, code] of [
+    [`${hiring},"extra":${nested(63)}}`, "/domain", "duplicate_member"],
+    [`${hiring},"extra":${nested(64)}}`, "", "too_deep"],
+  ] as const)
+    expect((await classify(body)).json.errors).toMatchObject([{ path, code }]);
+  const answer = await service.call("/v1/keys", { body: `{"scopes":${nested(40_000)}}` });
+  expect([answer.status, answer.json.code]).toEqual([400, "invalid_request"]);
+  expect(answer.json.errors).toEqual([
+    { path: "", code: "too_deep", message: "The body is nested 40001 levels deep: send at most 64." },
+  ]);
+});
