@@ -48,27 +48,52 @@ const keyOf = (tenant: string, node: string): StateKey => ({ table: CASE_NODES, 
 
 const NONE: readonly StateKey[] = [];
 
-/** The neighbours of what is named already, one step further each time. */
+/**
+ * The neighbours of what is named already, one step further each time. Each round goes on where the one before stopped, and what another event of the
+ * step has walked is not walked again: thousands of names may hang together.
+ */
 const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => {
   const { tenant } = event;
   const { names } = event.told;
   // Most cases are new.
-  if (names.every((node) => states.get(CASE_NODES, { tenant, node }) === undefined)) return NONE;
+  if (!walks.has(event) && names.every((node) => states.get(CASE_NODES, { tenant, node }) === undefined))
+    return NONE;
+  const walked = walkedOf(states, tenant);
+  const pending = walks.get(event) ?? [...names];
   const keys: StateKey[] = [];
-  const seen = new Set(names);
-  for (const name of seen) {
+  const left: string[] = [];
+  for (const name of pending) {
+    if (walked.has(name)) continue;
     const { table, key } = keyOf(tenant, name);
     if (!states.isNamed(table, key)) {
       keys.push({ table, key });
+      left.push(name);
       continue;
     }
+    walked.add(name);
     const node = nodeFrom(states.get(table, key));
-    if (!isHub(node)) for (const neighbour of node.neighbours) seen.add(neighbour);
+    if (!isHub(node)) for (const neighbour of node.neighbours) pending.push(neighbour);
   }
+  walks.set(event, left);
   return keys;
 };
 
+/** What is still to be walked from an event. */
+const walks = new WeakMap<FirstEvent, string[]>();
+
+/** Names of the step that are loaded and whose neighbours are asked for, by tenant: forgotten when the step has changed them. */
+const walkedNames = new WeakMap<States, Map<string, Set<string>>>();
+
+const walkedOf = (states: States, tenant: string): Set<string> => {
+  const tenants = walkedNames.get(states) ?? new Map<string, Set<string>>();
+  walkedNames.set(states, tenants);
+  const walked = tenants.get(tenant) ?? new Set<string>();
+  tenants.set(tenant, walked);
+  return walked;
+};
+
 const evolve = (states: States, events: readonly FirstEvent[], rules: Rules): readonly Write[] => {
+  walkedNames.delete(states);
   const tenants = new Map<string, TenantNodes>();
   for (const event of events) {
     const { fact, names } = event.told;
@@ -130,8 +155,14 @@ const tenantNodes = (states: States, tenant: string) => {
         names.push(name);
         if (change.before !== EMPTY) old.push(name);
       }
-      // A case may have fallen apart: each of its old parts is looked at as well.
-      for (const name of old) for (const part of componentOf(name, before)) names.push(part);
+      // A case may have fallen apart: each of its old parts is looked at as well, once.
+      const seen = new Set<string>();
+      for (const name of old)
+        if (!seen.has(name))
+          for (const part of componentOf(name, before)) {
+            seen.add(part);
+            names.push(part);
+          }
       return { before: casesOf(old, before), now: casesOf(names, now) };
     },
     writes: (): readonly Write[] => {

@@ -1,0 +1,47 @@
+/** Names that hang together one by one make one large case; what it costs to go on with it must not grow with its square. */
+import { expect, test } from "bun:test";
+import { CASE_NODES } from "../../src/projections/cases/tables.ts";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import type { Row } from "../../src/views/tables.ts";
+import { createInMemoryView } from "./in-memory-view.ts";
+import { messageOf } from "./records.ts";
+
+test("events of one large case are taken together as one by one", async () => {
+  const events = Array.from({ length: 120 }, (_, index) => ({
+    event_id: `evt_${index}`,
+    timestamp: "2026-11-20T10:00:00Z",
+    asset_id: "a",
+    event_type: "decision.explanation_provided",
+    correlation_id: `c${(index * 7) % 50}`,
+    metadata: { decision_id: `d${(index * 11) % 53}` },
+  }));
+  const messages = events.map((event, index) => messageOf(index + 1, { event }));
+  const rowsWith = async (size: number): Promise<readonly Row[]> => {
+    const view = createInMemoryView(...PROJECTIONS);
+    for (let start = 0; start < messages.length; start += size)
+      expect(await view.take(messages.slice(start, start + size))).toEqual([]);
+    return PROJECTIONS.flatMap(({ tables }) => tables).flatMap((table) => view.rows(table));
+  };
+  const atOnce = await rowsWith(messages.length);
+  expect(atOnce.length).toBeGreaterThan(100);
+  for (const size of [1, 7, 40]) expect(await rowsWith(size)).toEqual(atOnce);
+});
+
+test("a case of ten thousand names is walked once for all events of a step", async () => {
+  const names = 10_000;
+  const event = (index: number, correlation: number, decision: number) => ({
+    event_id: `evt_${index}`,
+    timestamp: "2026-11-20T10:00:00Z",
+    asset_id: "a",
+    event_type: "decision.explanation_provided",
+    correlation_id: `c${correlation}`,
+    metadata: { decision_id: `d${decision}` },
+  });
+  const chain = Array.from({ length: names }, (_, index) =>
+    messageOf(index + 1, { event: event(index, Math.ceil(index / 2), Math.floor(index / 2)) }),
+  );
+  const view = createInMemoryView(...PROJECTIONS);
+  for (let start = 0; start < names; start += 2000)
+    expect(await view.take(chain.slice(start, start + 2000))).toEqual([]);
+  expect(view.rows(CASE_NODES)).toHaveLength(names + 1);
+});
