@@ -7,7 +7,7 @@ export const storedEventText = ({ sequence, tenant, receivedAt, eventText }: Sto
 
 /** On one line. Raw line breaks cannot stand inside a JSON string (RFC 8259 §7), so only white space between values changes. */
 export const storedEventLine = (stored: StoredEvent): string =>
-  `${storedEventText(stored).replaceAll(/[\r\n]/g, " ")}\n`;
+  `${storedEventText({ ...stored, eventText: stored.eventText.replaceAll(/[\r\n]/g, " ") })}\n`;
 
 export const STORED_EVENT_EXAMPLE = {
   sequence: 1,

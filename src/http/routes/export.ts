@@ -136,7 +136,8 @@ const exportBody = (
     if (walk.position() >= end && start === "") return undefined;
     if (!isStillAllowed()) throw new Error("the key has ended");
     const rows = await walk.next(end);
-    const text = start + rows.map(format.row).join("");
+    let text = start;
+    for (const row of rows) text += format.row(row);
     start = "";
     return text;
   };
