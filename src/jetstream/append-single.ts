@@ -41,8 +41,13 @@ export const outcomeOf = (answer: Acknowledgement): Outcome => {
     case "error":
       return { kind: "refused", reason: "unavailable", detail: "The event log did not take the event." };
     case "none":
-      return { kind: "unknown", detail: "The event log did not acknowledge the event." };
+      return NOT_ACKNOWLEDGED;
   }
+};
+
+export const NOT_ACKNOWLEDGED: Outcome = {
+  kind: "unknown",
+  detail: "The event log did not acknowledge the event.",
 };
 
 export const NOT_CONNECTED: Outcome = {

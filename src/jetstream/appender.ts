@@ -1,9 +1,12 @@
 /**
  * The group-committing appender. Records that arrive while a commit is on its way form the next one, so that one fsync acknowledges them
  * all; an idle system commits at once. A commit is an atomic batch (NATS ADR-50) or, below ATOMIC_RECORDS_MIN records, single
- * messages, which are cheaper then. What it holds is bounded: past the bound it says no at once.
+ * messages, which are cheaper then. What it holds is bounded, past the bound it says no at once, and nothing waits for longer than
+ * APPEND_ACK_MS_MAX, whatever is on its way before it.
  */
+import { setTimeout } from "node:timers";
 import {
+  APPEND_ACK_MS_MAX,
   APPEND_BYTES_IN_FLIGHT_MAX,
   APPEND_RECORDS_IN_FLIGHT_MAX,
   ATOMIC_RECORDS_MIN,
@@ -16,7 +19,7 @@ import type { Outcome, Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
 import { openAppendExchange } from "./append-exchange.ts";
-import { appendSingle, NOT_CONNECTED, outcomeOf } from "./append-single.ts";
+import { appendSingle, NOT_ACKNOWLEDGED, NOT_CONNECTED, outcomeOf } from "./append-single.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createRecentIds } from "./recent-ids.ts";
 import type { StallReport } from "./stall-clock.ts";
@@ -34,6 +37,8 @@ interface Parcel {
   readonly outcomes: Outcome[];
   readonly records: number;
   readonly bytes: number;
+  /** Of `elapsedMs`. */
+  readonly since: number;
   /** Records without an outcome. */
   open: number;
   readonly resolve: (outcomes: readonly Outcome[]) => void;
@@ -46,12 +51,12 @@ interface Entry {
   readonly index: number;
 }
 
-type Settle = (entry: Entry, outcome: Outcome) => void;
+type Settle = (entry: Pick<Entry, "parcel" | "index">, outcome: Outcome) => void;
 
 export type LogAppender = RecordAppender & StallReport;
 
 export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
-  const { connection, onOutcomes, onCommit } = dependencies;
+  const { connection, elapsedMs, onOutcomes, onCommit } = dependencies;
   const queue = createQueue();
   let recordsHeld = 0;
   let bytesHeld = 0;
@@ -62,12 +67,18 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     if (parcel.outcomes[index]) return;
     parcel.outcomes[index] = outcome;
     if (--parcel.open > 0) return;
+    deadline.met(parcel);
     recordsHeld -= parcel.records;
     bytesHeld -= parcel.bytes;
     onOutcomes(parcel.outcomes);
     parcel.resolve(parcel.outcomes);
   };
   const committer = createCommitter(dependencies, settle);
+  const deadline = createDeadline(elapsedMs, (late) => {
+    for (const entry of queue.remove((waiting) => late.has(waiting.parcel))) settle(entry, NOT_SENT);
+    for (const parcel of late)
+      for (let index = 0; index < parcel.records; index++) settle({ parcel, index }, NOT_ACKNOWLEDGED);
+  });
 
   const pump = (): void => {
     // A second commit beside a running one only when it is full: otherwise waiting makes it larger, and fsyncs are what costs.
@@ -104,7 +115,15 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     bytesHeld += bytes;
     return new Promise((resolve) => {
       const outcomes: Outcome[] = new Array(records.length);
-      const parcel = { outcomes, records: records.length, bytes, open: records.length, resolve };
+      const parcel = {
+        outcomes,
+        records: records.length,
+        bytes,
+        since: elapsedMs(),
+        open: records.length,
+        resolve,
+      };
+      deadline.set(parcel);
       let index = 0;
       for (const record of records) queue.add({ record, parcel, index: index++ });
       pump();
@@ -153,6 +172,45 @@ const createQueue = () => {
       else if (start > entries.length / 2) [entries, start] = [entries.slice(start), 0];
       return taken;
     },
+    remove: (isRemoved: (entry: Entry) => boolean): readonly Entry[] => {
+      const waiting = entries.slice(start);
+      [entries, start] = [waiting.filter((entry) => !isRemoved(entry)), 0];
+      return waiting.filter(isRemoved);
+    },
+  };
+};
+
+/**
+ * Tells of parcels that wait for APPEND_ACK_MS_MAX: without an answer from the broker a commit takes as long, and what came after it would wait for that and for
+ * its own. One timer for all of them, armed while something waits: one for each would cost more than the rest of this file.
+ */
+const createDeadline = (elapsedMs: () => number, expire: (late: ReadonlySet<Parcel>) => void) => {
+  /** In the order in which they came. */
+  const waiting = new Set<Parcel>();
+  let isArmed = false;
+  const arm = (waitMs: number): void => {
+    isArmed = true;
+    setTimeout(look, waitMs).unref();
+  };
+  const look = (): void => {
+    isArmed = false;
+    const late = new Set<Parcel>();
+    const startedBy = elapsedMs() - APPEND_ACK_MS_MAX;
+    for (const parcel of waiting) {
+      if (parcel.since > startedBy) {
+        arm(parcel.since - startedBy);
+        break;
+      }
+      late.add(parcel);
+    }
+    if (late.size > 0) expire(late);
+  };
+  return {
+    set: (parcel: Parcel): void => {
+      waiting.add(parcel);
+      if (!isArmed) arm(APPEND_ACK_MS_MAX);
+    },
+    met: (parcel: Parcel): void => void waiting.delete(parcel),
   };
 };
 
@@ -238,8 +296,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
         count: entries.length,
         detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
-      for (const entry of entries)
-        settle(entry, { kind: "unknown", detail: "The event log did not acknowledge the event." });
+      for (const entry of entries) settle(entry, NOT_ACKNOWLEDGED);
     }
     doneOnce();
   };
@@ -253,6 +310,12 @@ const once = (action: () => void): (() => void) => {
     isDone = true;
     action();
   };
+};
+
+const NOT_SENT: Outcome = {
+  kind: "refused",
+  reason: "unavailable",
+  detail: "The event log does not answer. The event was not sent to it.",
 };
 
 /** Who repeats one event mostly repeats others too: so many commits are looked through before they are sent, and not after they failed. */

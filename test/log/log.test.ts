@@ -5,7 +5,7 @@ import { nanos } from "nats";
 import { createAppender } from "../../src/jetstream/appender.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
-import { APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX } from "../../src/limits.ts";
+import { APPEND_ACK_MS_MAX, APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX } from "../../src/limits.ts";
 import {
   type LogReader,
   LogUnavailableError,
@@ -64,6 +64,22 @@ describe("appending", () => {
     process.kill(log.broker.pid, "SIGKILL");
     expect(new Set((await outcomes).map(({ kind }) => kind))).toEqual(new Set(["unknown"]));
   });
+
+  test("what waits behind a commit that nobody answers waits no longer than that", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log.connection);
+    await standStill(log.broker.pid);
+    const startedAt = performance.now();
+    const sent = appender.append([smallRecord("sent")]);
+    const waiting = appender.append([smallRecord("one"), smallRecord("two")]);
+    for (const outcomes of await Promise.all([sent, waiting]))
+      for (const { kind } of outcomes) expect(["unknown", "refused"]).toContain(kind);
+    // After the other's time and its own it would be twice as much.
+    expect(performance.now() - startedAt).toBeLessThan(1.5 * APPEND_ACK_MS_MAX);
+    process.kill(log.broker.pid, "SIGCONT");
+    const [again] = await appender.append([smallRecord("sent")]);
+    expect(again).toEqual({ kind: "duplicate", sequence: 1 });
+  }, 30_000);
 
   test("more than can be in flight is refused whole, without waiting", async () => {
     await using log = await startTestLog();
