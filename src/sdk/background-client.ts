@@ -83,6 +83,16 @@ export class BackgroundClient implements Client {
       // A request that hangs would keep the program for as long as a request may take.
       if (kind === "pending") this.#sender.interrupt("The program ended.");
     });
+  /** What is in memory by now ends with the program; what the loop still had to do is not done any more. */
+  readonly #exit = () => {
+    this.#parts.reports.ending();
+    this.#moveOverflow();
+    this.#dropAll(
+      this.#parts.outbox.empty(),
+      "closed",
+      "The program has ended, and its outbox in memory with it.",
+    );
+  };
 
   constructor(parts: Parts) {
     const { outbox, deliver, deadLetters, limits, flushIntervalMs, reports, maker, heartbeat } = parts;
@@ -98,6 +108,7 @@ export class BackgroundClient implements Client {
     });
     this.#recorder = createRecorder({ maker, reports, keep: (event) => this.#keep(event) });
     process.once("beforeExit", this.#drain);
+    process.once("exit", this.#exit);
     if (heartbeat && maker.source) {
       this.#beat();
       this.#heartbeat = setInterval(() => this.#beat(), heartbeat.intervalMs);
@@ -170,6 +181,7 @@ export class BackgroundClient implements Client {
     await this.#sender.stop();
     this.#moveOverflow();
     const ended = await this.#parts.outbox.close();
+    process.off("exit", this.#exit);
     this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");
     const { events } = this.stats.pending;
     return flushed.kind === "pending" ? { ...flushed, events } : flushed;
@@ -191,8 +203,9 @@ export class BackgroundClient implements Client {
 
   #dropAll(entries: readonly Uint8Array[], reason: DropReason, message: string): void {
     const decoder = new TextDecoder();
-    for (const bytes of entries)
-      this.#parts.reports.dropped({ reason, message, eventId: eventIdIn(decoder.decode(bytes)) });
+    this.#parts.reports.droppedTogether(
+      entries.map((bytes) => ({ reason, message, eventId: eventIdIn(decoder.decode(bytes)) })),
+    );
   }
 
   #keep({ eventId, bytes }: EventBytes): ReturnType<Keep> {

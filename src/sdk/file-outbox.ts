@@ -336,6 +336,10 @@ class FileOutbox implements Outbox {
     this.#timers.push(timer);
   }
 
+  empty(): readonly Uint8Array[] {
+    return [];
+  }
+
   async close(): Promise<readonly Uint8Array[]> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#adopting;
@@ -347,6 +351,6 @@ class FileOutbox implements Outbox {
     for (const segment of [...this.#segments()]) if (segment.left === 0) await segment.remove();
     await this.#removing;
     dropLease(directory, this.#owner);
-    return [];
+    return this.empty();
   }
 }

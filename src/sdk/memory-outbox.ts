@@ -9,12 +9,7 @@ interface Entry {
   postponed: Postponed | undefined;
 }
 
-export interface MemoryOutbox extends Outbox {
-  /** Gives out everything that has no outcome, oldest first, postponed or not, and keeps nothing of it. */
-  empty(): readonly Uint8Array[];
-}
-
-export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }): MemoryOutbox => {
+export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }): Outbox => {
   /** In the order of their positions. */
   const entries = new Map<number, Entry>();
   let bytes = 0;

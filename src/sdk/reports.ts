@@ -14,7 +14,7 @@ export type DropReason =
   | "invalid"
   /** It is larger than the service takes. */
   | "too_large"
-  /** `close()` was called before, or ended the outbox in memory that it was in. */
+  /** `close()` was called before, or ended the outbox in memory that it was in, or the program did. */
   | "closed"
   /** What was in the outbox is not what had been written, or gone: damage from outside. */
   | "outbox_damaged"
@@ -62,8 +62,12 @@ export interface Callbacks {
 
 export interface Reports {
   dropped(dropped: DroppedEvent, events?: number): void;
+  /** For the same reason. */
+  droppedTogether(dropped: readonly DroppedEvent[]): void;
   rejected(rejected: RejectedEvent): void;
   problem(kind: Problem["kind"], message: string): void;
+  /** The loop has no further turn, in which a warning of the process would be written: what is told from here on is written at once. */
+  ending(): void;
   readonly drops: Readonly<Partial<Record<DropReason, number>>>;
   readonly rejections: number;
 }
@@ -72,6 +76,7 @@ export const createReports = (callbacks: Callbacks): Reports => {
   const drops: Partial<Record<DropReason, number>> = {};
   const told = new Map<Problem["kind"], { atMs: number; since: number }>();
   let rejections = 0;
+  let warn = emitWarning;
 
   const problem = (kind: Problem["kind"], message: string): void => {
     const last = told.get(kind) ?? { atMs: Number.NEGATIVE_INFINITY, since: 0 };
@@ -95,20 +100,30 @@ export const createReports = (callbacks: Callbacks): Reports => {
     );
   };
 
+  const countDropped = ({ reason, message, eventId, path }: DroppedEvent, events: number): void => {
+    drops[reason] = (drops[reason] ?? 0) + events;
+    const what = eventId === undefined || events > 1 ? `${events} events` : `Event ${eventId}`;
+    problem("dropped", `${what} dropped (${reason}): ${path ? `${path}: ` : ""}${message}`);
+  };
+
   return {
     drops,
     get rejections() {
       return rejections;
     },
     problem,
+    ending: () => {
+      warn = writeWarning;
+      told.clear();
+    },
     dropped: (dropped, events = 1) => {
-      drops[dropped.reason] = (drops[dropped.reason] ?? 0) + events;
-      const what = dropped.eventId === undefined ? `${events} events` : `Event ${dropped.eventId}`;
-      problem(
-        "dropped",
-        `${what} dropped (${dropped.reason}): ${dropped.path ? `${dropped.path}: ` : ""}${dropped.message}`,
-      );
+      countDropped(dropped, events);
       call(callbacks.onDropped, dropped);
+    },
+    droppedTogether: (dropped) => {
+      const [first] = dropped;
+      if (first) countDropped(first, dropped.length);
+      for (const each of dropped) call(callbacks.onDropped, each);
     },
     rejected: (rejected) => {
       rejections++;
@@ -129,10 +144,15 @@ const run = (callback: () => unknown, failed: (error: unknown) => void): void =>
   }
 };
 
-const warn = (kind: string, message: string, count: number): void => {
+const emitWarning = (kind: Problem["kind"], message: string, count: number): void => {
   const more = count > 1 ? ` (${count} times since the last warning of this kind)` : "";
-  process.emitWarning(`${message}${more}`, {
-    type: "ProoftrailWarning",
-    code: `PROOFTRAIL_${kind.toUpperCase()}`,
-  });
+  process.emitWarning(`${message}${more}`, { type: WARNING, code: warningCode(kind) });
 };
+
+const writeWarning: typeof emitWarning = (kind, message) => {
+  process.stderr.write(`[${warningCode(kind)}] ${WARNING}: ${message}\n`);
+};
+
+const WARNING = "ProoftrailWarning";
+
+const warningCode = (kind: Problem["kind"]): string => `PROOFTRAIL_${kind.toUpperCase()}`;

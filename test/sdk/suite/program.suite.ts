@@ -9,7 +9,7 @@ import { createClient } from "prooftrail/sdk";
 import { until } from "../../support/until.ts";
 import { withFolder } from "./folder.ts";
 import { commandOf } from "./program.ts";
-import { takeAll, withScriptedService } from "./scripted-service.ts";
+import { problemAnswer, takeAll, withScriptedService } from "./scripted-service.ts";
 
 const outputOf = async (name: string): Promise<string> => {
   const [command, ...parameters] = commandOf(name);
@@ -32,6 +32,17 @@ test("what a program captured last is delivered when it ends by itself, also wit
     await promisify(execFile)(command, parameters, { timeout: 20_000, env });
     assert.deepEqual(service.eventIds, ["evt_last"]);
   }));
+
+test("what a program captured last and nobody takes is told of when it ends by itself with it", () =>
+  withScriptedService(
+    () => problemAnswer(503, "log_unavailable"),
+    async (service) => {
+      const [command, ...parameters] = commandOf("captures-and-ends");
+      const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "ptk_1" };
+      const { stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+      assert.match(stderr, /PROOFTRAIL_DROPPED.*Event evt_last dropped \(closed\): The program has ended/);
+    },
+  ));
 
 test("what a program captured before it was killed is delivered by another, and what was delivered is not sent again", () =>
   withFolder((directory) =>
