@@ -95,7 +95,11 @@ test("what stands at the top of the event comes before what stands in metadata",
   const metadata = { legal_bases: ["from_metadata"], user_id_hash: hash("1") };
   const event = { ...minimal, legal_bases: ["from_top"], subject_hash: hash("2"), metadata };
   expect(eventFacts(event)).toMatchObject({ legalBases: ["from_top"], subjectHash: hash("2") });
-  expect(eventFacts({ ...event, legal_bases: [] })).toMatchObject({ legalBases: [] });
+});
+
+test("an empty list of legal bases, which typed clients send by default, does not hide those in metadata", () => {
+  const event = { ...minimal, legal_bases: [], metadata: { legal_bases: ["from_metadata"] } };
+  expect(eventFacts(event)).toMatchObject({ legalBases: ["from_metadata"] });
 });
 
 test("legal bases are counted once, and what is no name of one is left out", () => {

@@ -157,7 +157,8 @@ export const isObject = (value: unknown): value is JsonObject =>
 const textOrNull = (value: unknown): string | null => (isText(value) ? value : null);
 
 const legalBasesOf = (first: unknown, second: unknown): readonly string[] => {
-  const candidates: readonly unknown[] = Array.isArray(first) ? first : Array.isArray(second) ? second : NONE;
+  const hasOwn = Array.isArray(first) && first.length > 0;
+  const candidates: readonly unknown[] = hasOwn ? first : Array.isArray(second) ? second : NONE;
   const names: string[] = [];
   for (const name of candidates) {
     if (names.length === METADATA_LEGAL_BASES_MAX) break;
