@@ -4,6 +4,7 @@ import {
   canonicalEventId,
   characterCount,
   eventIdPattern,
+  instantKeyOf,
   isEventId,
   isLegalBasis,
   isSha256,
@@ -163,6 +164,28 @@ describe("event_id", () => {
     expect(canonicalEventId("evt_AbC")).toBe("evt_AbC");
   });
 });
+
+test.each([
+  ["2026-11-20T10:00:00.120Z", "2026-11-20T10:00:00.12"],
+  ["2026-11-20T10:00:00+09:00", "2026-11-20T01:00:00"],
+  ["2026-12-31T23:59:59.5-01:30", "2027-01-01T01:29:59.5"],
+  ["2024-03-01T00:00:00+00:01", "2024-02-29T23:59:00"],
+  ["2017-01-01T08:59:60+09:00", "2016-12-31T23:59:60"],
+  ["2016-12-31T15:59:60.25-08:00", "2016-12-31T23:59:60.25"],
+])("%s is the instant %s", (text, instant) => expect(instantKeyOf(text)).toBe(instant));
+
+test.each([
+  "2026-11-20",
+  "2026-11-20T10:00:00",
+  "2026-02-30T10:00:00+09:00",
+  "2026-11-20T10:00:61+09:00",
+  "2026-11-20T10:61:00+09:00",
+  "2026-11-20T24:00:00+09:00",
+  "2026-11-20T10:00:00+25:00",
+  // A leap second ends a month, in UTC.
+  "2017-01-01T08:58:60+09:00",
+  "2017-01-01T23:59:60+09:00",
+])("%s is no instant", (text) => expect(instantKeyOf(text)).toBeUndefined());
 
 test("lengths count code points, lone surrogates included", () => {
   fc.assert(

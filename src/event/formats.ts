@@ -103,6 +103,7 @@ export const isUtcTimestamp = (text: string): boolean => {
 };
 
 const DATE = "2026-11-20".length;
+const WHOLE_MINUTES = "2026-11-20T10:00:".length;
 /** Characters of a time before its fraction. */
 export const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
 
@@ -114,18 +115,19 @@ export const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
 export const timeKeyOf = (timestamp: string): string | undefined =>
   isUtcTimestamp(timestamp) ? cutTimestamp(timestamp) : undefined;
 
-const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2})(\.\d+)?([+-]\d{2}:\d{2})$/;
+const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:)(\d{2})(\.\d+)?([+-]\d{2}:\d{2})$/;
 
 /** The same of a time in any zone. Undefined where it is not one. */
 export const instantKeyOf = (text: string): string | undefined => {
   const utc = timeKeyOf(text);
   if (utc !== undefined) return utc;
-  const [, seconds, fraction = "", offset] = WITH_OFFSET.exec(text) ?? [];
-  if (seconds === undefined || !isUtcTimestamp(`${seconds}Z`)) return undefined;
-  const instant = Date.parse(`${seconds}${offset}`);
+  const [, minute, second, fraction = "", offset] = WITH_OFFSET.exec(text) ?? [];
+  if (minute === undefined || !isUtcTimestamp(`${minute}00Z`)) return undefined;
+  // To the minute: Date.parse knows no leap second, which ends a month in UTC and any hour elsewhere.
+  const instant = Date.parse(`${minute}00${offset}`);
   return Number.isNaN(instant)
     ? undefined
-    : timeKeyOf(`${new Date(instant).toISOString().slice(0, WHOLE_SECONDS)}${fraction}Z`);
+    : timeKeyOf(`${new Date(instant).toISOString().slice(0, WHOLE_MINUTES)}${second}${fraction}Z`);
 };
 
 /** The same of a timestamp that was checked before. */
