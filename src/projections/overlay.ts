@@ -54,6 +54,12 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
     for (const name of table.primaryKey) place = place?.below?.get(key[name] ?? null);
     return place;
   };
+  /** Where the rows are that differ in the last column of the key alone. */
+  const above = (table: Table, shared: Row): Place | undefined => {
+    let place: Place | undefined = placesOf(table).root;
+    for (const name of table.primaryKey.slice(0, -1)) place = place?.below?.get(shared[name] ?? null);
+    return place;
+  };
   const reach = (table: Table, key: Row): Place => {
     const { root, all } = placesOf(table);
     let place = root;
@@ -83,19 +89,7 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
   };
 
   return {
-    fetch: async (stateKeys) => {
-      const wanted = new Map<Table, Row[]>();
-      for (const { table, key } of stateKeys) {
-        const place = reach(table, key);
-        if (place.isKnown) continue;
-        place.isKnown = true;
-        const keys = wanted.get(table);
-        if (keys) keys.push(key);
-        else wanted.set(table, [key]);
-      }
-      for (const [table, keys] of wanted)
-        for (const row of await load(table, keys)) reach(table, row).row = row;
-    },
+    fetch: createFetch(load, reach),
     isNamed: (table, key) => find(table, key)?.isKnown === true,
     get: (table, key) => {
       const place = find(table, key);
@@ -105,6 +99,10 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
       );
       return place.row;
     },
+    known: (table, shared) =>
+      [...(above(table, shared)?.below?.values() ?? [])]
+        .map(({ row }) => row)
+        .filter((row) => row !== undefined),
     apply: (writes) => {
       const places = writes.map((write) => (isTextWrite(write) ? undefined : checked(write)));
       writes.forEach((write, index) => {
@@ -120,6 +118,35 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
       return writes;
     },
   };
+};
+
+const createFetch =
+  (load: ViewStore["load"], reach: (table: Table, key: Row) => Place): Overlay["fetch"] =>
+  async (stateKeys) => {
+    const wanted = new Map<Table, Row[]>();
+    const wantedOrBefore = new Map<Table, Row[]>();
+    for (const { table, key, which } of stateKeys) {
+      const place = reach(table, key);
+      if (place.isKnown) continue;
+      place.isKnown = which !== "at_or_before";
+      const asked = place.isKnown ? wanted : wantedOrBefore;
+      const keys = asked.get(table);
+      if (keys) keys.push(key);
+      else asked.set(table, [key]);
+    }
+    for (const [table, keys] of wanted)
+      for (const row of await load(table, keys)) reach(table, row).row = row;
+    for (const [table, keys] of wantedOrBefore) {
+      for (const row of await load(table, keys, "at_or_before")) learn(reach(table, row), row);
+      for (const key of keys) learn(reach(table, key), undefined);
+    }
+  };
+
+/** What the group has written there already is newer. */
+const learn = (place: Place, row: Row | undefined): void => {
+  if (place.isKnown) return;
+  place.isKnown = true;
+  place.row = row;
 };
 
 const newPlace = (): Place => ({

@@ -7,7 +7,7 @@ import type { EventFacts } from "../event/facts.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { LogRecord } from "../log/record.ts";
 import type { Row, Table } from "../views/tables.ts";
-import type { Snapshot, ViewDefinition, ViewStore, Write } from "../views/view-store.ts";
+import type { Snapshot, ViewDefinition, ViewStore, WhichRows, Write } from "../views/view-store.ts";
 
 /** One message of a tenant, and where it stands. */
 export interface LogEntry {
@@ -34,10 +34,12 @@ export interface Told {
   readonly names: readonly string[];
 }
 
-/** A row by its primary key. */
+/** A row by its primary key, which is of a row that may be none. */
 export interface StateKey {
   readonly table: Table;
   readonly key: Row;
+  /** Where there is none, the last one before it is meant that differs in the last column of the key alone. */
+  readonly which?: WhichRows;
 }
 
 /** The rows that `stateKeys` and `furtherKeys` named, as all earlier records left them. */
@@ -45,6 +47,8 @@ export interface States {
   get(table: Table, key: Row): Row | undefined;
   /** Whether the row was named, so that it may be asked for. */
   isNamed(table: Table, key: Row): boolean;
+  /** All rows that are at hand, named or written by the same group, and have these values in all columns of the key but the last; in any order. */
+  known(table: Table, shared: Row): readonly Row[];
 }
 
 /** A dead letter: the reason as a code, and a text that does not repeat what the customer sent. */

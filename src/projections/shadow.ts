@@ -31,7 +31,7 @@ export const storeOfShadow = (
 ): Pick<ViewStore, "load" | "revise"> => {
   const { moved, movedKeys, movedWrite } = movesInto(view, shadow);
   return {
-    load: (table, keys) => views.load(moved(table), keys),
+    load: (table, ...asked) => views.load(moved(table), ...asked),
     revise: ({ expected, writes }) =>
       views.revise({ views: [shadow], expected: movedKeys(expected), writes: writes.map(movedWrite) }),
   };
@@ -66,6 +66,7 @@ const shadowRule = <Taken>(projection: Rule<Taken>, shadow: ViewDefinition): Rul
     const made = known.get(states) ?? {
       get: (table: Table, key: Row) => states.get(moved(table), key),
       isNamed: (table: Table, key: Row) => states.isNamed(moved(table), key),
+      known: (table: Table, shared: Row) => states.known(moved(table), shared),
     };
     known.set(states, made);
     return made;

@@ -18,7 +18,7 @@ import {
   type Value,
 } from "./tables.ts";
 import { toStoredText } from "./text.ts";
-import type { RowWrite, Write } from "./view-store.ts";
+import type { RowWrite, WhichRows, Write } from "./view-store.ts";
 
 /**
  * Statements that together leave what the writes would one by one. Tables do not depend on each other, so only the order within one
@@ -38,13 +38,14 @@ export const writeStatements = async (writes: readonly Write[]): Promise<readonl
   return statements;
 };
 
-/** Takes keys; gives the rows that have them. */
-export const loadStatement = (table: Table, keys: readonly Row[]): Statement => {
+/** As ViewStore says of `load`. */
+export const loadStatement = (table: Table, keys: readonly Row[], which: WhichRows = "at"): Statement => {
   const rows = keys.map((key) => {
     checkKey(table, key);
     return elements(table.primaryKey, key);
   });
-  return { sql: writeSql(table).load, params: arraysOf(rows, table.primaryKey.length) };
+  const { load, loadAtOrBefore } = writeSql(table);
+  return { sql: which === "at" ? load : loadAtOrBefore, params: arraysOf(rows, table.primaryKey.length) };
 };
 
 /** Writes of one kind to one table that one statement can make: no order among them matters. */
@@ -115,6 +116,7 @@ interface WriteSql {
   /** Take one array per column of the primary key. */
   readonly delete: string;
   readonly load: string;
+  readonly loadAtOrBefore: string;
 }
 
 const writeSql = (table: Table): WriteSql => {
@@ -143,6 +145,8 @@ const makeWriteSql = (table: Table): WriteSql => {
   const matches = table.primaryKey
     .map((column) => `stored.${columnName(table, column)} = asked.${columnName(table, column)}`)
     .join(" AND ");
+  const last = `stored.${columnName(table, table.primaryKey.at(-1) ?? "")}`;
+  const atOrBefore = `${matches.replace(`${last} =`, `${last} <=`)} ORDER BY ${last} DESC LIMIT 1`;
   const stored = names.map((column) => `stored.${columnName(table, column)}`).join(", ");
   return {
     insert,
@@ -150,6 +154,7 @@ const makeWriteSql = (table: Table): WriteSql => {
     add: onConflict((column) => `${column} = ${name}.${column} + excluded.${column}`),
     delete: `DELETE FROM ${name} stored USING ${asked} WHERE ${matches}`,
     load: `SELECT ${stored} FROM ${name} stored JOIN ${asked} ON ${matches}`,
+    loadAtOrBefore: `SELECT found.* FROM ${asked}, LATERAL (SELECT ${stored} FROM ${name} stored WHERE ${atOrBefore}) found`,
   };
 };
 

@@ -120,7 +120,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
   return {
     open,
     position,
-    load: (table, keys) => loadRows(read, table, keys),
+    load: (...asked) => loadRows(read, ...asked),
     commit,
     // It writes what changed of a page, not the page.
     together: undefined,
@@ -214,7 +214,7 @@ const inSnapshot = async <Result>(
           page = await ask(sql.nextPage, [...keyValues(table, last).map(toStored), SNAPSHOT_ROWS]);
         }
       }
-      const load: Snapshot["load"] = (table, keys) => loadRows(run, table, keys);
+      const load: Snapshot["load"] = (...asked) => loadRows(run, ...asked);
       const visitTerms: Snapshot["visitTerms"] = (index, seen) => visitPostgresTerms(run, index, seen);
       const position = known ? rowInteger(known, "position") : 0;
       const result = await visit({ position, rows, load, visitTerms });
@@ -342,7 +342,7 @@ const standAsExpected = async (run: RunSql, expected: readonly Expectation[]): P
   return true;
 };
 
-const loadRows = async (run: RunSql, table: Table, keys: readonly Row[]): Promise<readonly Row[]> => {
-  const { sql, params } = loadStatement(table, keys);
+const loadRows = async (run: RunSql, ...asked: Parameters<ViewStore["load"]>): Promise<readonly Row[]> => {
+  const { sql, params } = loadStatement(...asked);
   return (await run(sql, params)).rows.map(fromStored);
 };

@@ -4,6 +4,8 @@ import { columnList, columnName, indexedBesideKey, sqlName, type Table } from ".
 export interface RowSql {
   /** Takes the primary key. */
   readonly select: string;
+  /** Takes it as well: gives the row that has it, or the last one before it that differs in the last column alone. */
+  readonly selectAtOrBefore: string;
   /** Takes the primary keys of KEYS_PER_SELECT rows that differ in their last column alone: what they share, then the last column of each. For SQLite. */
   readonly selects: string;
   /** Take every column, in the order of the description. */
@@ -66,9 +68,11 @@ const makeRowSql = (table: Table): RowSql => {
   const indexed = indexedBesideKey(table);
   const plain = names.filter((column) => !table.primaryKey.includes(column) && !indexed.includes(column));
   const changes = plain.map((column) => `${columnName(table, column)} = ?`).join(", ");
+  const last = columnName(table, table.primaryKey.at(-1) ?? "");
   const lastIsOneOf = keyMatches.replace(/= \?$/, `IN (${Array(KEYS_PER_SELECT).fill("?").join(", ")})`);
   return {
     select: `SELECT ${columnList(table, names)} FROM ${name} WHERE ${keyMatches}`,
+    selectAtOrBefore: `SELECT ${columnList(table, names)} FROM ${name} WHERE ${keyMatches.replace(/= \?$/, "<= ?")} ORDER BY ${last} DESC LIMIT 1`,
     selects: `SELECT ${columnList(table, names)} FROM ${name} WHERE ${lastIsOneOf}`,
     insert,
     // Without OR FAIL SQLite copies all pages that the statement changes, so that it can undo the statement alone. Here the transaction is undone.

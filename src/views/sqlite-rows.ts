@@ -7,7 +7,7 @@ import { fromStored, toStored } from "./stored-rows.ts";
 import { checkRow, putStored, storedKey } from "./stored-values.ts";
 import type { Row, Table, Value } from "./tables.ts";
 import { sqliteTextSql } from "./text-index.ts";
-import type { TextWrite, Write } from "./view-store.ts";
+import type { TextWrite, WhichRows, Write } from "./view-store.ts";
 
 /** In their order; the transaction has to be undone where one of them cannot be written. */
 export const runWrites = (statements: Statements, writes: readonly Write[]): Promise<void> =>
@@ -102,8 +102,16 @@ const getStored = (statements: Statements, table: Table, key: readonly Value[]):
   return found && fromStored(found);
 };
 
-/** Those that are there, in any order. */
-export const getRows = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] => {
+/** As ViewStore says of `load`. */
+export const getRows = (
+  statements: Statements,
+  table: Table,
+  keys: readonly Row[],
+  which: WhichRows = "at",
+): readonly Row[] =>
+  which === "at" ? getRowsAt(statements, table, keys) : getRowsAtOrBefore(statements, table, keys);
+
+const getRowsAt = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] => {
   const found: Row[] = [];
   for (const { shared, lasts } of keysByShared(table, keys)) {
     // Side by side in the tree: what lies above two of them is in the processor's cache for the second one.
@@ -121,6 +129,12 @@ export const getRows = (statements: Statements, table: Table, keys: readonly Row
   }
   return found;
 };
+
+const getRowsAtOrBefore = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] =>
+  keys.flatMap((key) => {
+    const found = statements(rowSql(table).selectAtOrBefore).get(...storedKey(table, key));
+    return found ? [fromStored(found)] : [];
+  });
 
 /** Keys that differ in their last column alone. */
 interface Keys {

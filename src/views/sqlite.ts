@@ -150,7 +150,7 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
       return { kind: "unwritable", detail };
     }
   };
-  const load: ViewStore["load"] = async (table, keys) => getRows(write, table, keys);
+  const load: ViewStore["load"] = async (...asked) => getRows(write, ...asked);
   return {
     commit: (moving) => inTransaction(() => move(moving)),
     together: (work) => inTransaction(() => work({ load, commit: move })),
@@ -178,17 +178,17 @@ const createLoad = ({
   readonly write: Statements;
   readonly transactions: Transactions;
 }): ViewStore["load"] => {
-  const loadBy = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] =>
-    inOneRead(statements, () => getRows(statements, table, keys));
+  const loadBy = (statements: Statements, asked: Parameters<ViewStore["load"]>): readonly Row[] =>
+    inOneRead(statements, () => getRows(statements, ...asked));
   // Nothing in it awaits, so no transaction begins meanwhile.
-  return async (table, keys) => {
-    if (transactions.isOpen) return loadBy(read, table, keys);
+  return async (...asked) => {
+    if (transactions.isOpen) return loadBy(read, asked);
     try {
-      return loadBy(write, table, keys);
+      return loadBy(write, asked);
     } catch (error) {
       // The writer does not wait where another process has the file for itself; the reader does.
       if (!isBusy(error)) throw error;
-      return loadBy(read, table, keys);
+      return loadBy(read, asked);
     }
   };
 };
@@ -255,7 +255,7 @@ const inSnapshot = async <Result>(
           .map(fromStored);
       }
     }
-    const load: Snapshot["load"] = async (table, keys) => getRows(statements, table, keys);
+    const load: Snapshot["load"] = async (...asked) => getRows(statements, ...asked);
     const visitTerms: Snapshot["visitTerms"] = (index, seen) =>
       inSlices(sqliteTerms(database, index), ({ term, sequence }) => seen(term, sequence));
     return await visit({ position: known ? rowInteger(known, "position") : 0, rows, load, visitTerms });

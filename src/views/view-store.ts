@@ -119,14 +119,19 @@ export type RevisionResult =
   /** Nothing was written: a view has another version, or a row stands otherwise than it was read. */
   | { readonly kind: "outdated" };
 
+export type WhichRows = "at" | "at_or_before";
+
 /** Calls reject where the database fails (disk full, file gone); the same call may then be made again. */
 export interface ViewStore extends AsyncDisposable {
   /** Makes the tables, or drops and makes them again where they are of another version. */
   open(view: ViewDefinition): Promise<"made" | "kept" | "made_again">;
   /** Sequence of the last record that the view has seen; 0 for none. */
   position(viewName: string): Promise<number>;
-  /** The rows with these primary keys, as far as they exist, in any order. */
-  load(table: Table, keys: readonly Row[]): Promise<readonly Row[]>;
+  /**
+   * The rows with these primary keys, as far as they exist, in any order. `at_or_before`: for each key the row with it or, where there is none, the last one before it that
+   * differs from it in the last column of the key alone; one may stand there twice.
+   */
+  load(table: Table, keys: readonly Row[], which?: WhichRows): Promise<readonly Row[]>;
   commit(commit: ViewCommit): Promise<CommitResult>;
   /**
    * Several commits in one transaction, which stands if all of them are committed; then the result is that of the last one. What `work` loads it sees as the ones before

@@ -4,7 +4,7 @@ import type { StoredMessage } from "../../src/log/event-log.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import type { Projection } from "../../src/projections/projection.ts";
 import { keyText, type Row, type Table } from "../../src/views/tables.ts";
-import type { DeadLetter, Write } from "../../src/views/view-store.ts";
+import type { DeadLetter, ViewStore, Write } from "../../src/views/view-store.ts";
 
 export interface InMemoryView {
   /** Takes the messages as one group. */
@@ -22,6 +22,20 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
 
   const words = new Map<string, readonly string[]>();
   const labels = new Map<string, readonly string[]>();
+
+  const load: ViewStore["load"] = async (table, keys, which = "at") =>
+    keys.flatMap((key) => stored.get(keyText(table, key))?.row ?? (which === "at" ? [] : before(table, key)));
+  const before = (table: Table, key: Row): readonly Row[] => {
+    const last = table.primaryKey.at(-1) ?? "";
+    const number = (row: Row): number => Number(row[last]);
+    const rows = [...stored.values()].flatMap(({ table: other, row }) =>
+      other === table && keyText(table, { ...row, [last]: 0 }) === keyText(table, { ...key, [last]: 0 })
+        ? [row]
+        : [],
+    );
+    rows.sort((one, other) => number(one) - number(other));
+    return rows.filter((row) => number(row) < number(key)).slice(-1);
+  };
 
   const apply = (write: Write): void => {
     if (write.kind === "index" || write.kind === "unindex") {
@@ -54,8 +68,7 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
       const { writes, deadLetters } = await evolveGroup({
         projections,
         messages,
-        load: async (table, keys) =>
-          keys.map((key) => stored.get(keyText(table, key))?.row).filter((row) => row !== undefined),
+        load,
         now: "2026-11-20T12:00:00.000Z",
       });
       writes.forEach(apply);

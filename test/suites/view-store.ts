@@ -204,6 +204,29 @@ export const viewStoreSuite = (
       expect(sorted(await store.load(MARKS, marks))).toEqual(sorted(someMarks));
     });
 
+    test("the row at a key or before it is the last one that differs in the last column alone", async () => {
+      await using at = await setUp();
+      const { store } = at;
+      const marks = [3, 7, 1000, Number.MAX_SAFE_INTEGER - 1].map((sequence) => mark(sequence, "m"));
+      const others = [mark(4, "l"), mark(5, "n"), mark(6, "m", "other")];
+      const writes = [...marks, ...others, insert(thing(1, { key: "a" })), insert(thing(2, { key: "c" }))];
+      await store.commit(commitOf(0, 1, { writes }));
+      const found = async (...sequences: readonly number[]): Promise<readonly unknown[]> => {
+        const keys = sequences.map((sequence) => ({ tenant: "acme", mark: "m", sequence }));
+        const rows = await store.load(MARKS, keys, "at_or_before");
+        for (const row of rows) expect(row).toMatchObject({ tenant: "acme", mark: "m" });
+        return [...new Set(rows.map(({ sequence }) => Number(sequence)))].sort((one, other) => one - other);
+      };
+      expect(await found(2)).toEqual([]);
+      expect(await found(3)).toEqual([3]);
+      expect(await found(6)).toEqual([3]);
+      expect(await found(0, 4, 7, 8, 999, 10 ** 12)).toEqual([3, 7, 1000]);
+      expect(await found(Number.MAX_SAFE_INTEGER)).toEqual([Number.MAX_SAFE_INTEGER - 1]);
+      expect(await found()).toEqual([]);
+      const [row] = await store.load(THINGS, [{ tenant: "acme", key: "b" }], "at_or_before");
+      expect(row).toMatchObject({ key: "a" });
+    });
+
     test("every text and every integer comes back as it was written, as value and as key", async () => {
       await using at = await setUp();
       const { store } = at;

@@ -26,6 +26,7 @@ const recordOf = (sequence: number): StoredRecord => {
 const rowAfter = (sequence: number, asset: Row | undefined): Row => {
   const states: States = {
     isNamed: () => true,
+    known: () => [],
     get: (table) => (table === EVENTS ? { sequence } : asset),
   };
   const { writes } = assetsProjection.evolve(states, [recordOf(sequence)]);

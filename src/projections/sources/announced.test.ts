@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Announced, beyond, withAnnounced } from "./announced.ts";
-import { type Gap, gapsIn, lastIn, type Range, withNumber } from "./ranges.ts";
+import { type Gap, gapAtEnd, type Numbers, takeNumber } from "./gaps.ts";
 
 /** What one event of a source says: that it is this number, or that there are so many. */
 interface Word {
@@ -21,13 +21,19 @@ const anyWords = fc.array(
 );
 
 const heard = (words: readonly Word[]) => {
-  let [ranges, announced]: [readonly Range[], readonly Announced[]] = [[], []];
+  const numbers: Numbers = { last: 0, received: 0, gaps: [] };
+  let announced: readonly Announced[] = [];
   for (const { kind, number, at } of words) {
-    if (kind === "number") ranges = withNumber(ranges, number, at);
+    if (kind === "number") takeNumber(numbers, number, at);
     else announced = withAnnounced(announced, number, at);
-    announced = beyond(announced, lastIn(ranges));
+    announced = beyond(announced, numbers.last);
   }
-  return { announced, gaps: gapsIn(ranges, announced) };
+  const { received, gaps, last } = numbers;
+  return {
+    announced,
+    received,
+    gaps: [...gaps, gapAtEnd(last, announced)].filter((gap) => gap !== undefined),
+  };
 };
 
 const earliest = (words: readonly Word[]): string => words.map(({ at }) => at).sort()[0] ?? "";
@@ -61,7 +67,11 @@ test("numbers that did not come are gaps, up to the highest that was announced, 
         fc.tuple(fc.constant(words), fc.shuffledSubarray(words, { minLength: words.length })),
       ),
       ([words, shuffled]) => {
-        expect(heard(words).gaps).toEqual([...gapsOf(words)]);
+        const { gaps, received } = heard(words);
+        expect(gaps).toEqual([...gapsOf(words)]);
+        expect(received).toBe(
+          new Set(words.filter(({ kind }) => kind === "number").map(({ number }) => number)).size,
+        );
         expect(heard(shuffled)).toEqual(heard(words));
       },
     ),

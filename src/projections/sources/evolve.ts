@@ -1,11 +1,11 @@
 import { type EventFacts, metadataName } from "../../event/facts.ts";
-import { type Row, type RowOf, rowText } from "../../views/tables.ts";
+import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { type Latest, laterOf, latestText, withSaid } from "../latest.ts";
-import type { States } from "../projection.ts";
+import type { StateKey, States } from "../projection.ts";
 import { type Announced, beyond, withAnnounced } from "./announced.ts";
-import { type Gap, gapsIn, lastIn, type Range, withNumber } from "./ranges.ts";
+import { type Gap, gapAtEnd, type Numbers, takeNumber } from "./gaps.ts";
 import { HEARTBEAT_KEYS, SOURCE_GAPS, SOURCES } from "./tables.ts";
 
 const HEARTBEAT = "sdk.heartbeat";
@@ -20,25 +20,48 @@ const numberOf = (
   return typeof number === "number" && Number.isSafeInteger(number) && number > 0 ? number : undefined;
 };
 
-interface Source {
+interface SourceKey extends Row {
   readonly tenant: string;
-  readonly sourceId: string;
-  readonly lastAt: string;
-  readonly said: Latest;
-  readonly ranges: readonly Range[];
-  readonly announced: readonly Announced[];
-  readonly gapsBefore: readonly Gap[];
+  readonly source_id: string;
 }
+
+const keyOf = (tenant: string, facts: EventFacts): SourceKey | undefined => {
+  const sourceId = sourceOf(facts);
+  return sourceId === undefined ? undefined : { tenant, source_id: sourceId };
+};
+
+/** At work on the events of a step. */
+interface Source {
+  readonly key: SourceKey;
+  readonly numbers: Numbers;
+  /** As they are stored, as far as they may change. */
+  readonly gapsBefore: readonly Gap[];
+  lastAt: string;
+  said: Latest;
+  announced: readonly Announced[];
+}
+
+/** A number behind all that came changes no gap; of any other the one is named that it stands in or right behind. */
+const furtherKeys = (states: States, { tenant, facts }: FirstEvent): readonly StateKey[] => {
+  const key = keyOf(tenant, facts);
+  const number = numberOf(facts, "source_sequence");
+  if (key === undefined || number === undefined) return [];
+  const row = states.get(SOURCES, key);
+  if (!row || number > rowInteger(row, "last_number") || rowInteger(row, "missing") === 0) return [];
+  const gap = { ...key, first_number: number };
+  // Where a gap begins there, or did before the group, none ends right before it.
+  return states.isNamed(SOURCE_GAPS, gap) ? [] : [{ table: SOURCE_GAPS, key: gap, which: "at_or_before" }];
+};
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
   const sources = new Map<string, Source>();
   for (const { tenant, facts } of events) {
-    const sourceId = sourceOf(facts);
-    if (sourceId === undefined) continue;
-    const name = JSON.stringify([tenant, sourceId]);
-    const key = { tenant, source_id: sourceId };
-    const before = sources.get(name) ?? storedSource(states.get(SOURCES, key), key, facts.occurred);
-    sources.set(name, grown(before, facts));
+    const key = keyOf(tenant, facts);
+    if (key === undefined) continue;
+    const name = JSON.stringify([tenant, key.source_id]);
+    const source = sources.get(name) ?? storedSource(states, key, facts.occurred);
+    sources.set(name, source);
+    take(source, facts);
   }
   return [...sources.values()].flatMap((source) => [
     { kind: "upsert", table: SOURCES, row: rowOf(source) } as const,
@@ -46,67 +69,73 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
   ]);
 };
 
-const storedSource = (
-  row: Row | undefined,
-  { tenant, source_id: sourceId }: { readonly tenant: string; readonly source_id: string },
-  at: string,
-): Source => {
-  if (!row) return { tenant, sourceId, lastAt: at, said: {}, ranges: [], announced: [], gapsBefore: [] };
-  const ranges: readonly Range[] = JSON.parse(rowText(row, "ranges"));
+const storedSource = (states: States, key: SourceKey, at: string): Source => {
+  const row = states.get(SOURCES, key);
+  if (!row) {
+    const numbers = { last: 0, received: 0, gaps: [] };
+    return { key, numbers, gapsBefore: [], lastAt: at, said: {}, announced: [] };
+  }
+  const last = rowInteger(row, "last_number");
   const announced: readonly Announced[] = JSON.parse(rowText(row, "announced"));
+  const gaps = states
+    .known(SOURCE_GAPS, key)
+    .map(gapOf)
+    .filter(({ first }) => first <= last);
+  gaps.sort((one, other) => one.first - other.first);
   return {
-    tenant,
-    sourceId,
+    key,
+    numbers: { last, received: rowInteger(row, "received"), gaps },
+    gapsBefore: withGapAtEnd(gaps, last, announced),
     lastAt: rowText(row, "last_at"),
     said: JSON.parse(rowText(row, "said")),
-    ranges,
     announced,
-    gapsBefore: gapsIn(ranges, announced),
   };
 };
 
-const grown = (source: Source, facts: EventFacts): Source => {
+const gapOf = (row: Row): Gap => ({
+  first: rowInteger(row, "first_number"),
+  last: rowInteger(row, "last_number"),
+  since: rowText(row, "since"),
+});
+
+const withGapAtEnd = (
+  gaps: readonly Gap[],
+  last: number,
+  announced: readonly Announced[],
+): readonly Gap[] => {
+  const atEnd = gapAtEnd(last, announced);
+  return atEnd ? [...gaps, atEnd] : [...gaps];
+};
+
+const take = (source: Source, facts: EventFacts): void => {
   const { occurred, eventId, eventType, metadata } = facts;
+  source.lastAt = laterOf(occurred, source.lastAt);
   const number = numberOf(facts, "source_sequence");
-  const ranges = number === undefined ? source.ranges : withNumber(source.ranges, number, occurred);
-  let { said, announced } = source;
+  if (number !== undefined) takeNumber(source.numbers, number, occurred);
   if (eventType === HEARTBEAT) {
-    said = withSaid(said, "heartbeat_at", [occurred, occurred, eventId]);
+    source.said = withSaid(source.said, "heartbeat_at", [occurred, occurred, eventId]);
     for (const name of HEARTBEAT_KEYS) {
       const value = metadata[name];
       if (typeof value === "string" || typeof value === "number")
-        said = withSaid(said, name, [JSON.stringify(value), occurred, eventId]);
+        source.said = withSaid(source.said, name, [JSON.stringify(value), occurred, eventId]);
     }
     const last = numberOf(facts, "last_source_sequence");
-    if (last !== undefined) announced = withAnnounced(announced, last, occurred);
+    if (last !== undefined) source.announced = withAnnounced(source.announced, last, occurred);
   }
-  return {
-    ...source,
-    lastAt: laterOf(occurred, source.lastAt),
-    said,
-    ranges,
-    announced: beyond(announced, lastIn(ranges)),
-  };
+  source.announced = beyond(source.announced, source.numbers.last);
 };
 
-const rowOf = ({ tenant, sourceId, lastAt, said, ranges, announced }: Source): RowOf<typeof SOURCES> => {
-  const last = lastIn(ranges);
-  const highest = announced.at(-1)?.[0] ?? last;
-  const received = ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0);
-  return {
-    tenant,
-    source_id: sourceId,
-    last_number: last,
-    received,
-    missing: highest - received,
-    last_at: lastAt,
-    heartbeat_at: said.heartbeat_at?.[0] ?? null,
-    heartbeat: said.heartbeat_at ? heartbeatText(said) : null,
-    said: latestText(said),
-    ranges: JSON.stringify(ranges),
-    announced: JSON.stringify(announced),
-  };
-};
+const rowOf = ({ key, lastAt, said, numbers, announced }: Source): RowOf<typeof SOURCES> => ({
+  ...key,
+  last_number: numbers.last,
+  received: numbers.received,
+  missing: (announced.at(-1)?.[0] ?? numbers.last) - numbers.received,
+  last_at: lastAt,
+  heartbeat_at: said.heartbeat_at?.[0] ?? null,
+  heartbeat: said.heartbeat_at ? heartbeatText(said) : null,
+  said: latestText(said),
+  announced: JSON.stringify(announced),
+});
 
 const heartbeatText = (said: Latest): string => {
   const members = HEARTBEAT_KEYS.flatMap((name) => {
@@ -116,33 +145,30 @@ const heartbeatText = (said: Latest): string => {
   return `{${members.join(",")}}`;
 };
 
-const gapChanges = ({ tenant, sourceId, ranges, announced, gapsBefore }: Source): readonly Write[] => {
-  const gaps = gapsIn(ranges, announced);
-  const key = ({ first }: Gap) => ({ tenant, source_id: sourceId, first_number: first });
-  const now = new Set(gaps.map(({ first }) => first));
-  const known = new Map(gapsBefore.map((gap) => [gap.first, gap]));
-  const gone = gapsBefore.filter(({ first }) => !now.has(first));
-  const changed = gaps.filter(({ first, last, since }) => {
-    const before = known.get(first);
-    return before?.last !== last || before.since !== since;
-  });
-  return [
-    ...gone.map((gap): Write => ({ kind: "delete", table: SOURCE_GAPS, key: key(gap) })),
-    ...changed.map((gap): Write => {
-      const row = { ...key(gap), last_number: gap.last, since: gap.since };
-      return { kind: "upsert", table: SOURCE_GAPS, row };
-    }),
-  ];
+const gapChanges = ({ key, numbers, announced, gapsBefore }: Source): readonly Write[] => {
+  const now = new Map(withGapAtEnd(numbers.gaps, numbers.last, announced).map((gap) => [gap.first, gap]));
+  const writes: Write[] = [];
+  for (const { first, last, since } of gapsBefore) {
+    const gap = now.get(first);
+    if (!gap) writes.push({ kind: "delete", table: SOURCE_GAPS, key: { ...key, first_number: first } });
+    else if (gap.last === last && gap.since === since) now.delete(first);
+  }
+  for (const { first, last, since } of now.values()) {
+    const row = { ...key, first_number: first, last_number: last, since };
+    writes.push({ kind: "upsert", table: SOURCE_GAPS, row });
+  }
+  return writes;
 };
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 5,
+  version: 6,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {
-      const sourceId = sourceOf(facts);
-      return sourceId === undefined ? [] : { table: SOURCES, key: { tenant, source_id: sourceId } };
+      const key = keyOf(tenant, facts);
+      return key === undefined ? [] : { table: SOURCES, key };
     }),
+  furtherKeys,
   evolve,
 });

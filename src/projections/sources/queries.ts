@@ -7,7 +7,7 @@ export const sourceList: List = {
   table: SOURCES,
   orderBy: ["last_at", "source_id"],
   filters: [],
-  hidden: ["said", "ranges", "announced"],
+  hidden: ["said", "announced"],
   json: {
     heartbeat: Type.Object(
       Object.fromEntries(

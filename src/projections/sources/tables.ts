@@ -21,8 +21,6 @@ export const SOURCES = {
     heartbeat: NULLABLE_TEXT,
     /** JSON object: what was said last (latest.ts). */
     said: TEXT,
-    /** JSON array of [first, last, time of first]: numbers seen without a gap. */
-    ranges: TEXT,
     /** JSON array of [number, time]: see announced.ts. */
     announced: TEXT,
   },

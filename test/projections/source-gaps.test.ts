@@ -1,0 +1,147 @@
+/** Which numbers of a source are missing, as the views tell it: the same from the whole set of numbers, however they came. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { evolveGroup } from "../../src/projections/evolve-group.ts";
+import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { sourcesProjection } from "../../src/projections/sources/evolve.ts";
+import { SOURCE_GAPS, SOURCES } from "../../src/projections/sources/tables.ts";
+import type { Row } from "../../src/views/tables.ts";
+import type { ViewStore } from "../../src/views/view-store.ts";
+import { messageOf } from "./records.ts";
+import { createSqliteDatabase } from "./sqlite-database.ts";
+
+const VIEWS = PROJECTIONS.filter(({ name }) => name === "events" || name === "sources");
+
+interface Numbered {
+  readonly source: string;
+  readonly number: number;
+  readonly second: number;
+  /** By a heartbeat: the event with that number is another. */
+  readonly isAnnounced?: true;
+}
+
+const timeOf = ({ second }: Numbered): string =>
+  new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString().slice(0, "2026-11-20T10:00:00".length);
+
+const takeAll = async (views: ViewStore, all: readonly Numbered[], size: number, from = 0): Promise<void> => {
+  for (let start = from; start < all.length; start += size) {
+    const messages = all.slice(start, start + size).map((each, index) =>
+      messageOf(start + index + 1, {
+        event: {
+          event_id: `evt_${start + index}`,
+          timestamp: `${timeOf(each)}Z`,
+          asset_id: "a",
+          ...(each.isAnnounced
+            ? {
+                event_type: "sdk.heartbeat",
+                metadata: { source_id: each.source, last_source_sequence: each.number },
+              }
+            : {
+                event_type: "decision.explanation_provided",
+                metadata: { source_id: each.source, source_sequence: each.number },
+              }),
+        },
+      }),
+    );
+    const outcome = await evolveGroup({ projections: VIEWS, messages, load: views.load, now: "" });
+    const to = start + messages.length;
+    expect(await views.commit({ views: VIEWS, from: start, to, ...outcome })).toEqual({ kind: "committed" });
+  }
+};
+
+const gapsIn = (views: ViewStore): Promise<readonly Row[]> =>
+  views.snapshot(sourcesProjection, async ({ rows }) => {
+    const found: Row[] = [];
+    for await (const page of rows(SOURCE_GAPS)) found.push(...page);
+    return found;
+  });
+
+/** The same from the numbers themselves. */
+const gapsOf = (all: readonly Numbered[]): readonly Row[] => {
+  const gaps: Row[] = [];
+  for (const source of new Set(all.map((each) => each.source))) {
+    const earliest = new Map<number, string>();
+    for (const each of all.filter((other) => other.source === source)) {
+      const known = earliest.get(each.number);
+      if (known === undefined || timeOf(each) < known) earliest.set(each.number, timeOf(each));
+    }
+    let next = 1;
+    for (const [number, since] of [...earliest].sort(([one], [other]) => one - other)) {
+      if (number > next)
+        gaps.push({ tenant: "acme", source_id: source, first_number: next, last_number: number - 1, since });
+      next = number + 1;
+    }
+  }
+  return gaps;
+};
+
+const inOrder = (rows: readonly Row[]): readonly string[] =>
+  rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
+
+const withViews = async (test: (views: ViewStore) => Promise<void>): Promise<void> => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  for (const view of VIEWS) await views.open(view);
+  await test(views);
+};
+
+test("gaps are those of the whole set of numbers, in any order and in groups of any size", async () => {
+  const anyNumbers = fc.array(
+    fc.record<Numbered>({
+      source: fc.constantFrom("one", "two"),
+      number: fc.oneof(
+        fc.integer({ min: 1, max: 15 }),
+        fc.integer({ min: 1, max: 15 }).map((times) => times * 1_000_000_007),
+      ),
+      second: fc.integer({ min: 0, max: 9 }),
+    }),
+    { maxLength: 40 },
+  );
+  await fc.assert(
+    fc.asyncProperty(anyNumbers, fc.integer({ min: 1, max: 12 }), (all, size) =>
+      withViews(async (views) => {
+        await takeAll(views, all, size);
+        expect(inOrder(await gapsIn(views))).toEqual(inOrder(gapsOf(all)));
+        for (const source of new Set(all.map((each) => each.source))) {
+          const [row] = await views.load(SOURCES, [{ tenant: "acme", source_id: source }]);
+          const numbers = new Set(all.filter((each) => each.source === source).map(({ number }) => number));
+          const last = Math.max(...numbers);
+          const missing = last - numbers.size;
+          expect(row).toMatchObject({ last_number: last, received: numbers.size, missing });
+        }
+      }),
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("a source that leaves out every other number has its gaps, however many, and none when they have come", async () => {
+  const count = 12_000;
+  const every = (first: number): readonly Numbered[] =>
+    Array.from({ length: count }, (_, index) => ({
+      source: "one",
+      number: first + index * 2,
+      second: index,
+    }));
+  const odd = every(1);
+  // Neither in order nor at random: neighbours come in different groups.
+  const even = every(2).toSorted((one, other) => (one.number % 997) - (other.number % 997));
+  // More than comes, so that there is a gap at the end all the while.
+  const heartbeat: Numbered = { source: "one", number: 2 * count + 5, second: 0, isAnnounced: true };
+  const first = [heartbeat, ...odd];
+  await withViews(async (views) => {
+    const atEnd = (last: number): Row => ({
+      tenant: "acme",
+      source_id: "one",
+      first_number: last + 1,
+      last_number: heartbeat.number,
+      since: timeOf(heartbeat),
+    });
+    await takeAll(views, first, 5000);
+    expect(inOrder(await gapsIn(views))).toEqual(inOrder([...gapsOf(odd), atEnd(2 * count - 1)]));
+    await takeAll(views, [...first, ...even], 5000, first.length);
+    expect(await gapsIn(views)).toEqual([atEnd(2 * count)]);
+    const [row] = await views.load(SOURCES, [{ tenant: "acme", source_id: "one" }]);
+    expect(row).toMatchObject({ received: 2 * count, missing: 5 });
+  });
+});
