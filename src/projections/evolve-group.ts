@@ -66,7 +66,7 @@ export const evolveGroup = async ({ projections, messages, load, now }: Group): 
     const { records } = decoded;
     await turn.ended();
     if (asksForEvents) await overlay.fetch(eventsKeys(records));
-    for (const lane of lanes) await lane.prepare(decoded, overlay);
+    for (const lane of lanes) await lane.prepare(decoded, overlay, turn);
     for (const lane of lanes) {
       lane.evolve(overlay);
       await turn.ended();
@@ -95,8 +95,12 @@ const loadBuiltOn = async (
   return expected;
 };
 
-/** Lets requests be answered when the projections have gone on for long enough. */
-const createTurn = () => {
+interface Turn {
+  /** Lets requests be answered when the projections have gone on for long enough. */
+  ended(): Promise<void>;
+}
+
+const createTurn = (): Turn => {
   let endMs = performance.now() + EVOLVE_MS_PER_TURN;
   return {
     ended: async (): Promise<void> => {
@@ -182,7 +186,7 @@ const toldBy = (facts: EventFacts, sequence: Sequence): Told => {
 interface Lane {
   readonly deadLetters: readonly DeadLetter[];
   /** Names the rows of what `evolve` takes next. */
-  prepare(decoded: Decoded, overlay: Overlay): Promise<void>;
+  prepare(decoded: Decoded, overlay: Overlay, turn: Turn): Promise<void>;
   evolve(overlay: Overlay): void;
 }
 
@@ -263,7 +267,7 @@ const createLane = <Taken extends Pick<LogEntry, "sequence">>(
   return {
     deadLetters,
     evolve: (overlay) => evolve(step, overlay),
-    prepare: async (decoded, overlay): Promise<void> => {
+    prepare: async (decoded, overlay, turn): Promise<void> => {
       const { taken, rejected } = takenOf(decoded);
       step = taken;
       for (const { rejection } of rejected) note(rejection);
@@ -279,6 +283,8 @@ const createLane = <Taken extends Pick<LogEntry, "sequence">>(
           keys.push(...further);
         }
         await overlay.fetch(keys);
+        // A long chain of names is one round for each of them.
+        await turn.ended();
         asking = naming;
       }
     },
