@@ -46,9 +46,9 @@ export const OBLIGATIONS = {
     ["tenant", "due_at", "obligation_id"],
     ["tenant", "status", "due_at", "obligation_id"],
     // A deadline is of one law, which has few others: who asks for it asks for the law as well.
-    ["tenant", "law", "due_at", "obligation_id"],
-    ["tenant", "law", "status", "due_at", "obligation_id"],
-    ["tenant", "asset_id", "due_at", "obligation_id", "law", "status"],
+    ["tenant", "law", "due_at", "obligation_id", "deadline"],
+    ["tenant", "law", "status", "due_at", "obligation_id", "deadline"],
+    ["tenant", "asset_id", "due_at", "obligation_id", "law", "status", "deadline"],
     ["tenant", "decision_id", "due_at", "obligation_id"],
   ],
 } as const satisfies Table;
