@@ -135,3 +135,75 @@ test("where reviews of several correlations are open, one that is completed with
     ["done", "done"],
   ]);
 });
+
+test("a review that names nothing goes on in its correlation, whatever was decided meanwhile", () => {
+  const trigger = (id: string, hour: string, links: Links = {}): Fact =>
+    fact(`${id} decision.human_review_triggered ${hour}`, { correlation: "c", ...links });
+  const completion = (id: string, hour: string, links: Links = {}): Fact =>
+    fact(`${id} decision.human_review_completed ${hour}`, { correlation: "c", ...links });
+  const reviewsIn = (...facts: readonly Fact[]) =>
+    caseOf(facts).reviews.map(({ decisionId, triggered, completed }) => [
+      decisionId,
+      triggered?.id,
+      completed?.id,
+    ]);
+  const [d1, d2] = [made("d1", "01", "c"), made("d2", "03", "c")];
+  expect(reviewsIn(d1, trigger("t", "02"), d2, completion("e", "04"))).toEqual([["d1", "t", "e"]]);
+  expect(reviewsIn(d1, trigger("t", "02", { decision: "d1" }), d2, completion("e", "04"))).toEqual([
+    ["d1", "t", "e"],
+  ]);
+  // Of two that are open the one of the last decision, then the other; one of another correlation is none of them.
+  const other = { ...trigger("o", "05"), links: { correlation: "other" } };
+  const all = [d1, trigger("t1", "02"), d2, trigger("t2", "04"), other];
+  const facts = [...all, completion("e1", "06"), completion("e2", "07"), completion("e3", "08")];
+  expect(reviewsIn(...facts)).toContainEqual(["d2", "t2", "e1"]);
+  expect(reviewsIn(...facts)).toContainEqual(["d1", "t1", "e2"]);
+  expect(reviewsIn(...facts)).toContainEqual(["d2", undefined, "e3"]);
+  expect(reviewsIn(...facts.toReversed())).toEqual(reviewsIn(...facts));
+  // A completion that names its decision closes no review of another.
+  expect(reviewsIn(d1, trigger("t", "02"), d2, completion("e", "04", { decision: "d2" }))).toEqual([
+    ["d1", "t", undefined],
+    ["d2", undefined, "e"],
+  ]);
+});
+
+test("the completion of a review belongs to the decision that was reviewed", () => {
+  const facts = [
+    made("d1", "01", "c"),
+    fact("t decision.human_review_triggered 02", { correlation: "c" }),
+    made("d2", "03", "c"),
+    fact("e decision.human_review_completed 04", { correlation: "c" }),
+  ];
+  expect(decisionsIn(...facts)).toEqual({ d1: ["d1", "t", "e"], d2: ["d2"] });
+});
+
+test("what goes on with an objection or an incident and names none means one that is not closed yet", () => {
+  const received = (id: string, hour: string): Fact =>
+    fact(`${id} objection.received ${hour}`, { correlation: "c", objection: id });
+  const resolved = (id: string, hour: string, links: Links = {}): Fact =>
+    fact(`${id} objection.resolved ${hour}`, { correlation: "c", ...links });
+  const facts = [
+    received("o1", "01"),
+    received("o2", "02"),
+    resolved("r2", "03", { objection: "o2" }),
+    resolved("r1", "04"),
+    resolved("again", "05"),
+  ];
+  const resolutions = caseOf(facts).objections.map(({ id, facts: own }) => [id, own.map((each) => each.id)]);
+  expect(resolutions).toEqual([
+    ["o1", ["o1", "r1"]],
+    ["o2", ["o2", "r2", "again"]],
+  ]);
+  const incident = (id: string, type: string, hour: string, named?: string): Fact =>
+    fact(`${id} incident.${type} ${hour}`, { correlation: "c", ...(named && { incident: named }) });
+  const { incidents } = caseOf([
+    incident("i1", "detected", "01", "i1"),
+    incident("i2", "detected", "02", "i2"),
+    incident("m2", "mitigated", "03", "i2"),
+    incident("m1", "mitigated", "04"),
+  ]);
+  expect(incidents.map(({ id, mitigated }) => [id, mitigated?.id])).toEqual([
+    ["i1", "m1"],
+    ["i2", "m2"],
+  ]);
+});

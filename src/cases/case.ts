@@ -15,6 +15,7 @@ import {
   isNoticeShown,
   OBJECTION_RECEIVED,
 } from "./fact.ts";
+import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
 
 export interface Decision {
   readonly id: string;
@@ -41,14 +42,6 @@ export interface Objection {
   readonly facts: readonly Fact[];
 }
 
-export interface Review {
-  /** The event that triggered it; of an orphan the one that completed it. */
-  readonly id: string;
-  readonly decisionId: string | undefined;
-  readonly triggered: Fact | undefined;
-  readonly completed: Fact | undefined;
-}
-
 export interface Incident {
   readonly id: string;
   readonly detected: Fact | undefined;
@@ -67,6 +60,11 @@ export const awareAt = ({ detected }: Incident): string | undefined => {
 export const classOfIncident = ({ detected, facts }: Incident): string | undefined =>
   detected?.says.incident_class ??
   facts.findLast(({ says }) => says.incident_class !== undefined)?.says.incident_class;
+
+/** The same of an objection, as it was received. */
+export const typeOfObjection = ({ received, facts }: Objection): string | undefined =>
+  received?.says.objection_type ??
+  facts.findLast(({ says }) => says.objection_type !== undefined)?.says.objection_type;
 
 /** What a person was told beforehand, and what the person did with it. */
 export interface Notice {
@@ -94,9 +92,10 @@ export const caseOf = (given: readonly Fact[]): Case => {
   const objectionDecision = decisionsByObjection(objections);
   const named = ({ links: { decision, objection } }: Fact): string | undefined =>
     decision ?? (objection === undefined ? undefined : objectionDecision.get(objection));
-  const reviews = reviewsOf(facts, (fact) => named(fact) ?? nearest(fact));
+  const reviews = reviewsOf(facts, named, nearest);
+  const reviewed = decisionsByCompletion(reviews);
   const belongsTo = (fact: Fact): string | readonly string[] | undefined =>
-    named(fact) ?? (isNoticeShown(fact) ? told(fact) : nearest(fact));
+    named(fact) ?? reviewed.get(fact) ?? (isNoticeShown(fact) ? told(fact) : nearest(fact));
   return {
     facts,
     decisions: decisionsOf({ facts, belongsTo, objections, reviews }),
@@ -118,12 +117,9 @@ const areInOrder = (facts: readonly Fact[]): boolean => {
 
 const NONE: readonly never[] = [];
 const NO_OBJECTIONS: ReadonlyMap<string, string | undefined> = new Map();
-
 const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<string, string | undefined> =>
   objections.length === 0 ? NO_OBJECTIONS : new Map(objections.map(({ id, decisionId }) => [id, decisionId]));
 
-const isReviewCompleted = ({ type }: Fact): boolean =>
-  type === "decision.human_review_completed" || type === "human_review";
 /** What a register has also where it names nothing: it is a case of its own (projections/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>
   isNotice(fact) || isReviewCompleted(fact) || fact.type === "decision.human_review_triggered";
@@ -172,8 +168,12 @@ const grouped = (
   return groups;
 };
 
-/** Of what shares the most with the fact, the last that was opened until then, or else the first. */
-const meantBy = (fact: Fact, opened: ReadonlyMap<string, Fact>): string | undefined => {
+/** Of what shares the most with the fact, the last that was opened until then and not closed, or else the last that was, or else the first. */
+const meantBy = (
+  fact: Fact,
+  opened: ReadonlyMap<string, Fact>,
+  closed: ReadonlySet<string> = NOTHING_CLOSED,
+): string | undefined => {
   const { decision, correlation } = fact.links;
   // What names one decision is not about what names another.
   const candidates = [...opened].filter(
@@ -186,8 +186,11 @@ const meantBy = (fact: Fact, opened: ReadonlyMap<string, Fact>): string | undefi
     correlation === undefined ? [] : sharing((links) => links.correlation === correlation),
     candidates,
   ].find(({ length }) => length > 0);
-  return (near?.findLast(([, each]) => each.at <= fact.at) ?? near?.[0])?.[0];
+  const before = near?.filter(([, each]) => each.at <= fact.at);
+  return (before?.findLast(([id]) => !closed.has(id)) ?? before?.at(-1) ?? near?.[0])?.[0];
 };
+
+const NOTHING_CLOSED: ReadonlySet<string> = new Set();
 
 /** Each event shows one notice; what dismisses or acknowledges one means the last that was shown until then. Of several the first counts. */
 const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
@@ -225,9 +228,13 @@ const objectionsOf = (
     return NONE;
   const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
   const received = openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id);
+  const closed = new Set<string>();
   const members = grouped(facts, (fact) => {
-    if (fact.links.objection !== undefined) return fact.links.objection;
-    return FOLLOWS_OBJECTION.includes(fact.type) ? (meantBy(fact, received) ?? standingAs(fact)) : undefined;
+    const { type, links } = fact;
+    if (links.objection === undefined && !FOLLOWS_OBJECTION.includes(type)) return undefined;
+    const id = links.objection ?? meantBy(fact, received, closed) ?? standingAs(fact);
+    if (type === "objection.resolved") closed.add(id);
+    return id;
   });
   return [...members].map(([id, own]) => {
     const opening = received.get(id);
@@ -253,49 +260,6 @@ const firstDefined = (
     if (found !== undefined) return found;
   }
   return undefined;
-};
-
-/**
- * Of one decision there is one review at a time (DOMAIN 2b), and where none is named of one correlation: a trigger opens it unless one is open, the next
- * completion closes it, and a completion of none is an orphan.
- */
-const reviewsOf = (
-  facts: readonly Fact[],
-  belongsTo: (fact: Fact) => string | undefined,
-): readonly Review[] => {
-  const ofReviews: Fact[] = [];
-  for (const fact of facts)
-    if (fact.type === "decision.human_review_triggered" || isReviewCompleted(fact)) ofReviews.push(fact);
-  if (ofReviews.length === 0) return NONE;
-  // Of one time the trigger comes first, whatever the ids.
-  ofReviews.sort((one, other) =>
-    one.at === other.at ? Number(isReviewCompleted(one)) - Number(isReviewCompleted(other)) : 0,
-  );
-  const only = onlyCorrelationIn(ofReviews);
-  const about = grouped(ofReviews, (fact) => {
-    const decision = belongsTo(fact);
-    return decision === undefined ? `correlation:${fact.links.correlation ?? only}` : `decision:${decision}`;
-  });
-  return [...about.values()].flatMap((own) => {
-    const reviews: { id: string; triggered: Fact | undefined; completed: Fact | undefined }[] = [];
-    for (const fact of own) {
-      const last = reviews.at(-1);
-      const open = last?.completed === undefined ? last : undefined;
-      if (isReviewCompleted(fact)) {
-        if (open) open.completed = fact;
-        else reviews.push({ id: fact.id, triggered: undefined, completed: fact });
-      } else if (!open) reviews.push({ id: fact.id, triggered: fact, completed: undefined });
-    }
-    const decisionId = firstDefined(own, belongsTo);
-    return reviews.map((review) => ({ ...review, decisionId }));
-  });
-};
-
-/** What names no correlation belongs to the only one there is; where there are several, to none. */
-const onlyCorrelationIn = (facts: readonly Fact[]): string => {
-  const named = new Set(facts.flatMap(({ links }) => links.correlation ?? []));
-  const [only] = named;
-  return named.size === 1 && only !== undefined ? only : "";
 };
 
 const decisionsOf = (parts: {
@@ -351,9 +315,12 @@ const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
     ({ type }) => type === INCIDENT_DETECTED,
     ({ links, id }) => links.incident ?? id,
   );
+  const closed = new Set<string>();
   const members = grouped(facts, (fact) => {
-    if (fact.links.incident !== undefined) return fact.links.incident;
-    return follows(fact) ? (meantBy(fact, detected) ?? standingAs(fact)) : undefined;
+    if (fact.links.incident === undefined && !follows(fact)) return undefined;
+    const id = fact.links.incident ?? meantBy(fact, detected, closed) ?? standingAs(fact);
+    if (fact.type === INCIDENT_MITIGATED) closed.add(id);
+    return id;
   });
   return [...members].map(([id, own]) => ({
     id,

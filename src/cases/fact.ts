@@ -154,5 +154,9 @@ export const basesOf = (facts: readonly Fact[]): readonly string[] => {
   return found;
 };
 
+/** A word of a vocabulary, as rules compare it: of its letters the case says nothing. Registers have it as it was sent. */
+export const saysWord = ({ says }: Pick<Fact, "says">, name: Said): string | undefined =>
+  says[name]?.toLowerCase();
+
 /** As RFC 3339. */
 export const timeOf = ({ at }: Pick<Fact, "at">): string => `${at}Z`;

@@ -136,9 +136,11 @@ export const metadataText = (metadata: JsonObject, ...names: readonly string[]):
 export const metadataName = (metadata: JsonObject, ...names: readonly string[]): string | undefined =>
   asName(metadataText(metadata, ...names));
 
-/** Which version of its model an event is about. */
+/** Which version of its model an event is about. Clients stamp the version that runs on whatever they send, so what `metadata` says of the model counts first. */
 export const modelVersion = ({ assetVersion, metadata }: EventFacts): string | undefined =>
-  assetVersion ?? metadataName(metadata, "asset_version", "model_version", "version");
+  metadataName(metadata, "model_version") ??
+  assetVersion ??
+  metadataName(metadata, "asset_version", "version");
 
 const asName = (text: string | undefined): string | undefined =>
   text !== undefined && isWithinCharacters(text, 1, IDENTIFIER_CHARACTERS_MAX) ? text : undefined;

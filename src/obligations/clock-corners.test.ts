@@ -420,3 +420,84 @@ describe("times at the edge", () => {
     });
   });
 });
+
+describe("which law is meant", () => {
+  const made = (legal_bases?: readonly string[]) =>
+    fact(
+      "d decision.automated_decision_made 2026-09-01T10:00:00Z",
+      { decision_id: "d1" },
+      legal_bases && { legal_bases },
+    );
+  const asked = (legal_bases?: readonly string[]) =>
+    fact(
+      "o objection.received 2026-09-02T10:00:00Z",
+      { decision_id: "d1", objection_id: "o1", objection_type: "explanation_request" },
+      legal_bases && { legal_bases },
+    );
+  test.each([
+    ["nothing", undefined, undefined, ["PIPA-EXPL"]],
+    ["a law without a clock", ["ai_basic_law_kr"], undefined, ["PIPA-EXPL"]],
+    ["a law that is not known here", undefined, ["our_own_rule"], ["PIPA-EXPL"]],
+    ["another law, by the decision", ["gdpr_art_22"], undefined, ["GDPR-12-3"]],
+    ["another law, by the request", undefined, ["gdpr_art_22"], ["GDPR-12-3"]],
+    ["both, one by each", ["pipa_37_2_kr"], ["gdpr_art_22"], ["GDPR-12-3", "PIPA-EXPL"]],
+    ["a law beside another", undefined, ["ai_basic_law_kr", "gdpr_art_22"], ["GDPR-12-3"]],
+  ])("where the case names %s", (_, ofDecision, ofRequest, expected) => {
+    const found = Object.keys(duties(made(ofDecision), asked(ofRequest)));
+    expect(found.filter((id) => id !== "OBJ-ACK").sort()).toEqual(expected);
+  });
+
+  test("what another event of the case names takes no duty away", () => {
+    const label = fact(
+      "l transparency.result_labeled 2026-12-04T10:00:00Z",
+      { decision_id: "d1" },
+      { legal_bases: ["eu_ai_act_art_50"] },
+    );
+    expect(duties(made(), asked(), label)).toHaveProperty("PIPA-EXPL");
+    const incident = { incident_class: "death", incident_id: "i1" };
+    const detected = fact("i incident.detected 2026-09-01T10:00:00Z", incident);
+    const mitigated = fact(
+      "m incident.mitigated 2026-12-01T10:00:00Z",
+      { incident_id: "i1" },
+      { legal_bases: ["pipa_37_2_kr"] },
+    );
+    expect(duties(detected, mitigated)).toHaveProperty("EU73-DEATH");
+  });
+
+  test("letters of a vocabulary may be of either case", () => {
+    const named = { decision_id: "d1", objection_id: "o1" };
+    const found = duties(
+      fact("o objection.received 2026-09-02T10:00:00Z", { ...named, objection_type: "Explanation_Request" }),
+      fact("r objection.resolved 2026-09-03T10:00:00Z", { ...named, resolution: "Denied" }),
+      fact("i incident.detected 2026-09-01T10:00:00Z", { incident_class: "Death", role: "Deployer" }),
+    );
+    expect(Object.keys(found).sort()).toEqual(["EU73-DEATH", "OBJ-ACK", "PIPA-DENY", "PIPA-EXPL"]);
+  });
+
+  test("what kind of objection it is may be said later", () => {
+    const found = duties(
+      fact("o objection.received 2026-09-02T10:00:00Z", { objection_id: "o1" }),
+      fact("k objection.acknowledged 2026-09-03T10:00:00Z", {
+        objection_id: "o1",
+        objection_type: "explanation_request",
+      }),
+    );
+    expect(Object.keys(found).sort()).toEqual(["OBJ-ACK", "PIPA-EXPL"]);
+  });
+});
+
+test("a refusal is answered once the first of several reviews is completed and the person told", () => {
+  const review = (line: string, correlation_id: string) => fact(line, {}, { correlation_id });
+  const objection = (line: string, correlation_id: string) =>
+    fact(line, { objection_id: "o1", objection_type: "automated_decision_refusal" }, { correlation_id });
+  const found = duties(
+    objection("o objection.received 2026-09-01T10:00:00Z", "c1"),
+    objection("p objection.escalated 2026-09-01T11:00:00Z", "c2"),
+    review("t1 decision.human_review_triggered 2026-09-02T10:00:00Z", "c1"),
+    review("t2 decision.human_review_triggered 2026-09-03T10:00:00Z", "c2"),
+    review("e2 decision.human_review_completed 2026-09-05T10:00:00Z", "c2"),
+    objection("r objection.resolved 2026-09-08T10:00:00Z", "c1"),
+    review("e1 decision.human_review_completed 2026-11-20T10:00:00Z", "c1"),
+  );
+  expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
+});

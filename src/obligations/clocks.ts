@@ -6,9 +6,10 @@ import {
   type Decision,
   type Incident,
   type Objection,
-  type Review,
+  typeOfObjection,
 } from "../cases/case.ts";
-import { basesOf, type Fact, OBJECTION_RECEIVED, timeOf } from "../cases/fact.ts";
+import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
+import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
 import { dateIn, type Limit, lastDayBegins, limitEnd } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
@@ -83,6 +84,8 @@ interface Start {
   readonly told?: readonly Fact[];
   /** Facts whose legal bases decide whether it applies. */
   readonly named: readonly Fact[];
+  /** What began it: of the first of these that names legal bases. Where nothing is here, `by` did. */
+  readonly begunBy?: readonly (Fact | undefined)[];
   readonly about: Partial<Pick<Obligation, "decisionId" | "objectionId" | "incidentId">>;
 }
 
@@ -90,7 +93,7 @@ interface Start {
 const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, start.deadline);
   const startedAt = start.at ?? start.by.at;
-  if (!rule || !isInForce(rule, startedAt, start.named)) return undefined;
+  if (!rule || !isInForce(rule, startedAt, start)) return undefined;
   const { dueAt, reasons } = dueOf({ rule, startedAt, told: start.told ?? [], rules });
   const { stop } = start;
   const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
@@ -116,9 +119,14 @@ const obligation = (
   extensionReasons: found.reasons,
 });
 
-const isInForce = (rule: Deadline, startedAt: string, named: readonly Fact[]): boolean => {
+const isInForce = (
+  rule: Deadline,
+  startedAt: string,
+  { by, named, begunBy = [by] }: Pick<Start, "by" | "named" | "begunBy">,
+): boolean => {
   if (rule.appliesFrom !== undefined && !isFrom(rule.appliesFrom, startedAt, rule.zone)) return false;
-  return appliesTo(rule, basesOf(named));
+  const first = begunBy.find((fact) => fact?.bases !== undefined);
+  return appliesTo(rule, basesOf(named), first?.bases ?? NONE);
 };
 
 const NONE: readonly never[] = [];
@@ -196,18 +204,19 @@ const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
     undefined,
   );
 
-const isDenied = (fact: Fact): boolean => fact.says.resolution === "denied";
+const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
 
 /** Of the objection itself, as it is dealt with: a review has a reason of its own, and so has a person who objects. */
 const tellsReason = ({ type, says }: Fact): boolean =>
   type.startsWith("objection.") && !OBJECTION_RECEIVED.includes(type) && says.reason !== undefined;
 
-type Answers = Pick<Decision, "explanations" | "reversals" | "reviews" | "facts">;
+type Answers = Pick<Decision, "made" | "explanations" | "reversals" | "reviews" | "facts">;
 
 /** Where no decision is named, what answers in the same case. */
 const undecided = (facts: readonly Fact[], reviews: readonly Review[]): Answers => {
   const named = facts.filter(({ links }) => links.decision === undefined);
   return {
+    made: undefined,
     explanations: named.filter(({ type }) => type === "decision.explanation_provided"),
     reversals: named.filter(({ type }) => type === "decision.decision_reversed"),
     reviews: reviews.filter(({ decisionId }) => decisionId === undefined),
@@ -242,7 +251,8 @@ const EXPLANATION_REQUEST = "explanation_request";
 export const lacksExplanation = (objection: Objection, explanations: readonly Fact[]): boolean => {
   const { received } = objection;
   return (
-    received?.says.objection_type === EXPLANATION_REQUEST &&
+    received !== undefined &&
+    typeOfObjection(objection)?.toLowerCase() === EXPLANATION_REQUEST &&
     explanationAfter(received, objection, explanations) === undefined &&
     reasonedDenialAfter(received, objection) === undefined
   );
@@ -255,6 +265,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
   const refusal = resolutions.find(isDenied);
   const about = { objectionId: id, decisionId: objection.decisionId };
   const named = [...facts, ...decision.facts];
+  const begunBy = [received, decision.made];
   const denial = (): readonly Start[] =>
     refusal
       ? [
@@ -263,6 +274,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
             by: refusal,
             stop: [refusal, ...facts.filter(since(refusal))].find(tellsReason),
             named,
+            begunBy: [...begunBy, refusal],
             about,
           },
         ]
@@ -275,7 +287,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
   const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
   const redone = earlier(
     decision.reversals.find(after),
-    decision.reviews.map(({ completed }) => completed).find(after),
+    ...decision.reviews.map(({ completed }) => completed).filter(after),
   );
   // First the decision is looked at again, then the person is answered.
   const answeredAfter = redone && (resolutions.find(since(redone)) ?? later(redone, result));
@@ -285,10 +297,11 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
     stop,
     told: facts,
     named,
+    begunBy,
     about,
   });
   const ofType = (): Start => {
-    switch (received.says.objection_type) {
+    switch (typeOfObjection(objection)?.toLowerCase()) {
       case EXPLANATION_REQUEST:
         return start("PIPA-EXPL", earlier(explained, denied));
       case "automated_decision_refusal":
@@ -310,7 +323,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
 export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
 const decisionStart = ({ id, made, explanations, facts }: Decision): Start | undefined =>
-  made && ADVERSE_OUTCOMES.includes(made.says.outcome ?? "")
+  made && ADVERSE_OUTCOMES.includes(saysWord(made, "outcome") ?? "")
     ? {
         deadline: "CO-ADVERSE",
         by: made,
@@ -323,7 +336,7 @@ const decisionStart = ({ id, made, explanations, facts }: Decision): Start | und
 /** The other way round: the notice comes first, and the decision must not come too early. */
 const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, "LL144-NOTICE");
-  if (!made || !rule || !isInForce(rule, made.at, facts)) return undefined;
+  if (!made || !rule || !isInForce(rule, made.at, { by: made, named: facts })) return undefined;
   const notice = notices.find(({ at }) => at <= made.at);
   const about = { decisionId: id };
   if (!notice) {
@@ -369,15 +382,15 @@ const incidentStarts = (incident: Incident): readonly Start[] => {
   return [
     {
       ...start,
-      deadline: INCIDENT_DEADLINES.get(classOfIncident(incident) ?? "") ?? "EU73-GEN",
+      deadline: INCIDENT_DEADLINES.get(classOfIncident(incident)?.toLowerCase() ?? "") ?? "EU73-GEN",
       stop: reports.find((report) => report.at >= at) ?? reports[0],
     },
-    ...(detected.says.role === "deployer"
+    ...(saysWord(detected, "role") === "deployer"
       ? [
           {
             ...start,
             deadline: "EU26-5" as const,
-            stop: facts.find(({ says }) => says.notified === "provider"),
+            stop: facts.find((fact) => saysWord(fact, "notified") === "provider"),
           },
         ]
       : []),

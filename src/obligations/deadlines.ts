@@ -5,7 +5,7 @@
 import type { Limit } from "./calendar.ts";
 
 /** The date on which a row, or what starts and stops a clock, was changed last: whoever changes one raises it, and a test asks for that. */
-export const DEADLINES_VERSION = "2026-11-22";
+export const DEADLINES_VERSION = "2026-11-23";
 
 export interface Deadline {
   readonly id: DeadlineId;
@@ -17,7 +17,10 @@ export interface Deadline {
   readonly law: string;
   /** Names in `legal_bases` under which it applies; a name that ends in * stands for all that begin so. None: for everybody. */
   readonly bases: readonly string[];
-  /** Also where nothing in the case names a legal basis: a clock that is shown and not needed does less harm than one that is missing. */
+  /**
+   * Also where what began it names no other law of this table: a clock that is shown and not needed does less harm than one that is missing. What other events of the case
+   * name, a label of one law for instance, takes no duty away.
+   */
   readonly withoutBasis: boolean;
   readonly limit: Limit;
   /** The authority's zone. */
@@ -208,13 +211,17 @@ export const deadlineOf = (deadlines: readonly Deadline[], id: string): Deadline
 
 export const appliesTo = (
   { bases, withoutBasis }: Pick<Deadline, "bases" | "withoutBasis">,
-  /** Legal bases. */
+  /** Legal bases that anything in the case names. */
   named: readonly string[],
-): boolean => {
-  if (bases.length === 0 || (withoutBasis && named.length === 0)) return true;
-  for (const basis of bases) {
-    if (named.includes(basis)) return true;
-    if (basis.endsWith("*") && named.some((name) => name.startsWith(basis.slice(0, -1)))) return true;
-  }
-  return false;
-};
+  /** Those that what began it names. */
+  namedFirst: readonly string[],
+): boolean =>
+  bases.length === 0 || isAnyOf(bases, named) || (withoutBasis && !isAnyOf(BASES_WITH_CLOCKS, namedFirst));
+
+const BASES_WITH_CLOCKS: readonly string[] = [...new Set(DEADLINES.flatMap(({ bases }) => bases))];
+
+const isAnyOf = (bases: readonly string[], named: readonly string[]): boolean =>
+  named.length > 0 &&
+  bases.some((basis) =>
+    basis.endsWith("*") ? named.some((name) => name.startsWith(basis.slice(0, -1))) : named.includes(basis),
+  );

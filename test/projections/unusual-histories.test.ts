@@ -323,6 +323,8 @@ describe("an asset", () => {
     expect(await assetAfter(...deployed, retired("2", 2), retired("1", 3))).toMatchObject({
       status: "retired",
     });
+    const stamped: Sent = ["model.model_retired", "2027-02-03T00:00:00Z", { model_version: "1" }, of("2")];
+    expect(await assetAfter(...deployed, stamped)).toMatchObject({ status: "active", version: "2" });
     const again: Sent = ["model.model_deployed", "2027-02-04T00:00:00Z", {}, of("2")];
     expect(await assetAfter(...deployed, retired("2", 2), again, retired("1", 5))).toMatchObject({
       status: "active",
@@ -484,6 +486,15 @@ describe("an assessment that is named by its asset", () => {
     const ends = { valid_until: "2027-11-30" };
     const updated: Sent = ["assessment.impact_assessment_updated", "2027-01-10T00:00:00Z", ends];
     expect(await validUntil(first, updated, next)).toEqual(["2027-11-30"]);
+    // What was said before the first one was completed is the end of that one, though it lies behind the next.
+    const before: Sent = ["assessment.impact_assessment_updated", "2026-01-10T00:00:00Z", ends];
+    const plain: Sent = [completed, "2026-02-01T00:00:00Z", of];
+    expect(await validUntil(before, plain)).toEqual(["2027-11-30"]);
+    for (const events of [
+      [before, plain, next],
+      [next, plain, before],
+    ])
+      expect(await validUntil(...events)).toEqual(["2028-01-14"]);
   });
 
   test.each(["completed", "updated"])(

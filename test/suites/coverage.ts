@@ -304,6 +304,12 @@ export const coverageSuite = (
           said("completed", "2026-02-10", { ...audit, ...ended }),
           said("completed", "2026-08-01", audit),
         ],
+        renewed: [
+          1,
+          said("updated", "2025-09-10", { ...audit, valid_until: "2026-07-31" }),
+          said("completed", "2025-10-10", audit),
+          said("completed", "2026-07-01", audit),
+        ],
         of_the_last: [1, said("completed", "2025-01-10", { ...audit, ...ended }), completed],
       };
       const events = Object.entries(histories).flatMap(([asset_id, [, ...all]]) => [

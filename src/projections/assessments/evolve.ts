@@ -1,4 +1,4 @@
-import { metadataName, metadataText } from "../../event/facts.ts";
+import { metadataText } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataChecklist, metadataJson, metadataTexts } from "../../event/metadata-lists.ts";
 import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { auditedDates, BIAS_AUDIT } from "../../obligations/bias-audit.ts";
@@ -7,6 +7,7 @@ import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { earlierOf, type Latest, latestText, type Said, withSaid } from "../latest.ts";
 import type { States } from "../projection.ts";
+import { assessmentId } from "./assessment-id.ts";
 import { isSaidOfCompletion } from "./said-end.ts";
 import { ASSESSMENTS, type AssessmentState, CHECKLIST_ITEM, RISK_CHANGES } from "./tables.ts";
 
@@ -17,13 +18,15 @@ const RISK_CHANGED = "assessment.risk_classification_changed";
 
 /** The end that a completion itself said last. */
 const COMPLETED_UNTIL = "completed_until";
+/** When it was completed the time before the last. */
+const COMPLETED_BEFORE = "completed_before";
 
 const isAssessment = ({ facts }: FirstEvent): boolean =>
   facts.eventType.startsWith("assessment.impact_assessment_");
 
 const keyOf = ({ tenant, facts }: FirstEvent) => ({
   tenant,
-  assessment_id: metadataName(facts.metadata, "assessment_id") ?? facts.assetId,
+  assessment_id: assessmentId(facts),
 });
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
@@ -63,8 +66,12 @@ const grown = (
     said = say(said, name, metadataText(metadata, ...keys));
   for (const { item, state } of metadataChecklist(metadata, "checklist", "items", "content_items"))
     said = say(said, CHECKLIST_ITEM + item, JSON.stringify(state));
-  if (eventType === COMPLETED)
+  if (eventType === COMPLETED) {
     said = say(said, COMPLETED_UNTIL, metadataText(metadata, ...DESCRIBED.valid_until));
+    const last = said[COMPLETED]?.[0];
+    const before = last === undefined || last === occurred ? undefined : earlierOf(last, occurred);
+    if (before !== undefined) said = withSaid(said, COMPLETED_BEFORE, [before, before, ""]);
+  }
   said = withinChecklist(say(say(said, eventType, occurred), "asset_id", assetId));
   const at = before ? rowText(before, "at") : occurred;
   const of = (name: string): string | null => said[name]?.[0] ?? null;
@@ -101,7 +108,11 @@ const validUntil = (said: Latest, completedAt: string | null): string | null => 
   if (said.valid_until !== undefined) {
     const [until, at, saidBy] = said.valid_until;
     const isByCompletion = saidBy === said[COMPLETED_UNTIL]?.[2];
-    if (completedAt === null || isSaidOfCompletion({ until, at, isByCompletion }, completedAt)) return until;
+    if (
+      completedAt === null ||
+      isSaidOfCompletion({ until, at, isByCompletion }, completedAt, said[COMPLETED_BEFORE]?.[0])
+    )
+      return until;
   }
   const isAudit = completedAt !== null && said.assessment_type?.[0] === BIAS_AUDIT.assessmentType;
   return isAudit ? auditedDates(completedAt, undefined).last : null;
@@ -127,7 +138,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 6,
+  version: 7,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

@@ -9,6 +9,14 @@ export interface SaidEnd {
 
 const DATE_CHARACTERS = "2026-11-20".length;
 
-/** What was said before it was completed was said of an earlier one where that was completed with it, or where it ended before. */
-export const isSaidOfCompletion = ({ until, at, isByCompletion }: SaidEnd, completedAt: string): boolean =>
-  at >= completedAt || (!isByCompletion && until >= completedAt.slice(0, DATE_CHARACTERS));
+/** What was said before it was completed was said of an earlier one where that was completed with it or from then on, or where it ended before. */
+export const isSaidOfCompletion = (
+  { until, at, isByCompletion }: SaidEnd,
+  completedAt: string,
+  /** When it was completed the time before; undefined where it was not. */
+  completedBefore: string | undefined,
+): boolean =>
+  at >= completedAt ||
+  (!isByCompletion &&
+    (completedBefore === undefined || at > completedBefore) &&
+    until >= completedAt.slice(0, DATE_CHARACTERS));

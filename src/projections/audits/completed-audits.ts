@@ -26,11 +26,12 @@ export const completedAudits = (events: readonly AssessmentEvent[]): readonly Bi
   const audits: BiasAudit[] = [];
   /** Completed last, and so what is said of the end from then on is said of them. */
   let last: readonly AssessmentEvent[] = [];
+  let [completedAt, completedBefore]: [string | undefined, string | undefined] = [undefined, undefined];
   let end: SaidEnd | undefined;
   let type: string | undefined;
   const close = (): void => {
     for (const { eventId, at, assetId } of last) {
-      const validUntil = end && isSaidOfCompletion(end, at) ? end.until : undefined;
+      const validUntil = end && isSaidOfCompletion(end, at, completedBefore) ? end.until : undefined;
       audits.push({ eventId, at, assetId, validUntil });
     }
   };
@@ -39,6 +40,7 @@ export const completedAudits = (events: readonly AssessmentEvent[]): readonly Bi
     const isAudit = (event: AssessmentEvent): boolean => (event.type ?? type) === BIAS_AUDIT.assessmentType;
     if (together.some(({ isCompleted }) => isCompleted)) {
       close();
+      [completedAt, completedBefore] = [together[0]?.at, completedAt];
       last = together.filter((event) => event.isCompleted && isAudit(event));
     }
     // What it is may be said later than until when it is valid; another assessment by the same name has an end of its own.

@@ -1,7 +1,8 @@
-import { metadataName, metadataText } from "../../event/facts.ts";
+import { metadataText } from "../../event/facts.ts";
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
 import type { RowOf } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
+import { assessmentId } from "../assessments/assessment-id.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { ASSESSMENT_EVENTS, AUDITED } from "./tables.ts";
 
@@ -16,7 +17,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
     const isCompleted = facts.eventType === COMPLETED;
     const row: RowOf<typeof ASSESSMENT_EVENTS> = {
       tenant,
-      assessment_id: metadataName(metadata, "assessment_id") ?? asset_id,
+      assessment_id: assessmentId(facts),
       at,
       event_id,
       asset_id,
@@ -35,7 +36,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
 
 export const auditsProjection = onFirstEvents({
   name: "audits",
-  version: 4,
+  version: 5,
   tables: [AUDITED, ASSESSMENT_EVENTS],
   stateKeys: () => [],
   evolve,

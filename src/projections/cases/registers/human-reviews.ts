@@ -1,4 +1,4 @@
-import type { Review } from "../../../cases/case.ts";
+import type { Review } from "../../../cases/reviews.ts";
 import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";

@@ -1,4 +1,5 @@
 import { awareAt, classOfIncident, type Incident } from "../../../cases/case.ts";
+import { saysWord } from "../../../cases/fact.ts";
 import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
@@ -52,7 +53,7 @@ const rowOf = (
   /** The last word counts: what is known of an incident grows. */
   const said = (name: "severity" | "authority" | "root_cause" | "affected_count") =>
     facts.findLast(({ says }) => says[name] !== undefined)?.says[name] ?? null;
-  const complete = reports.find(({ says }) => says.report_type !== "initial");
+  const complete = reports.find((report) => saysWord(report, "report_type") !== "initial");
   return {
     tenant,
     incident_id: id,

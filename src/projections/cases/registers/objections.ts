@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { Objection } from "../../../cases/case.ts";
+import { type Objection, typeOfObjection } from "../../../cases/case.ts";
 import type { Fact } from "../../../cases/fact.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
 import { stateAt } from "../../../obligations/state.ts";
@@ -95,7 +95,7 @@ const rowOf = (
     correlation_id: correlationIn(facts) ?? correlationIn(decision?.facts ?? []) ?? null,
     asset_id: (received ?? first).asset,
     subject_hash: facts.find(({ subject }) => subject !== undefined)?.subject ?? null,
-    objection_type: received?.says.objection_type ?? null,
+    objection_type: typeOfObjection(objection) ?? null,
     at: (received ?? first).at,
     state: stateOf(objection),
     received_at: received?.at ?? null,

@@ -1,0 +1,104 @@
+/** Human reviews of a case. Pure, and a function of the set of facts. */
+import type { DecisionFinder } from "./decision-finder.ts";
+import { type Fact, inOrder } from "./fact.ts";
+
+export interface Review {
+  /** The event that triggered it; of an orphan the one that completed it. */
+  readonly id: string;
+  readonly decisionId: string | undefined;
+  readonly triggered: Fact | undefined;
+  readonly completed: Fact | undefined;
+}
+
+export const isReviewCompleted = ({ type }: Fact): boolean =>
+  type === "decision.human_review_completed" || type === "human_review";
+
+/**
+ * Of one decision there is one review at a time (DOMAIN 2b), and where none is named of one correlation: a trigger opens it unless one is open, the next
+ * completion closes it, and a completion of none is an orphan. One that names nothing means the decision that was made last, or else what is open in its correlation.
+ */
+export const reviewsOf = (
+  facts: readonly Fact[],
+  named: (fact: Fact) => string | undefined,
+  nearest: DecisionFinder["nearest"],
+): readonly Review[] => {
+  const ofReviews: Fact[] = [];
+  for (const fact of facts)
+    if (fact.type === "decision.human_review_triggered" || isReviewCompleted(fact)) ofReviews.push(fact);
+  if (ofReviews.length === 0) return NONE;
+  // Of one time the trigger comes first, whatever the ids.
+  ofReviews.sort((one, other) =>
+    one.at === other.at ? Number(isReviewCompleted(one)) - Number(isReviewCompleted(other)) : 0,
+  );
+  const only = onlyCorrelationIn(ofReviews);
+  const correlationOf = ({ links }: Fact): string => links.correlation ?? only;
+  const subjects = new Map<string, Subject>();
+  for (const fact of ofReviews) {
+    const decisionId = named(fact) ?? nearest(fact);
+    const name = decisionId === undefined ? `correlation:${correlationOf(fact)}` : `decision:${decisionId}`;
+    const subject = subjects.get(name) ?? { decisionId, reviews: [] };
+    subjects.set(name, subject);
+    const open = openIn(subject.reviews);
+    if (!isReviewCompleted(fact)) {
+      if (!open) subject.reviews.push({ id: fact.id, triggered: fact, completed: undefined });
+      continue;
+    }
+    const isNear = (trigger: Fact): boolean => correlationOf(trigger) === correlationOf(fact);
+    const meant = open ?? (named(fact) === undefined ? lastOpened(subjects.values(), isNear) : undefined);
+    if (meant) meant.completed = fact;
+    else subject.reviews.push({ id: fact.id, triggered: undefined, completed: fact });
+  }
+  return [...subjects.values()].flatMap(({ decisionId, reviews }) =>
+    reviews.map((review) => ({ ...review, decisionId })),
+  );
+};
+
+/** What reviews are about: a decision, or where none is named a correlation. */
+interface Subject {
+  readonly decisionId: string | undefined;
+  readonly reviews: OpenReview[];
+}
+
+interface OpenReview {
+  readonly id: string;
+  readonly triggered: Fact | undefined;
+  completed: Fact | undefined;
+}
+
+const openIn = (reviews: readonly OpenReview[]): OpenReview | undefined => {
+  const last = reviews.at(-1);
+  return last?.completed === undefined ? last : undefined;
+};
+
+const lastOpened = (
+  subjects: Iterable<Subject>,
+  isMeant: (trigger: Fact) => boolean,
+): OpenReview | undefined => {
+  let last: OpenReview | undefined;
+  for (const { reviews } of subjects) {
+    const open = openIn(reviews);
+    if (!open?.triggered || !isMeant(open.triggered)) continue;
+    if (!last?.triggered || inOrder(last.triggered, open.triggered) < 0) last = open;
+  }
+  return last;
+};
+
+/** What names no correlation belongs to the only one there is; where there are several, to none. */
+const onlyCorrelationIn = (facts: readonly Fact[]): string => {
+  const named = new Set(facts.flatMap(({ links }) => links.correlation ?? []));
+  const [only] = named;
+  return named.size === 1 && only !== undefined ? only : "";
+};
+
+const NO_COMPLETIONS: ReadonlyMap<Fact, string> = new Map();
+
+/** To which decision a completion belongs that closed a review of it. */
+export const decisionsByCompletion = (reviews: readonly Review[]): ReadonlyMap<Fact, string> => {
+  if (reviews.length === 0) return NO_COMPLETIONS;
+  const found = new Map<Fact, string>();
+  for (const { completed, decisionId } of reviews)
+    if (completed && decisionId !== undefined) found.set(completed, decisionId);
+  return found;
+};
+
+const NONE: readonly never[] = [];
