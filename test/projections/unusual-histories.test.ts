@@ -450,6 +450,15 @@ describe("an asset", () => {
   });
 });
 
+test("an assessment whose name is a UUID is one in any case of its letters", async () => {
+  const id = "0198c0de-0000-7000-8000-00000000abcd";
+  const found = await entriesAfter(assessmentList, [
+    ["assessment.impact_assessment_started", "2026-01-01T00:00:00Z", { assessment_id: id.toUpperCase() }],
+    ["assessment.impact_assessment_completed", "2026-02-01T00:00:00Z", { assessment_id: id }],
+  ]);
+  expect(found).toMatchObject([{ assessment_id: id, state: "completed" }]);
+});
+
 describe("an assessment that is named by its asset", () => {
   test("is under way when it was started again after it was completed", async () => {
     const found = await entriesAfter(assessmentList, [
