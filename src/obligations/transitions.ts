@@ -18,13 +18,11 @@ const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
   met: "met",
 };
 
-/** A duty that was never told of has opened first. One that was made longer is open anew, until another time. */
+/** A duty that was never told of has opened first. One whose limit is another now is told of anew: the newest message about it is right. */
 export const transitionsTo = (now: Told, before: Told | undefined): readonly Transition[] => {
   const transition = TRANSITION[now.state];
   if (before === undefined) return transition === "open" ? ["open"] : ["open", transition];
-  const isRunning = transition === "open" || transition === "due";
-  if (before.state === now.state && (!isRunning || before.dueAt === now.dueAt)) return [];
-  return [transition];
+  return before.state === now.state && before.dueAt === now.dueAt ? [] : [transition];
 };
 
 /** When it changes next without an event, if nothing happens; a time as text that sorts. */

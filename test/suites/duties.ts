@@ -238,6 +238,17 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(await at.at("2026-05-15T01:00:00Z")).toContain("PIPA-EXPL open extended");
     });
 
+    test("a duty that is late is told of anew when its limit turns out to have been made longer", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      expect(await at.at("2026-08-01T00:00:00Z")).toContain("PIPA-EXPL late overdue");
+      const told = { objection_id: "o1", extension_days: 30, reason: "many" };
+      await at.happens("objection.escalated", "2026-05-15T00:00:00Z", told);
+      expect(await at.at("2026-08-01T01:00:00Z")).toEqual(["PIPA-EXPL late overdue"]);
+      expect(await at.at("2026-08-01T02:00:00Z")).toEqual([]);
+    });
+
     test("what was published and not recorded is published again with the same id", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
