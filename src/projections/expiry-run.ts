@@ -112,6 +112,7 @@ type Lease = ReturnType<typeof createLease>;
 
 const createLease = ({ views, cases, clock, holder }: ExpiryDependencies, begin: Begin) => {
   let standing = begin.row;
+  let heldUntil = 0;
   const revise = async ({ expected, writes }: RowChanges, next: Row): Promise<boolean> => {
     const row = { ...EXPIRY_RUN_KEY, ...next };
     const { kind } = await views.revise({
@@ -123,18 +124,23 @@ const createLease = ({ views, cases, clock, holder }: ExpiryDependencies, begin:
     standing = row;
     return true;
   };
+  /**
+   * Throws OutdatedError where another process has begun, or a row stands otherwise however often the changes are built: the projector may give a
+   * case an event meanwhile.
+   */
+  const renew = async (build: (isLastTry: boolean) => Promise<RowChanges>): Promise<void> => {
+    for (let tries = 1; tries <= EXPIRY_TRIES_MAX; tries++) {
+      const changes = await build(tries === EXPIRY_TRIES_MAX);
+      heldUntil = clock().getTime() + EXPIRY_LEASE_MS;
+      if (await revise(changes, { holder, held_until: heldUntil, finished_at: begin.finishedAt })) return;
+    }
+    throw new OutdatedError("somebody else changed the rows");
+  };
   return {
-    /**
-     * Throws OutdatedError where another process has begun, or a row stands otherwise however often the changes are built: the projector may give a
-     * case an event meanwhile.
-     */
-    renew: async (build: (isLastTry: boolean) => Promise<RowChanges>): Promise<void> => {
-      for (let tries = 1; tries <= EXPIRY_TRIES_MAX; tries++) {
-        const changes = await build(tries === EXPIRY_TRIES_MAX);
-        const heldUntil = clock().getTime() + EXPIRY_LEASE_MS;
-        if (await revise(changes, { holder, held_until: heldUntil, finished_at: begin.finishedAt })) return;
-      }
-      throw new OutdatedError("somebody else changed the rows");
+    renew,
+    /** While there is nothing to write for long: without it the next process would begin anew, and neither ever come further. */
+    keep: async (): Promise<void> => {
+      if (heldUntil - clock().getTime() < EXPIRY_LEASE_MS / 2) await renew(async () => NOTHING);
     },
     release: async (finishedAt: number): Promise<void> => {
       const isReleased = await revise(NOTHING, { holder: "", held_until: 0, finished_at: finishedAt });
@@ -152,7 +158,7 @@ interface ClassParts {
 
 const expireClass = async (dependencies: ExpiryDependencies, parts: ClassParts): Promise<number> => {
   const { views, clock, pause } = dependencies;
-  const { record, kept, begin } = parts;
+  const { record, kept, lease, begin } = parts;
   const { tenant, policy } = record;
   const before = dueBefore(ageOf(policy, kept), clock());
   if (before === undefined) return 0;
@@ -161,6 +167,7 @@ const expireClass = async (dependencies: ExpiryDependencies, parts: ClassParts):
   for (let after: Row | undefined; ; ) {
     const rows = await views.select(dueQuery({ tenant, kept, before, after, rowsMax }));
     if (rows.length > 0) expired += await expirePage(dependencies, { ...parts, rows });
+    await lease.keep();
     if (rows.length < rowsMax) return expired;
     after = rows.at(-1);
     await pause(EXPIRY_PAUSE_MS, begin.signal);

@@ -48,8 +48,8 @@ export const verifyView = async (
   // Rows of other views are asked of the live ones.
   const views: ViewStore = {
     ...made,
-    load: (table, keys) =>
-      own.has(table) || table === VIEW_REVISIONS ? scratch.load(table, keys) : live.load(table, keys),
+    load: (table, ...asked) =>
+      (own.has(table) || table === VIEW_REVISIONS ? scratch : live).load(table, ...asked),
   };
   const read = createLaneReading({ log, views, clock, onProgress: () => {} });
   const readTo = async (end: Sequence): Promise<void> => {

@@ -1,12 +1,15 @@
 /** Which numbers of a source are missing, as the views tell it: the same from the whole set of numbers, however they came. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { StoredMessage } from "../../src/log/event-log.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { sourcesProjection } from "../../src/projections/sources/evolve.ts";
 import { SOURCE_GAPS, SOURCES } from "../../src/projections/sources/tables.ts";
+import { verifyView } from "../../src/projections/verify.ts";
 import type { Row } from "../../src/views/tables.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
+import { createArrayLog } from "./array-log.ts";
 import { messageOf } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
@@ -23,26 +26,24 @@ interface Numbered {
 const timeOf = ({ second }: Numbered): string =>
   new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString().slice(0, "2026-11-20T10:00:00".length);
 
+const messagesOf = (all: readonly Numbered[]): readonly StoredMessage[] =>
+  all.map((each, index) => {
+    const name = each.isAnnounced ? "last_source_sequence" : "source_sequence";
+    return messageOf(index + 1, {
+      event: {
+        event_id: `evt_${index}`,
+        timestamp: `${timeOf(each)}Z`,
+        asset_id: "a",
+        event_type: each.isAnnounced ? "sdk.heartbeat" : "decision.explanation_provided",
+        metadata: { source_id: each.source, [name]: each.number },
+      },
+    });
+  });
+
 const takeAll = async (views: ViewStore, all: readonly Numbered[], size: number, from = 0): Promise<void> => {
+  const stored = messagesOf(all);
   for (let start = from; start < all.length; start += size) {
-    const messages = all.slice(start, start + size).map((each, index) =>
-      messageOf(start + index + 1, {
-        event: {
-          event_id: `evt_${start + index}`,
-          timestamp: `${timeOf(each)}Z`,
-          asset_id: "a",
-          ...(each.isAnnounced
-            ? {
-                event_type: "sdk.heartbeat",
-                metadata: { source_id: each.source, last_source_sequence: each.number },
-              }
-            : {
-                event_type: "decision.explanation_provided",
-                metadata: { source_id: each.source, source_sequence: each.number },
-              }),
-        },
-      }),
-    );
+    const messages = stored.slice(start, start + size);
     const outcome = await evolveGroup({ projections: VIEWS, messages, load: views.load, now: "" });
     const to = start + messages.length;
     expect(await views.commit({ views: VIEWS, from: start, to, ...outcome })).toEqual({ kind: "committed" });
@@ -113,6 +114,25 @@ test("gaps are those of the whole set of numbers, in any order and in groups of 
     ),
     { numRuns: 60 },
   );
+});
+
+test("a number that came long after its gap began is verified as it was taken", async () => {
+  const others = Array.from({ length: 8000 }, (_, index) => ({
+    source: "other",
+    number: index + 1,
+    second: 1,
+  }));
+  const numbers = [1, 5].map((number) => ({ source: "one", number, second: 1 }));
+  const all = [...numbers, ...others, { source: "one", number: 3, second: 2 }];
+  const log = createArrayLog(messagesOf(all));
+  await withViews(async (views) => {
+    await takeAll(views, all, 8000);
+    await using file = createSqliteDatabase();
+    await using scratch = file.connect();
+    const dependencies = { log, live: views, scratch, clock: () => new Date(0), onProgress: () => {} };
+    const found = await verifyView(dependencies, sourcesProjection, new AbortController().signal);
+    expect(found).toMatchObject({ rows: 4, differences: [] });
+  });
 });
 
 test("a source that leaves out every other number has its gaps, however many, and none when they have come", async () => {

@@ -121,6 +121,7 @@ export const createScene = async (database: ViewDatabase, records: readonly Reco
       readonly views?: ViewStore;
       readonly log?: Pick<LogReader, "lastSequence">;
       readonly holder?: string;
+      readonly pause?: () => Promise<void>;
       readonly onExpired?: (events: number) => void;
     } = {},
   ) =>
@@ -207,6 +208,28 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
 
   describe(`expiry in ${name}`, () => {
     /** The tombstone shows nothing anyway. So another row is put at the sequence of the event, which would be found if the words were still there. */
+    test("a pass that finds nothing due for long is not begun anew by another process", async () => {
+      await using database = await create();
+      const held = Array.from({ length: 400 }, (_, index) => event(`held_${index}`, { asset_id: "held" }));
+      const due = event("due", { asset_id: "free", timestamp: "2026-11-20T10:00:01.000Z" });
+      const scene = await createScene(database, [...held, due]);
+      scene.setPolicy(SHORT);
+      scene.hold({ asset_id: "held" });
+      let nowMs = YEAR_MS;
+      scene.setNow(nowMs);
+      const looks: string[] = [];
+      const { signal } = new AbortController();
+      // A page takes as long as thousands of them with little to do.
+      const pause = async (): Promise<void> => {
+        nowMs += EXPIRY_LEASE_MS * 0.6;
+        scene.setNow(nowMs);
+        looks.push((await scene.worker({ holder: "two" }).look(signal)).kind);
+      };
+      expect(await scene.worker({ pause }).look(signal)).toEqual({ kind: "finished", expired: 1 });
+      expect(looks.length).toBeGreaterThan(2);
+      expect(new Set(looks)).toEqual(new Set(["busy"]));
+    });
+
     test("an event that has expired is found by no word, and its words are in the index no more", async () => {
       await using scene = await sceneOf([event("gone", { metadata: { note: "wombat" } }), event("stays")]);
       const { views } = scene;
