@@ -148,8 +148,8 @@ const asName = (text: string | undefined): string | undefined =>
 const SHORTENED_CHARACTERS_MAX = 500;
 
 /** What a view keeps of a text. The whole text stays in the event; the last character shows that there is more. */
-export const shortened = (text: string): string =>
-  text.length <= SHORTENED_CHARACTERS_MAX ? text : `${text.slice(0, SHORTENED_CHARACTERS_MAX)}…`;
+export const shortened = (text: string, charactersMax = SHORTENED_CHARACTERS_MAX): string =>
+  text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`;
 
 const isText = (value: unknown): value is string => typeof value === "string";
 

@@ -10,7 +10,7 @@ export const metadataTexts = (metadata: JsonObject, ...names: readonly string[])
   for (const name of names) {
     const value = metadata[name];
     const candidates: readonly unknown[] = Array.isArray(value) ? value : [value];
-    const texts = candidates.flatMap((each) => textOf(each, "ref") ?? []).map(shortened);
+    const texts = candidates.flatMap((each) => textOf(each, "ref") ?? []).map((text) => shortened(text));
     if (texts.length > 0) return [...new Set(texts)].slice(0, METADATA_LIST_ITEMS_MAX);
   }
   return [];

@@ -1,5 +1,6 @@
 /** Rebuilding, verifying and replaying views while a runner moves them. Each database runs it. */
 import { describe, expect, test } from "bun:test";
+import { EVENT_ID_SUFFIX_CHARACTERS_MAX, IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { ASSETS } from "../../src/projections/assets/tables.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
@@ -15,7 +16,7 @@ import { type ArrayLog, createArrayLog } from "../projections/array-log.ts";
 import { messageOf, simpleEvent } from "../projections/records.ts";
 import { allStandAt, named, now, run } from "../projections/running.ts";
 import { createSqliteDatabase } from "../projections/sqlite-database.ts";
-import { asTheyArrive, makeHistory } from "../support/histories.ts";
+import { asTheyArrive, type Chance, createChance, makeHistory } from "../support/histories.ts";
 import { until } from "../support/until.ts";
 import { sequences, textOf } from "./events-search.ts";
 import type { ViewDatabase } from "./view-store.ts";
@@ -79,8 +80,68 @@ const allSeen = async (create: CreateDatabase) => {
   return { log, views, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };
 
+/** No text can be stored in fewer bytes: the characters are of no order, and four bytes each. */
+const longText = (chance: Chance, characters: number): string =>
+  Array.from({ length: characters }, () => String.fromCodePoint(0x20000 + chance.below(0xa000))).join("");
+
+/** Events of all kinds that stand in registers, with the longest names and words that are understood. */
+const longestEvents = (): readonly StoredMessage[] => {
+  const chance = createChance(5);
+  const name = () => longText(chance, IDENTIFIER_CHARACTERS_MAX);
+  const [asset_id, decision_id, objection_id, incident_id, assessment_id] = [
+    name(),
+    name(),
+    name(),
+    name(),
+    name(),
+  ];
+  const word = () => longText(chance, 300);
+  const said: readonly (readonly [type: string, metadata: object])[] = [
+    ["decision.automated_decision_made", { decision_id, outcome: word() }],
+    ["transparency.notice_shown", { decision_id, channel: word(), locale: word(), policy_version: word() }],
+    ["objection.received", { decision_id, objection_id, objection_type: word(), reason: word() }],
+    ["objection.resolved", { objection_id, resolution: word(), reason: word() }],
+    ["decision.human_review_triggered", { decision_id, reviewer_id: word(), triggered_by: word() }],
+    ["decision.human_review_completed", { decision_id, final_outcome: word(), reason: word() }],
+    ["incident.detected", { incident_id, incident_class: word(), severity: word(), root_cause: word() }],
+    ["assessment.impact_assessment_started", { assessment_id, assessment_type: word(), version: word() }],
+    ["assessment.risk_classification_changed", { from: word(), to: word(), reason: word(), actor: word() }],
+    ["model.model_deployed", { model: word(), model_version: name() }],
+    ["ai_inference", { source_id: name(), source_sequence: 7 }],
+  ];
+  return said.map(([event_type, metadata], index) =>
+    messageOf(index + 1, {
+      event: {
+        event_id: `evt_${longText(chance, EVENT_ID_SUFFIX_CHARACTERS_MAX)}`,
+        timestamp: `2026-11-20T09:59:59.${"1234567890".repeat(7)}Z`,
+        asset_id,
+        event_type,
+        correlation_id: name(),
+        asset_version: name(),
+        trace_id: name(),
+        subject_hash: `sha256:${"ab".repeat(32)}`,
+        risk_tier: "high",
+        legal_bases: ["pipa_37_2_kr", "a".repeat(64)],
+        metadata,
+      },
+    }),
+  );
+};
+
 export const viewCareSuite = (database: string, create: CreateDatabase): void => {
   describe(`looking after views in ${database}`, () => {
+    test("the longest names and words that an event may have stand in every view", async () => {
+      await using made = await create();
+      await using views = made.connect();
+      const longest = longestEvents();
+      const log = createArrayLog(longest);
+      const runner = run(log, views);
+      await allStandAt(views, longest.length);
+      await runner.end();
+      for (const { name } of PROJECTIONS) expect(await views.deadLetters(name, 0, 10)).toEqual([]);
+      await expectAllEqual(log, views);
+    });
+
     test("every view is equal to one made from the log now; a changed, lost or added row is named", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Decision } from "../../../cases/case.ts";
 import { basesOf } from "../../../cases/fact.ts";
+import { shortened } from "../../../event/facts.ts";
 import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
@@ -45,6 +46,9 @@ export const DECISIONS = {
     ["tenant", "subject_hash", "at", "decision_id", "asset_id", "outcome"],
   ],
 } as const satisfies Table;
+
+/** A word or two. With the longest ids beside it a row of an index has to fit into 2704 bytes (PostgreSQL, B-tree). */
+const OUTCOME_CHARACTERS_MAX = 64;
 
 const openOf = ({ id }: Decision, obligations: readonly Obligation[]): readonly Obligation[] =>
   obligations.length === 0
@@ -98,7 +102,7 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
     risk_tier: made?.tier ?? null,
     at: first.at,
     made_at: made?.at ?? null,
-    outcome: made?.says.outcome ?? null,
+    outcome: made?.says.outcome === undefined ? null : shortened(made.says.outcome, OUTCOME_CHARACTERS_MAX),
     notice_at: notice?.at ?? null,
     notice_event_id: notice?.id ?? null,
     legal_bases: bases.length === 0 ? "[]" : JSON.stringify(bases),
