@@ -2,6 +2,7 @@
  * Makes a view again from the log, beside the live one, and puts it in its place in one transaction. The live view goes on meanwhile, in this process or
  * another; whoever moves it notices that it stands elsewhere and goes on from there.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -54,7 +55,7 @@ export const rebuildView = async (
       while (position < end) {
         const lane = { projections: [shadow], position } as const;
         const stopped = await read(lane, { to: end, msMax: REBUILD_STEP_MS, signal });
-        if (signal.aborted) return { kind: "given_up", reason: "it was interrupted" };
+        if (signal.aborted) return { kind: "given_up", reason: INTERRUPTED };
         if (stopped.kind !== "reached") return { kind: "given_up", reason: reasonOf(stopped) };
         position = await views.position(definition.name);
         onProgress({ position, end });
@@ -68,6 +69,11 @@ export const rebuildView = async (
         continue;
       }
       const replaced = await views.replace({ view: projection, by: definition, lagMax: REPLACE_LAG_MAX });
+      if (replaced === "in_use") {
+        await rest(signal);
+        if (signal.aborted) return { kind: "given_up", reason: INTERRUPTED };
+        continue;
+      }
       if (replaced === "replaced") {
         await settled(dependencies, projection);
         return { kind: "replaced", position, deadLetters };
@@ -79,6 +85,14 @@ export const rebuildView = async (
     await views.drop(definition.name);
   }
 };
+
+const INTERRUPTED = "it was interrupted";
+
+/** Between two tries to take the place of a view that somebody holds against the log: that ends, and what was made again is not lost. */
+const rest = async (signal: AbortSignal): Promise<void> => {
+  await delay(IN_USE_REST_MS, undefined, { signal }).catch(() => undefined);
+};
+const IN_USE_REST_MS = 500;
 
 const expireAlike = async (
   views: ViewStore,

@@ -72,6 +72,10 @@ export const constraintMessage = (error: unknown): string | undefined =>
     ? error.message
     : undefined;
 
+/** Whether it gave up waiting for somebody else's lock: lock_not_available. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof DatabaseError && error.sqlState === "55P03";
+
 /** Integrity constraint violations, and what is too large for an index. */
 const BREAKS_TABLE = /^(23|54000$)/;
 

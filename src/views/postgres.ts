@@ -11,6 +11,7 @@ import {
   constraintMessage,
   createConnection,
   DatabaseError,
+  isLockTimeout,
   type RunSql,
 } from "./postgres-connection.ts";
 import { postgresTermsOf, visitPostgresTerms } from "./postgres-terms.ts";
@@ -131,7 +132,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     },
     replace: async (replacement) => {
       await whenReady();
-      return writer.transaction((run) => replaceView(run, replacement));
+      return writer.transaction((run) => replaceView(run, replacement)).catch(inUse);
     },
     names: async () => (await read(VIEW_NAMES)).rows.map((row) => rowText(fromStored(row), "name")),
     drop: async (name) => {
@@ -155,7 +156,16 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
   };
 };
 
+const inUse = (error: unknown): "in_use" => {
+  if (isLockTimeout(error)) return "in_use";
+  throw error;
+};
+
+/** Whoever wants to read a table waits behind who wants it for himself. */
+const REPLACE_LOCK_MS = 200;
+
 const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewStore["replace"]>[0]) => {
+  await run(`SET LOCAL lock_timeout = ${REPLACE_LOCK_MS}`);
   await lockSchema(run);
   const standing = new Map(
     (await lockViews(run, [view.name, by.name])).map((row) => [rowText(row, "name"), row]),
@@ -199,6 +209,9 @@ const inSnapshot = async <Result>(
   try {
     return await connection.transaction(async (run) => {
       await run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+      // Before the first query: tables are found by name, and another could stand under it later on.
+      const tables = tablesOf(view).map(sqlName).join(", ");
+      await run(`LOCK TABLE ${tables} IN ACCESS SHARE MODE`);
       // It holds no row against anybody, and who compares may be at work on what was read.
       await run(`SET LOCAL idle_in_transaction_session_timeout = ${VIEW_QUERY_MS_MAX}`);
       const [known] = await loadRows(run, VIEWS, [{ name: view.name }]);
@@ -291,6 +304,8 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   await runWrites(run, known ? [made, revised(view.name)] : [made]);
   return { result: known ? "made_again" : "made", keep: true } as const;
 };
+
+const tablesOf = (view: ViewDefinition): readonly string[] => JSON.parse(rowText(viewRow(view), "tables"));
 
 const viewRow = (view: ViewDefinition): Row => newViewRow(view, ({ name }) => [name, labelTableName(name)]);
 

@@ -143,13 +143,13 @@ export interface ViewStore extends AsyncDisposable {
   select(query: TenantQuery): Promise<readonly Row[]>;
   /**
    * Puts the tables of `by` in the place of the view's own, with its position and dead letters, in one transaction; `by` is gone then. Nothing is done where
-   * `by` stands more than `lagMax` records behind the view.
+   * `by` stands more than `lagMax` records behind the view, or where somebody looks at it just then (`snapshot`): who reads it does not wait for them.
    */
   replace(replacement: {
     readonly view: ViewDefinition;
     readonly by: ViewDefinition;
     readonly lagMax: number;
-  }): Promise<"replaced" | "behind">;
+  }): Promise<"replaced" | "behind" | "in_use">;
   /** Every view there is, also one that is half made or that this version does not know. */
   names(): Promise<readonly string[]>;
   /** Removes the view and its tables, where they are there. */

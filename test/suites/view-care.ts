@@ -130,6 +130,33 @@ const longestEvents = (): readonly StoredMessage[] => {
 
 export const viewCareSuite = (database: string, create: CreateDatabase): void => {
   describe(`looking after views in ${database}`, () => {
+    test("who looks at a view sees one state while it is made again, and others read it meanwhile", async () => {
+      await using seen = await allSeen(create);
+      const { log, views } = seen;
+      const tries: string[] = [];
+      const watched: ViewStore = {
+        ...views,
+        replace: async (replacement) => {
+          const result = await views.replace(replacement);
+          tries.push(result);
+          return result;
+        },
+      };
+      const { events, made } = await views.snapshot(named("events"), async ({ position, rows }) => {
+        expect(position).toBe(messages.length);
+        const made = rebuild(log, watched, named("events"));
+        await until("it was tried", () => tries.length > 0, { timeoutMs: 20_000 });
+        expect(await sequences(views, { text: textOf("objection") })).not.toEqual([]);
+        let events = 0;
+        for await (const page of rows(EVENTS)) events += page.length;
+        // Not waited for in here: it may wait for the end of this.
+        return { events, made: { ended: made } };
+      });
+      expect(events).toBe(messages.length);
+      expect((await made.ended).kind).toBe("replaced");
+      expect(tries.at(-1)).toBe("replaced");
+    });
+
     test("the longest names and words that an event may have stand in every view", async () => {
       await using made = await create();
       await using views = made.connect();
