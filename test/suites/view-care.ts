@@ -157,6 +157,19 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       expect(tries.at(-1)).toBe("replaced");
     });
 
+    test("a view that stands further back than before is verified when it has caught up", async () => {
+      await using seen = await allSeen(create);
+      const { log, views } = seen;
+      let looks = 0;
+      const live: ViewStore = {
+        ...views,
+        snapshot: (view, visit) =>
+          views.snapshot(view, (state) => visit(looks++ > 1 ? state : { ...state, position: 1 })),
+      };
+      const found = await verified(log, live, named("assets"));
+      expect(found).toMatchObject({ position: messages.length, differences: [] });
+    });
+
     test("the longest names and words that an event may have stand in every view", async () => {
       await using made = await create();
       await using views = made.connect();
