@@ -53,9 +53,11 @@ export const createAcceptedCounter = async ({
     gathered.clear();
     latest = undefined;
     const left: Increment[] = [];
+    let isSilent = false;
     for (const increment of sending) {
       const serverId = connection.nats.info?.server_id;
-      if (!connection.isConnected()) left.push(increment);
+      // Who does not answer for one of them does not for the next, and each would be waited for.
+      if (isSilent || !connection.isConnected()) left.push(increment);
       else if (!isSafeAgain(increment, serverId))
         logger.warn("acknowledged events may have been counted, and are not counted again", {
           count: increment.events,
@@ -68,7 +70,8 @@ export const createAcceptedCounter = async ({
           clock.failed();
           left.push(increment);
         }
-        if (outcome === "unknown") increment.mayBeAdded ??= { serverId, sinceMs };
+        isSilent = outcome === "unknown";
+        if (isSilent) increment.mayBeAdded ??= { serverId, sinceMs };
       }
     }
     sending = left;

@@ -1,5 +1,5 @@
 /** One subscription for all acknowledgements, instead of one promise chain per request as in nats.js. */
-import { createInbox, type NatsConnection } from "nats";
+import { createInbox, type NatsConnection, type Subscription } from "nats";
 
 /** What the broker said about one message or one batch (NATS ADR-1 PubAck, ADR-50). */
 export type Acknowledgement =
@@ -26,14 +26,22 @@ export const openAckInbox = (nats: NatsConnection): AckInbox => {
     waiting.delete(reply);
     resolve?.(answer);
   };
-  nats.subscribe(`${prefix}.*`, {
-    // Never throws: nats.js would give up the whole connection.
-    callback: (error, message) => {
-      if (!error) settle(message.subject, readAcknowledgement(message.data, message.headers?.code));
-    },
-  });
+  const abandon: AckInbox["abandon"] = (detail) => {
+    for (const reply of [...waiting.keys()]) settle(reply, { kind: "none", detail });
+  };
+  const subscribe = (): Subscription =>
+    nats.subscribe(`${prefix}.*`, {
+      // Never throws: nats.js would give up the whole connection.
+      callback: (error, message) => {
+        if (error) abandon(`acknowledgements cannot be received: ${error.message}`);
+        else settle(message.subject, readAcknowledgement(message.data, message.headers?.code));
+      },
+    });
+  let subscription = subscribe();
   return {
     expect: (timeoutMs) => {
+      // Of one that the broker refuses nats.js is silent from then on, whatever the user may do later: it would be stored, and never acknowledged.
+      if (subscription.isClosed() && !nats.isClosed()) subscription = subscribe();
       const reply = `${prefix}.${(next++).toString(36)}`;
       const { promise, resolve } = Promise.withResolvers<Acknowledgement>();
       const timer = setTimeout(
@@ -46,9 +54,7 @@ export const openAckInbox = (nats: NatsConnection): AckInbox => {
       });
       return { reply, answer: promise };
     },
-    abandon: (detail) => {
-      for (const reply of [...waiting.keys()]) settle(reply, { kind: "none", detail });
-    },
+    abandon,
   };
 };
 

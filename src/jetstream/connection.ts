@@ -2,7 +2,8 @@
  * One connection to the broker. It never gives up reconnecting, and it always knows whether it is connected, because nats.js drops
  * what is published while it is not (measured): who publishes must ask first.
  */
-import { connect, ErrorCode, Events, type NatsConnection, NatsError } from "nats";
+import { setTimeout as delay } from "node:timers/promises";
+import { connect, ErrorCode, Events, type NatsConnection, NatsError, type Status } from "nats";
 import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { describeError } from "./api-errors.ts";
@@ -25,6 +26,8 @@ export interface BrokerConnection extends AsyncDisposable {
    * asked then, and lets the answer wait for its timeout.
    */
   untilLost<Result>(ask: () => Promise<Result>): Promise<Result>;
+  /** Before a stop: where the broker does not answer, closes at once, so that whoever waits for it is told so instead of waiting on. */
+  closeIfSilent(): Promise<void>;
   /** Sends what is buffered, then closes. */
   close(): Promise<void>;
 }
@@ -49,6 +52,8 @@ const CONNECT_MS_MAX = 5_000;
 const RECONNECT_WAIT_MS = 250;
 /** Two missed pings mean that the server is gone although the socket is open. */
 const PING_INTERVAL_MS = 5_000;
+/** How long the broker may take to have read what was sent before the connection is closed: it answers in the order in which it reads. */
+const ANSWER_MS_MAX = 1_000;
 
 export const connectToBroker = async (options: {
   /** One or more `nats://user:password@host:port`, or all of them `tls://`, separated by commas; the credentials of the first are used. */
@@ -65,6 +70,8 @@ export const connectToBroker = async (options: {
     name: options.name,
     timeout: CONNECT_MS_MAX,
     maxReconnectAttempts: -1,
+    // Else the second refusal of the password closes the connection for ever, and half a second of a wrong configuration is enough (measured).
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,
@@ -116,14 +123,23 @@ const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection
       if (status.type === Events.Disconnect) change("lost");
       else if (status.type === Events.Reconnect) change("restored");
       else if (status.type === Events.Error)
-        logger.warn("the broker reported an error", { detail: String(status.data) });
+        logger.warn("the broker reported an error", { detail: errorOf(status) });
     }
   };
   void follow();
-  void nats.closed().then(() => change("lost"));
+  void nats.closed().then((reason) => {
+    change("lost");
+    // Nothing does this but a fault of ours or of nats.js, and readiness says the rest.
+    if (!isClosing)
+      logger.error("the connection to the broker is closed, and does not come back", {
+        detail: reason ? describeError(reason) : "no reason",
+      });
+  });
   const close = async (): Promise<void> => {
     isClosing = true;
-    if (!nats.isClosed()) await (connected ? nats.drain() : nats.close());
+    if (nats.isClosed()) return;
+    if (connected) await isInTime(nats.drain());
+    await nats.close();
   };
   return {
     nats,
@@ -134,10 +150,28 @@ const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
     untilLost,
+    closeIfSilent: async () => {
+      if (nats.isClosed() || (connected && (await isInTime(nats.flush())))) return;
+      isClosing = true;
+      await nats.close();
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
 };
+
+const isInTime = (answer: Promise<void>): Promise<boolean> =>
+  Promise.race([
+    answer.then(
+      () => true,
+      () => false,
+    ),
+    delay(ANSWER_MS_MAX, false, { ref: false }),
+  ]);
+
+/** What was not allowed is said with it, so that the operator knows which right is missing. */
+const errorOf = ({ data, permissionContext }: Status): string =>
+  permissionContext ? `${data}: ${permissionContext.operation} ${permissionContext.subject}` : String(data);
 
 const versionRefusal = (text: string): string | undefined => {
   const version = parseBrokerVersion(text);

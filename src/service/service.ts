@@ -128,7 +128,11 @@ export const startService = async (dependencies: {
         ...{ retentionStore, checkpoints, version, now, stack },
       })
     : createOperationApp(surroundings);
+  // Once the requests have ended: what goes on in the background would wait for each of its answers.
+  stack.defer(() => connection.closeIfSilent());
   listening?.serve(handle, openAnswers.streams);
+  // And before: requests that wait for it are answered, and not cut off.
+  stack.defer(() => connection.closeIfSilent());
   const running = stack.move();
   const stop = (): Promise<void> => running.disposeAsync();
   return {

@@ -11,6 +11,7 @@ import {
   processesNaming,
   type ServiceProcess,
   spawnService,
+  standStill,
 } from "../support/process.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -95,6 +96,29 @@ test("a stop finishes what was accepted: what was acknowledged is there at the n
   const ids = await listIds(service, sequence);
   expect(new Set(ids).size).toBe(ids.length);
   expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
+}, 30_000);
+
+test("a stop while the broker stands still answers what is on its way, and does not wait for the rest", async () => {
+  await using folder = await dataFolder();
+  await using broker = await startTestBroker();
+  const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+  await using service = await spawnService({
+    dataDir: folder.path,
+    environment: { ...environment, ADMIN_API_KEY: ADMIN_KEY },
+  });
+  await service.untilReady();
+  await sendUntilAccepted(service, "evt_before");
+  const commits = async (): Promise<number> =>
+    Number(/^prooftrail_commit_records_count (\d+)$/m.exec((await service.call("/metrics")).text)?.[1]);
+  const before = await commits();
+  await standStill(broker.pid);
+  const call = service.call("/v1/events", { body: event({ event_id: "evt_meanwhile" }) });
+  await until("it is on its way", async () => (await commits()) > before);
+  service.kill("SIGTERM");
+  const { status, json } = await call;
+  expect([status, json.code]).toEqual([503, "log_unavailable"]);
+  expect(await service.ended()).toBe(0);
+  process.kill(broker.pid, "SIGCONT");
 }, 30_000);
 
 test("a process that only projects says how it is doing, and nothing else", async () => {

@@ -17,8 +17,8 @@ import type { Staging } from "./staging.ts";
 export const READY_MS_MAX = 120_000;
 const STILL_STARTING_MS = 5000;
 const POLL_MS = 20;
-/** From the request to stop to SIGKILL. DESIGN 2 gives the whole service 10 s. */
-const STOP_MS_MAX = 5000;
+/** From the request to stop to SIGKILL. DESIGN 2 gives the whole service 10 s, of which requests may take five. */
+const STOP_MS_MAX = 3000;
 const LOG_TAIL_CHARACTERS = 2000;
 
 export interface LaunchOptions {
