@@ -217,6 +217,8 @@ const createDeadline = (elapsedMs: () => number, expire: (late: ReadonlySet<Parc
 const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies, settle: Settle) => {
   const exchange = openAppendExchange(connection, elapsedMs);
   const recent = createRecentIds(elapsedMs);
+  // The next broker may have been given an older copy of the log, in which these ids stand nowhere.
+  connection.onChange(recent.forgetAll);
   let commitsToLookThrough = 0;
 
   const commitSingle = async (entry: Entry): Promise<void> => {

@@ -11,6 +11,7 @@ export interface RecentIds {
   /** Ids of one commit, whose sequences count up from `first`. */
   remember(messageIds: readonly string[], first: Sequence): void;
   sequenceOf(messageId: string): Sequence | undefined;
+  forgetAll(): void;
 }
 
 /** What was remembered from one time on. */
@@ -48,6 +49,10 @@ export const createRecentIds = (elapsedMs: () => number): RecentIds => {
     sequenceOf: (messageId) => {
       turn();
       return find(young, messageId) ?? find(old, messageId);
+    },
+    forgetAll: () => {
+      young = generation(elapsedMs());
+      old = generation(elapsedMs());
     },
   };
 };

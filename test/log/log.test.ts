@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nanos } from "nats";
 import { createAppender } from "../../src/jetstream/appender.ts";
+import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { APPEND_ACK_MS_MAX, APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX } from "../../src/limits.ts";
@@ -15,7 +16,7 @@ import {
 import { auditSubject, encodeToken, parseAuditSubject } from "../../streams/subjects.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
-import { appenderOn, connectAs, smallRecord, startTestLog } from "../support/log.ts";
+import { appenderOn, connectAs, provision, smallRecord, startTestLog } from "../support/log.ts";
 import { standStill } from "../support/process.ts";
 import { until } from "../support/until.ts";
 
@@ -46,6 +47,23 @@ describe("appending", () => {
       return retried?.kind === "refused" || retried?.kind === "unknown" ? undefined : retried;
     });
     expect(outcome).toEqual({ kind: "appended", sequence: 2 });
+  });
+
+  test("what a log that was put in the place of another does not hold is appended, and no repeat", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log.connection);
+    const records = ["a", "b", "c", "d"].map((id) => smallRecord(id));
+    await appender.append([smallRecord("first"), ...records]);
+    const [again] = await appender.append(records);
+    expect(again).toEqual({ kind: "duplicate", sequence: 2 });
+    await standStill(log.broker.pid);
+    await rm(brokerFiles(log.broker.directory).store, { recursive: true });
+    process.kill(log.broker.pid, "SIGKILL");
+    await until("the connection is known to be lost", () => !log.connection.isConnected());
+    await until("there is another broker", () => log.connection.isConnected());
+    await provision(log.broker);
+    const outcomes = await appender.append(records);
+    expect(outcomes).toEqual(records.map((_, index) => ({ kind: "appended", sequence: index + 1 })));
   });
 
   test("repeats of one id in a commit are told what their first one is told, and wait for nothing of their own", async () => {
