@@ -25,6 +25,7 @@ import { createMethodTable, hasParameter, type MethodTable } from "./method-tabl
 import type { OpenStreams } from "./open-streams.ts";
 import { problem } from "./problem.ts";
 import { contextOf, openRequest, type RequestContext } from "./request-context.ts";
+import { pathStartOf, requestUrl } from "./request-url.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { caseRoutes } from "./routes/cases.ts";
@@ -165,12 +166,11 @@ const handlerOf = (
 const ELYSIA_PATH_SEARCH_START = 11;
 
 /**
- * With a shorter Host, such as `api`, Elysia would find no path and answer 404 (measured); without one, as HTTP/1.0 allows, the URL is the path
- * alone. The host means nothing here.
+ * With a shorter Host, such as `api`, Elysia would find no path and answer 404 (measured); without one likewise.
  */
 const withRoutableUrl = (request: Request): Request => {
   const { url } = request;
-  const pathStart = url.startsWith("/") ? 0 : url.indexOf("/", "http://".length);
+  const pathStart = pathStartOf(url);
   if (pathStart >= ELYSIA_PATH_SEARCH_START) return request;
   return new Request(`http://localhost${url.slice(pathStart)}`, request);
 };
@@ -222,7 +222,7 @@ const withRoutes = (
     .onBeforeHandle(({ request, route }) => {
       const context = contextOf(request);
       // To the router GET /v1/events/batch is a question for the event `batch`.
-      if (hasParameter(route) && methods.isWrittenOut(new URL(request.url).pathname))
+      if (hasParameter(route) && methods.isWrittenOut(requestUrl(request.url).pathname))
         return refuse(request, context, methods);
       context.route = route;
       return undefined;
@@ -236,7 +236,7 @@ const withRoutes = (
 const unmatchedBeside =
   (nothingHere: string): Refuse =>
   (request, context, methods) => {
-    const { pathname } = new URL(request.url);
+    const { pathname } = requestUrl(request.url);
     const allowed = methods.allowed(pathname);
     if (allowed.length === 0) return problem(context, "not_found", { detail: nothingHere });
     const headers = { allow: allowed.join(", ") };

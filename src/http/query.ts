@@ -1,6 +1,7 @@
 /** Query parameters, read strictly: a misspelt filter that is ignored would answer another question than was asked. */
 import { nearest } from "../event/nearest.ts";
 import type { RequestError } from "./problem.ts";
+import { requestUrl } from "./request-url.ts";
 
 export interface Query {
   /** The value of a parameter that may stand once; undefined where it is absent. An empty one is an error: it would choose nothing. */
@@ -47,7 +48,7 @@ const namesNotUtf8 = (search: string, parameters: readonly [string, string][]): 
 };
 
 export const readQuery = (url: string): Query => {
-  const { search, searchParams } = new URL(url);
+  const { search, searchParams } = requestUrl(url);
   const parameters = [...searchParams];
   const asked = new Set<string>();
   const prefixes: string[] = [];

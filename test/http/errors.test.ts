@@ -452,8 +452,31 @@ test("every request wrote one line, with no secret in it", () => {
   for (const secret of ["hunter2", service.adminKey, "Bearer"]) expect(printed).not.toContain(secret);
 });
 
+test.each(["10.0.0.256:8080", "localhost:99999", "[::1", "a:80,b:80", "%zz.com"])(
+  "a Host that is none is not minded, like every other: %s",
+  async (host) => {
+    const ask = (line: string): Promise<string> =>
+      rawExchange(
+        `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nAuthorization: Bearer ${service.adminKey}\r\n\r\n`,
+      );
+    const lines = ["GET /v1/events?limit=1", "GET /v1/events/evt_none", "GET /nothing", "DELETE /v1/events"];
+    const answers = await Promise.all(lines.map(ask));
+    expect(answers.map((answer) => answer.slice(0, "HTTP/1.1 200".length))).toEqual([
+      "HTTP/1.1 200",
+      "HTTP/1.1 404",
+      "HTTP/1.1 404",
+      "HTTP/1.1 405",
+    ]);
+  },
+);
+
 /** One request as bytes on a socket. */
-const rawRequest = (path: string, header: string, body: string): Promise<string> => {
+const rawRequest = (path: string, header: string, body: string): Promise<string> =>
+  rawExchange(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${service.adminKey}\r\n${header}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+
+const rawExchange = (request: string): Promise<string> => {
   const { hostname, port } = new URL(service.url);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connectSocket({ host: hostname, port: Number(port) });
@@ -464,8 +487,6 @@ const rawRequest = (path: string, header: string, body: string): Promise<string>
   });
   socket.on("end", () => resolve(answer));
   socket.on("error", reject);
-  socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${service.adminKey}\r\n${header}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  socket.write(request);
   return promise;
 };

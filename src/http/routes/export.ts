@@ -17,6 +17,7 @@ import { pagedBody } from "../paged-body.ts";
 import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
 import { MIN_SEQUENCE, parameter, reading } from "../reading.ts";
+import { requestUrl } from "../request-url.ts";
 import { STORED_EVENT_EXAMPLE, storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 
@@ -108,7 +109,7 @@ const NOT_RECORDED =
 
 /** Every parameter but those that say how and when. They have been read, so there are no others. */
 const filtersAsked = (url: string): Readonly<Record<string, string[]>> => {
-  const { searchParams } = new URL(url);
+  const { searchParams } = requestUrl(url);
   const names = new Set(searchParams.keys());
   for (const name of ["format", "min_sequence"]) names.delete(name);
   return Object.fromEntries(Array.from(names, (name) => [name, searchParams.getAll(name)]));

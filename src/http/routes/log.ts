@@ -25,6 +25,7 @@ import {
   readMinSequence,
   refusedQuery,
 } from "../reading.ts";
+import { requestUrl } from "../request-url.ts";
 import { dataOf } from "../schemas.ts";
 import { success, successPlain } from "../success.ts";
 
@@ -160,7 +161,7 @@ const getTile = ({ views }: Dependencies) =>
   reading(views, { view: TREE_VIEW, ask: () => undefined, answer: (_, call) => answerTile(views, call) });
 
 const answerTile = async (views: ViewStore, call: Call): Promise<Response> => {
-  const { pathname } = new URL(call.request.url);
+  const { pathname } = requestUrl(call.request.url);
   const tile = parseTilePath(pathname.slice(pathname.indexOf(TILE_PATH) + TILE_PATH.length));
   if (tile === undefined)
     return problem(call.context, "not_found", {
