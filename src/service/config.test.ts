@@ -85,12 +85,12 @@ test("more copies than one need a cluster, which a broker of our own is not", ()
   expect(readConfig({ STREAM_REPLICAS: "1" }).kind).toBe("valid");
 });
 
-test("nobody adds event types of the group that Prooftrail keeps for itself", () => {
-  for (const types of ["system.key_created", "sdk.heartbeat,system.x"]) {
+test("nobody adds event types of the groups that Prooftrail keeps for itself and for types of one word", () => {
+  for (const types of ["system.key_created", "sdk.heartbeat,system.x", "legacy.objection"]) {
     const result = readConfig({ EXTRA_EVENT_TYPES: types });
     const [error = ""] = result.kind === "invalid" ? result.errors : [];
     expect(error).toStartWith("EXTRA_EVENT_TYPES must be types");
-    expect(error).toContain("none of the group system");
+    expect(error).toContain("none of the groups system and legacy");
   }
   expect(readConfig({ EXTRA_EVENT_TYPES: "system,systems.started,sdk.system" }).kind).toBe("valid");
 });
@@ -113,16 +113,23 @@ test("HOST is an address without a port, and a colon one of IPv6", () => {
     expect(readConfig({ HOST: host })).toMatchObject({ kind: "valid", config: { host } });
 });
 
-test.each(["nats://user:hunter2@host:99999", "nats://a:4222,nats://user:100%hunter2@b", "tls://[::1"])(
-  "a NATS URL that cannot be read stops the start with the setting's name: %s",
-  (url) => {
-    const result = readConfig({ NATS_URL: url });
-    const [error = ""] = result.kind === "invalid" ? result.errors : [];
-    expect(error).toStartWith("NATS_URL must be nats://user:password@host:port");
-    expect(error).not.toContain("hunter2");
-    expect(readConfig({ NATS_URL: "nats://user:100%25@host:4222" }).kind).toBe("valid");
-  },
-);
+test.each([
+  "nats://user:hunter2@host:99999",
+  "nats://a:4222,nats://user:100%hunter2@b",
+  "tls://[::1",
+  "nats:///hunter2",
+  "nats://user:4711#hunter2@host",
+  "nats://user:47/hunter2@host",
+  "nats://host?hunter2",
+  "nats://:hunter2@host",
+])("a NATS URL that cannot be read stops the start with the setting's name: %s", (url) => {
+  const result = readConfig({ NATS_URL: url });
+  const [error = ""] = result.kind === "invalid" ? result.errors : [];
+  expect(error).toStartWith("NATS_URL must be nats://user:password@host:port");
+  expect(error).not.toContain("hunter2");
+  for (const right of ["nats://user:100%25@host:4222", "nats://token@[::1]:4222/", "tls://host"])
+    expect(readConfig({ NATS_URL: right }).kind).toBe("valid");
+});
 
 test("a list of NATS servers has TLS for all of them or for none", () => {
   for (const url of ["nats://a:4222,tls://b:4222", "tls://a:4222,nats://b:4222"]) {

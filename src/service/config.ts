@@ -53,7 +53,7 @@ const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.sou
 const KEY_RING_ENTRY = "(public:)?[0-9a-f]{64}";
 const NATS = `${list(/^nats:\/\/[^\s,]+$/)}|${list(/^tls:\/\/[^\s,]+$/)}`;
 const NATS_EXPECTS =
-  "nats://user:password@host:port, or tls:// for a server with TLS, several of one kind separated by commas, with % in user and password as %25";
+  "nats://user:password@host:port, or tls:// for a server with TLS, several of one kind separated by commas, with %, /, ? and # in user and password as %25, %2F, %3F and %23";
 const HOST_EXPECTS = "a host name or an IP address, without a port (that is PORT)";
 
 export const Environment = Type.Object({
@@ -169,10 +169,10 @@ export const Environment = Type.Object({
   EXTRA_EVENT_TYPES: setting({
     pattern: list(EXTRA_EVENT_TYPE),
     description:
-      "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`; none of the group `system`.",
+      "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`; none of the groups `system` and `legacy`.",
     default: "unset",
     expects:
-      "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas, none of the group system, which Prooftrail keeps for its own events",
+      "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas, none of the groups system and legacy, which Prooftrail keeps for its own events and for types of one word",
   }),
   EXTRA_EVENT_ID_PREFIXES: setting({
     pattern: list(EXTRA_EVENT_ID_PREFIX),
@@ -212,7 +212,10 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
 const unreadableHost = ({ HOST: host = "" }: Static<typeof Environment>): readonly string[] =>
   host.includes(":") && !isIPv6(host) ? [`HOST must be ${HOST_EXPECTS}${shown("HOST", host)}.`] : [];
 
-/** What a pattern does not see of a URL: a port that there is not, a name or password that cannot be decoded. */
+/**
+ * What a pattern does not see of a URL: that it names no server, a port that there is not, a name or password that cannot be decoded. Behind the server nothing may
+ * stand: a password with `/`, `?` or `#` that is not escaped would be cut off there, and its beginning taken for a port.
+ */
 const unreadableUrls = (given: Static<typeof Environment>): readonly string[] =>
   (["NATS_URL", "NATS_PROVISION_URL"] as const)
     .filter((name) => !items(given[name]).every(isReadableUrl))
@@ -220,9 +223,10 @@ const unreadableUrls = (given: Static<typeof Environment>): readonly string[] =>
 
 const isReadableUrl = (text: string): boolean => {
   try {
-    const { username, password } = new URL(text);
+    const { hostname, username, password, pathname, search, hash } = new URL(text);
     decodeURIComponent(username + password);
-    return true;
+    const isServerAlone = hostname !== "" && ["", "/"].includes(pathname) && search === "" && hash === "";
+    return isServerAlone && (username !== "" || password === "");
   } catch {
     return false;
   }
