@@ -47,6 +47,9 @@ export const reconcileStreams = async (options: {
     if (lostStreams(definitions, found).length > 0) found = await findStreams(manager, definitions);
     const lost = lostStreams(definitions, found);
     if (lost.length > 0) return { kind: "lost", streams: lost };
+    // Before anything is changed: a start that is refused leaves all as it was.
+    const fixed = definitions.flatMap((definition) => fixedDifferences(definition, found));
+    if (fixed.length > 0) return { kind: "refused", differences: fixed };
     for (const definition of definitions) {
       const result = await reconcileStream(manager, definition, found.get(definition.name));
       if (result.kind === "made") made.push(definition.name);
@@ -137,6 +140,16 @@ const rememberMade = async (
   await manager.streams.update(first, { ...config, metadata: { ...config.metadata, [MADE]: made } });
 };
 
+/** What must not be changed on a stream that is there. */
+const fixedDifferences = (
+  definition: StreamDefinition,
+  streams: FoundStreams,
+): readonly StreamDifference[] => {
+  const found = streams.get(definition.name);
+  if (!found) return [];
+  return differencesOf(definition, found).filter(({ setting }) => !definition.updatable.includes(setting));
+};
+
 const reconcileStream = async (
   manager: JetStreamManager,
   definition: StreamDefinition,
@@ -150,8 +163,6 @@ const reconcileStream = async (
   }
   const differences = differencesOf(definition, found);
   if (differences.length === 0) return { kind: "as_wanted" };
-  const fixed = differences.filter(({ setting }) => !definition.updatable.includes(setting));
-  if (fixed.length > 0) return { kind: "different", differences: fixed };
   const { config } = await manager.streams.update(definition.name, { ...found, ...toConfig(definition) });
   const left = differencesOf(definition, config);
   return left.length > 0 ? { kind: "different", differences: left } : { kind: "updated" };

@@ -134,7 +134,7 @@ export const Environment = Type.Object({
   STREAM_REPLICAS: setting({
     pattern: "^[1-5]$",
     description:
-      "Copies of each stream: 1 on a single broker, as one of our own is, 3 on a cluster of three.",
+      "Copies of each stream: 1 on a single broker, as one of our own is, 3 on a cluster of three. Changed later, the stream `ACCEPTED` has to be deleted once, as the start then says.",
     default: "1",
     expects: "a number from 1 to 5",
   }),

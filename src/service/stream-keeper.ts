@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
-import { type Reconciliation, reconcileStreams } from "../jetstream/reconcile.ts";
+import { type Reconciliation, reconcileStreams, type StreamDifference } from "../jetstream/reconcile.ts";
 import { BROKER_RETRY_MS } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -77,5 +77,14 @@ const describe = (result: Reconciliation): string | undefined => {
   const lines = result.differences.map(
     ({ stream, setting, wanted, found }) => `  ${stream}.${setting}: must be ${wanted}, is ${found}`,
   );
-  return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}`;
+  const advice = result.differences.some(isOfCounts)
+    ? `\nStreams keep another number of copies when STREAM_REPLICAS is changed, but for ${COUNTS}, which has counts of acknowledged events and no event: delete it once (nats stream rm ${COUNTS}, with a user of the broker who may), and start again. Hours before that are then reconciled with too few.`
+    : "";
+  return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}${advice}`;
 };
+
+const COUNTS = "ACCEPTED";
+
+/** In a cluster it is in memory, and on disk else (streams/accepted.ts). */
+const isOfCounts = ({ stream, setting }: StreamDifference): boolean =>
+  stream === COUNTS && setting === "storage";

@@ -5,8 +5,11 @@ import { type BrokerConnection, connectToBroker } from "../../src/jetstream/conn
 import { createKeyBucket } from "../../src/jetstream/key-bucket.ts";
 import { readLogState } from "../../src/jetstream/log-state.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
+import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
 import type { Outcome } from "../../src/log/outcome.ts";
+import { keepStreamsRight } from "../../src/service/stream-keeper.ts";
+import { topology } from "../../streams/topology.ts";
 import { someRecord } from "../access/key-store-suite.ts";
 import { silentLogger } from "../support/broker.ts";
 import { NODES, startTestCluster, type TestCluster } from "../support/cluster.ts";
@@ -96,3 +99,36 @@ test("twins at three front ends at once are stored once, and none is told a sequ
     return state?.copies === 2;
   });
 }, 60_000);
+
+test("another number of copies is refused where a stream must not be changed, before anything is", async () => {
+  await using provisioner = await connectToBroker({
+    url: cluster.url("provisioner"),
+    name: "test",
+    logger: silentLogger,
+  });
+  const manager = await provisioner.nats.jetstreamManager({ checkAPI: false });
+  const copies = async () =>
+    Promise.all(
+      topology({ replicas: 1 }).map(
+        async ({ name }) => (await manager.streams.info(name)).config.num_replicas,
+      ),
+    );
+  const before = await copies();
+  expect(new Set(before)).toEqual(new Set([3]));
+  const asked = {
+    provisioner: provisioner.nats,
+    definitions: topology({ replicas: 1 }),
+    logger: silentLogger,
+  };
+  expect(await reconcileStreams(asked)).toEqual({
+    kind: "refused",
+    differences: [{ stream: "ACCEPTED", setting: "storage", wanted: '"file"', found: '"memory"' }],
+  });
+  expect(await copies()).toEqual(before);
+  const refused = keepStreamsRight({
+    provisionUrl: cluster.url("provisioner"),
+    definitions: asked.definitions,
+    logger: silentLogger,
+  });
+  await expect(refused).rejects.toThrow("nats stream rm ACCEPTED");
+});
