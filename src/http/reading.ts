@@ -7,7 +7,7 @@ import { type Page, readList } from "../projections/list.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { Condition } from "../views/conditions.ts";
 import type { Row } from "../views/tables.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { VIEW_REVISIONS, type ViewStore } from "../views/view-store.ts";
 import type { Call } from "./guard.ts";
 import type { Parameter } from "./openapi.ts";
 import { problem } from "./problem.ts";
@@ -76,12 +76,19 @@ export interface ReadDependencies {
   readonly now: () => Date;
 }
 
+/** What was asked with `min_sequence`. */
+export interface Awaited {
+  readonly sequence: number;
+  /** By `performance.now()`: how long an answer may wait for what the views do not tell. */
+  readonly until: number;
+}
+
 /** The projections to wait for, what the parameters say, and the answer. */
 export interface Read<Asked> {
   readonly view: string | readonly string[];
   ask(query: Query): Asked;
-  /** `waitsUntil`, by `performance.now()`: how long an answer may wait for what the views do not tell; undefined where nobody asked with `min_sequence`. */
-  answer(asked: Asked, call: Call, waitsUntil: number | undefined): Promise<Response>;
+  /** May be asked for again where a view is replaced meanwhile. */
+  answer(asked: Asked, call: Call, awaited: Awaited | undefined): Promise<Response>;
 }
 
 /** Reads the parameters strictly, waits for `min_sequence`, and answers. */
@@ -94,11 +101,42 @@ export const reading =
     const sequence = readMinSequence(query);
     const errors = query.errors();
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
-    const waitsUntil = sequence === undefined ? undefined : performance.now() + MIN_SEQUENCE_WAIT_MS_MAX;
-    return (await haveSeen(views, [view].flat(), sequence))
-      ? answer(asked, call, waitsUntil)
-      : problem(context, "view_behind");
+    const awaited = awaitedWith(sequence);
+    const response = await onceSeen(
+      { views, projections: [view].flat(), awaited },
+      () => answer(asked, call, awaited),
+      (unused) => void unused.body?.cancel(),
+    );
+    return response ?? problem(context, "view_behind");
   };
+
+/**
+ * What `ask` gives once all these views have seen the sequence; undefined where they do not come so far in time. A view that is made again takes the place of the other
+ * from some records further back, and may do so between the look at where it stands and the look at its rows: then it is asked again.
+ */
+export const onceSeen = async <Answer>(
+  seeing: {
+    readonly views: Pick<ViewStore, "position" | "load">;
+    readonly projections: readonly string[];
+    readonly awaited: Awaited | undefined;
+  },
+  ask: () => Promise<Answer>,
+  drop: (unused: Answer) => void = () => {},
+): Promise<Answer | undefined> => {
+  const { views, projections, awaited } = seeing;
+  if (awaited === undefined) return ask();
+  const keys = projections.map((name) => ({ name }));
+  const revisions = async (): Promise<ReadonlySet<string>> =>
+    new Set((await views.load(VIEW_REVISIONS, keys)).map((row) => JSON.stringify(row)));
+  for (;;) {
+    const before = await revisions();
+    if (!(await haveSeen(views, projections, awaited))) return undefined;
+    const answer = await ask();
+    const now = await revisions();
+    if (now.symmetricDifference(before).size === 0) return answer;
+    drop(answer);
+  }
+};
 
 /** The refusal of whatever is asked for beside a body or a path, where nothing may be: ignored, it would say something else than was meant. */
 export const refusedQuery = (
@@ -121,14 +159,19 @@ export const withoutQuery =
 export const readMinSequence = (query: Query): number | undefined =>
   query.integer("min_sequence", { min: 0, max: Number.MAX_SAFE_INTEGER });
 
+/** From now on. */
+export const awaitedWith = (sequence: number | undefined): Awaited | undefined =>
+  sequence === undefined ? undefined : { sequence, until: performance.now() + MIN_SEQUENCE_WAIT_MS_MAX };
+
 /** Whether all these views have seen what was asked for with `min_sequence`, waiting for them. */
 export const haveSeen = async (
   views: Pick<ViewStore, "position">,
   projections: readonly string[],
-  sequence: number | undefined,
+  awaited: Awaited | undefined,
 ): Promise<boolean> => {
-  if (sequence === undefined) return true;
-  const timeoutMs = MIN_SEQUENCE_WAIT_MS_MAX;
+  if (awaited === undefined) return true;
+  const { sequence, until } = awaited;
+  const timeoutMs = until - performance.now();
   const seen = await Promise.all(
     projections.map((projection) => waitForPosition({ views, projection, sequence, timeoutMs })),
   );

@@ -33,7 +33,7 @@ import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { type ProblemCode, problem } from "../problem.ts";
 import { type Query, readQuery } from "../query.ts";
-import { haveSeen, MIN_SEQUENCE, parameter, readMinSequence } from "../reading.ts";
+import { awaitedWith, haveSeen, MIN_SEQUENCE, parameter, readMinSequence } from "../reading.ts";
 import { storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 import { readTimeRange } from "../time-range.ts";
@@ -91,7 +91,7 @@ const getEvidence =
     const errors = [...query.errors()];
     if (filter.assetId !== undefined && filter.correlationId !== undefined) errors.push(EITHER_OR);
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
-    if (!(await haveSeen(dependencies.views, EVIDENCE_VIEWS, minSequence)))
+    if (!(await haveSeen(dependencies.views, EVIDENCE_VIEWS, awaitedWith(minSequence))))
       return problem(context, "view_behind");
     const open = dependencies.exports.open(principal);
     if (!open)

@@ -15,8 +15,8 @@ import type { OpenStream, OpenStreams } from "../open-streams.ts";
 import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { problem } from "../problem.ts";
-import type { Query } from "../query.ts";
-import { MIN_SEQUENCE, parameter, reading } from "../reading.ts";
+import { readQuery } from "../query.ts";
+import { awaitedWith, MIN_SEQUENCE, onceSeen, parameter, readMinSequence } from "../reading.ts";
 import { requestUrl } from "../request-url.ts";
 import { STORED_EVENT_EXAMPLE, storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
@@ -33,14 +33,7 @@ interface Dependencies {
 export const exportRoutes = (dependencies: Dependencies) =>
   new Elysia({ prefix: "/v1" }).get(
     "/export",
-    dependencies.guard(
-      "events:read",
-      reading(dependencies.views, {
-        view: eventsProjection.name,
-        ask: readExport,
-        answer: (asked, call) => getExport(dependencies, asked, call),
-      }),
-    ),
+    dependencies.guard("events:read", (call) => getExport(dependencies, call)),
     { detail: describe(EXPORT) },
   );
 
@@ -57,18 +50,20 @@ const FORMATS: Readonly<Record<"ndjson" | "csv", Format>> = {
 
 const LAST_SEQUENCE_HEADER = "x-prooftrail-last-sequence";
 
-const readExport = (query: Query) => ({
-  name: query.choice("format", ["ndjson", "csv"], "ndjson"),
-  conditions: readEventFilter(query),
-});
-
 const getExport = async (
   { views, exports, recorder, now, logger }: Dependencies,
-  { name, conditions }: ReturnType<typeof readExport>,
   call: Call,
 ): Promise<Response> => {
   const { request, context, principal } = call;
-  const end = await views.position(eventsProjection.name);
+  const query = readQuery(request.url);
+  const name = query.choice("format", ["ndjson", "csv"], "ndjson");
+  const conditions = readEventFilter(query);
+  const awaited = awaitedWith(readMinSequence(query));
+  const errors = query.errors();
+  if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  const view = eventsProjection.name;
+  const end = await onceSeen({ views, projections: [view], awaited }, () => views.position(view));
+  if (end === undefined) return problem(context, "view_behind");
   const format = FORMATS[name];
   const answer = {
     requestId: context.requestId,

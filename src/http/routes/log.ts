@@ -1,7 +1,6 @@
 /** What proves the log: signed tree heads, tiles of the tree, and how two heads fit together. Text and bytes as C2SP has them, so that its tools read them. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { MIN_SEQUENCE_WAIT_MS_MAX } from "../../limits.ts";
 import { consistencyBetween, leavesUpTo, rootAt, tileAt, treeSize } from "../../projections/tree/queries.ts";
 import { awaitHead, lastHead } from "../../projections/tree/record-proof.ts";
 import { TREE_VIEW } from "../../projections/tree/tables.ts";
@@ -17,8 +16,9 @@ import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "..
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import {
-  haveSeen,
+  awaitedWith,
   MIN_SEQUENCE,
+  onceSeen,
   parameter,
   pathParameter,
   reading,
@@ -69,13 +69,17 @@ const headHolding = async (
 ): Promise<SealedHead | Response> => {
   const { context, principal } = call;
   const { tenant } = principal;
-  const deadline = performance.now() + MIN_SEQUENCE_WAIT_MS_MAX;
-  if (!(await haveSeen(views, [TREE_VIEW], minSequence))) return problem(context, "view_behind");
-  const size = minSequence === undefined ? 0 : await leavesUpTo(views, tenant, minSequence);
-  if (size === 0) return (await lastHead({ checkpoints }, tenant)) ?? nothingSealed(call);
+  const awaited = awaitedWith(minSequence);
+  const size = await onceSeen({ views, projections: [TREE_VIEW], awaited }, async () =>
+    awaited === undefined ? 0 : await leavesUpTo(views, tenant, awaited.sequence),
+  );
+  if (size === undefined) return problem(context, "view_behind");
+  if (awaited === undefined || size === 0)
+    return (await lastHead({ checkpoints }, tenant)) ?? nothingSealed(call);
   const detail = "No signed tree head holds everything up to `min_sequence` yet. Ask again.";
   return (
-    (await awaitHead({ checkpoints }, tenant, size, deadline)) ?? problem(context, "not_sealed", { detail })
+    (await awaitHead({ checkpoints }, tenant, size, awaited.until)) ??
+    problem(context, "not_sealed", { detail })
   );
 };
 

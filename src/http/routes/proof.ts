@@ -25,7 +25,15 @@ import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
-import { answerOne, MIN_SEQUENCE, notFound, parameter, pathParameter, reading } from "../reading.ts";
+import {
+  type Awaited,
+  answerOne,
+  MIN_SEQUENCE,
+  notFound,
+  parameter,
+  pathParameter,
+  reading,
+} from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { successPlain } from "../success.ts";
 import { eventExpired } from "./search.ts";
@@ -43,7 +51,7 @@ export const proofRoutes = ({ guard, ...dependencies }: Dependencies & { readonl
       reading(dependencies.views, {
         view: eventsProjection.name,
         ask,
-        answer: (asked, call, waitsUntil) => getProof(dependencies, { ...asked, waitsUntil }, call),
+        answer: (asked, call, awaited) => getProof(dependencies, { ...asked, awaited }, call),
       }),
     ),
     { detail: describe(PROOF) },
@@ -57,17 +65,12 @@ const ask = (query: Query) => ({
 
 const getProof = async (
   dependencies: Dependencies,
-  {
-    waitMs,
-    format,
-    sequence,
-    waitsUntil,
-  }: ReturnType<typeof ask> & { readonly waitsUntil: number | undefined },
+  { waitMs, format, sequence, awaited }: ReturnType<typeof ask> & { readonly awaited: Awaited | undefined },
   call: Call,
 ): Promise<Response> => {
   const { context, principal, params } = call;
   const { tenant } = principal;
-  const deadline = Math.max(performance.now() + waitMs, waitsUntil ?? 0);
+  const deadline = Math.max(performance.now() + waitMs, awaited?.until ?? 0);
   const eventId = params.event_id ?? "";
   const event = eventId === "" ? undefined : await awaitEvent(dependencies, tenant, eventId, waitMs);
   if (!event) return notFound(call, "event");

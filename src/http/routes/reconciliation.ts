@@ -27,12 +27,12 @@ export const reconciliationRoutes = ({
   const read = reading(views, {
     view: ["ledger", "events"],
     ask: (query) => hoursAsked(query, now()),
-    answer: async (hours, call, deadline) => {
+    answer: async (hours, call, awaited) => {
       const { tenant } = call.principal;
       const balances =
-        deadline === undefined
+        awaited === undefined
           ? await reconcile(reconciliation, tenant, hours)
-          : await reconcileCounted(reconciliation, tenant, hours, { now: now(), deadline });
+          : await reconcileCounted(reconciliation, tenant, hours, { now: now(), deadline: awaited.until });
       const position = await views.position("events");
       const lastSequence = await reconciliation.log.lastSequence();
       return answerOne(call, {

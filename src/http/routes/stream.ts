@@ -22,7 +22,7 @@ import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { problem, type RequestError } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { haveSeen, MIN_SEQUENCE, parameter, readMinSequence } from "../reading.ts";
+import { awaitedWith, haveSeen, MIN_SEQUENCE, parameter, readMinSequence } from "../reading.ts";
 import { STORED_EVENT_EXAMPLE } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 
@@ -58,7 +58,7 @@ const getStream = async (dependencies: Dependencies, watch: PositionWatch, call:
   if (beyond) return problem(context, "invalid_request", { errors: [beyond] });
   // Of the log and not of the view, which may be behind; and before anything is waited for: "from now on" begins with the question.
   const after = start.after ?? (await dependencies.log.lastSequence());
-  if (!(await haveSeen(dependencies.views, [eventsProjection.name], minSequence)))
+  if (!(await haveSeen(dependencies.views, [eventsProjection.name], awaitedWith(minSequence))))
     return problem(context, "view_behind");
   const answer = { requestId: context.requestId, mediaType: MEDIA_TYPE };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });

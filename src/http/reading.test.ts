@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import type { ViewStore } from "../views/view-store.ts";
+import { onceSeen } from "./reading.ts";
+
+/** A view that another process replaces. */
+const createReplaced = () => {
+  const stand = { position: 10, revisions: 1 };
+  const views: Pick<ViewStore, "position" | "load"> = {
+    position: async () => stand.position,
+    load: async () => [{ name: "events", revisions: stand.revisions }],
+  };
+  const replace = (position: number): void => {
+    stand.position = position;
+    stand.revisions++;
+  };
+  return { views, stand, replace };
+};
+
+const awaiting = (msMax: number) => ({ sequence: 10, until: performance.now() + msMax });
+
+test("what was asked of a view that was replaced by one further back is asked again when that has come as far", async () => {
+  const { views, stand, replace } = createReplaced();
+  const seen: number[] = [];
+  const dropped: number[] = [];
+  const answer = await onceSeen(
+    { views, projections: ["events"], awaited: awaiting(10_000) },
+    async () => {
+      if (seen.length === 0) replace(7);
+      seen.push(stand.position);
+      // It goes on meanwhile.
+      stand.position = 12;
+      return seen.length;
+    },
+    (unused) => dropped.push(unused),
+  );
+  expect([answer, seen, dropped]).toEqual([2, [7, 12], [1]]);
+});
+
+test("a view that was replaced and does not come as far in time gives no answer", async () => {
+  const { views, replace } = createReplaced();
+  const answer = await onceSeen({ views, projections: ["events"], awaited: awaiting(50) }, async () => {
+    replace(7);
+    return "of a view further back";
+  });
+  expect(answer).toBeUndefined();
+});
+
+test("who waits for nothing is answered at once", async () => {
+  const { views, replace } = createReplaced();
+  const answer = await onceSeen({ views, projections: ["events"], awaited: undefined }, async () => {
+    replace(7);
+    return "as it is";
+  });
+  expect(answer).toBe("as it is");
+});
