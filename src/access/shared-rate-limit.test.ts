@@ -118,6 +118,39 @@ test("a batch larger than the rate passes and is paid for by every front end", a
   expect((await other?.take(request(10)))?.kind).toBe("allowed");
 });
 
+test("batches that several front ends let through in one second are all paid for", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 5, max: 200 }),
+      fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 2, maxLength: 5 }),
+      async (rate, sizes) => {
+        let now = 5_000;
+        const limiters = fleet(sizes.length, memoryCounter(), () => now);
+        const take = async (index: number, count: number): Promise<number> =>
+          (await limiters[index]?.take(request(rate, count)))?.kind === "allowed" ? count : 0;
+        const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+        const takeUntilRefused = async (index: number): Promise<number> => {
+          let passed = 0;
+          while ((await take(index, 1)) > 0) passed++;
+          return passed;
+        };
+        // Each front end has some of its lease left when its batch comes.
+        let passed = sum(await Promise.all(sizes.map((_, index) => take(index, 1))));
+        passed += sum(await Promise.all(sizes.map((count, index) => take(index, count))));
+        const seconds = 1 + Math.ceil(passed / rate) + sizes.length;
+        for (let second = 1; second < seconds; second++) {
+          now = 5_000 + second * 1000;
+          passed += sum(await Promise.all(sizes.map((_, index) => takeUntilRefused(index))));
+        }
+        expect(passed).toBeLessThanOrEqual(rate * seconds);
+        now += 1000;
+        expect(await take(0, 1)).toBe(1);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
 test("while the counter does not answer, each front end keeps the rate by itself", async () => {
   const silent: RateCounter = { add: async () => undefined };
   const [limiter] = fleet(1, silent, () => 0);

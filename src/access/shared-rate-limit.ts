@@ -3,6 +3,7 @@
  * so that most requests ask nobody. What is leased and not used in its second is lost, a tenth of the rate at most. Seconds are those of the
  * clocks of the front ends. Where the counter does not answer, each front end falls back to a bucket of its own.
  */
+import { RATES_AGE_MS_MAX } from "../limits.ts";
 import type { RateDecision, RateLimiter, RateRequest, RateUnit } from "./rate-limit.ts";
 
 export interface RateCounter {
@@ -33,6 +34,9 @@ interface Lease {
 
 /** A tenth of the rate at a time: few questions, and little is lost when a front end gets no more requests. */
 const LEASES_PER_SECOND = 10;
+
+/** A counter is gone after this time: what would be paid later is let off. */
+const SECONDS_AHEAD_MAX = RATES_AGE_MS_MAX / 1000 - 1;
 
 export const createSharedRateLimiter = (dependencies: {
   readonly counter: RateCounter;
@@ -75,7 +79,7 @@ export const createSharedRateLimiter = (dependencies: {
     const wanted = Math.max(count - lease.left, Math.ceil(perSecond / LEASES_PER_SECOND));
     const value = await counter.add({ holder: keyId, unit, window }, wanted);
     if (value === undefined) return undefined;
-    const granted = Math.min(wanted, Math.max(0, perSecond - (value - wanted)));
+    const granted = Math.min(wanted, leftOf(perSecond, value - wanted));
     const isCurrent = lease.window === window;
     const has = isCurrent ? lease.left + granted : granted;
     if (isCurrent) [lease.left, lease.isExhausted] = [has, granted < wanted];
@@ -86,7 +90,11 @@ export const createSharedRateLimiter = (dependencies: {
     return { kind: "allowed" };
   };
 
-  /** The rest of a batch that is larger than what was left is counted against the next seconds, for every front end. */
+  /**
+   * The rest of a batch that is larger than what was left is counted against the next seconds, for every front end. Where others' debts stand there
+   * already, only what a second still had is paid in it and the rest goes on: debts that are made together are paid one after another. What is added
+   * to a full second stays there, and costs nobody anything: it gives nothing as it is.
+   */
   const payLater = async (debt: {
     request: RateRequest;
     perSecond: number;
@@ -95,19 +103,36 @@ export const createSharedRateLimiter = (dependencies: {
     lease: Lease;
   }): Promise<void> => {
     const { request, perSecond, window, lease } = debt;
-    const seconds = Math.ceil(debt.debt / perSecond);
-    lease.paidUntil = window + seconds;
     const { keyId, unit } = request;
-    const parts = Array.from({ length: seconds }, (_, index) =>
-      Math.min(perSecond, debt.debt - index * perSecond),
-    );
-    await Promise.all(
-      parts.map((part, index) => counter.add({ holder: keyId, unit, window: window + 1 + index }, part)),
-    );
+    const pay = async (part: number, second: number): Promise<number> => {
+      const value = await counter.add({ holder: keyId, unit, window: second }, part);
+      // Without an answer nobody knows, and asking on would make the batch wait as long again.
+      return value === undefined ? part : Math.min(part, leftOf(perSecond, value - part));
+    };
+    let owed = debt.debt;
+    let end = window;
+    while (owed > 0 && end < window + SECONDS_AHEAD_MAX) {
+      const parts = partsOf(owed, perSecond).slice(0, window + SECONDS_AHEAD_MAX - end);
+      const start = end + 1;
+      end += parts.length;
+      // Before the answers: who comes meanwhile is not let through.
+      lease.paidUntil = end;
+      const paid = await Promise.all(parts.map((part, index) => pay(part, start + index)));
+      owed -= paid.reduce((sum, each) => sum + each, 0);
+    }
   };
 
   return { take };
 };
+
+/** What a second still has to give where its counter stands so. */
+const leftOf = (perSecond: number, value: number): number => Math.max(0, perSecond - value);
+
+/** A debt by the seconds that it fills. */
+const partsOf = (debt: number, perSecond: number): readonly number[] =>
+  Array.from({ length: Math.ceil(debt / perSecond) }, (_, index) =>
+    Math.min(perSecond, debt - index * perSecond),
+  );
 
 const leaseFor = (leases: Map<string, Lease>, name: string, window: number): Lease => {
   const found = leases.get(name);
