@@ -118,6 +118,55 @@ test("a batch larger than the rate passes and is paid for by every front end", a
   expect((await other?.take(request(10)))?.kind).toBe("allowed");
 });
 
+test("every front end says how long a key in debt must wait, and asks for it once", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 100 }),
+      fc.integer({ min: 1, max: 1000 }),
+      fc.boolean(),
+      async (rate, size, hasLease) => {
+        let now = 5_000;
+        const counter = memoryCounter();
+        const [one, other] = fleet(2, counter, () => now);
+        let left = rate;
+        if (hasLease && (await other?.take(request(rate)))?.kind === "allowed") left -= Math.ceil(rate / 10);
+        if ((await one?.take(request(rate, size)))?.kind !== "allowed") return;
+        const debt = size - left;
+        // The last second of a debt may have something left, and who let the batch through does not ask.
+        const seconds = 1 + Math.floor(Math.max(0, debt) / rate);
+        for (;;) if ((await other?.take(request(rate)))?.kind !== "allowed") break;
+        const before = counter.questions;
+        expect(await other?.take(request(rate))).toMatchObject({ retryAfterSeconds: seconds });
+        expect(counter.questions).toBe(before);
+        for (let second = 1; second < seconds; second++) {
+          now = 5_000 + second * 1000;
+          expect(await other?.take(request(rate))).toMatchObject({ retryAfterSeconds: seconds - second });
+        }
+        expect(counter.questions).toBe(before);
+        now = 5_000 + seconds * 1000;
+        expect(await other?.take(request(rate))).toEqual({ kind: "allowed" });
+      },
+    ),
+  );
+});
+
+test("how long a key must wait is found in few questions: one where it is in no debt, some twenty for the longest", async () => {
+  const counter = memoryCounter();
+  const [one] = fleet(1, counter, () => 5_000);
+  for (let index = 0; index < 10; index++) await one?.take(request(10));
+  const questionsOf = async (limiter: typeof one, rate: number): Promise<number> => {
+    const before = counter.questions;
+    for (let index = 0; index < 3; index++)
+      expect((await limiter?.take(request(rate)))?.kind).toBe("limited");
+    return counter.questions - before;
+  };
+  // The first is the lease's that is not given.
+  expect(await questionsOf(one, 10)).toBe(2);
+  const [debtor, asker] = fleet(2, counter, () => 9_000_000);
+  await debtor?.take(request(1, 1000));
+  expect(await questionsOf(asker, 1)).toBeLessThanOrEqual(22);
+});
+
 test("batches that several front ends let through in one second are all paid for", async () => {
   await fc.assert(
     fc.asyncProperty(

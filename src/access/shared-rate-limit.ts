@@ -26,7 +26,9 @@ interface Lease {
   left: number;
   /** The second's whole rate is given away. */
   isExhausted: boolean;
-  /** A batch larger than the rest is paid for up to the end of this second. */
+  /** How long the key must wait was looked for in this second. */
+  hasLookedAhead: boolean;
+  /** A batch larger than the rest is paid for up to the end of this second, whichever front end let it through. */
   paidUntil: number;
   /** Whether there was an answer. */
   asking: Promise<boolean> | undefined;
@@ -56,11 +58,11 @@ export const createSharedRateLimiter = (dependencies: {
       lease.left -= count;
       return { kind: "allowed" };
     }
-    if (lease.isExhausted) return limited(request, 1);
+    if (lease.isExhausted && (lease.left > 0 || lease.hasLookedAhead)) return limited(request, 1);
     // One question at a time: who comes meanwhile waits for its answer and looks again. Where there is none, nobody asks in turn: each would wait as long.
     if (lease.asking)
       return lease.asking.then((isAnswered) => (isAnswered ? take(request) : fallback.take(request)));
-    const asking = askForMore(request, perSecond, lease);
+    const asking = (lease.isExhausted ? lookAhead : askForMore)(request, perSecond, lease);
     lease.asking = asking.then((decision) => {
       lease.asking = undefined;
       return decision !== undefined;
@@ -83,11 +85,25 @@ export const createSharedRateLimiter = (dependencies: {
     const isCurrent = lease.window === window;
     const has = isCurrent ? lease.left + granted : granted;
     if (isCurrent) [lease.left, lease.isExhausted] = [has, granted < wanted];
-    if (has < 1) return limited(request, 1);
+    if (has < 1) return isCurrent ? lookAhead(request, perSecond, lease) : limited(request, 1);
     // What is left of a second that has ended is lost.
     if (isCurrent) lease.left = Math.max(0, has - count);
     if (has < count) await payLater({ request, perSecond, window, debt: count - has, lease });
     return { kind: "allowed" };
+  };
+
+  /** Refuses, and says for how long: another front end may have let a batch through that is still paid for. From then on this one knows it too. */
+  const lookAhead = async (request: RateRequest, perSecond: number, lease: Lease): Promise<RateDecision> => {
+    const { keyId, unit } = request;
+    const { window } = lease;
+    lease.hasLookedAhead = true;
+    const full = await fullSecondsAhead(async (ahead) => {
+      // Adding nothing is answered with what stands there.
+      const value = await counter.add({ holder: keyId, unit, window: window + ahead }, 0);
+      return value === undefined ? undefined : value >= perSecond;
+    });
+    if (full > 0) lease.paidUntil = window + full;
+    return limited(request, full + 1);
   };
 
   /**
@@ -134,13 +150,39 @@ const partsOf = (debt: number, perSecond: number): readonly number[] =>
     Math.min(perSecond, debt - index * perSecond),
   );
 
+/**
+ * How many of the next seconds are full. Debts fill them from now on without a gap, so the last is found in few questions: one where there is no debt,
+ * twice ten for the longest. Without an answer it is as far as was told.
+ */
+const fullSecondsAhead = async (isFull: (ahead: number) => Promise<boolean | undefined>): Promise<number> => {
+  let full = 0;
+  let free = SECONDS_AHEAD_MAX + 1;
+  while (free - full > 1) {
+    const doubled = Math.min(Math.max(1, full * 2), SECONDS_AHEAD_MAX);
+    const ahead = free > SECONDS_AHEAD_MAX ? doubled : Math.floor((full + free) / 2);
+    const answer = await isFull(ahead);
+    if (answer === undefined) return full;
+    if (answer) full = ahead;
+    else free = ahead;
+  }
+  return full;
+};
+
 const leaseFor = (leases: Map<string, Lease>, name: string, window: number): Lease => {
   const found = leases.get(name);
   if (found) {
-    if (found.window !== window) Object.assign(found, { window, left: 0, isExhausted: false });
+    if (found.window !== window)
+      Object.assign(found, { window, left: 0, isExhausted: false, hasLookedAhead: false });
     return found;
   }
-  const lease: Lease = { window, left: 0, isExhausted: false, paidUntil: -1, asking: undefined };
+  const lease: Lease = {
+    window,
+    left: 0,
+    isExhausted: false,
+    hasLookedAhead: false,
+    paidUntil: -1,
+    asking: undefined,
+  };
   leases.set(name, lease);
   return lease;
 };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { startTestBroker } from "../support/broker.ts";
-import { startTestService } from "../support/service.ts";
+import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 test("a key's limit holds over two front ends on one broker, and leaves other keys alone", async () => {
@@ -28,4 +28,27 @@ test("a key's limit holds over two front ends on one broker, and leaves other ke
   expect(passed).toBeGreaterThanOrEqual(32);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
   expect((await other.call("/v1/events", { key: free })).status).toBe(200);
+});
+
+test("what a batch leaves to pay is told by every front end", async () => {
+  await using broker = await startTestBroker();
+  const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+  await using one = await startTestService(environment);
+  await using other = await startTestService(environment);
+  const made = await one.call("/v1/keys", {
+    body: { tenant: "acme", scopes: ["events:read", "events:write"], rate_limit: { events_per_second: 5 } },
+  });
+  const key = made.json.data.api_key;
+  await until(
+    "the other front end knows the key",
+    async () => (await other.call("/v1/events", { key })).status === 200,
+  );
+  await until("a second has just begun", () => Date.now() % 1000 < 30);
+  const events = Array.from({ length: 1000 }, (_, index) => event({ event_id: `evt_${index}` }));
+  expect((await one.call("/v1/events/batch", { key, body: { events } })).json.data.accepted).toBe(1000);
+  const paidAt = Date.now() + 200_000;
+  const refused = await other.call("/v1/events", { key, body: event() });
+  expect(refused.status).toBe(429);
+  const retryAt = Date.now() + Number(refused.headers.get("retry-after")) * 1000;
+  expect(Math.abs(retryAt - paidAt)).toBeLessThan(5_000);
 });
