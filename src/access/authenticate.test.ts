@@ -8,6 +8,7 @@ import { SCOPES } from "./scopes.ts";
 const NOW = new Date("2026-11-20T12:00:00.000Z");
 const EARLIER = "2026-11-20T11:59:59.999Z";
 const LATER = "2026-11-20T12:00:00.001Z";
+const LATEST = "2027-01-01T00:00:00.000Z";
 const ADMIN_TEXT = "an-operators-own-choice!";
 
 const made = makeApiKey(randomBytes);
@@ -101,6 +102,17 @@ describe("authentication", () => {
 
   test("a rotated key works until its grace is over", () => {
     expect(ask(`Bearer ${made.text}`, { ...record, grace_until: LATER }).kind).toBe("principal");
+  });
+
+  test.each([
+    [{ expires_at: LATER }, LATER],
+    [{ grace_until: LATER }, LATER],
+    [{ expires_at: LATER, grace_until: LATEST }, LATER],
+    [{ expires_at: LATEST, grace_until: LATER }, LATER],
+    [{}, undefined],
+  ])("a key with %j ends at %s", (ends, expiresAt) => {
+    const found = ask(`Bearer ${made.text}`, { ...record, ...ends });
+    expect(found.kind === "principal" && found.principal.expiresAt).toBe(expiresAt);
   });
 
   test("without an admin key nothing is the admin key", () => {

@@ -12,6 +12,7 @@ export interface Principal {
   readonly tenant: string;
   readonly scopes: readonly Scope[];
   readonly isAdmin: boolean;
+  /** When it ends by what is known now: it expires, or was rotated and works for a while. */
   readonly expiresAt?: string;
   readonly rateLimit?: NonNullable<ApiKeyRecord["rate_limit"]>;
 }
@@ -129,12 +130,19 @@ const ADMIN: Principal = { keyId: ADMIN_KEY_ID, tenant: DEFAULT_TENANT, scopes: 
 
 const isForReading = (scope: Scope): boolean => scope === "events:read";
 
-const principalOf = (record: ApiKeyRecord): Principal => ({
-  keyId: record.id,
-  tenant: record.tenant,
-  // Whoever made the key, an older version included: Prooftrail alone writes there.
-  scopes: record.tenant === SYSTEM_TENANT ? record.scopes.filter(isForReading) : record.scopes,
-  isAdmin: false,
-  ...(record.expires_at === undefined ? {} : { expiresAt: record.expires_at }),
-  ...(record.rate_limit === undefined ? {} : { rateLimit: record.rate_limit }),
-});
+const principalOf = (record: ApiKeyRecord): Principal => {
+  const expiresAt = earliest(record.expires_at, record.grace_until);
+  return {
+    keyId: record.id,
+    tenant: record.tenant,
+    // Whoever made the key, an older version included: Prooftrail alone writes there.
+    scopes: record.tenant === SYSTEM_TENANT ? record.scopes.filter(isForReading) : record.scopes,
+    isAdmin: false,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(record.rate_limit === undefined ? {} : { rateLimit: record.rate_limit }),
+  };
+};
+
+/** Times of one spelling compare as text. */
+const earliest = (one: string | undefined, other: string | undefined): string | undefined =>
+  one === undefined || (other !== undefined && other < one) ? other : one;

@@ -37,6 +37,11 @@ const setUp = () => {
     },
     accepts: (apiKey: string) =>
       authenticate({ authorization: `Bearer ${apiKey}`, keys: store, now: time }).kind === "principal",
+    principalOf: (apiKey: string): Principal => {
+      const found = authenticate({ authorization: `Bearer ${apiKey}`, keys: store, now: time });
+      if (found.kind !== "principal") throw new Error(found.kind);
+      return found.principal;
+    },
     createKey: async (request: object = { tenant: "acme", scopes: ["events:write"] }) => {
       const created = await keys.create({ by: actor(admin), request });
       if (created.kind !== "created") throw new Error(JSON.stringify(created));
@@ -343,6 +348,41 @@ describe("rotating a key", () => {
     expect(second.previous.grace_until).toBe(first.previous.grace_until);
     expect(second.key.grace_until).toBeUndefined();
     expect(second.key.replaced_by).toBeUndefined();
+  });
+
+  test("leaves the old key as one that ends: what it makes meanwhile ends with it", async () => {
+    const { keys, createKey, principalOf } = setUp();
+    const scopes = ["keys:manage", "events:write"];
+    const old = await createKey({ tenant: "acme", scopes });
+    const other = await createKey({ tenant: "acme", scopes });
+    await rotated(keys.rotate({ by: actor(admin), id: old.key.id, request: { grace_seconds: 60 } }));
+    const by = actor(principalOf(old.apiKey));
+    const create = (request: object) => keys.create({ by, request: { scopes, ...request } });
+    const end = "2026-11-20T12:01:00.000Z";
+    expect(await create({})).toMatchObject({ kind: "created", key: { expires_at: end } });
+    expect(await create({ expires_at: end })).toMatchObject({ kind: "created", key: { expires_at: end } });
+    expect(await create({ expires_at: "2026-11-20T12:01:00.001Z" })).toMatchObject(
+      problem("/expires_at", "exceeds_own"),
+    );
+    expect(await keys.rotate({ by, id: other.key.id, request: {} })).toMatchObject(
+      problem("/expires_at", "exceeds_own"),
+    );
+  });
+
+  test("by the key itself can be asked for again after a lost answer, and the successor does not end", async () => {
+    const { keys, createKey, principalOf, passSeconds } = setUp();
+    const expires_at = "2027-01-01T00:00:00.000Z";
+    for (const ends of [{}, { expires_at }]) {
+      const old = await createKey({ tenant: "acme", scopes: ["keys:manage"], ...ends });
+      const rotate = () =>
+        keys.rotate({ by: actor(principalOf(old.apiKey)), id: old.key.id, request: { grace_seconds: 60 } });
+      const first = await rotated(rotate());
+      passSeconds(30);
+      const second = await rotated(rotate());
+      expect(second.key.expires_at).toBe(old.key.expires_at);
+      expect(second.key.grace_until).toBeUndefined();
+      expect(second.previous.grace_until).toBe(first.previous.grace_until);
+    }
   });
 
   test("of a key that no longer works is refused", async () => {

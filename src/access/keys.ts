@@ -196,7 +196,9 @@ const rotate = async (
   }
   // The caller gets the successor's secret, so a rotation grants as much as a creation does.
   const { tenant, scopes, expires_at: expiresAt, rate_limit: rateLimit } = old;
-  const excess = excessOver(principal, { tenant, scopes, expiresAt, rateLimit });
+  // Its own rights are beyond no key's. One that was rotated already, and whose answer was lost, ends soon, and its successor shall not.
+  const excess =
+    principal.keyId === id ? undefined : excessOver(principal, { tenant, scopes, expiresAt, rateLimit });
   if (excess) return excess;
 
   const made = makeApiKey(randomBytes);

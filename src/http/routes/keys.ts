@@ -196,7 +196,7 @@ const ROTATE: Operation = {
   tag: "Keys",
   summary: "Replace a key",
   description:
-    "Makes a successor with the same rights. The old key goes on working for `grace_seconds`, so that nothing stops meanwhile.",
+    "Makes a successor with the same rights. The old key goes on working for `grace_seconds`, so that nothing stops meanwhile. Keys that it makes meanwhile end with it at the latest; it can rotate itself again where the answer was lost, and gets another successor.",
   scope: "keys:manage",
   parameters: [ID],
   body: { schema: RotateKeyRequest, example: { grace_seconds: 86_400 }, required: false },
