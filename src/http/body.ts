@@ -4,6 +4,7 @@ import pLimit from "p-limit";
 import { BODY_LOOKS, BODY_READ_WHOLE_BYTES_MAX } from "../limits.ts";
 import { createBytePot, type PotBounds } from "./byte-pot.ts";
 import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
+import { INVALID_KEY } from "./guard.ts";
 import { isJsonInUtf8 } from "./media-type.ts";
 import type { ProblemCode, RequestError } from "./problem.ts";
 
@@ -14,16 +15,29 @@ export type Body =
       readonly kind: "refused";
       readonly code: Extract<
         ProblemCode,
-        "payload_too_large" | "unsupported_media_type" | "invalid_request" | "request_timeout" | "overloaded"
+        | "payload_too_large"
+        | "unsupported_media_type"
+        | "invalid_request"
+        | "request_timeout"
+        | "overloaded"
+        | "invalid_api_key"
       >;
-      readonly detail: string;
+      readonly detail?: string;
       readonly errors?: readonly RequestError[];
       readonly headers?: Readonly<Record<string, string>>;
     };
 
 export interface BodyReader extends Disposable {
   /** The whole body, decompressed. Reading stops at the limit, whatever the client announced. */
-  read(request: Request, bounds: { readonly bytesMax: number; readonly holder: string }): Promise<Body>;
+  read(
+    request: Request,
+    bounds: {
+      readonly bytesMax: number;
+      readonly holder: string;
+      /** Asked when the body is there: who sends it slowly may have lost the key on the way. */
+      readonly isStillAllowed: () => boolean;
+    },
+  ): Promise<Body>;
 }
 
 /** What is held are bodies over all requests, those that are on their way and those that are worked on. */
@@ -38,7 +52,7 @@ export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyRead
   const pot = createBytePot(bounds);
   return {
     [Symbol.dispose]: deadline.stop,
-    read: (request, { bytesMax, holder }) => {
+    read: (request, { bytesMax, holder, isStillAllowed }) => {
       const { headers } = request;
       const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
       const refusal = typeRefusal(headers) ?? codingRefusal(coding);
@@ -55,7 +69,7 @@ export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyRead
       };
       const release = (): void => void reserve(0);
       const held = (body: Arrived): Body => {
-        const kept = body.kind === "refused" || reserve(body.bytes.byteLength) ? body : OVERLOADED;
+        const kept = body.kind === "refused" ? body : keptOf(body, isStillAllowed, reserve);
         if (kept.kind === "bytes") return { kind: "bytes", bytes: kept.bytes, release };
         release();
         isGivenUp = true;
@@ -89,6 +103,17 @@ const OVERLOADED: Refused = {
   kind: "refused",
   code: "overloaded",
   detail: "More bodies are arriving than can be held. Nothing was stored.",
+};
+
+const KEY_ENDED: Refused = { kind: "refused", ...INVALID_KEY };
+
+const keptOf = (
+  body: Exclude<Arrived, Refused>,
+  isStillAllowed: () => boolean,
+  reserve: (bytes: number) => boolean,
+): Arrived => {
+  if (!isStillAllowed()) return KEY_ENDED;
+  return reserve(body.bytes.byteLength) ? body : OVERLOADED;
 };
 
 const tooLarge = (bytesMax: number): Refused => ({

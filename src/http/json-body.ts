@@ -3,18 +3,18 @@ import { readBodyText } from "../intake/body-text.ts";
 import { type JsonSlice, sliceBody } from "../intake/json/slice.ts";
 import { EVENT_DEPTH_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import type { BodyReader } from "./body.ts";
+import type { Call } from "./guard.ts";
 import { holderOfRequest } from "./holder.ts";
 import { problem, type RequestError } from "./problem.ts";
-import type { RequestContext } from "./request-context.ts";
 
 export const readJson = async (
   bodies: BodyReader,
-  request: Request,
-  context: RequestContext,
+  { request, context, isStillAllowed }: Pick<Call, "request" | "context" | "isStillAllowed">,
 ): Promise<{ readonly value: unknown } | Response> => {
   const body = await bodies.read(request, {
     bytesMax: OBJECT_BODY_BYTES_MAX,
     holder: holderOfRequest(context),
+    isStillAllowed,
   });
   if (body.kind === "refused") return problem(context, body.code, body);
   const text = readBodyText(body.bytes)?.text;

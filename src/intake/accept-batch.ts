@@ -35,7 +35,7 @@ export const acceptBatch = async (
   if (admission.kind === "limited") return admission;
 
   const outcomes = submission.isResent
-    ? await appendUnlessEarlier(dependencies, submission.tenant, events)
+    ? await appendUnlessEarlier(dependencies, submission, events)
     : await dependencies.appender.append(events.records);
   if ("kind" in outcomes) return outcomes;
   const replays = await readReplays({ reader: dependencies.reader, text: body.text, taken, outcomes });
@@ -109,11 +109,12 @@ const createCollection = (
 /** As `append` of all records, but what the log held already is a duplicate of that, and is not sent again. */
 const appendUnlessEarlier = async (
   { appender, earlier }: IntakeDependencies,
-  tenant: string,
+  { tenant, isStillAllowed }: Submission,
   { taken, records }: Collection,
 ): Promise<readonly Outcome[] | Refusal> => {
   const eventIds = taken.map(({ eventId }) => canonicalEventId(eventId));
   const found = await earlier.find(tenant, eventIds);
+  if (!isStillAllowed()) return { kind: "key_ended" };
   if (found.kind !== "found") return found;
   const known = eventIds.map((eventId) => found.sequences.get(eventId));
   const appended = await appender.append(records.filter((_, position) => known[position] === undefined));

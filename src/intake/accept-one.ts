@@ -32,6 +32,7 @@ export const acceptOne = async (
   const { idempotencyKey, tenant, requestId } = submission;
   if (submission.isResent) {
     const answer = await answerEarlier(dependencies, { tenant, judged, slice });
+    if (!submission.isStillAllowed()) return { kind: "key_ended" };
     if (answer) return answer;
   }
   const receivedAt = dependencies.now().toISOString();

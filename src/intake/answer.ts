@@ -14,6 +14,8 @@ export type Refusal =
   | { readonly kind: "overloaded"; readonly detail: string }
   /** Nobody can say in time whether the events are in the log already. Nothing was stored. */
   | { readonly kind: "view_behind" }
+  /** The key was revoked or ended while something was waited for. Nothing was stored. */
+  | { readonly kind: "key_ended" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
 export interface AcceptedEvent {

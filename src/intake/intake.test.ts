@@ -26,8 +26,9 @@ const setUp = () => {
   const told = { accepted: [] as number[], unknownFields: 0, admitted: [] as number[], reads: 0 };
   /** What the next records are answered with; beyond it they are stored. */
   const scripted: Outcome[] = [];
-  const state: { isAway: boolean; earlier: FoundEarlier } = {
+  const state: { isAway: boolean; isAllowed: boolean; earlier: FoundEarlier } = {
     isAway: false,
+    isAllowed: true,
     earlier: { kind: "found", sequences: new Map() },
   };
   const store = ({ start, event, messageId, subject }: OutgoingRecord): Outcome => {
@@ -61,6 +62,7 @@ const setUp = () => {
     tenant: "acme",
     requestId: "0198c0de-0000-7000-8000-000000000000",
     isResent: false,
+    isStillAllowed: () => state.isAllowed,
     admit: (count: number) => {
       told.admitted.push(count);
       return { kind: "allowed" } as const;
@@ -179,6 +181,18 @@ test("of what may have been sent before nothing is stored while nobody can tell,
     kind: "conflict",
     identity: "idempotency_key",
   });
+});
+
+test("whose key has ended while it was looked for is not stored, and not told what the log holds", async () => {
+  const { batch, one, state, told } = setUp();
+  await one(event(1));
+  state.isAllowed = false;
+  for (const sequences of [new Map(), new Map([["evt_1", 1]])]) {
+    state.earlier = { kind: "found", sequences };
+    expect(await one(event(1), { isResent: true })).toEqual({ kind: "key_ended" });
+    expect(await batch([event(1), event(2)], { isResent: true })).toEqual({ kind: "key_ended" });
+  }
+  expect(told.accepted).toEqual([1]);
 });
 
 /** An event of exactly so many bytes, filled up with these characters. */

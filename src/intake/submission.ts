@@ -14,6 +14,8 @@ export interface Submission {
   readonly isResent: boolean;
   /** Asked with the number of events, before anything is stored. */
   readonly admit: (events: number) => RateDecision | Promise<RateDecision>;
+  /** Asked where something was waited for, before anything is stored: who sends may have lost the key meanwhile. */
+  readonly isStillAllowed: () => boolean;
 }
 
 export interface IntakeDependencies {

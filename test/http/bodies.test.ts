@@ -90,6 +90,7 @@ test("without a key nothing is decompressed", async () => {
 
 const BOUNDS = { bodyMsMax: 10_000, bytesHeldMax: 1000, bytesPerHolderMax: 1000 };
 const HOLDER = "acme";
+const isStillAllowed = (): boolean => true;
 const ONE_BYTE = { method: "POST", body: " ", headers: { "content-type": "application/json" } };
 
 test("a body counts as held until it is answered, and as large as it becomes", async () => {
@@ -98,7 +99,7 @@ test("a body counts as held until it is answered, and as large as it becomes", a
     const headers = { "content-type": "application/json", "content-encoding": coding };
     const announced = { ...headers, "content-length": String(body.length) };
     const request = new Request("http://x", { method: "POST", body, headers: announced });
-    return bodies.read(request, { bytesMax, holder: HOLDER });
+    return bodies.read(request, { bytesMax, holder: HOLDER, isStillAllowed });
   };
   const first = await read(" ".repeat(500));
   expect([first.kind, (await read(" ".repeat(501))).kind]).toEqual(["bytes", "refused"]);
@@ -117,12 +118,29 @@ test("a body counts as held until it is answered, and as large as it becomes", a
   expect((await read(" ".repeat(1000), "identity", 1000)).kind).toBe("bytes");
 });
 
+test("of a key that has ended when its body is there nothing is taken or held, compressed or not", async () => {
+  using bodies = createBodyReader(BOUNDS);
+  const read = (body: string | Uint8Array<ArrayBuffer>, coding: string, isAllowed: boolean) => {
+    const headers = { "content-type": "application/json", "content-encoding": coding };
+    const request = new Request("http://x", { method: "POST", body, headers });
+    return bodies.read(request, { bytesMax: 1000, holder: HOLDER, isStillAllowed: () => isAllowed });
+  };
+  for (let round = 0; round < 3; round++) {
+    for (const [body, coding] of [
+      [" ".repeat(900), "identity"],
+      [compress("gzip", " ".repeat(900)), "gzip"],
+    ] as const)
+      expect(await read(body, coding, false)).toMatchObject({ kind: "refused", code: "invalid_api_key" });
+  }
+  expect((await read(" ".repeat(900), "identity", true)).kind).toBe("bytes");
+});
+
 test("a holder has a share of what is held, and leaves the rest to others", async () => {
   using bodies = createBodyReader({ ...BOUNDS, bytesPerHolderMax: 500 });
   const read = (holder: string) => {
     const headers = { "content-type": "application/json" };
     const request = new Request("http://x", { method: "POST", body: " ".repeat(300), headers });
-    return bodies.read(request, { bytesMax: 1000, holder });
+    return bodies.read(request, { bytesMax: 1000, holder, isStillAllowed });
   };
   const first = await read("acme");
   expect([first.kind, await read("acme")]).toEqual([
@@ -159,7 +177,7 @@ test("a body in pieces of a byte is as it was sent, and no piece is kept", async
     body,
     headers: { "content-type": "application/json" },
   });
-  const read = await bodies.read(request, { bytesMax: 100_000, holder: HOLDER });
+  const read = await bodies.read(request, { bytesMax: 100_000, holder: HOLDER, isStillAllowed });
   expect(read.kind === "bytes" && Buffer.compare(read.bytes, sent)).toBe(0);
   expect(kept).toBeLessThan(pieces.length / 10);
 });
@@ -180,7 +198,8 @@ describe("bodies that do not come", () => {
 
   test("are given up in time, and what was reserved for them is free again", async () => {
     using bodies = createBodyReader({ ...BOUNDS, bodyMsMax: 100 });
-    const read = (request: Request) => bodies.read(request, { bytesMax: 1000, holder: HOLDER });
+    const read = (request: Request) =>
+      bodies.read(request, { bytesMax: 1000, holder: HOLDER, isStillAllowed });
     for (const stalled of [neverEnding({ "content-length": "1000" }), neverEnding({}, " ".repeat(1000))]) {
       const reading = read(stalled);
       await until("what has come is held", async () => {
@@ -195,7 +214,8 @@ describe("bodies that do not come", () => {
 
   test("take nobody's place, whatever was announced", async () => {
     using bodies = createBodyReader(BOUNDS);
-    const read = (request: Request) => bodies.read(request, { bytesMax: 16_000_000, holder: HOLDER });
+    const read = (request: Request) =>
+      bodies.read(request, { bytesMax: 16_000_000, holder: HOLDER, isStillAllowed });
     for (let index = 0; index < 100; index++)
       void read(neverEnding(index % 2 === 0 ? {} : { "content-length": "16000000" }));
     expect((await read(new Request("http://x", ONE_BYTE))).kind).toBe("bytes");

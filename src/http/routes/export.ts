@@ -10,7 +10,7 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { EVENT_CSV_COLUMNS, eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
-import { actorOf, type Call, type Guard } from "../guard.ts";
+import { actorOf, type Call, type Guard, invalidKey } from "../guard.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
 import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
@@ -74,6 +74,8 @@ const getExport = async (
     },
   };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
+  // After the wait for `min_sequence`: of an export that nobody gets the log says nothing.
+  if (!call.isStillAllowed()) return invalidKey(context);
   const open = exports.open(principal);
   if (!open) {
     const detail = `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, a tenant ${EXPORTS_PER_TENANT_MAX}, and this instance only so many for all.`;

@@ -19,7 +19,7 @@ import {
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
-import type { Call, Guard } from "../guard.ts";
+import { type Call, type Guard, invalidKey } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { type ProblemCode, type ProblemDetails, problem, rateLimited } from "../problem.ts";
 import { type Query, readQuery } from "../query.ts";
@@ -68,14 +68,18 @@ const admitFor =
 
 const postEvent = async (
   { bodies, intake, limiter }: Ways,
-  { request, context, principal }: Call,
+  { request, context, principal, isStillAllowed }: Call,
 ): Promise<Response> => {
   const header = readIdempotencyKey(request.headers);
   if (header.kind === "invalid") return invalidIdempotencyKey(context);
   // Nearly all requests have no query, and are not made to pay for one.
   const { isResent, errors } = request.url.includes("?") ? readSingleQuery(request.url) : NO_QUERY;
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const body = await bodies.read(request, { bytesMax: SINGLE_BODY_BYTES_MAX, holder: principal.tenant });
+  const body = await bodies.read(request, {
+    bytesMax: SINGLE_BODY_BYTES_MAX,
+    holder: principal.tenant,
+    isStillAllowed,
+  });
   if (body.kind === "refused") return problem(context, body.code, body);
   try {
     const answer = await intake.acceptOne({
@@ -84,6 +88,7 @@ const postEvent = async (
       body: body.bytes,
       isResent,
       admit: admitFor(limiter, principal),
+      isStillAllowed,
       idempotencyKey: header.key,
     });
     return answer.kind === "accepted"
@@ -96,7 +101,7 @@ const postEvent = async (
 
 const postBatch = async (
   { bodies, intake, limiter }: Ways,
-  { request, context, principal }: Call,
+  { request, context, principal, isStillAllowed }: Call,
 ): Promise<Response> => {
   // Each event has an identity of its own, which makes a retry of the batch exactly-once; the header is only held to its form.
   if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
@@ -105,7 +110,11 @@ const postBatch = async (
   const isResent = readResent(query);
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const body = await bodies.read(request, { bytesMax: BATCH_BODY_BYTES_MAX, holder: principal.tenant });
+  const body = await bodies.read(request, {
+    bytesMax: BATCH_BODY_BYTES_MAX,
+    holder: principal.tenant,
+    isStillAllowed,
+  });
   if (body.kind === "refused") return problem(context, body.code, body);
   try {
     const answer = await intake.acceptBatch({
@@ -114,6 +123,7 @@ const postBatch = async (
       body: body.bytes,
       isResent,
       admit: admitFor(limiter, principal),
+      isStillAllowed,
       wantsReceipts,
     });
     return answer.kind === "answered" ? acceptedBatch(context, answer) : refused(context, answer);
@@ -200,11 +210,14 @@ const batchError = ({ index, eventId, code, message, problems, retryable }: Reje
 
 export const refused = (context: RequestContext, refusal: Refusal): Response => {
   if (refusal.kind === "limited") return rateLimited(context, refusal);
+  if (refusal.kind === "key_ended") return invalidKey(context);
   const [code, details] = refusalProblem(refusal);
   return problem(context, code, details);
 };
 
-const refusalProblem = (refusal: Exclude<Refusal, { kind: "limited" }>): [ProblemCode, ProblemDetails] => {
+const refusalProblem = (
+  refusal: Exclude<Refusal, { kind: "limited" | "key_ended" }>,
+): [ProblemCode, ProblemDetails] => {
   switch (refusal.kind) {
     case "invalid_utf8":
     case "event_too_large":

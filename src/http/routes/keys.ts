@@ -54,8 +54,8 @@ export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) 
     );
 
 const postKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
-  const { request, context } = call;
-  const body = await readJson(bodies, request, context);
+  const { context } = call;
+  const body = await readJson(bodies, call);
   if (body instanceof Response) return body;
   const answer = await keys.create({ by: actorOf(call), request: body.value });
   if (answer.kind !== "created") return refused(context, answer);
@@ -86,7 +86,7 @@ const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
 
 const rotateKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
   const { request, context, params } = call;
-  const body = isEmpty(request) ? { value: {} } : await readJson(bodies, request, context);
+  const body = isEmpty(request) ? { value: {} } : await readJson(bodies, call);
   if (body instanceof Response) return body;
   const answer = await keys.rotate({
     by: actorOf(call),
@@ -176,7 +176,8 @@ const REVOKE: Operation = {
   id: "revokeKey",
   tag: "Keys",
   summary: "Revoke a key",
-  description: "Refused everywhere within a second. Revoking a revoked key changes nothing.",
+  description:
+    "Refused everywhere within a second, and so are requests that still send their body or wait for something then. Revoking a revoked key changes nothing.",
   scope: "keys:manage",
   parameters: [ID],
   answer: {

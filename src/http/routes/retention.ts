@@ -84,8 +84,8 @@ const getPolicy = async (retention: Retention, { request, context, principal }: 
 };
 
 const putPolicy = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
-  const { request, context } = call;
-  const body = await readJson(bodies, request, context);
+  const { context } = call;
+  const body = await readJson(bodies, call);
   if (body instanceof Response) return body;
   return answerPolicy(context, await retention.setPolicy({ by: actorOf(call), request: body.value }));
 };
@@ -120,8 +120,8 @@ const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
 };
 
 const postHold = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
-  const { request, context } = call;
-  const body = await readJson(bodies, request, context);
+  const { context } = call;
+  const body = await readJson(bodies, call);
   if (body instanceof Response) return body;
   const answer = await retention.placeHold({ by: actorOf(call), request: body.value });
   if (answer.kind !== "hold") return refused(context, answer);

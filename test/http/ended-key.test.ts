@@ -1,0 +1,155 @@
+/** A key that is revoked while a request of it is under way: nothing more is done for it, and nothing more given. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { filledIn } from "../support/documented-path.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+interface Documented {
+  readonly security?: readonly object[];
+  readonly parameters?: readonly { readonly name: string }[];
+  readonly requestBody?: { readonly content: { readonly "application/json": { readonly example: object } } };
+}
+
+let service: TestService;
+let unsealed: TestService;
+let operations: readonly { readonly method: string; readonly path: string; readonly told: Documented }[] = [];
+
+beforeAll(async () => {
+  [service, unsealed] = await Promise.all([
+    startTestService({ CHECKPOINT_INTERVAL: "300ms" }),
+    startTestService({ ROLES: "api,projector" }),
+  ]);
+  const { json } = await service.call("/docs/json");
+  operations = Object.entries<Readonly<Record<string, Documented>>>(json.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, told]) => ({ method: method.toUpperCase(), path, told })),
+  );
+});
+afterAll(async () => {
+  await Promise.all([service[Symbol.asyncDispose](), unsealed[Symbol.asyncDispose]()]);
+});
+
+const makeKey = async (at: TestService, tenant: string) => {
+  const scopes = ["keys:manage", "events:read", "events:write"];
+  const { id, api_key: key } = (await at.call("/v1/keys", { body: { tenant, scopes } })).json.data;
+  const revoke = async (): Promise<void> => {
+    expect((await at.call(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
+    await until("the key is refused", async () => (await at.call("/v1/events", { key })).status === 401);
+  };
+  return { id: String(id), key: String(key), revoke };
+};
+
+/** What any unknown key is told, but for the number of the request. */
+const refusal = async () => {
+  const { json } = await service.call("/v1/events", { key: "unknown" });
+  return { ...json, request_id: expect.any(String) };
+};
+
+/** Sends the head and the first byte of the body; the function sends the rest, and gives the answer. */
+const beginRequest = async (request: {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  readonly body: string;
+}) => {
+  const { method, path, key, body } = request;
+  const { port, hostname } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, "connect");
+  let text = "";
+  socket.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+  });
+  const ended = once(socket, "close");
+  const bytes = Buffer.from(body);
+  const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${bytes.byteLength}\r\n\r\n`;
+  socket.write(Buffer.concat([Buffer.from(head), bytes.subarray(0, 1)]));
+  return async () => {
+    socket.write(bytes.subarray(1));
+    await ended;
+    const [answerHead = "", answerBody = ""] = text.split("\r\n\r\n");
+    return {
+      status: Number(answerHead.split(" ")[1]),
+      challenge: /^www-authenticate: (.*)$/im.exec(answerHead)?.[1],
+      json: JSON.parse(answerBody),
+    };
+  };
+};
+
+const systemEvents = async (at: TestService, sequence: number): Promise<readonly string[]> => {
+  const key = await at.makeKey("prooftrail-system", ["events:read"]);
+  const { json } = await at.call(`/v1/events?limit=100&min_sequence=${sequence}`, { key });
+  return json.data.map(
+    (stored: { readonly event: { readonly event_type: string } }) => stored.event.event_type,
+  );
+};
+
+test("what its body asks for is not done, when the rest of that comes afterwards", async () => {
+  const { key, revoke } = await makeKey(service, "acme");
+  const other = await makeKey(service, "acme");
+  const withBody = operations.flatMap(({ method, path, told: { security = [], requestBody } }) => {
+    if (security.length === 0 || requestBody === undefined) return [];
+    const body = JSON.stringify(requestBody.content["application/json"].example);
+    return { method, path: path.replace("{id}", other.id), key, body };
+  });
+  expect(withBody.map(({ path }) => path)).toContain("/v1/events/batch");
+  expect(withBody.length).toBeGreaterThanOrEqual(6);
+  const ends = await Promise.all(withBody.map(beginRequest));
+  await revoke();
+  const told = { status: 401, challenge: "Bearer", json: await refusal() };
+  for (const [index, end] of ends.entries()) {
+    const { method, path } = withBody[index] ?? {};
+    expect({ method, path, ...(await end()) }).toEqual({ method, path, ...told });
+  }
+  // One that is stored after all of them, so that a view that has it has them.
+  const { json } = await service.call("/v1/events", {
+    key: other.key,
+    body: event({ event_id: "evt_after" }),
+  });
+  const { sequence } = json.data;
+  const stored = await service.call(`/v1/events?min_sequence=${sequence}`, { key: other.key });
+  expect(stored.json.data).toHaveLength(1);
+  const done = await systemEvents(service, sequence);
+  expect(new Set(done)).toEqual(new Set(["system.key_created", "system.key_revoked"]));
+  expect((await service.call("/v1/holds", { key: other.key })).json.data).toEqual([]);
+});
+
+test("what it waits for with min_sequence is not given to it, and no export is recorded", async () => {
+  const { key, revoke } = await makeKey(service, "waiting");
+  const reads = operations.flatMap(({ method, path, told: { parameters = [] } }) =>
+    method === "GET" && path !== "/v1/log/key" && parameters.some(({ name }) => name === "min_sequence")
+      ? filledIn(path)
+      : [],
+  );
+  expect(reads.length).toBeGreaterThanOrEqual(20);
+  const writer = await service.makeKey("waiting");
+  const write = async (id: string): Promise<number> => {
+    const body = event({ event_id: id, correlation_id: "case-1", metadata: { decision_id: "dec_1" } });
+    return (await service.call("/v1/events", { key: writer, body })).json.data.sequence;
+  };
+  // The next one is that of the revocation.
+  const awaited = (await write("evt_1")) + 2;
+  const answers = reads.map(async (path) => {
+    const asked = `${path}${path.includes("?") ? "&" : "?"}min_sequence=${awaited}`;
+    const { status, json } = await service.call(asked, { key });
+    return { path, status, json };
+  });
+  await revoke();
+  expect(await write("evt_2")).toBeGreaterThanOrEqual(awaited);
+  const json = await refusal();
+  expect(await Promise.all(answers)).toEqual(reads.map((path) => ({ path, status: 401, json })));
+  expect(await systemEvents(service, await write("evt_3"))).not.toContain("system.export_taken");
+});
+
+test("it is not told at the end of its wait for a proof or a bundle", async () => {
+  const { key, revoke } = await makeKey(unsealed, "acme");
+  await unsealed.call("/v1/events", { key, body: event() });
+  const asked = ["/v1/events/evt_1/proof?wait=2", "/v1/evidence?wait=2"].map((path) =>
+    unsealed.call(path, { key }),
+  );
+  await revoke();
+  const json = await refusal();
+  for (const answer of await Promise.all(asked))
+    expect({ status: answer.status, json: answer.json }).toEqual({ status: 401, json });
+});
