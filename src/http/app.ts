@@ -90,7 +90,7 @@ export interface HttpDependencies {
 /** Answers one request; the address of the socket it came from is asked for only where it is needed. Never rejects. */
 export type HttpHandler = (
   request: Request,
-  connection: { address(): string; keepOpen(isKept: boolean): void },
+  connection: { address(): string; keepOpen(isKept: boolean): void; isLast(): boolean },
 ) => Promise<Response>;
 
 export const createHttpApp = (dependencies: HttpDependencies): HttpHandler =>
@@ -153,6 +153,8 @@ const handlerOf = (
       response = failed(error, context, logger);
     }
     if (isSandboxPath(request.url)) response = await watermarked(response);
+    // RFC 9112 §9.6.
+    if (connection.isLast()) response.headers.set("connection", "close");
     const { status } = response;
     const { method } = request;
     const durationMs = performance.now() - startedAt;

@@ -105,7 +105,7 @@ export const reading =
     const response = await onceSeen(
       { views, projections: [view].flat(), awaited },
       () => answer(asked, call, awaited),
-      (unused) => void unused.body?.cancel(),
+      (unused) => void unused.body?.cancel().catch(() => {}),
     );
     return response ?? problem(context, "view_behind");
   };

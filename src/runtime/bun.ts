@@ -3,6 +3,7 @@ import type { Listener, ListenOptions } from "./listener.ts";
 /** `reusePort: false`: with it a second process takes half of the requests without an error (measured). */
 export const listenOnBun = (options: ListenOptions): Listener => {
   const idleSeconds = options.idleMsMax / 1000;
+  let isStopping = false;
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
@@ -13,11 +14,13 @@ export const listenOnBun = (options: ListenOptions): Listener => {
       options.handle(request, {
         address: () => bunServer.requestIP(request)?.address ?? "unknown",
         keepOpen: (isKept) => bunServer.timeout(request, isKept ? 0 : idleSeconds),
+        isLast: () => isStopping,
       }),
   });
   return {
     port: server.port ?? options.port,
     stop: async (waitMs) => {
+      isStopping = true;
       const timer = setTimeout(() => void server.stop(true), waitMs);
       await server.stop();
       clearTimeout(timer);

@@ -4,6 +4,8 @@ export interface Connection {
   address(): string;
   /** While it is kept open `idleMsMax` does not count: for the times when it is quiet because of us. */
   keepOpen(isKept: boolean): void;
+  /** The listener is stopping: what is sent behind this answer would be cut off, so its sender has to be told. */
+  isLast(): boolean;
 }
 
 export interface ListenOptions {

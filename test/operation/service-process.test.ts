@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { startTestBroker } from "../support/broker.ts";
 import {
@@ -96,6 +96,41 @@ test("a stop finishes what was accepted: what was acknowledged is there at the n
   const ids = await listIds(service, sequence);
   expect(new Set(ids).size).toBe(ids.length);
   expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
+}, 30_000);
+
+test("who is answered while the service stops is told that the connection ends", async () => {
+  await using folder = await dataFolder();
+  await using service = await spawnService({
+    dataDir: folder.path,
+    environment: { ADMIN_API_KEY: ADMIN_KEY },
+  });
+  await service.untilReady();
+  const body = JSON.stringify(event());
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  let answer = "";
+  socket.setEncoding("utf8").on("data", (chunk) => {
+    answer += chunk;
+  });
+  const ended = new Promise((resolve) => socket.once("end", resolve));
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.write(
+    `POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ADMIN_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+  );
+  // One answer on another connection shows that the head of this one was read.
+  await service.call("/health/live");
+  service.kill("SIGTERM");
+  await until("nobody else is let in", () =>
+    service.call("/health/live").then(
+      () => false,
+      () => true,
+    ),
+  );
+  socket.write(body);
+  await ended;
+  expect(answer).toStartWith("HTTP/1.1 202");
+  expect(answer.toLowerCase()).toContain("\r\nconnection: close\r\n");
+  expect(await service.ended()).toBe(0);
 }, 30_000);
 
 test("a stop while the broker stands still answers what is on its way, and does not wait for the rest", async () => {

@@ -156,9 +156,9 @@ const answerTo = async (
     headers: { "content-disposition": `attachment; filename="${fileName}"` },
   };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
-  // Before the first byte is sent: whoever breaks it off has read of it all the same.
   // After the waits for the views and the seal: of a bundle that nobody gets the log says nothing.
   if (!call.isStillAllowed()) return invalidKey(context);
+  // Before the first byte is sent: whoever breaks it off has read of it all the same.
   const recorded = await dependencies.recorder.carryOut({
     by: actorOf(call),
     action: {
