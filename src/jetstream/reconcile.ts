@@ -40,6 +40,7 @@ export const reconcileStreams = async (options: {
   const made: string[] = [];
   const updated: string[] = [];
   const differences: StreamDifference[] = [];
+  const replicas = Math.max(...definitions.map(({ settings }) => settings.num_replicas));
   try {
     const manager = await provisioner.jetstreamManager({ checkAPI: false });
     let found = await findStreams(manager, definitions);
@@ -49,7 +50,13 @@ export const reconcileStreams = async (options: {
     if (lost.length > 0) return { kind: "lost", streams: lost };
     // Before anything is changed: a start that is refused leaves all as it was.
     const fixed = definitions.flatMap((definition) => fixedDifferences(definition, found));
-    if (fixed.length > 0) return { kind: "refused", differences: fixed };
+    if (fixed.length > 0) {
+      // What differs is mended in vain where the copies cannot be kept.
+      const isAlone = provisioner.info?.cluster === undefined;
+      return isAlone && replicas > 1
+        ? { kind: "no_cluster", replicas }
+        : { kind: "refused", differences: fixed };
+    }
     for (const definition of definitions) {
       const result = await reconcileStream(manager, definition, found.get(definition.name));
       if (result.kind === "made") made.push(definition.name);
@@ -58,11 +65,7 @@ export const reconcileStreams = async (options: {
     }
     if (differences.length === 0) await rememberMade(manager, definitions, found);
   } catch (error) {
-    if (apiErrorCode(error) === API_ERROR.noCluster)
-      return {
-        kind: "no_cluster",
-        replicas: Math.max(...definitions.map(({ settings }) => settings.num_replicas)),
-      };
+    if (apiErrorCode(error) === API_ERROR.noCluster) return { kind: "no_cluster", replicas };
     if (error instanceof NatsError && error.isPermissionError()) return { kind: "forbidden" };
     return { kind: "unavailable", detail: describeError(error) };
   }

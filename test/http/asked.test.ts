@@ -130,7 +130,7 @@ describe("while a view is made again", () => {
   /** Statuses of an instance that moves no views, with the file as a projector leaves it on its way. */
   const statusesAfter = async (sql: string, paths: readonly string[]) => {
     const database = openViewsFile(dataDir);
-    database.exec(sql);
+    await database.exec(sql);
     database.close();
     await using front = await startTestService({ DATA_DIR: dataDir, ROLES: "api" });
     const answers = paths.map((path) => front.call(`/v1/${path}min_sequence=${sequence}`, { key: reader }));

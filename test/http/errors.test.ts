@@ -345,9 +345,9 @@ describe("503", () => {
     expect((await service.call(`/v1/events/evt_expired?min_sequence=${sequence}`)).status).toBe(200);
     const expiredAt = "2031-11-20T10:00:00.000Z";
     const database = openViewsFile(service.dataDir);
-    database
-      .prepare("UPDATE events SET sequence = -sequence, expired_at = ? WHERE event_id = 'evt_expired'")
-      .run(expiredAt);
+    await database.exec(
+      `UPDATE events SET sequence = -sequence, expired_at = '${expiredAt}' WHERE event_id = 'evt_expired'`,
+    );
     database.close();
     const answer = await service.call("/v1/events/evt_expired");
     expectProblem(answer, "event_expired");
@@ -359,9 +359,7 @@ describe("503", () => {
     const { json } = await post(event({ event_id: "evt_case", metadata: { decision_id: "expired" } }));
     expect((await service.call(`/v1/decisions/expired?min_sequence=${json.data.sequence}`)).status).toBe(200);
     const database = openViewsFile(service.dataDir);
-    database
-      .prepare("UPDATE case_nodes SET gone = facts, facts = '[]' WHERE node = 'decision:expired'")
-      .run();
+    await database.exec("UPDATE case_nodes SET gone = facts, facts = '[]' WHERE node = 'decision:expired'");
     database.close();
     expectProblem(await service.call("/v1/decisions/expired"), "case_expired");
   });

@@ -324,7 +324,7 @@ test("a database that fails midway breaks the connection off: a part is never ta
   });
   const answer = await untaken(at.adminKey, at);
   const database = openViewsFile(at.dataDir);
-  database.exec("DROP TABLE events");
+  await database.exec("DROP TABLE events");
   database.close();
   const text = await answer.text();
   expect(text).toStartWith("HTTP/1.1 200 OK\r\n");

@@ -61,7 +61,7 @@ test("an hour that is over is reconciled once for each tenant, and what the view
   expect([await reconciler.look(signal), errors]).toEqual(["nothing_new", []]);
 
   const database = openViewsFile(service.dataDir);
-  database.exec("DELETE FROM events WHERE event_id = 'evt_3'");
+  await database.exec("DELETE FROM events WHERE event_id = 'evt_3'");
   database.close();
   await views.drop(RECONCILIATION.name);
   await startReconciler(after).look(signal);

@@ -48,8 +48,8 @@ test("the three are counted apart and are equal, also for who asks at once with 
 
 test("an event that the view has lost is named, and found in the log", async () => {
   const database = openViewsFile(service.dataDir);
-  database.exec("CREATE TEMP TABLE gone AS SELECT * FROM events WHERE event_id IN ('evt_7', 'evt_9')");
-  database.exec("DELETE FROM events WHERE event_id IN ('evt_7', 'evt_9')");
+  await database.exec("CREATE TEMP TABLE gone AS SELECT * FROM events WHERE event_id IN ('evt_7', 'evt_9')");
+  await database.exec("DELETE FROM events WHERE event_id IN ('evt_7', 'evt_9')");
   const { is_balanced, hours } = await reconcile();
   expect(is_balanced).toBe(false);
   expect(hours[0]).toMatchObject({
@@ -62,17 +62,17 @@ test("an event that the view has lost is named, and found in the log", async () 
       { event_id: "evt_9", sequence: 10, code: "not_projected" },
     ],
   });
-  database.exec("INSERT INTO events SELECT * FROM gone");
+  await database.exec("INSERT INTO events SELECT * FROM gone");
   database.close();
   expect((await reconcile()).is_balanced).toBe(true);
 });
 
 test("what was promised and is not in the log is an alarm", async () => {
   const database = openViewsFile(service.dataDir);
-  database.exec("UPDATE ledger SET records = records - 1, repeated = 0 WHERE tenant = 'default'");
+  await database.exec("UPDATE ledger SET records = records - 1, repeated = 0 WHERE tenant = 'default'");
   const { is_balanced, hours } = await reconcile();
   expect([is_balanced, hours[0].state]).toEqual([false, "missing_in_log"]);
-  database.exec("UPDATE ledger SET records = records + 1, repeated = 1 WHERE tenant = 'default'");
+  await database.exec("UPDATE ledger SET records = records + 1, repeated = 1 WHERE tenant = 'default'");
   database.close();
 });
 
@@ -115,17 +115,19 @@ test("views that have seen another log are named, and the service is not ready",
   };
   expect((await ready()).status).toBe(200);
   const database = openViewsFile(service.dataDir);
-  database.exec("CREATE TEMP TABLE ends AS SELECT * FROM view_ends");
-  database.exec("UPDATE view_ends SET record = 'another' WHERE name = 'cases'");
+  await database.exec("CREATE TEMP TABLE ends AS SELECT * FROM view_ends");
+  await database.exec("UPDATE view_ends SET record = 'another' WHERE name = 'cases'");
   const other = await ready();
-  database.exec("UPDATE view_ends SET record = (SELECT record FROM ends WHERE ends.name = view_ends.name)");
+  await database.exec(
+    "UPDATE view_ends SET record = (SELECT record FROM ends WHERE ends.name = view_ends.name)",
+  );
   expect(other).toEqual({
     status: 503,
     reasons: expect.stringContaining("that was seen is not the one in the log"),
   });
-  database.exec("UPDATE views SET position = position + 7 WHERE name = 'activity'");
+  await database.exec("UPDATE views SET position = position + 7 WHERE name = 'activity'");
   const more = await ready();
-  database.exec("UPDATE views SET position = position - 7 WHERE name = 'activity'");
+  await database.exec("UPDATE views SET position = position - 7 WHERE name = 'activity'");
   database.close();
   const reasons = expect.stringContaining("The view activity has seen 7 records more than the log holds");
   expect(more).toEqual({ status: 503, reasons });

@@ -1,9 +1,32 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { until } from "./until.ts";
 
-/** Its projector may be writing: without a wait, whoever comes between is refused. */
-const WAIT_MS_MAX = 10_000;
+export interface ViewsFile {
+  /** Gives how many rows were changed. */
+  exec(sql: string): Promise<number>;
+  close(): void;
+}
 
-/** The file in which a service at work keeps its views, for tests that damage it. */
-export const openViewsFile = (dataDir: string): DatabaseSync =>
-  new DatabaseSync(join(dataDir, "views.sqlite"), { timeout: WAIT_MS_MAX });
+/**
+ * The file in which a service at work keeps its views, for tests that damage it. Its projector may be writing, and may be in this process: SQLite's own waiting would
+ * keep that from ending.
+ */
+export const openViewsFile = (dataDir: string): ViewsFile => {
+  const database = new DatabaseSync(join(dataDir, "views.sqlite"), { timeout: 0 });
+  const changes = (): number => Number(database.prepare("SELECT total_changes() AS n").get()?.n);
+  return {
+    exec: (sql) =>
+      until("the file is free", () => {
+        const before = changes();
+        try {
+          database.exec(sql);
+        } catch (error) {
+          if (error instanceof Error && error.message.includes("database is locked")) return undefined;
+          throw error;
+        }
+        return changes() - before;
+      }),
+    close: () => database.close(),
+  };
+};
