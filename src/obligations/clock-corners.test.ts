@@ -367,6 +367,42 @@ describe("where no decision is in the log", () => {
     expect(refused["PIPA-REFUSE"]).toMatchObject({ status: "open", decisionId: undefined });
   });
 
+  test.each(["decision.decision_reversed", "decision.human_review_completed"])(
+    "%s that names another objection answers for that one alone",
+    (type) => {
+      const refused = (objection_id: string) =>
+        fact(
+          `${objection_id} objection.received 2027-01-01T00:00:00Z`,
+          { objection_id, objection_type: "automated_decision_refusal" },
+          of,
+        );
+      const redone = (metadata: Metadata) => fact(`v ${type} 2027-01-03T00:00:00Z`, metadata, of);
+      const told = (objection_id: string) =>
+        fact(`r${objection_id} objection.resolved 2027-01-04T00:00:00Z`, { objection_id }, of);
+      const statuses = (...facts: readonly Fact[]) =>
+        obligationsOf(
+          caseOf([refused("o1"), refused("o2"), told("o1"), told("o2"), ...facts]),
+          STANDARD_RULES,
+        )
+          .filter(({ deadline }) => deadline === "PIPA-REFUSE")
+          .map(({ objectionId, status }) => [objectionId, status]);
+      const answeredAlone = [
+        ["o1", "open"],
+        ["o2", "met"],
+      ];
+      expect(statuses(redone({ objection_id: "o2" }))).toEqual(answeredAlone);
+      // What triggers a review may say of which objection it is.
+      const triggered = fact(
+        "t decision.human_review_triggered 2027-01-02T00:00:00Z",
+        { objection_id: "o2" },
+        of,
+      );
+      const isReview = type !== "decision.decision_reversed";
+      const answeredBoth = answeredAlone.map(([id]) => [id, "met"]);
+      expect(statuses(triggered, redone({}))).toEqual(isReview ? answeredAlone : answeredBoth);
+    },
+  );
+
   test("a review in the same case, and an answer, meet a refusal of automation", () => {
     const found = duties(
       received("automated_decision_refusal"),

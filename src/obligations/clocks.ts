@@ -11,8 +11,9 @@ import {
 import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
-import { dateIn, type Limit, lastDayBegins, limitEnd } from "./calendar.ts";
+import { dateIn, lastDayBegins } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
+import { dueOf, isInTime } from "./due.ts";
 
 export interface Obligation {
   /** Deadline and starting event. */
@@ -58,7 +59,7 @@ export const obligationsOf = (
   for (const objection of objections)
     for (const start of objectionStarts(
       objection,
-      decisionOf(objection.decisionId) ?? undecided(facts, reviews),
+      decisionOf(objection.decisionId) ?? undecided(objection, facts, reviews),
     ))
       add(clock(start, rules));
   for (const decision of decisions) {
@@ -94,7 +95,7 @@ const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, start.deadline);
   const startedAt = start.at ?? start.by.at;
   if (!rule || !isInForce(rule, startedAt, start)) return undefined;
-  const { dueAt, reasons } = dueOf({ rule, startedAt, told: start.told ?? [], rules });
+  const { dueAt, reasons } = dueOf({ rule, startedAt, told: start.told ?? [], holidays: rules.holidays });
   const { stop } = start;
   const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
   return obligation(start, { startedAt, dueAt, status, reasons });
@@ -139,57 +140,6 @@ const isFrom = (appliesFrom: string, startedAt: string, zone: string): boolean =
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The last second counts as a whole, and a leap second as the one before. */
-const isInTime = (at: string, dueAt: string): boolean =>
-  at.slice(0, dueAt.length).replace(/:60$/, ":59") <= dueAt;
-
-const endOf = (startedAt: string, limit: Limit, { zone }: Deadline, { holidays }: Rules): string =>
-  timeKey(limitEnd(`${startedAt}Z`, limit, { zone, holidays }));
-
-const dueOf = (parts: {
-  rule: Deadline;
-  startedAt: string;
-  told: readonly Fact[];
-  rules: Rules;
-}): { readonly dueAt: string; readonly reasons: readonly string[] } => {
-  const { rule, startedAt, told, rules } = parts;
-  let dueAt = endOf(startedAt, rule.limit, rule, rules);
-  let reasons: readonly string[] = NONE;
-  for (const fact of told) {
-    const { extension } = rule;
-    const asked = Math.floor(Number(fact.says.extension_days ?? 0));
-    const { reason } = fact.says;
-    if (!extension || reasons.length >= extension.times || !(asked > 0) || reason === undefined) continue;
-    // What is told after the limit has run out extends nothing.
-    if (!isInTime(fact.at, dueAt)) continue;
-    const days = { count: Math.min(asked, EXTENSION_DAYS_MAX), unit: "days" } as const;
-    const asTold = endOf(dueAt, days, rule, rules);
-    const atMost = extendedAtMost({ startedAt, dueAt, by: extension.limit, rule, rules });
-    dueAt = asTold;
-    if (atMost < dueAt) dueAt = atMost;
-    reasons = [...reasons, reason];
-  }
-  return { dueAt, reasons };
-};
-
-/** More than any law allows, and few enough to count. */
-const EXTENSION_DAYS_MAX = 366;
-
-/** Months are counted from the start, as the limit itself is; what has another unit than the limit begins where that ends. */
-const extendedAtMost = (parts: {
-  readonly startedAt: string;
-  readonly dueAt: string;
-  readonly by: Limit;
-  readonly rule: Deadline;
-  readonly rules: Rules;
-}): string => {
-  const { startedAt, dueAt, by, rule, rules } = parts;
-  const inMonths = by.unit === "months" && rule.limit.unit === "months";
-  return inMonths
-    ? endOf(startedAt, { count: rule.limit.count + by.count, unit: "months" }, rule, rules)
-    : endOf(dueAt, by, rule, rules);
-};
-
 const since =
   (start: Fact) =>
   (fact: Fact | undefined): fact is Fact =>
@@ -212,14 +162,23 @@ const tellsReason = ({ type, says }: Fact): boolean =>
 
 type Answers = Pick<Decision, "made" | "explanations" | "reversals" | "reviews" | "facts">;
 
-/** Where no decision is named, what answers in the same case. */
-const undecided = (facts: readonly Fact[], reviews: readonly Review[]): Answers => {
-  const named = facts.filter(({ links }) => links.decision === undefined);
+/** What names no objection may be about any. */
+const isAbout = ({ id }: Pick<Objection, "id">, named: string | undefined): boolean => (named ?? id) === id;
+
+/** Where no decision is named, what answers in the same case and is about no other objection. */
+const undecided = (objection: Objection, facts: readonly Fact[], reviews: readonly Review[]): Answers => {
+  const named = facts.filter(
+    ({ links }) => links.decision === undefined && isAbout(objection, links.objection),
+  );
   return {
     made: undefined,
     explanations: named.filter(({ type }) => type === "decision.explanation_provided"),
     reversals: named.filter(({ type }) => type === "decision.decision_reversed"),
-    reviews: reviews.filter(({ decisionId }) => decisionId === undefined),
+    reviews: reviews.filter(
+      ({ decisionId, triggered, completed }) =>
+        decisionId === undefined &&
+        isAbout(objection, completed?.links.objection ?? triggered?.links.objection),
+    ),
     facts: NONE,
   };
 };
@@ -227,13 +186,13 @@ const undecided = (facts: readonly Fact[], reviews: readonly Review[]): Answers 
 /** What tells the person the decision's grounds: an explanation that is about no other objection. */
 const explanationAfter = (
   received: Fact,
-  { id, facts }: Objection,
+  objection: Objection,
   explanations: readonly Fact[],
 ): Fact | undefined => {
   const after = since(received);
   return earlier(
-    explanations.find((fact) => after(fact) && (fact.links.objection ?? id) === id),
-    facts.find((fact) => fact.type === "decision.explanation_provided" && after(fact)),
+    explanations.find((fact) => after(fact) && isAbout(objection, fact.links.objection)),
+    objection.facts.find((fact) => fact.type === "decision.explanation_provided" && after(fact)),
   );
 };
 

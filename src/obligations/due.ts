@@ -1,0 +1,57 @@
+/** When a duty falls due, and how often that was put off. Pure. */
+import type { Fact } from "../cases/fact.ts";
+import { timeKey } from "../event/formats.ts";
+import { type Calendar, type Limit, limitEnd } from "./calendar.ts";
+import type { Deadline } from "./deadlines.ts";
+
+/** The last second counts as a whole, and a leap second as the one before. */
+export const isInTime = (at: string, dueAt: string): boolean =>
+  at.slice(0, dueAt.length).replace(/:60$/, ":59") <= dueAt;
+
+const endOf = (startedAt: string, limit: Limit, calendar: Calendar): string =>
+  timeKey(limitEnd(`${startedAt}Z`, limit, calendar));
+
+export const dueOf = (parts: {
+  rule: Deadline;
+  startedAt: string;
+  told: readonly Fact[];
+  holidays: Calendar["holidays"];
+}): { readonly dueAt: string; readonly reasons: readonly string[] } => {
+  const { rule, startedAt, told, holidays } = parts;
+  const calendar = { zone: rule.zone, holidays };
+  let dueAt = endOf(startedAt, rule.limit, calendar);
+  let reasons: readonly string[] = [];
+  for (const fact of told) {
+    const { extension } = rule;
+    const asked = Math.floor(Number(fact.says.extension_days ?? 0));
+    const { reason } = fact.says;
+    if (!extension || reasons.length >= extension.times || !(asked > 0) || reason === undefined) continue;
+    // What is told after the limit has run out extends nothing.
+    if (!isInTime(fact.at, dueAt)) continue;
+    const days = { count: Math.min(asked, EXTENSION_DAYS_MAX), unit: "days" } as const;
+    const asTold = endOf(dueAt, days, calendar);
+    const atMost = extendedAtMost({ startedAt, dueAt, by: extension.limit, limit: rule.limit, calendar });
+    dueAt = asTold;
+    if (atMost < dueAt) dueAt = atMost;
+    reasons = [...reasons, reason];
+  }
+  return { dueAt, reasons };
+};
+
+/** More than any law allows, and few enough to count. */
+const EXTENSION_DAYS_MAX = 366;
+
+/** Months are counted from the start, as the limit itself is; what has another unit than the limit begins where that ends. */
+const extendedAtMost = (parts: {
+  readonly startedAt: string;
+  readonly dueAt: string;
+  readonly by: Limit;
+  readonly limit: Limit;
+  readonly calendar: Calendar;
+}): string => {
+  const { startedAt, dueAt, by, limit, calendar } = parts;
+  const inMonths = by.unit === "months" && limit.unit === "months";
+  return inMonths
+    ? endOf(startedAt, { count: limit.count + by.count, unit: "months" }, calendar)
+    : endOf(dueAt, by, calendar);
+};
