@@ -179,6 +179,15 @@ test("a human review changed something where the final outcome is another than t
   ]);
 });
 
+test("a human review that says the same word in other letters changed nothing, and each stands as it was sent", async () => {
+  const entries = await entriesAfter(humanReviewList, [
+    ["decision.automated_decision_made", "2027-01-01", { decision_id: "d1", outcome: "Denied" }],
+    ["decision.human_review_triggered", "2027-01-02", { decision_id: "d1" }],
+    ["decision.human_review_completed", "2027-01-03", { decision_id: "d1", final_outcome: "denied" }],
+  ]);
+  expect(entries).toMatchObject([{ decision_outcome: "Denied", final_outcome: "denied", changed: false }]);
+});
+
 test("a human review has its hours to the hundredth, with any precision of its times", async () => {
   const times = async (triggered: string, completed: string) => {
     const [entry] = await entriesAfter(humanReviewList, [

@@ -59,9 +59,12 @@ const rowOf = ({ tenant, is }: CaseView, review: Review): RowOf<typeof HUMAN_REV
     reviewer_id: completed?.says.reviewer_id ?? triggered?.says.reviewer_id ?? null,
     decision_outcome: decided,
     final_outcome: final,
-    changed: decided === null || final === null ? null : Number(decided !== final),
+    changed: decided === null || final === null ? null : Number(!isSameWord(decided, final)),
   };
 };
+
+/** As rules compare words of a vocabulary: of its letters the case says nothing. */
+const isSameWord = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 export const humanReviewsRegister: Register = {
   table: HUMAN_REVIEWS,
