@@ -7,6 +7,10 @@ import { type Calendar, dateIn, type Limit, limitDate } from "./calendar.ts";
 
 export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType: "bias_audit" } as const;
 
+/** Whether an assessment that says so of itself is such an audit. */
+export const isBiasAudit = (assessmentType: string | undefined): boolean =>
+  assessmentType?.toLowerCase() === BIAS_AUDIT.assessmentType;
+
 /** Enforced since then, as is the notice (deadlines.ts). */
 const APPLIES_FROM = "2023-07-05";
 const YEAR: Limit = { count: 12, unit: "months" };

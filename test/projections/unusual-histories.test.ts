@@ -523,6 +523,29 @@ describe("an assessment that is named by its asset", () => {
   );
 });
 
+const auditsAfter = async (...events: readonly Sent[]) => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const audits = PROJECTIONS.filter(({ name }) => name === "audits");
+  for (const view of audits) await views.open(view);
+  const messages = events.map(([event_type, timestamp, metadata = {}, members = {}], index) =>
+    messageOf(index + 1, {
+      event: simpleEvent(`evt_${index}`, { event_type, timestamp, metadata, ...members }),
+    }),
+  );
+  const { writes } = await evolveGroup({
+    projections: [eventsProjection, ...audits],
+    messages,
+    load: async () => [],
+    now: "",
+  });
+  const own = writes.filter(
+    (write) => "table" in write && audits.some(({ tables }) => tables.includes(write.table)),
+  );
+  await views.commit({ views: audits, from: 0, to: events.length, writes: own, deadLetters: [] });
+  return await findBiasAudits(views, "acme", "credit_model");
+};
+
 test("an audit stays one when another assessment of the asset begins, what was said later made none of it, and all of them are found", async () => {
   const began = (type: string, at: string): Sent => [
     "assessment.impact_assessment_started",
@@ -530,32 +553,12 @@ test("an audit stays one when another assessment of the asset begins, what was s
     { assessment_type: type },
   ];
   const completed: Sent = ["assessment.impact_assessment_completed", "2026-02-01T00:00:00Z"];
-  const auditsAfter = async (...events: readonly Sent[]) => {
-    await using database = createSqliteDatabase();
-    await using views = database.connect();
-    const audits = PROJECTIONS.filter(({ name }) => name === "audits");
-    for (const view of audits) await views.open(view);
-    const messages = events.map(([event_type, timestamp, metadata = {}], index) =>
-      messageOf(index + 1, { event: simpleEvent(`evt_${index}`, { event_type, timestamp, metadata }) }),
-    );
-    const { writes } = await evolveGroup({
-      projections: [eventsProjection, ...audits],
-      messages,
-      load: async () => [],
-      now: "",
-    });
-    const own = writes.filter(
-      (write) => "table" in write && audits.some(({ tables }) => tables.includes(write.table)),
-    );
-    await views.commit({ views: audits, from: 0, to: events.length, writes: own, deadLetters: [] });
-    return (await findBiasAudits(views, "acme", "credit_model")).length;
-  };
   const audit = began("bias_audit", "2026-01-01T00:00:00Z");
-  expect(await auditsAfter(audit, completed)).toBe(1);
-  expect(await auditsAfter(audit, completed, began("fria", "2026-03-01T00:00:00Z"))).toBe(1);
-  expect(await auditsAfter(completed, audit, began("fria", "2026-01-15T00:00:00Z"))).toBe(0);
-  expect(await auditsAfter(completed, began("bias_audit", "2026-03-01T00:00:00Z"))).toBe(0);
-  expect(await auditsAfter(completed, began("bias_audit", "2026-02-01T00:00:00Z"))).toBe(1);
+  expect(await auditsAfter(audit, completed)).toHaveLength(1);
+  expect(await auditsAfter(audit, completed, began("fria", "2026-03-01T00:00:00Z"))).toHaveLength(1);
+  expect(await auditsAfter(completed, audit, began("fria", "2026-01-15T00:00:00Z"))).toHaveLength(0);
+  expect(await auditsAfter(completed, began("bias_audit", "2026-03-01T00:00:00Z"))).toHaveLength(0);
+  expect(await auditsAfter(completed, began("bias_audit", "2026-02-01T00:00:00Z"))).toHaveLength(1);
   // A decision may be of any year, so none of them is left out, whether they have a name or names.
   const many = AUDIT_ROWS_PER_READ + 1;
   const renewed = (metadataOf: (index: number) => object) =>
@@ -564,9 +567,29 @@ test("an audit stays one when another assessment of the asset begins, what was s
       const at = `2026-04-01T00:${minute}:${10 + (index % 50)}Z`;
       return ["assessment.impact_assessment_completed", at, metadataOf(index)];
     });
-  expect(await auditsAfter(audit, ...renewed(() => ({})))).toBe(many);
+  expect(await auditsAfter(audit, ...renewed(() => ({})))).toHaveLength(many);
   const named = renewed((index) => ({ assessment_id: `a${index}`, type: "bias_audit" }));
-  expect(await auditsAfter(...named)).toBe(many);
+  expect(await auditsAfter(...named)).toHaveLength(many);
+});
+
+test("a bias audit is one in any letters, and the register has the type as it was sent", async () => {
+  const completed: Sent = [
+    "assessment.impact_assessment_completed",
+    "2026-02-01T00:00:00Z",
+    { assessment_type: "Bias_Audit" },
+  ];
+  const begun: Sent = [
+    "assessment.impact_assessment_started",
+    "2026-01-01T00:00:00Z",
+    { type: "BIAS_AUDIT" },
+  ];
+  expect(await auditsAfter(completed)).toHaveLength(1);
+  expect(
+    await auditsAfter(begun, ["assessment.impact_assessment_completed", "2026-02-01T00:00:00Z"]),
+  ).toHaveLength(1);
+  expect(await entriesAfter(assessmentList, [completed])).toMatchObject([
+    { assessment_type: "Bias_Audit", valid_until: "2027-01-31" },
+  ]);
 });
 
 test.each(["2026-11-19", "01/02/2028"])(

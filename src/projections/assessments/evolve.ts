@@ -1,7 +1,7 @@
 import { metadataText } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataChecklist, metadataJson, metadataTexts } from "../../event/metadata-lists.ts";
 import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
-import { auditedDates, BIAS_AUDIT } from "../../obligations/bias-audit.ts";
+import { auditedDates, isBiasAudit } from "../../obligations/bias-audit.ts";
 import { type Row, type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
@@ -114,7 +114,7 @@ const validUntil = (said: Latest, completedAt: string | null): string | null => 
     )
       return until;
   }
-  const isAudit = completedAt !== null && said.assessment_type?.[0] === BIAS_AUDIT.assessmentType;
+  const isAudit = completedAt !== null && isBiasAudit(said.assessment_type?.[0]);
   return isAudit ? auditedDates(completedAt, undefined).last : null;
 };
 
@@ -138,7 +138,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 7,
+  version: 8,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

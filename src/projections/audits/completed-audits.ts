@@ -1,5 +1,5 @@
 /** Which of an assessment's completions are bias audits, and what was said of their ends: of all that was said of it, in order. Pure. */
-import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
+import { isBiasAudit } from "../../obligations/bias-audit.ts";
 import { isSaidOfCompletion, type SaidEnd } from "../assessments/said-end.ts";
 
 /** What an event says of an assessment. */
@@ -37,7 +37,7 @@ export const completedAudits = (events: readonly AssessmentEvent[]): readonly Bi
   };
   for (const together of atOneTime(events)) {
     type = together.findLast((event) => event.type !== undefined)?.type ?? type;
-    const isAudit = (event: AssessmentEvent): boolean => (event.type ?? type) === BIAS_AUDIT.assessmentType;
+    const isAudit = (event: AssessmentEvent): boolean => isBiasAudit(event.type ?? type);
     if (together.some(({ isCompleted }) => isCompleted)) {
       close();
       [completedAt, completedBefore] = [together[0]?.at, completedAt];

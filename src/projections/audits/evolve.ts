@@ -1,5 +1,5 @@
 import { metadataText } from "../../event/facts.ts";
-import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
+import { isBiasAudit } from "../../obligations/bias-audit.ts";
 import type { RowOf } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { assessmentId } from "../assessments/assessment-id.ts";
@@ -28,7 +28,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
     const { assessment_id, assessment_type: type } = row;
     if (isCompleted || type !== null || row.valid_until !== null)
       writes.push({ kind: "insert", table: ASSESSMENT_EVENTS, row });
-    if (isCompleted && (type === null || type === BIAS_AUDIT.assessmentType))
+    if (isCompleted && (type === null || isBiasAudit(type)))
       writes.push({ kind: "upsert", table: AUDITED, row: { tenant, asset_id, assessment_id } });
   }
   return writes;
@@ -36,7 +36,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
 
 export const auditsProjection = onFirstEvents({
   name: "audits",
-  version: 5,
+  version: 6,
   tables: [AUDITED, ASSESSMENT_EVENTS],
   stateKeys: () => [],
   evolve,
