@@ -22,9 +22,24 @@ test("dates are those of New York, in winter and in summer", () => {
 test("what was said of the end shortens the year and never makes it longer; what is no date says nothing", () => {
   const lastOf = (validUntil: string) => auditedDates("2025-03-01T12:00:00", validUntil).last;
   expect(lastOf("2025-12-31")).toBe("2025-12-31");
-  expect(lastOf("2025-12-31T10:00:00Z")).toBe("2025-12-31");
   expect(lastOf("2030-01-01")).toBe("2026-03-01");
   expect(lastOf("next summer")).toBe("2026-03-01");
+});
+
+test.each([
+  ["2025-12-31T04:59:58Z", "2025-12-29"],
+  // The last second of a day in New York is its end.
+  ["2025-12-31T04:59:59Z", "2025-12-30"],
+  ["2025-12-30T23:59:59.999-05:00", "2025-12-30"],
+  ["2025-12-31T05:00:00Z", "2025-12-30"],
+  ["2025-12-31T00:00:00Z", "2025-12-29"],
+  ["2025-12-31T23:59:59+14:00", "2025-12-30"],
+  ["2025-07-02T03:59:59z", "2025-07-01"],
+  ["2025-12-31T23:59:60Z", "2025-12-30"],
+  ["2026-03-02T05:00:00Z", "2026-03-01"],
+  ["9999-12-31T23:59:59Z", "2026-03-01"],
+])("what is valid until %s is so on the days of New York that are over by then: %s", (validUntil, last) => {
+  expect(auditedDates("2025-03-01T12:00:00", validUntil).last).toBe(last);
 });
 
 test("no date stands in two of the joined ranges, and one that ends before it begins in none", () => {

@@ -3,7 +3,8 @@
  * is counted in dates of New York, so the day of the audit counts whole, as does the same day of the next year. Pure.
  */
 import type { Decision } from "../cases/case.ts";
-import { type Calendar, dateIn, type Limit, limitDate } from "./calendar.ts";
+import { instantKeyOf } from "../event/formats.ts";
+import { type Calendar, dateIn, type Limit, lastDateOver, limitDate } from "./calendar.ts";
 
 export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType: "bias_audit" } as const;
 
@@ -37,8 +38,16 @@ export interface Dates {
 /** The dates on which the tool may be used. What was said of the end can only shorten the law's year. */
 export const auditedDates = (completedAt: string, validUntil: string | undefined): Dates => {
   const last = limitDate(`${completedAt}Z`, YEAR, NEW_YORK);
-  const said = validUntil?.match(/^\d{4}-\d{2}-\d{2}/)?.[0];
+  const said = validUntil === undefined ? undefined : lastDateBy(validUntil);
   return { first: dateInNewYork(completedAt), last: said !== undefined && said < last ? said : last };
+};
+
+/** Of a time only the days count that are over by then, so that no decision after it is inside. */
+const lastDateBy = (validUntil: string): string | undefined => {
+  const instant = instantKeyOf(validUntil);
+  return instant === undefined
+    ? validUntil.match(/^\d{4}-\d{2}-\d{2}/)?.[0]
+    : lastDateOver(NEW_YORK.zone, `${instant}Z`);
 };
 
 /** The same dates, none of them twice, in order. */

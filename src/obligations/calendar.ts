@@ -37,6 +37,10 @@ export const limitDate = (start: string, limit: Limit, calendar: Calendar): stri
 /** The date of a time in RFC 3339 in the zone: `2026-11-20`. */
 export const dateIn = (zone: string, time: string): string => dateText(dayIn(zone, instantOf(time)));
 
+/** The last date in the zone that is over by a time in RFC 3339. In its last second a day is: that is how ends are written. */
+export const lastDateOver = (zone: string, time: string): string =>
+  dateText(addDays(dayIn(zone, instantOf(time) + 1000), -1));
+
 /** The first second of the day on which the limit ends, in RFC 3339 and UTC. */
 export const lastDayBegins = (start: string, limit: Limit, calendar: Calendar): string => {
   const last = lastDay(dayIn(calendar.zone, instantOf(start)), limit, calendar);
