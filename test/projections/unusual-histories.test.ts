@@ -592,6 +592,27 @@ test("a bias audit is one in any letters, and the register has the type as it wa
   ]);
 });
 
+test("of two ends that are said at one time coverage takes the one that the register has, whatever the ids", async () => {
+  const ends = ["evt_\u{10000}", "evt_\uE000"].map(
+    (event_id, index): Sent => [
+      "assessment.impact_assessment_updated",
+      "2027-01-02T00:00:00Z",
+      { valid_until: `2027-0${3 + index}-01` },
+      { event_id },
+    ],
+  );
+  const audit: Sent = [
+    "assessment.impact_assessment_completed",
+    "2027-01-01T00:00:00Z",
+    { assessment_type: "bias_audit" },
+  ];
+  for (const events of [ends, ends.toReversed()]) {
+    const [entry] = await entriesAfter(assessmentList, [audit, ...events]);
+    const [found] = await auditsAfter(audit, ...events);
+    expect([entry?.valid_until, found?.validUntil]).toEqual(["2027-04-01", "2027-04-01"]);
+  }
+});
+
 test.each(["2026-11-19", "01/02/2028"])(
   "until when it is valid, as its completion itself says it (%s), stands",
   async (valid_until) => {

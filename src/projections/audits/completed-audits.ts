@@ -1,6 +1,7 @@
-/** Which of an assessment's completions are bias audits, and what was said of their ends: of all that was said of it, in order. Pure. */
+/** Which of an assessment's completions are bias audits, and what was said of their ends: of all that was said of it. Pure. */
 import { isBiasAudit } from "../../obligations/bias-audit.ts";
 import { isSaidOfCompletion, type SaidEnd } from "../assessments/said-end.ts";
+import { isLater } from "../latest.ts";
 
 /** What an event says of an assessment. */
 export interface AssessmentEvent {
@@ -21,7 +22,7 @@ export interface BiasAudit {
   readonly validUntil: string | undefined;
 }
 
-/** The events by time, then by id. */
+/** The events in any order. */
 export const completedAudits = (events: readonly AssessmentEvent[]): readonly BiasAudit[] => {
   const audits: BiasAudit[] = [];
   /** Completed last, and so what is said of the end from then on is said of them. */
@@ -35,7 +36,7 @@ export const completedAudits = (events: readonly AssessmentEvent[]): readonly Bi
       audits.push({ eventId, at, assetId, validUntil });
     }
   };
-  for (const together of atOneTime(events)) {
+  for (const together of atOneTime(events.toSorted(asSaid))) {
     type = together.findLast((event) => event.type !== undefined)?.type ?? type;
     const isAudit = (event: AssessmentEvent): boolean => isBiasAudit(event.type ?? type);
     if (together.some(({ isCompleted }) => isCompleted)) {
@@ -52,6 +53,10 @@ export const completedAudits = (events: readonly AssessmentEvent[]): readonly Bi
   close();
   return audits;
 };
+
+/** Between equal times as the register of assessments has it: a database orders ids by their bytes. */
+const asSaid = (one: AssessmentEvent, other: AssessmentEvent): number =>
+  isLater([one, one.at, one.eventId], [other, other.at, other.eventId]) ? 1 : -1;
 
 /** Events of one time stand together: which of them came first nobody knows. */
 const atOneTime = (events: readonly AssessmentEvent[]): readonly (readonly AssessmentEvent[])[] => {
