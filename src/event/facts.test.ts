@@ -40,6 +40,8 @@ test("a number names something where it was read exactly, and what is too long f
     "9007199254740991",
   ]);
   expect(metadataText({ id: 1e20 }, "id")).toBeUndefined();
+  for (const beyond of ["1e400", "-1e500"])
+    expect(metadataText({ id: JSON.parse(beyond) }, "id")).toBeUndefined();
   expect(metadataText({ id: 2 ** 53, other: "x" }, "id", "other")).toBe("x");
   const longest = "x".repeat(IDENTIFIER_CHARACTERS_MAX);
   expect(metadataName({ id: longest }, "id")).toBe(longest);

@@ -162,7 +162,7 @@ const gapChanges = ({ key, numbers, announced, gapsBefore }: Source): readonly W
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 6,
+  version: 7,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {
