@@ -77,9 +77,19 @@ describe("extensions", () => {
     ).toEqual(["2026-07-17", 2]);
   });
 
-  test("not without a reason, not after the limit, not by nonsense", () => {
+  test("not without a reason, not after the limit, not by the person who objects, not by nonsense", () => {
     expect(dueWith(told("a", "2026-05-01T00:00:00Z", 30))).toEqual(["2026-05-18", 0]);
     expect(dueWith(told("a", "2026-05-19T00:00:00Z", 30, "late"))).toEqual(["2026-05-18", 0]);
+    for (const type of ["objection.received", "objection"])
+      expect(
+        dueWith(
+          fact(`p ${type} 2026-04-20T00:00:00Z`, {
+            objection_id: "o1",
+            extension_days: 30,
+            reason: "I object",
+          }),
+        ),
+      ).toEqual(["2026-05-18", 0]);
     for (const nonsense of [-5, 0, "soon", null]) {
       expect(dueWith(told("a", "2026-05-01T00:00:00Z", nonsense, "x"))).toEqual(["2026-05-18", 0]);
     }

@@ -156,9 +156,12 @@ const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
 
 const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
 
+/** What the person who objects says tells that person nothing. */
+const isTold = ({ type }: Fact): boolean => !OBJECTION_RECEIVED.includes(type);
+
 /** Of the objection itself, as it is dealt with: a review has a reason of its own, and so has a person who objects. */
-const tellsReason = ({ type, says }: Fact): boolean =>
-  type.startsWith("objection.") && !OBJECTION_RECEIVED.includes(type) && says.reason !== undefined;
+const tellsReason = (fact: Fact): boolean =>
+  fact.type.startsWith("objection.") && isTold(fact) && fact.says.reason !== undefined;
 
 type Answers = Pick<Decision, "made" | "explanations" | "reversals" | "reviews" | "facts">;
 
@@ -250,11 +253,12 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
   );
   // First the decision is looked at again, then the person is answered.
   const answeredAfter = redone && (resolutions.find(since(redone)) ?? later(redone, result));
+  const told = facts.filter(isTold);
   const start = (deadline: DeadlineId, stop: Fact | undefined): Start => ({
     deadline,
     by: received,
     stop,
-    told: facts,
+    told,
     named,
     begunBy,
     about,
