@@ -15,6 +15,7 @@ import {
   isNoticeShown,
   OBJECTION_RECEIVED,
 } from "./fact.ts";
+import { meaningByEvent } from "./named-by-event.ts";
 import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
 
 export interface Decision {
@@ -86,7 +87,7 @@ export interface Case {
 }
 
 export const caseOf = (given: readonly Fact[]): Case => {
-  const facts = areInOrder(given) ? given : [...given].sort(inOrder);
+  const facts = meaningByEvent(areInOrder(given) ? given : [...given].sort(inOrder));
   const { nearest, told } = decisionFinder(facts);
   const objections = objectionsOf(facts, nearest);
   const objectionDecision = decisionsByObjection(objections);

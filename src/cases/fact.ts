@@ -128,6 +128,10 @@ const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: Ev
   return links;
 };
 
+export const NAMED_KINDS = ["objection", "incident"] as const satisfies readonly LinkKind[];
+/** Of what a register shows by the name that events give it. */
+export type NamedKind = (typeof NAMED_KINDS)[number];
+
 /** The name of what only its event can name, for registers (projections/cases/nodes.ts). */
 export const nameByEvent = ({ id }: Pick<Fact, "id">): string => `event:${id}`;
 

@@ -84,6 +84,39 @@ describe("one name for everything says nothing, in any order of arrival", () => 
   });
 });
 
+test.each<[List, string, string, string]>([
+  [objectionList, "objection.received", "objection.resolved", "objection_id"],
+  [incidentList, "incident.detected", "incident.mitigated", "incident_id"],
+])(
+  "%#: what a register names by the event that opened it is meant by that name, beside its decision",
+  async (list, opens, closes, name) => {
+    const named = (id: string, decision: number) => ({ [name]: id, decision_id: `d${decision}` });
+    const many = Array.from(
+      { length: CASE_NEIGHBOURS_MAX + 2 },
+      (_, index): Sent => [opens, "2027-01-01T00:00:00Z", named("none", index)],
+    );
+    const closed: readonly Sent[] = [
+      [closes, "2027-01-02T00:00:00Z", named("event:evt_5", 5)],
+      [closes, "2027-01-02T00:00:00Z", named("evt_6", 6)],
+      // One of its own that is named, and one that is not.
+      [opens, "2027-01-01T00:00:00Z", named("o1", 7)],
+      [closes, "2027-01-02T00:00:00Z", named("o1", 7)],
+      [opens, "2027-01-01T00:00:00Z", { decision_id: "d8" }],
+      [closes, "2027-01-02T00:00:00Z", named("event:evt_70", 8)],
+    ];
+    const done = async (order: (messages: StoredMessage[]) => StoredMessage[]) => {
+      const entries = await entriesAfter(list, [...many, ...closed], order);
+      expect(entries).toHaveLength(many.length + 2);
+      return entries.flatMap(({ state, [name]: id }) =>
+        ["resolved", "mitigated"].includes(`${state}`) ? [id] : [],
+      );
+    };
+    const expected = ["event:evt_5", "event:evt_6", "evt_70", "o1"];
+    expect((await done((messages) => messages)).toSorted()).toEqual(expected);
+    expect((await done((messages) => messages.toReversed())).toSorted()).toEqual(expected);
+  },
+);
+
 test("whatever is named by one name for everything, registers follow from the set of events, and no event is left out", async () => {
   const kinds = ["decision_id", "objection_id", "incident_id", "correlation_id"] as const;
   const types = [
@@ -105,7 +138,7 @@ test("whatever is named by one name for everything, registers follow from the se
   const property = fc.asyncProperty(histories, async ([hub, history, sizes]) => {
     const messages = history.map(({ type, second, isOfAll, names }, index) => {
       const named = kinds.flatMap((kind, at): (readonly [string, string])[] => {
-        if (kind === hub) return isOfAll ? [[kind, "none"]] : [];
+        if (kind === hub && isOfAll) return [[kind, "none"]];
         const name = names[at] ?? 0;
         if (name >= 50) return [];
         // What opened something is also referred to by its id, and by the name that a register has for it then.

@@ -9,6 +9,8 @@ import {
   inOrder,
   type LinkKind,
   type Links,
+  NAMED_KINDS,
+  type NamedKind,
   nameByEvent,
   OBJECTION_RECEIVED,
   type Writable,
@@ -221,9 +223,6 @@ const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
     return followedBy(fact) === undefined ? named : { ...named, standsAs: nameByEvent(fact) };
   });
 };
-
-const NAMED_KINDS = ["objection", "incident"] as const;
-type NamedKind = (typeof NAMED_KINDS)[number];
 
 /** Of what opens something. */
 const ownName = (kind: NamedKind, fact: Fact): string | undefined => {

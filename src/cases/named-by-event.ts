@@ -1,0 +1,25 @@
+/**
+ * What opened something by a name that stands for everything is named by its event (projections/cases/nodes.ts). Who refers to the event by its id means the same
+ * thing, where both are of one case. Pure, and a function of the set of facts.
+ */
+import { type Fact, NAMED_KINDS, type NamedKind, nameByEvent } from "./fact.ts";
+
+export const meaningByEvent = (facts: readonly Fact[]): readonly Fact[] => {
+  // Hardly any case has one, and this is asked at every event.
+  const opening = facts.filter((fact) => NAMED_KINDS.some((kind) => isNamedByItself(fact, kind)));
+  if (opening.length === 0) return facts;
+  const openedBy = (kind: NamedKind, id: string | undefined): Fact | undefined =>
+    opening.find((fact) => fact.id === id && isNamedByItself(fact, kind));
+  return facts.map((fact) => {
+    let links = fact.links;
+    for (const kind of NAMED_KINDS) {
+      const meant = openedBy(kind, links[kind]);
+      if (meant) links = { ...links, [kind]: nameByEvent(meant) };
+    }
+    return links === fact.links ? fact : { ...fact, links };
+  });
+};
+
+/** No event can give such a name. */
+const isNamedByItself = (fact: Fact, kind: NamedKind): boolean =>
+  fact.links[kind] !== undefined && fact.links[kind] === nameByEvent(fact);
