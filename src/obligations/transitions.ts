@@ -9,7 +9,7 @@ export interface Told {
   readonly dueAt: string;
 }
 
-const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
+export const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
   open: "open",
   extended: "open",
   due_soon: "due",

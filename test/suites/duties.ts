@@ -4,13 +4,15 @@ import { ANNOUNCE_DUTIES } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import type { Rules } from "../../src/obligations/clocks.ts";
 import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import { type Announcement, announce } from "../../src/projections/announcements/announcer.ts";
+import { announce } from "../../src/projections/announcements/announcer.ts";
 import {
   ANNOUNCEMENT_NOTES,
   ANNOUNCEMENTS,
+  BEGUN,
   TELLINGS,
   TOLD,
 } from "../../src/projections/announcements/tables.ts";
+import type { Announcement } from "../../src/projections/announcements/telling.ts";
 import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { casesExpiring } from "../../src/projections/cases/expiry.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
@@ -282,6 +284,46 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(at.sent[1]?.messageId).not.toBe(opened?.messageId ?? "");
     });
 
+    test.each([false, true])(
+      "the newest message is right, though none was recorded while it became otherwise and so again; it was open before: %p",
+      async (isKnown) => {
+        await using at = await setUp(create);
+        const law = { legal_bases: ["colorado_sb26_189"], correlation_id: "c" };
+        const decided = "decision.automated_decision_made";
+        const explained = "decision.explanation_provided";
+        const denied = { outcome: "denied" };
+        const signal = new AbortController().signal;
+        // As the stream does: what has an id that it knows is not stored.
+        const stored = new Map<string, Announcement>();
+        const look = async (isRecorded: boolean) => {
+          if (!isRecorded) at.failNext();
+          const told = announce(at.dependencies(), signal);
+          if (isRecorded) await told;
+          else await expect(told).rejects.toThrow("no answer");
+          for (const each of at.sent.splice(0))
+            if (!stored.has(each.messageId)) stored.set(each.messageId, each);
+          return [...stored.values()]
+            .filter(({ payload }) => payload.obligation_id === "CO-ADVERSE:evt_1")
+            .map(({ transition }) => transition);
+        };
+        await at.at("2027-01-20T09:00:00Z");
+        await at.happens(decided, "2027-01-10T09:00:00Z", denied, law);
+        if (isKnown) expect(await look(true)).toEqual(["open"]);
+        await at.happens(explained, "2027-01-12T09:00:00Z", {}, law);
+        expect(await look(false)).toEqual(["open", "met"]);
+        // The explanation is of the decision before it, which comes late.
+        await at.happens(decided, "2027-01-11T09:00:00Z", denied, law);
+        expect(await look(false)).toEqual(["open", "met", "open"]);
+        await at.happens(explained, "2027-01-10T10:00:00Z", {}, law);
+        expect(await look(false)).toEqual(["open", "met", "open", "met"]);
+        await at.happens(decided, "2027-01-10T09:30:00Z", denied, law);
+        expect(await look(false)).toEqual(["open", "met", "open", "met", "open"]);
+        expect(await look(false)).toEqual(["open", "met", "open", "met", "open"]);
+        expect(await look(true)).toEqual(["open", "met", "open", "met", "open"]);
+        expect(await at.at("2027-01-20T09:00:01Z")).toEqual([]);
+      },
+    );
+
     test("of two announcers one records, and the other tells the same with the same ids", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
@@ -298,7 +340,7 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
     });
 
-    test.each([TOLD, TELLINGS])(
+    test.each([BEGUN, TOLD, TELLINGS])(
       "also where the other records between two reads of one: behind $name",
       async ({ name: table }) => {
         await using at = await setUp(create);

@@ -1,19 +1,18 @@
 /**
  * Tells others what becomes of duties: of those that changed since it looked last, as the view of cases marks them, and of those that fall due with time.
- * Publishes first and records it then, in one transaction with its position: who is killed in between publishes the same again, with the same id, which the
- * stream takes once. Several announcers may run: of those that tell the same thing one records it, and the others rest.
+ * Writes down what it begins to tell, publishes it, and records it then, in one transaction with its position: who is killed in between publishes the same again,
+ * with the same id, which the stream takes once, or behind it what has become of the duty meanwhile. Several announcers may run: of those that tell the same thing
+ * one records it, and the others rest.
  */
-import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { timeKey } from "../../event/formats.ts";
 import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/clocks.ts";
-import { deadlineOf } from "../../obligations/deadlines.ts";
 import { fingerprintOf } from "../../obligations/overrides.ts";
 import { OBLIGATION_STATES } from "../../obligations/state.ts";
-import { nextBoundary, type Told, type Transition, transitionsTo } from "../../obligations/transitions.ts";
+import { nextBoundary, type Told, type Transition } from "../../obligations/transitions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { isSameRow } from "../../views/stored-rows.ts";
 import { type Row, rowInteger, rowText, type Table } from "../../views/tables.ts";
@@ -28,18 +27,17 @@ import {
 } from "../cases/duty-changes.ts";
 import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
 import { boundariesQuery } from "./queries.ts";
-import { ANNOUNCEMENT_NOTES, ANNOUNCEMENTS, BOUNDARIES, TELLINGS, TOLD, TOLD_RULES } from "./tables.ts";
-
-/** One transition, ready to be sent. */
-export interface Announcement {
-  readonly tenant: string;
-  readonly assetId: string;
-  readonly deadline: string;
-  readonly transition: Transition;
-  /** The same for the same transition, whoever tells it. */
-  readonly messageId: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-}
+import {
+  ANNOUNCEMENT_NOTES,
+  ANNOUNCEMENTS,
+  ANNOUNCEMENTS_BEGUN,
+  BEGUN,
+  BOUNDARIES,
+  TELLINGS,
+  TOLD,
+  TOLD_RULES,
+} from "./tables.ts";
+import { type Announcement, announcementsOf, type Telling, tellingOf } from "./telling.ts";
 
 export interface AnnouncerDependencies {
   readonly views: ViewStore;
@@ -106,8 +104,7 @@ const begin = async (
   { views, log, hasPublished, rules }: AnnouncerDependencies,
   cases: Cases,
 ): Promise<void> => {
-  await views.open(ANNOUNCEMENT_NOTES);
-  await views.open(ANNOUNCEMENTS);
+  for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS_BEGUN, ANNOUNCEMENTS]) await views.open(view);
   // The rules say that somebody has begun; the views alone may have been made by one who was killed then.
   if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await rulesTold(views)) !== undefined) return;
   await views.commit({
@@ -259,31 +256,58 @@ const tell = async (
 ): Promise<Announced> => {
   const at = now().toISOString();
   const atKey = timeKey(at);
-  const ids = duties.map(({ id }) => id);
-  // Before what was told: another announcer may record in between, and then there is nothing more to tell; the other way round it would go out under another id.
-  const counted = await loadRows(views, TELLINGS, ids);
-  const tellingsOf = new Map(counted.map((row) => [identity(idOf(row)), rowInteger(row, "tellings")]));
-  const known = await loadRows(views, TOLD, ids);
-  const toldOf = new Map(known.map((row) => [identity(idOf(row)), row]));
+  const knownOf = await loadKnown(
+    views,
+    duties.map(({ id }) => id),
+  );
   const announcements: Announcement[] = [];
+  const begins: Write[] = [];
   const writes = [...others];
   for (const { id, row } of duties) {
     const told: Told = { state: stateOfRow(row, atKey), dueAt: rowText(row, "due_at") };
-    const before = toldOf.get(identity(id));
-    const tellings = tellingsOf.get(identity(id)) ?? 0;
-    for (const transition of transitionsTo(told, before && toldIn(before)))
-      announcements.push(announcementOf({ id, row, told, tellings, transition, rules, at }));
-    writes.push(...recordOf(id, told, tellings + 1));
+    const known = knownOf(id);
+    const telling = tellingOf(told, known);
+    announcements.push(...announcementsOf({ row, told, telling, rules, at }));
+    if (telling.isNew) begins.push(beginningOf(id, told, telling));
+    if (telling.isNew || known.begun) writes.push({ kind: "delete", table: BEGUN, key: keyOf(id) });
+    writes.push(...recordOf(id, told, telling.number + 1));
   }
   if (announcements.length > 0) {
     // What is published cannot be taken back.
     if (!isSameRow(await revisionOfCases(views), cases.revision.row)) return "outdated";
+    const begun = begins.length > 0 ? await record(views, cases, { from, to: from, writes: begins }) : "told";
+    if (begun !== "told") return begun;
     await publish(announcements);
   }
   for (const { transition } of announcements) onAnnounced(transition);
   if (from === to && writes.length === 0) return "told";
   return record(views, cases, { from, to, writes });
 };
+
+/** What is known of duties that were told of. */
+const loadKnown = async (views: Pick<ViewStore, "load">, ids: readonly DutyId[]) => {
+  const rowsOf = async (table: Table) =>
+    new Map((await loadRows(views, table, ids)).map((row) => [identity(idOf(row)), row]));
+  const begun = await rowsOf(BEGUN);
+  // Before what was told: another announcer may record in between, and then there is nothing more to tell; the other way round it would go out under another id.
+  const counted = await rowsOf(TELLINGS);
+  const told = await rowsOf(TOLD);
+  return (id: DutyId) => {
+    const name = identity(id);
+    const [begunRow, countedRow, toldRow] = [begun.get(name), counted.get(name), told.get(name)];
+    return {
+      before: toldRow && toldIn(toldRow),
+      begun: begunRow && { ...toldIn(begunRow), number: rowInteger(begunRow, "number") },
+      tellings: countedRow ? rowInteger(countedRow, "tellings") : 0,
+    };
+  };
+};
+
+const beginningOf = (id: DutyId, { state, dueAt }: Told, { number }: Telling): Write => ({
+  kind: "upsert",
+  table: BEGUN,
+  row: { ...keyOf(id), state, due_at: dueAt, number },
+});
 
 const record = async (
   views: Pick<ViewStore, "commit">,
@@ -311,57 +335,4 @@ const recordOf = (id: DutyId, told: Told, tellings: number): readonly Write[] =>
       ? { kind: "delete", table: BOUNDARIES, key }
       : { kind: "upsert", table: BOUNDARIES, row: { ...key, at } },
   ];
-};
-
-const announcementOf = (parts: {
-  id: DutyId;
-  row: Row;
-  told: Told;
-  /** How often it was recorded before: what becomes so again is told again, also within the window of the stream. */
-  tellings: number;
-  transition: Transition;
-  rules: Rules;
-  at: string;
-}): Announcement => {
-  const { id, row, told, tellings, transition, rules, at } = parts;
-  const { tenant, obligationId } = id;
-  const [assetId, deadline] = [rowText(row, "asset_id"), rowText(row, "deadline")];
-  const rule = deadlineOf(rules.deadlines, deadline);
-  // A duty that opens has one id, whatever has become of it when that is told: an earlier telling may have been stored and not recorded.
-  const identified = JSON.stringify(
-    transition === "open" && tellings === 0
-      ? [tenant, obligationId, transition, told.dueAt]
-      : [tenant, obligationId, transition, told.state, told.dueAt, tellings],
-  );
-  return {
-    tenant,
-    assetId,
-    deadline,
-    transition,
-    messageId: createHash("sha256").update(identified).digest("base64url"),
-    payload: {
-      tenant,
-      obligation_id: obligationId,
-      transition,
-      state: told.state,
-      deadline,
-      duty: rule?.duty ?? null,
-      law: rule?.law ?? null,
-      clause: rule?.clause ?? null,
-      asset_id: assetId,
-      subject_hash: row.subject_hash ?? null,
-      decision_id: row.decision_id ?? null,
-      objection_id: row.objection_id ?? null,
-      incident_id: row.incident_id ?? null,
-      started_at: `${rowText(row, "started_at")}Z`,
-      started_by: { event_id: rowText(row, "started_by"), sequence: rowInteger(row, "started_sequence") },
-      due_at: `${told.dueAt}Z`,
-      stopped_at: typeof row.stopped_at === "string" ? `${row.stopped_at}Z` : null,
-      stopped_by:
-        typeof row.stopped_by === "string"
-          ? { event_id: row.stopped_by, sequence: rowInteger(row, "stopped_sequence") }
-          : null,
-      at,
-    },
-  };
 };

@@ -17,6 +17,14 @@ export const TELLINGS = {
   indexes: [],
 } as const satisfies Table;
 
+/** What was begun to be told: written before it is published, and gone when it is recorded. Who finds one does not know whether it is in the stream. */
+export const BEGUN = {
+  name: "obligation_tellings_begun",
+  columns: { tenant: TEXT, obligation_id: TEXT, state: TEXT, due_at: TEXT, number: INTEGER },
+  primaryKey: ["tenant", "obligation_id"],
+  indexes: [],
+} as const satisfies Table;
+
 /** By which rules duties were told of last: other rules give duties that are there already another time. */
 export const TOLD_RULES = {
   name: "obligation_rules_told",
@@ -45,4 +53,11 @@ export const ANNOUNCEMENT_NOTES: ViewDefinition = {
   name: "announcement_notes",
   version: 1,
   tables: [TELLINGS, TOLD_RULES],
+};
+
+/** The same: it came later still. */
+export const ANNOUNCEMENTS_BEGUN: ViewDefinition = {
+  name: "announcements_begun",
+  version: 1,
+  tables: [BEGUN],
 };

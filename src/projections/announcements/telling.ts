@@ -1,0 +1,112 @@
+/** What is told of a duty, and as which of its tellings: by what is recorded of it, and what was begun and may be in the stream or not. Pure. */
+import { createHash } from "node:crypto";
+import type { Rules } from "../../obligations/clocks.ts";
+import { deadlineOf } from "../../obligations/deadlines.ts";
+import { type Told, TRANSITION, type Transition, transitionsTo } from "../../obligations/transitions.ts";
+import { type Row, rowInteger, rowText } from "../../views/tables.ts";
+
+interface Begun extends Told {
+  readonly number: number;
+}
+
+export interface Telling {
+  /** In this order; none where there is nothing to tell. */
+  readonly transitions: readonly Transition[];
+  /** Part of the ids: what becomes so again is told again, also within the window of the stream. */
+  readonly number: number;
+  /** Whether `open` is the message that opens the duty. It has one id, whatever has become of the duty when it is told: an earlier telling may have stored it. */
+  readonly opens: boolean;
+  /** Whether it is none that was begun before. */
+  readonly isNew: boolean;
+}
+
+export const tellingOf = (
+  now: Told,
+  known: {
+    readonly before: Told | undefined;
+    readonly begun: Begun | undefined;
+    /** How often something was recorded. */
+    readonly tellings: number;
+  },
+): Telling => {
+  const { before, begun, tellings } = known;
+  if (!begun) {
+    const transitions = transitionsTo(now, before);
+    return { transitions, number: tellings, opens: before === undefined, isNew: transitions.length > 0 };
+  }
+  const isSame = begun.state === now.state && begun.dueAt === now.dueAt;
+  const number = isSame ? begun.number : Math.max(begun.number + 1, tellings);
+  // What was begun may be the newest message: what is so now is told behind it, also where that was told before.
+  const transitions = before === undefined ? transitionsTo(now, undefined) : [TRANSITION[now.state]];
+  const opens = before === undefined && (transitions.length > 1 || number === 0);
+  return { transitions, number, opens, isNew: !isSame };
+};
+
+/** One transition, ready to be sent. */
+export interface Announcement {
+  readonly tenant: string;
+  readonly assetId: string;
+  readonly deadline: string;
+  readonly transition: Transition;
+  /** The same for the same transition, whoever tells it. */
+  readonly messageId: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** The messages of a telling, in their order. */
+export const announcementsOf = (parts: AnnouncementParts): readonly Announcement[] =>
+  parts.telling.transitions.map((transition) => announcementOf(transition, parts));
+
+interface AnnouncementParts {
+  /** Of OBLIGATIONS. */
+  readonly row: Row;
+  readonly told: Told;
+  readonly telling: Telling;
+  readonly rules: Rules;
+  readonly at: string;
+}
+
+const announcementOf = (
+  transition: Transition,
+  { row, told, telling, rules, at }: AnnouncementParts,
+): Announcement => {
+  const [tenant, obligationId] = [rowText(row, "tenant"), rowText(row, "obligation_id")];
+  const [assetId, deadline] = [rowText(row, "asset_id"), rowText(row, "deadline")];
+  const rule = deadlineOf(rules.deadlines, deadline);
+  const identified = JSON.stringify(
+    transition === "open" && telling.opens
+      ? [tenant, obligationId, transition, told.dueAt]
+      : [tenant, obligationId, transition, told.state, told.dueAt, telling.number],
+  );
+  return {
+    tenant,
+    assetId,
+    deadline,
+    transition,
+    messageId: createHash("sha256").update(identified).digest("base64url"),
+    payload: {
+      tenant,
+      obligation_id: obligationId,
+      transition,
+      state: told.state,
+      deadline,
+      duty: rule?.duty ?? null,
+      law: rule?.law ?? null,
+      clause: rule?.clause ?? null,
+      asset_id: assetId,
+      subject_hash: row.subject_hash ?? null,
+      decision_id: row.decision_id ?? null,
+      objection_id: row.objection_id ?? null,
+      incident_id: row.incident_id ?? null,
+      started_at: `${rowText(row, "started_at")}Z`,
+      started_by: { event_id: rowText(row, "started_by"), sequence: rowInteger(row, "started_sequence") },
+      due_at: `${told.dueAt}Z`,
+      stopped_at: typeof row.stopped_at === "string" ? `${row.stopped_at}Z` : null,
+      stopped_by:
+        typeof row.stopped_by === "string"
+          ? { event_id: row.stopped_by, sequence: rowInteger(row, "stopped_sequence") }
+          : null,
+      at,
+    },
+  };
+};
