@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readSearchText } from "../../src/event/search-text.ts";
 import {
   CASE_FACTS_MAX,
+  CASE_NEIGHBOURS_MAX,
   EXPIRY_INTERVAL_MS,
   EXPIRY_LEASE_MS,
   EXPIRY_ROWS_PER_COMMIT_MAX,
@@ -577,6 +578,27 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
       expect(await scene.shown()).toHaveLength(5);
       expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 5 });
       expect(await scene.shown()).toEqual([]);
+    });
+
+    test("what a hub names is named by the first of what is left of it, in a view that is made again too", async () => {
+      const opened = Array.from({ length: CASE_NEIGHBOURS_MAX + 2 }, (_, index) =>
+        event(`o${index}`, {
+          event_type: "objection.received",
+          metadata: { objection_id: "none", decision_id: `d${index}` },
+        }),
+      );
+      const reported = (id: string): RecordParts =>
+        event(id, {
+          event_type: "incident.reported_to_authority",
+          metadata: { objection_id: "none", incident_id: "i1" },
+        });
+      await using scene = await sceneOf([...opened, reported("first")]);
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      expect(await scene.expire()).toMatchObject({ kind: "finished", expired: opened.length + 1 });
+      scene.log.append(messageOf(opened.length + 2, reported("second")));
+      expect(await scene.project()).toEqual([]);
+      expect(await scene.differences()).toEqual([]);
     });
 
     test("what has expired stays so in a view that is rebuilt, whatever holds and policies have come since", async () => {

@@ -22,7 +22,8 @@ export type RowChanges = Pick<ViewRevision, "expected" | "writes">;
 /** The nodes of a case that are there, and its facts as the registers were made of them. */
 export interface Members {
   readonly nodes: ReadonlyMap<string, Node>;
-  readonly factsOf: (name: string) => readonly Fact[];
+  /** As they stand beside those that are asked for: what one of a hub names is named by the first of them that does (nodes.ts). */
+  readonly factsOf: (name: string, isAskedFor?: (fact: Fact) => boolean) => readonly Fact[];
 }
 
 /** The cases that the names belong to, as the nodes that are there. */
@@ -42,12 +43,20 @@ export const casesWith = async (
       done.add(member);
       if (rows.has(member)) nodes.set(member, node(member));
     }
-    cases.push({ nodes, factsOf: (member) => factsOf([member], node) });
+    cases.push({
+      nodes,
+      factsOf: (member, isAskedFor = () => true) =>
+        factsOf([member], (each) => {
+          const found = node(each);
+          return each === member ? { ...found, facts: found.facts.filter(isAskedFor) } : found;
+        }),
+    });
   }
   return { cases, rows };
 };
 
-const allFactsOf = (members: Members): readonly Fact[] => [...members.nodes.keys()].flatMap(members.factsOf);
+const allFactsOf = (members: Members): readonly Fact[] =>
+  [...members.nodes.keys()].flatMap((name) => members.factsOf(name));
 
 /** What is left of a case without some of its facts. */
 export const withoutGone = (
@@ -56,21 +65,22 @@ export const withoutGone = (
 ): readonly Write[] => {
   const { tenant, members, rules } = parts;
   const writes: Write[] = [];
-  const left: Fact[] = [];
-  const groups = new Map<Sequence, Fact[]>();
+  // What went together was a case without all that went before and came after.
+  const groups = new Map<Sequence | undefined, Fact[]>();
   for (const [name, node] of members.nodes) {
-    for (const fact of members.factsOf(name)) {
-      const group = goneWith(name, fact);
-      if (group === undefined) left.push(fact);
-      else groups.set(group, [...(groups.get(group) ?? []), fact]);
+    for (const group of new Set(node.facts.map((fact) => goneWith(name, fact)))) {
+      const facts = members.factsOf(name, (fact) => goneWith(name, fact) === group);
+      groups.set(group, [...(groups.get(group) ?? []), ...facts]);
     }
     const reduced = withoutFacts(node, (fact) => goneWith(name, fact));
     if (reduced.facts.length < node.facts.length)
       writes.push({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, reduced) });
   }
+  const left = groups.get(undefined);
+  groups.delete(undefined);
   const changes: CaseChanges = {
     before: [allFactsOf(members)],
-    now: left.length > 0 ? [left] : [],
+    now: left ? [left] : [],
     gone: [...groups.values()],
   };
   const inRegisters = registerChanges(tenant, changes, rules);
