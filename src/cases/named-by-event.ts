@@ -5,7 +5,8 @@
 import { type Fact, NAMED_KINDS, type NamedKind, nameByEvent } from "./fact.ts";
 
 export const meaningByEvent = (facts: readonly Fact[]): readonly Fact[] => {
-  // Hardly any case has one, and this is asked at every event.
+  // Most cases name neither, and this is asked at every event.
+  if (!facts.some(({ links }) => links.objection !== undefined || links.incident !== undefined)) return facts;
   const opening = facts.filter((fact) => NAMED_KINDS.some((kind) => isNamedByItself(fact, kind)));
   if (opening.length === 0) return facts;
   const openedBy = (kind: NamedKind, id: string | undefined): Fact | undefined =>
