@@ -3,6 +3,7 @@ import { REPLAY_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { type Row, rowText } from "../views/tables.ts";
 import { DEAD_LETTERS, revised, type ViewStore, type Write } from "../views/view-store.ts";
+import { ANNOUNCEMENTS } from "./announcements/tables.ts";
 import { toldNext } from "./announcements/told-next.ts";
 import { EVENTS } from "./events/tables.ts";
 import { evolveGroup } from "./evolve-group.ts";
@@ -48,6 +49,7 @@ export const replayLetter = async (
     if (refusal) return { kind: "refused", code: refusal.code, detail: refusal.detail };
     const isCounted = affected.some(({ everyRecord }) => everyRecord);
     if (asked === leader && !isCounted && !isFirst(writes, sequence)) return REPEATED;
+    const next = await toldNext(views, writes, now());
     const left = new Set(deadLetters.map(({ projection }) => projection));
     const settled = affected.filter(({ name }) => letters.has(name) && !left.has(name));
     const result = await views.commit({
@@ -56,13 +58,15 @@ export const replayLetter = async (
       to: position,
       writes: [
         ...writes,
-        ...(await toldNext(views, writes, now())),
+        ...next,
         ...settled.map(
           ({ name }): Write => ({ kind: "delete", table: DEAD_LETTERS, key: letterKey(name, sequence) }),
         ),
         ...affected.map(({ name }) => revised(name)),
       ],
       deadLetters,
+      // Else an announcer that has seen these duties as they were would record that over what is to be told next.
+      beside: next.length > 0 ? [ANNOUNCEMENTS.name] : [],
       expected: [
         ...expected,
         { table: DEAD_LETTERS, key: letterKey(asked.name, sequence), row: letters.get(asked.name) },

@@ -326,9 +326,13 @@ const lockViews = async (run: RunSql, names: readonly string[]): Promise<readonl
 };
 
 /** Moves only from where the writer believes the views to be, and only views of its own versions. */
-const moveViews = async (run: RunSql, { views, from, to }: ViewCommit): Promise<CommitResult> => {
+const moveViews = async (
+  run: RunSql,
+  { views, from, to, beside = [] }: ViewCommit,
+): Promise<CommitResult> => {
   const names = views.map(({ name }) => name);
-  const standing = new Map((await lockViews(run, names)).map((row) => [rowText(row, "name"), row]));
+  const locked = await lockViews(run, [...names, ...beside]);
+  const standing = new Map(locked.map((row) => [rowText(row, "name"), row]));
   for (const { name, version } of views) {
     const row = standing.get(name);
     const position = row ? rowInteger(row, "position") : 0;

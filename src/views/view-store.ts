@@ -83,6 +83,8 @@ export interface ViewCommit {
   readonly deadLetters: readonly DeadLetter[];
   /** Rows that a revision may have changed since the writes were computed, as they were read. */
   readonly expected?: readonly Expectation[];
+  /** Names of views that do not move and whose rows are among the writes: nobody else's commit of them is under way meanwhile. */
+  readonly beside?: readonly string[];
 }
 
 export type Together = (

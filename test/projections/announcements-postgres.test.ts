@@ -1,0 +1,110 @@
+/** What only a database with several connections shows of duties that are told of: somebody waits in the middle of a commit. */
+import { expect, test } from "bun:test";
+import postgres from "postgres";
+import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { announce } from "../../src/projections/announcements/announcer.ts";
+import type { Announcement } from "../../src/projections/announcements/telling.ts";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import { evolveGroup, refusedLetter } from "../../src/projections/evolve-group.ts";
+import { replayLetter } from "../../src/projections/replay.ts";
+import { createPostgresViews } from "../../src/views/postgres.ts";
+import { CASES } from "../suites/expiry.ts";
+import { silentLogger } from "../support/broker.ts";
+import { noPostgresReason, testPostgres } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
+import { createArrayLog } from "./array-log.ts";
+import { messageOf } from "./records.ts";
+
+const base = { asset_id: "a", legal_bases: ["pipa_37_2_kr"] };
+const asked = messageOf(1, {
+  event: {
+    ...base,
+    event_id: "evt_1",
+    event_type: "objection.received",
+    timestamp: "2026-04-18T09:00:00Z",
+    metadata: { objection_id: "o1", decision_id: "d1", objection_type: "explanation_request" },
+  },
+});
+const explained = messageOf(2, {
+  event: {
+    ...base,
+    event_id: "evt_2",
+    event_type: "decision.explanation_provided",
+    timestamp: "2026-06-01T09:00:00Z",
+    metadata: { decision_id: "d1" },
+  },
+});
+const VIEWS = [eventsProjection, CASES] as const;
+
+const tellsWhatIsTaken = async (): Promise<void> => {
+  await using database = await (await testPostgres()).createDatabase();
+  await using views = createPostgresViews({ url: database.url });
+  await using others = createPostgresViews({ url: database.url });
+  for (const view of VIEWS) await views.open(view);
+  const { signal } = new AbortController();
+  let time = "2026-04-18T08:00:00Z";
+  const sent: Announcement[] = [];
+  const dependencies = (from = views, log = createArrayLog([asked, explained])) => ({
+    views: from,
+    log,
+    rules: STANDARD_RULES,
+    publish: async (announcements: readonly Announcement[]) => void sent.push(...announcements),
+    hasPublished: async () => sent.length > 0,
+    onAnnounced: () => {},
+    onPosition: () => {},
+    logger: silentLogger,
+    now: () => new Date(time),
+  });
+  const told = () => sent.map(({ deadline, payload }) => `${deadline} ${payload.state}`);
+  const at = async (now: string): Promise<void> => {
+    time = now;
+    expect(await announce(dependencies(), signal)).toBe("told");
+  };
+  await announce(dependencies(views, createArrayLog([])), signal);
+  const opened = await evolveGroup({ projections: VIEWS, messages: [asked], load: views.load, now: "" });
+  await views.commit({ views: VIEWS, from: 0, to: 1, ...opened });
+  await at("2026-04-18T10:00:00Z");
+  const found = await evolveGroup({
+    projections: [eventsProjection],
+    messages: [explained],
+    load: views.load,
+    now: "",
+  });
+  const deadLetters = [refusedLetter(CASES.name, explained, "no room", time)];
+  await views.commit({ views: VIEWS, from: 1, to: 2, ...found, deadLetters });
+  // It is overdue now: who tells that waits in the middle of recording it, and the letter is taken meanwhile.
+  time = "2026-06-02T00:00:00Z";
+  const holder = postgres(database.url, { max: 1, onnotice: () => {} });
+  await holder.unsafe("BEGIN; SELECT * FROM obligations_told FOR UPDATE");
+  const waiting = async (): Promise<number> => {
+    const rows = await (await testPostgres()).run(
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+      new URL(database.url).pathname.slice(1),
+    );
+    return rows.length;
+  };
+  const telling = announce(dependencies(others), signal);
+  await until("the announcer waits", async () => (await waiting()) === 1);
+  let isTaken = false;
+  const replaying = replayLetter(
+    { log: createArrayLog([asked, explained]), views, now: () => new Date(time) },
+    VIEWS,
+    { projection: CASES.name, sequence: 2 },
+  ).finally(() => {
+    isTaken = true;
+  });
+  await until("the letter waits, or is taken", async () => isTaken || (await waiting()) === 2);
+  await holder.unsafe("ROLLBACK");
+  await holder.end();
+  expect(await replaying).toEqual({ kind: "taken" });
+  await telling;
+  await at("2026-06-02T00:00:01Z");
+  await at("2027-06-02T00:00:00Z");
+  expect(told()).toContain("PIPA-EXPL overdue");
+  expect(told().at(-1)).toBe("PIPA-EXPL met_late");
+};
+
+const title =
+  "a letter that is taken while an announcer records what it saw before: the duty is told of again";
+if (noPostgresReason === undefined) test(title, tellsWhatIsTaken, 20_000);
+else test.skip(`${title}: ${noPostgresReason}`, () => undefined);
