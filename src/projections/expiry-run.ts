@@ -45,7 +45,7 @@ export type ExpiryPass =
   | { readonly kind: "finished"; readonly expired: number }
   /** Another projector is at work. */
   | { readonly kind: "busy" }
-  /** Somebody else changed what this was built on, or the signal was aborted: the rest comes with the next pass. */
+  /** Somebody else changed what this was built on, the views fell behind, or the signal was aborted: the rest comes with the next pass. */
   | { readonly kind: "interrupted" };
 
 interface Begin {
@@ -185,7 +185,7 @@ const expirePage = async (
   const policy = policies.find((record) => record.tenant === tenant)?.policy ?? {};
   const own = holds.map(({ record }) => record).filter((hold) => hold.tenant === tenant);
   const now = clock();
-  const casesOf = await casesOnHold(dependencies, { tenant, holds: own, target: begin.target });
+  const casesOf = await casesOnHold(dependencies, { tenant, holds: own, lease, signal: begin.signal });
   const due = rows.flatMap((row) => {
     const facts = factsIn(row);
     if (!facts) return [];
@@ -292,24 +292,48 @@ const readStored = async (retention: ExpiryDependencies["retention"]): Promise<S
   return read.stored;
 };
 
+interface HoldParts {
+  readonly tenant: string;
+  readonly holds: readonly HoldRecord[];
+  readonly lease: Lease;
+  readonly signal: AbortSignal;
+}
+
 /** For an event, the correlation ids of the cases on hold that it belongs to. */
 const casesOnHold = async (
   dependencies: ExpiryDependencies,
-  at: { readonly tenant: string; readonly holds: readonly HoldRecord[]; readonly target: Sequence },
+  { tenant, holds, lease, signal }: HoldParts,
 ): Promise<(facts: EventFacts) => readonly string[]> => {
-  const { tenant, holds, target } = at;
   const correlationIds = new Set(
     holds.flatMap(({ correlation_id: id, released_at: released }) =>
       id === undefined || released !== undefined ? [] : [id],
     ),
   );
   if (correlationIds.size === 0) return () => [];
+  const end = await untilEndSeen(dependencies, lease, signal);
   const cases: (readonly [string, ReadonlySet<string>])[] = [];
   for (const id of correlationIds) cases.push([id, await namesOfCase(dependencies.views, tenant, id)]);
   // A view of cases that is made again meanwhile knows less than there is.
-  if (!(await haveSeen(dependencies, target))) throw new OutdatedError(MADE_AGAIN);
+  if (!(await haveSeen(dependencies, end))) throw new OutdatedError(MADE_AGAIN);
   return (facts) => {
     const names = nodesOf(factOf(facts, 0));
     return cases.filter(([, members]) => names.some((name) => members.has(name))).map(([id]) => id);
   };
+};
+
+/** The end of the log, seen by the views: what ties an event to a case on hold may have come after the pass began. */
+const untilEndSeen = async (
+  dependencies: ExpiryDependencies,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<Sequence> => {
+  const { log, pause } = dependencies;
+  const end = await log.lastSequence();
+  // Not longer than another process would wait for this one.
+  for (let waitedMs = 0; !(await haveSeen(dependencies, end)); waitedMs += EXPIRY_PAUSE_MS) {
+    if (waitedMs >= EXPIRY_LEASE_MS || signal.aborted) throw new OutdatedError("the views are behind");
+    await pause(EXPIRY_PAUSE_MS, signal);
+    await lease.keep();
+  }
+  return end;
 };

@@ -43,7 +43,9 @@ export const createExpiryWorker = (dependencies: ExpiryDependencies): ExpiryWork
     target ??= await log.lastSequence();
     if (!(await haveSeen(dependencies, target))) return { kind: "behind" };
     const pass = await expireAll(dependencies, { ...lease, target, signal });
-    if (pass.kind === "finished") [isFirst, target] = [false, undefined];
+    // Also where the pass ended because the views are behind: the next one begins when they have seen what there is by then.
+    target = undefined;
+    if (pass.kind === "finished") isFirst = false;
     return pass;
   };
 

@@ -673,6 +673,48 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
       expect(await scene.shown()).toHaveLength(2);
     });
 
+    /** 250 due events of a decision, which a record ties to a case on hold after the first page of them. */
+    const tiedLate = async () => {
+      const count = 2.5 * EXPIRY_ROWS_PER_COMMIT_MAX;
+      const scene = await sceneOf(many(count, { metadata: { decision_id: "d1" } }));
+      scene.setPolicy(SHORT);
+      scene.setNow(YEAR_MS);
+      const tie = event("tie", { correlation_id: "c1", metadata: { decision_id: "d1" } });
+      let pauses = 0;
+      const worker = (whileBehind: () => Promise<unknown>) =>
+        scene.worker({
+          pause: async () => {
+            if (pauses++ === 0) {
+              scene.log.append(messageOf(count + 1, tie));
+              scene.hold({ correlation_id: "c1" });
+            } else await whileBehind();
+          },
+        });
+      const left = count + 1 - EXPIRY_ROWS_PER_COMMIT_MAX;
+      return { scene, worker, left };
+    };
+
+    test("a hold keeps what is in its case by a record that came after the pass began", async () => {
+      const { scene, worker, left } = await tiedLate();
+      await using _ = scene;
+      expect(await worker(scene.project).look(signal)).toEqual({
+        kind: "finished",
+        expired: EXPIRY_ROWS_PER_COMMIT_MAX,
+      });
+      expect(await scene.shown()).toHaveLength(left);
+    });
+
+    test("a pass ends where the views stay behind the end of the log that a hold is about, and goes on when they have seen it", async () => {
+      const { scene, worker, left } = await tiedLate();
+      await using _ = scene;
+      const same = worker(async () => {});
+      expect((await same.look(signal)).kind).toBe("interrupted");
+      expect((await same.look(signal)).kind).toBe("behind");
+      await scene.project();
+      expect(await same.look(signal)).toEqual({ kind: "finished", expired: 0 });
+      expect(await scene.shown()).toHaveLength(left);
+    });
+
     test("reads and projecting go on meanwhile, and see whole events only", async () => {
       const count = 6 * EXPIRY_ROWS_PER_COMMIT_MAX;
       await using scene = await sceneOf(many(count, { tags: { a: 1 } }));
