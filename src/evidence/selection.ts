@@ -8,7 +8,7 @@ import { eventIdOf } from "../log/event-id-of.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import { caseView } from "../projections/cases/case-view.ts";
-import { eventsOfFacts, type FoundCase, findCase } from "../projections/cases/queries.ts";
+import { eventsOfFacts, type FoundCase, findCase, isCaseExpired } from "../projections/cases/queries.ts";
 import { eventsProjection } from "../projections/events/evolve.ts";
 import { EVENTS, isExpired } from "../projections/events/tables.ts";
 import { walkEvents } from "../projections/events/walk.ts";
@@ -73,14 +73,16 @@ export const selectRecords = async (
   const sealed = await untilSealed(dependencies, tenant, waitMs);
   if (sealed.kind !== "sealed") return sealed;
   const { head, end } = sealed;
+  const { correlationId } = filter;
   const isComplete = Object.values(filter).every((value) => value === undefined);
-  const found =
-    filter.correlationId === undefined
-      ? undefined
-      : await caseUntil(end, dependencies, { tenant, correlationId: filter.correlationId });
-  if (found?.isShared) return { kind: "case_shared" };
-  if (found && found.is.facts.length === 0 && found.hasExpired) return { kind: "case_expired" };
-  if (filter.correlationId !== undefined && found === undefined) return { kind: "nothing" };
+  let found: FoundCase | undefined;
+  if (correlationId !== undefined) {
+    found = await caseUntil(end, dependencies, { tenant, correlationId });
+    if (found === undefined) return { kind: "nothing" };
+    if (found.isShared) return { kind: "case_shared" };
+    if (await isCaseExpired(dependencies.views, tenant, correlationId, found, end))
+      return { kind: "case_expired" };
+  }
   const chosen = isComplete
     ? await allRecords(dependencies, tenant, head)
     : found

@@ -86,7 +86,7 @@ export const PROBLEMS = {
   case_expired: {
     status: 410,
     title: "The case has expired",
-    when: "By the tenant's retention all events of the case or decision have expired, and with them what the registers kept of it. Their records are in the log for ever.",
+    when: "By the tenant's retention all events of the case have expired, or all that are kept of the decision, and with them what the registers kept of it. Their records are in the log for ever.",
   },
   payload_too_large: {
     status: 413,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
+import { CASE_FACTS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { casesProjection } from "../../src/projections/cases/evolve.ts";
@@ -151,4 +152,45 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
   const after = await future.readAll();
   expect(after.slice(0, before.length)).toEqual([...before]);
   expect(after.filter(({ subject }) => subject.startsWith("audit.default."))).toHaveLength(5);
+});
+
+test("a conversation that goes on after the events that are kept of it have expired is a case with evidence", async () => {
+  await using broker = await startTestBroker();
+  await using service = await startTestService({
+    NATS_URL: broker.url("service"),
+    NATS_PROVISION_URL: broker.url("provisioner"),
+  });
+  const say = async (name: string, count: number): Promise<number> => {
+    const events = Array.from({ length: count }, (_, index) =>
+      event({
+        event_id: `evt_${name}_${index}`,
+        timestamp: new Date().toISOString(),
+        event_type: "ai_inference",
+        risk_tier: "low",
+        correlation_id: "chat",
+      }),
+    );
+    return (await service.call("/v1/events/batch", { body: { events } })).json.data.sequence;
+  };
+  const kept = CASE_FACTS_MAX + 4;
+  await service.call(`/v1/cases/chat?min_sequence=${await say("first", kept)}`);
+  await service.call("/v1/retention", { method: "PUT", body: { maximum_days: 184 } });
+  const inTwoYears = new Date(Date.now() + 2 * 366 * 24 * 60 * 60 * 1000);
+  await using future = await startFuture(broker.url("service"), service.dataDir, inTwoYears);
+  expect(await future.expire()).toEqual({ kind: "finished", expired: kept });
+  const refused = "/v1/evidence?correlation_id=chat&wait=10";
+  for (const path of ["/v1/cases/chat", refused])
+    expect((await service.call(path)).json).toMatchObject({ status: 410, code: "case_expired" });
+
+  const seen = `min_sequence=${await say("later", 2)}`;
+  const { status, json } = await service.call(`/v1/cases/chat?${seen}`);
+  expect(status).toBe(200);
+  expect(json.data).toMatchObject({ correlation_id: "chat", state: "closed", events: 6, timeline: [] });
+  const bundle = await evidence(service, "correlation_id=chat&wait=10");
+  expect(await verify(bundle)).toMatchObject({ kind: "valid", facts: { records: 2, withheld: 0 } });
+  const none = await service.call("/v1/evidence?correlation_id=chat&to=2020-01-01T00:00:00Z&wait=10");
+  expect(none.status).toBe(404);
+
+  expect(await future.expire()).toEqual({ kind: "finished", expired: 2 });
+  expect((await service.call("/v1/cases/chat")).json.code).toBe("case_expired");
 });

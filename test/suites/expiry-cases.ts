@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX, CASES_WALK_MS, EXPIRY_INTERVAL_MS } from "../../src/limits.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import { findCase } from "../../src/projections/cases/queries.ts";
+import { findCase, isCaseExpired } from "../../src/projections/cases/queries.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
 import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
@@ -317,6 +317,32 @@ export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase
       await scene.project();
       expect((await decision(views))?.is.facts.map(({ id }) => id)).toEqual(["evt_earlier"]);
       expect(await scene.differences()).toEqual([]);
+    });
+
+    test("a case that keeps no event has not expired while one of its correlation is shown", async () => {
+      const said = (id: string, timestamp: string) => event(id, { correlation_id: "chat", timestamp });
+      const before = Array.from({ length: CASE_FACTS_MAX }, (_, index) => said(`old_${index}`, RECEIVED));
+      await using scene = await sceneOf(before);
+      const { views } = scene;
+      const found = async () => {
+        const asked = { kind: "correlation", value: "chat", rules: STANDARD_RULES } as const;
+        const each = await findCase(views, "acme", asked);
+        if (!each) throw new Error("its names stay");
+        return each;
+      };
+      const isExpired = async (upTo?: number) => isCaseExpired(views, "acme", "chat", await found(), upTo);
+      expect(await isExpired()).toBe(false);
+      await scene.expire();
+      expect(await isExpired()).toBe(true);
+      const sequence = CASE_FACTS_MAX + 1;
+      const receivedAt = "2027-11-20T10:00:00.000Z";
+      scene.log.append(messageOf(sequence, { ...said("late", receivedAt), receivedAt }));
+      await scene.project();
+      expect((await found()).is.facts).toEqual([]);
+      expect([await isExpired(), await isExpired(sequence - 1)]).toEqual([false, true]);
+      scene.setNow(2 * YEAR_MS);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 1 });
+      expect(await isExpired()).toBe(true);
     });
 
     test("a case that hangs together with others no more goes within a week", async () => {

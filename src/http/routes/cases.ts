@@ -8,7 +8,7 @@ import { CASE_FACTS_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import type { CaseView } from "../../projections/cases/case-view.ts";
 import { findNoticeToPerson, missingBeside } from "../../projections/cases/notice-to-person.ts";
-import { eventsOfFacts, type FoundCase, findCase } from "../../projections/cases/queries.ts";
+import { eventsOfFacts, type FoundCase, findCase, isCaseExpired } from "../../projections/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../../projections/cases/registers/decisions.ts";
 import { humanReviewList, humanReviewsRegister } from "../../projections/cases/registers/human-reviews.ts";
 import { incidentList, incidentsRegister } from "../../projections/cases/registers/incidents.ts";
@@ -50,13 +50,12 @@ const readCase = ({ views, now, rules }: Dependencies) =>
     ask: () => timeKey(now().toISOString()),
     answer: async (at, call) => {
       const { tenant } = call.principal;
-      const value = call.params.correlation_id;
+      const value = call.params.correlation_id ?? "";
       const found = value ? await findCase(views, tenant, { kind: "correlation", value, rules }) : undefined;
       if (!found) return notFound(call, "case");
       if (found.isShared) return problem(call.context, "case_shared");
-      const { facts } = found.is;
-      if (facts.length === 0 && found.hasExpired) return problem(call.context, "case_expired");
-      return answerWithTimeline(views, call, facts, {
+      if (await isCaseExpired(views, tenant, value, found)) return problem(call.context, "case_expired");
+      return answerWithTimeline(views, call, found.is.facts, {
         ...caseEntry(found, rules, at),
         correlation_id: value,
       });
@@ -202,7 +201,10 @@ const CaseAnswer = dataOf(
     started_at: time,
     last_at: time,
     asset_ids: Type.Array(Type.String()),
-    events: Type.Integer(),
+    events: Type.Integer({
+      description:
+        "More than in the timeline where a name has more than are kept. Those that were kept and went with the case when it expired are not counted, others that expired are.",
+    }),
     notice_shown: Type.Boolean(),
     explanation_given: Type.Boolean(),
     human_review_triggered: Type.Boolean(),

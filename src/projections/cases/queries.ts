@@ -1,15 +1,17 @@
 /** A case and everything that is known of it, found by one of the names that its events refer to. */
 import type { Fact, LinkKind } from "../../cases/fact.ts";
+import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { searchQuery } from "../events/queries.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
 import { type CaseView, caseView } from "./case-view.ts";
 import { componentOf, factsOf, isHub, type Node, nodeFrom, nodeName } from "./nodes.ts";
 import { CASE_NODES } from "./tables.ts";
 
 export interface FoundCase extends CaseView {
-  /** Events of the case without those that went with an earlier one; more than there are facts where a name has more events than are kept. */
+  /** Events of the case without the facts that went with an earlier one; more than there are facts where a name has more events than are kept. */
   readonly events: number;
   /** Whether there was one before of the same names, which has expired. */
   readonly hasExpired: boolean;
@@ -32,6 +34,23 @@ export const findCase = async (
   const events = members.reduce((sum, each) => sum + each.events - each.gone.length, 0);
   const hasExpired = members.some(({ gone }) => gone.length > 0);
   return { ...caseView(tenant, facts, rules), events, hasExpired, isShared: isHub(node(start)) };
+};
+
+/**
+ * Whether nothing of the case is left. Where what went had taken all places of a name, an event that came later has none and is no fact: so the events
+ * of the correlation are asked as well.
+ */
+export const isCaseExpired = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  correlationId: string,
+  { is, hasExpired }: FoundCase,
+  upTo?: Sequence,
+): Promise<boolean> => {
+  if (is.facts.length > 0 || !hasExpired) return false;
+  const filter = { correlationId, timeField: "timestamp", order: "asc" } as const;
+  const shown = await views.select(searchQuery(tenant, filter, { after: undefined, upTo, rowsMax: 1 }));
+  return shown.length === 0;
 };
 
 /** The names by which an event belongs to the case of a correlation, also where it is not among the facts that are kept. */
