@@ -205,7 +205,7 @@ export const METADATA_LIST_ITEMS_MAX = 32;
 export const METADATA_JSON_CHARACTERS_MAX = 4000;
 /** Assets that are counted for one outcome hash: one that more of them share is that of a word, and not of a text or an image. */
 export const OUTCOME_ASSETS_MAX = 64;
-/** Of one asset its newest decisions, and its newest duties, in which three examples of evidence are looked for; its audits are all read, so many rows at a time. */
+/** Of one asset its newest decisions, duties and labels, in which three examples of evidence are looked for; its audits are all read, so many rows at a time. */
 export const EVIDENCE_ROWS_MAX = 50;
 export const AUDIT_ROWS_PER_READ = 500;
 /** Events that a case keeps per name they refer to, those that say most of it (src/cases/weight.ts) and of these the earliest. It bounds a long conversation, and one name used for everything. */

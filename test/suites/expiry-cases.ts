@@ -102,6 +102,7 @@ export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase
       const ends = { metadata: { assessment_type: "bias_audit" } };
       await using scene = await sceneOf([
         ...WHOLE_CASE,
+        event("created", { event_type: "asset.created", asset_version: "1" }),
         event("output", { event_type: "ai_inference", outcome_hash }),
         event("label", { event_type: "transparency.result_labeled", outcome_hash }),
         event("audit", { event_type: "assessment.impact_assessment_completed", ...ends }),
@@ -110,7 +111,7 @@ export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase
       const before = await coverageAt(scene.views, "acme", now);
       const applicable = before.filter(({ required }) => required > 0);
       expect(applicable.filter(({ in_time }) => in_time > 0).map(({ duty }) => duty)).toEqual(
-        expect.arrayContaining(["labeling", "notice", "bias_audit"]),
+        expect.arrayContaining(["labeling", "notice", "bias_audit", "lifecycle"]),
       );
       await scene.expire();
       expect(await scene.shown()).toEqual([]);
@@ -119,7 +120,33 @@ export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase
       expect(after.map(known)).toEqual(before.map(known));
       const [notice] = after.filter(({ law, duty }) => law === "any" && duty === "notice");
       expect(notice).toMatchObject({ state: "covered", last_evidence_at: null, example_event_ids: [] });
+      const examples = after.flatMap(({ example_event_ids }) => example_event_ids);
+      expect(examples).toEqual([]);
+      const timed = after.flatMap((entry) => (entry.last_evidence_at === null ? [] : [entry.duty]));
+      expect(new Set(timed)).toEqual(new Set(["labeling", "bias_audit", "lifecycle"]));
       expect(await scene.differences()).toEqual([]);
+    });
+
+    test("of evidence that has expired in part the newest that is left are the examples", async () => {
+      const labels = Array.from({ length: 8 }, (_, index) =>
+        event(`label_${index}`, {
+          event_type: "transparency.result_labeled",
+          timestamp: `2026-11-20T0${index}:00:00Z`,
+          outcome_hash: SUBJECT,
+          ...(index < 4 && LAW),
+        }),
+      );
+      const output = event("output", { event_type: "ai_inference", outcome_hash: SUBJECT });
+      await using scene = await sceneOf([output, ...labels]);
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 5 });
+      const entries = await coverageAt(scene.views, "acme", "2027-12-01T00:00:00Z");
+      expect(entries.filter(({ duty }) => duty === "labeling")).toEqual([
+        expect.objectContaining({
+          in_time: 1,
+          last_evidence_at: "2026-11-20T07:00:00Z",
+          example_event_ids: ["evt_label_3", "evt_label_2", "evt_label_1"],
+        }),
+      ]);
     });
 
     test("while one of its events is left the whole case stays, also what has expired of it", async () => {

@@ -2,8 +2,12 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Rules } from "../../obligations/clocks.ts";
 import { CANNOT_SHOW } from "../../obligations/duties.ts";
-import { COVERAGE_STATES, COVERAGE_WARNINGS, coverageEntries } from "../../projections/coverage/entries.ts";
-import { EXAMPLES_MAX } from "../../projections/coverage/evidence.ts";
+import {
+  COVERAGE_STATES,
+  COVERAGE_WARNINGS,
+  coverageEntries,
+  EXAMPLES_MAX,
+} from "../../projections/coverage/entries.ts";
 import { COVERAGE_FILTERS, COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts";
 import type { Condition } from "../../views/conditions.ts";
 import type { Guard } from "../guard.ts";
@@ -89,7 +93,7 @@ export const coverageSchema = Type.Object({
   example_event_ids: Type.Array(Type.String(), {
     maxItems: EXAMPLES_MAX,
     description:
-      "Events that are evidence, the newest first, among the newest decisions and duties of the asset.",
+      "Events that are evidence, the newest first, among the newest decisions, duties and labels of the asset; none that has expired.",
   }),
   warnings: Type.Array(Type.Union(COVERAGE_WARNINGS.map((warning) => Type.Literal(warning))), {
     description:

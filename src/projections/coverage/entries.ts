@@ -9,8 +9,9 @@ import { type TenantQuery, tenantTotals } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { BiasAudit } from "../audits/completed-audits.ts";
 import { LL144_USES } from "../cases/registers/ll144-uses.ts";
+import { findExpired } from "../events/earlier.ts";
 import type { DutyCount } from "./duty-counts.ts";
-import { createEvidence } from "./evidence.ts";
+import { createEvidence, type Evidence } from "./evidence.ts";
 import { isRegistered } from "./registered-laws.ts";
 
 export const COVERAGE_STATES = ["covered", "partial", "missing", "stale", "not_applicable"] as const;
@@ -18,6 +19,8 @@ export type CoverageState = (typeof COVERAGE_STATES)[number];
 
 export const COVERAGE_WARNINGS = ["unregistered_legal_basis"] as const;
 export type CoverageWarning = (typeof COVERAGE_WARNINGS)[number];
+
+export const EXAMPLES_MAX = 3;
 
 export interface CoverageEntry extends Omit<DutyCount, "tenant"> {
   /** In time of required; null where nothing is. */
@@ -38,27 +41,44 @@ export const coverageEntries = async (
 ): Promise<readonly CoverageEntry[]> => {
   const evidence = createEvidence(views, tenant, rules);
   const today = dateInNewYork(timeKey(now.toISOString()));
-  const entries: CoverageEntry[] = [];
+  const found: Found[] = [];
   for (const row of rows) {
     const audits = isOfBiasAudit(row) ? await evidence.audits(row.asset_id) : undefined;
     const count = audits ? await withAudits(views, row, audits) : row;
     const hasEvidence = count.in_time + count.late > 0 || (audits?.length ?? 0) > 0;
-    const examples = hasEvidence ? await evidence.of(row) : [];
     const isStale = audits !== undefined && audits.length > 0 && !isValid(audits, today);
-    const { tenant: _, ...shown } = count;
-    const [last] = examples;
-    entries.push({
-      ...shown,
-      ratio: count.required === 0 ? null : count.in_time / count.required,
-      state: stateOf(count, isStale),
-      clause: clauseOf(rules.deadlines, count.law, count.duty),
-      last_evidence_at: last === undefined ? null : `${last.at}Z`,
-      example_event_ids: examples.map(({ eventId }) => eventId),
-      // Kept, as a law may be new; and told, as it may be misspelt.
-      warnings: isRegistered(count.law) ? [] : ["unregistered_legal_basis"],
-    });
+    found.push({ count, isStale, newest: hasEvidence ? await evidence.of(row) : [] });
   }
-  return entries;
+  const ids = found.flatMap(({ newest }) => newest.map(({ eventId }) => eventId));
+  const expired = await findExpired(views, tenant, ids);
+  return found.map((each) => coverageEntry(each, expired, rules));
+};
+
+interface Found {
+  readonly count: DutyCount;
+  readonly isStale: boolean;
+  /** The newest first. */
+  readonly newest: readonly Evidence[];
+}
+
+const coverageEntry = (
+  { count, isStale, newest }: Found,
+  expired: ReadonlySet<string>,
+  { deadlines }: Rules,
+): CoverageEntry => {
+  const { tenant: _, ...shown } = count;
+  const [last] = newest;
+  const examples = newest.map(({ eventId }) => eventId).filter((id) => !expired.has(id));
+  return {
+    ...shown,
+    ratio: count.required === 0 ? null : count.in_time / count.required,
+    state: stateOf(count, isStale),
+    clause: clauseOf(deadlines, count.law, count.duty),
+    last_evidence_at: last === undefined ? null : `${last.at}Z`,
+    example_event_ids: examples.slice(0, EXAMPLES_MAX),
+    // Kept, as a law may be new; and told, as it may be misspelt.
+    warnings: isRegistered(count.law) ? [] : ["unregistered_legal_basis"],
+  };
 };
 
 /** Stale comes first: what was covered by evidence that is no longer valid needs new one, however much it covered. */

@@ -1,6 +1,6 @@
 /**
- * Events that are evidence of a duty: the newest ones by their own times, found in the registers by index. Of decisions and clocks only the newest of an
- * asset are looked through; what has expired is not found, though it counts.
+ * Events that are evidence of a duty: the newest ones by their own times, found in the registers by index. Of decisions, clocks and labels only the newest of an
+ * asset are looked through; what has expired with its case is not found, though it counts.
  */
 import { EVIDENCE_ROWS_MAX } from "../../limits.ts";
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
@@ -23,8 +23,6 @@ export interface Evidence {
   readonly at: string;
   readonly eventId: string;
 }
-
-export const EXAMPLES_MAX = 3;
 
 /** For one answer: what several rows of an asset ask for is read once. */
 export const createEvidence = (
@@ -60,7 +58,7 @@ export const createEvidence = (
 
   return {
     audits,
-    /** The newest first. */
+    /** The newest first, each once. Those that have expired too, where a register has them still. */
     of: async (count: DutyCount): Promise<readonly Evidence[]> => {
       const found = (await all(count)).toSorted((one, other) =>
         isLater(["", one.at, one.eventId], ["", other.at, other.eventId]) ? -1 : 1,
@@ -68,7 +66,7 @@ export const createEvidence = (
       // One notice may be shown before several decisions.
       return found
         .filter(({ eventId }, index) => eventId !== found[index - 1]?.eventId)
-        .slice(0, EXAMPLES_MAX);
+        .slice(0, EVIDENCE_ROWS_MAX);
     },
   };
 };
@@ -104,7 +102,7 @@ export const labelsQuery = (tenant: string, assetId: string) =>
     where: [{ kind: "equals", column: "asset_id", value: assetId }],
     orderBy: ["at", "event_id"],
     order: "desc",
-    rowsMax: EXAMPLES_MAX,
+    rowsMax: EVIDENCE_ROWS_MAX,
   });
 
 const ofRow = (row: Row): Evidence => ({ at: rowText(row, "at"), eventId: rowText(row, "event_id") });

@@ -1,13 +1,13 @@
-/** Which of some events the log holds already, however long ago they came. Expired ones too: their identity stays. */
+/** Which of some events the log holds already, however long ago they came, and which of them have expired: their identity stays. */
 import { setImmediate as otherWork } from "node:timers/promises";
 import { EVENT_IDS_PER_QUERY } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import { rowText } from "../../views/tables.ts";
+import { type Row, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { waitForPosition } from "../wait-for-position.ts";
 import { eventsProjection } from "./evolve.ts";
-import { EVENTS, sequenceOf } from "./tables.ts";
+import { EVENTS, isExpired, sequenceOf } from "./tables.ts";
 
 /**
  * The sequence of each event that stands in the log up to `upTo`, by its event_id; undefined where the view has not come so far within `timeoutMs`.
@@ -25,29 +25,40 @@ export const findEarlier = async (search: {
   const eventIds = [...new Set(search.eventIds)];
   const wait = { views, projection: eventsProjection.name, sequence: upTo };
   while (await waitForPosition({ ...wait, timeoutMs: deadline - performance.now() })) {
-    const found = await findAll(views, tenant, eventIds);
+    const rows = await identitiesOf(views, tenant, eventIds);
+    const found = new Map(rows.map((row) => [rowText(row, "event_id"), sequenceOf(row)]));
     // A view that was made again takes the place of this one from up to 1000 records behind: what it lacks then says nothing.
     if (found.size === eventIds.length || (await views.position(wait.projection)) >= upTo) return found;
   }
   return undefined;
 };
 
-const findAll = async (
+/** Those of the events that the views no longer show. */
+export const findExpired = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  eventIds: Iterable<string>,
+): Promise<ReadonlySet<string>> => {
+  const rows = await identitiesOf(views, tenant, [...new Set(eventIds)]);
+  return new Set(rows.filter(isExpired).map((row) => rowText(row, "event_id")));
+};
+
+const identitiesOf = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
   eventIds: readonly string[],
-): Promise<ReadonlyMap<string, Sequence>> => {
-  const found = new Map<string, Sequence>();
+): Promise<readonly Row[]> => {
+  const found: Row[] = [];
   for (let start = 0; start < eventIds.length; start += EVENT_IDS_PER_QUERY) {
     // SQLite answers in this process.
     if (start > 0) await otherWork();
     const query = earlierQuery(tenant, eventIds.slice(start, start + EVENT_IDS_PER_QUERY));
-    for (const row of await views.select(query)) found.set(rowText(row, "event_id"), sequenceOf(row));
+    found.push(...(await views.select(query)));
   }
   return found;
 };
 
-/** Apart from findEarlier so that a test can ask the database for its plan. At least one id and at most EVENT_IDS_PER_QUERY. */
+/** Apart so that a test can ask the database for its plan. At least one id and at most EVENT_IDS_PER_QUERY. */
 export const earlierQuery = (tenant: string, eventIds: readonly string[]): TenantQuery => {
   // Filled up, so that databases prepare one statement and not one for each number of ids.
   const values = Array.from(
