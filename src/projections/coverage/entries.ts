@@ -49,9 +49,21 @@ export const coverageEntries = async (
     const isStale = audits !== undefined && audits.length > 0 && !isValid(audits, today);
     found.push({ count, isStale, newest: hasEvidence ? await evidence.of(row) : [] });
   }
-  const ids = found.flatMap(({ newest }) => newest.map(({ eventId }) => eventId));
-  const expired = await findExpired(views, tenant, ids);
+  const expired = await findExpiredAmong(views, tenant, found);
   return found.map((each) => coverageEntry(each, expired, rules));
+};
+
+/** Mostly none of the newest has expired, and those behind them need not be asked for. */
+const findExpiredAmong = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  found: readonly Found[],
+): Promise<ReadonlySet<string>> => {
+  const idsOf = ({ newest }: Found): readonly string[] => newest.map(({ eventId }) => eventId);
+  const shownOf = (each: Found): readonly string[] => idsOf(each).slice(0, EXAMPLES_MAX);
+  const expired = await findExpired(views, tenant, found.flatMap(shownOf));
+  const lacking = found.filter((each) => shownOf(each).some((id) => expired.has(id)));
+  return lacking.length === 0 ? expired : findExpired(views, tenant, lacking.flatMap(idsOf));
 };
 
 interface Found {
