@@ -47,12 +47,8 @@ export const createEventMaker = (parts: {
     make: (event, shared) => {
       if (!isJsonObject(event)) return invalid(undefined, "", "Is no event: hand over an object.");
       const nowMs = now();
-      const {
-        event_id: eventId = uuid7(nowMs),
-        timestamp = timeText(nowMs),
-        metadata,
-        hash: identifiers,
-      } = event;
+      const { event_id: eventId = uuid7(nowMs), timestamp = timeText(nowMs), metadata } = event;
+      const identifiers = identifiersOf(event, shared);
       if (typeof eventId !== "string") return invalid(undefined, "/event_id", "Is no text.");
       // Spread whole and then written over: leaving members out of a copy costs more than all the rest (measured on Node 20).
       const whole: Record<string, unknown> = { event_id: eventId, timestamp, ...shared, ...event };
@@ -98,6 +94,16 @@ const invalid = (eventId: string | undefined, path: string, message: string): Ma
   path,
   message,
 });
+
+/** What was given once counts where the event says nothing of it. */
+const identifiersOf = (event: JsonObject, shared: JsonObject): unknown => {
+  const given = membersOf(shared.hash);
+  const own = membersOf(event.hash);
+  if (!given || (event.hash !== undefined && !own)) return event.hash ?? shared.hash;
+  const both: Record<string, unknown> = { ...own };
+  for (const name in given) if (event[`${name}_hash`] === undefined) both[name] ??= given[name];
+  return both;
+};
 
 const HASHED: ReadonlySet<string> = new Set(["subject", "context", "outcome"]);
 

@@ -103,9 +103,8 @@ export type CaptureEvent<Extra extends string = never> = {
 }[EventType | Extra];
 
 /** Members that may be given once for many events. */
-export type SharedMembers = Partial<Omit<Members, "subject_hash" | "context_hash" | "outcome_hash">> & {
-  readonly metadata?: AnyMetadata;
-};
+export type SharedMembers = Partial<Omit<Members, "subject_hash" | "context_hash" | "outcome_hash">> &
+  Pick<Filling, "hash"> & { readonly metadata?: AnyMetadata };
 
 /** An event in which what was given once may be left out. */
 export type EventWithout<Event, Given extends PropertyKey> = Event extends unknown

@@ -42,10 +42,12 @@ const checkObject = (value: object, depth: number): NotJson | undefined => {
   if (depth > EVENT_DEPTH_MAX)
     return refuse(`Nested more than ${EVENT_DEPTH_MAX} levels deep, or in a circle.`);
   if (Array.isArray(value)) return checkArray(value, depth);
-  if ("toJSON" in value && typeof value.toJSON === "function") {
+  if (hasToJson(value)) {
     const written: unknown = value.toJSON();
     if (written === null || written === undefined)
       return refuse("Its toJSON() gives nothing: is it a valid date?");
+    // JSON.stringify asks once, and takes what it is given as it is.
+    if (hasToJson(written)) return refuse("Its toJSON() gives something that has a toJSON() itself.");
     return check(written, depth + 1);
   }
   if (!isPlain(value))
@@ -56,6 +58,9 @@ const checkObject = (value: object, depth: number): NotJson | undefined => {
   }
   return undefined;
 };
+
+const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
+  typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function";
 
 /** No instance of a class, of which JSON would leave out what is not its own. */
 export const isPlain = (value: object): boolean => {

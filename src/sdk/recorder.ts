@@ -17,7 +17,7 @@ export type Captured =
 /** `Given` are the members that `with()` has given already. */
 export interface Recorder<Extra extends string = never, Given extends PropertyKey = never> {
   capture(event: EventWithout<CaptureEvent<Extra>, Given>): Captured;
-  /** A recorder whose events have these members, where they have none of their own. `tags` and `metadata` are joined key by key. */
+  /** A recorder whose events have these members, where they have none of their own. `tags`, `metadata` and `hash` are joined key by key. */
   with<Members extends SharedMembers>(members: Members): Recorder<Extra, Given | keyof Members>;
 }
 
@@ -91,7 +91,7 @@ export const createRecorder = (parts: RecorderParts, shared: JsonObject = {}): L
 
 const joined = (shared: JsonObject, members: JsonObject): JsonObject => {
   const both: Record<string, unknown> = { ...shared, ...members };
-  for (const name of ["tags", "metadata"])
+  for (const name of ["tags", "metadata", "hash"])
     if (shared[name] && members[name]) both[name] = joinedMembers(shared[name], members[name]);
   return both;
 };

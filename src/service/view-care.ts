@@ -136,10 +136,12 @@ export const openViewStore = async (
 };
 
 export const statusOf = async ({ log, views, projections }: Tools): ReturnType<ViewCare["status"]> => {
+  const positions = await Promise.all(projections.map(({ name }) => views.position(name)));
+  // After them: what comes in between would make a view stand beyond the end, as one does whose log was lost.
   const end = await log.lastSequence();
   const found: ViewStatus[] = [];
-  for (const { name } of projections) {
-    const position = await views.position(name);
+  for (const [index, { name }] of projections.entries()) {
+    const position = positions[index] ?? 0;
     let letters = 0;
     for await (const _ of lettersOf(views, name)) letters++;
     found.push({ name, position, behind: Math.max(0, end - position), dead_letters: letters });

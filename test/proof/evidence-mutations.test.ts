@@ -7,7 +7,12 @@ import fc from "fast-check";
 import { decodeBase64, encodeBase64 } from "../../src/proof/base64.ts";
 import type { Manifest } from "../../src/proof/evidence/manifest.ts";
 import { sealedHead } from "../../src/proof/sealed-head.ts";
-import { createSigningKey, formatVerifierKey, signNote } from "../../src/proof/signed-note.ts";
+import {
+  createSigningKey,
+  createVerifier,
+  formatVerifierKey,
+  signNote,
+} from "../../src/proof/signed-note.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import {
   DIRECTORY,
@@ -266,6 +271,17 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
   "the system's key is the tenant's": {
     change: (files) => withText(files, "system-key", textOf(files, "key")),
+    says: { code: "key_malformed", file: "system-key" },
+  },
+  "the system's keys have a stranger's beside them": {
+    change: (files) => {
+      const keys = textOf(files, "system-key");
+      const stranger = createVerifier({
+        name: keys.slice(0, keys.indexOf("+")),
+        publicKey: new Uint8Array(32).fill(7),
+      });
+      return withText(files, "system-key", `${keys}${formatVerifierKey(stranger)}\n`);
+    },
     says: { code: "key_malformed", file: "system-key" },
   },
 };

@@ -97,8 +97,6 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
   const systemVerifiers = keys.verifiers.map(({ publicKey }) =>
     createVerifier({ name: systemOrigin(manifest), publicKey }),
   );
-  readKeys(await text(SYSTEM_KEY_FILE), systemOrigin(manifest)) ??
-    fail("key_malformed", "it holds no keys of the system's log", SYSTEM_KEY_FILE);
   const anchored = verifyAnchor({
     manifest,
     manifestSha256: createHash("sha256").update(manifestText).digest("hex"),
@@ -106,6 +104,7 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
     verifiers: systemVerifiers,
   });
   if (anchored.kind === "broken") throw new BrokenBundleError(anchored.finding);
+  checkSystemKeys(await text(SYSTEM_KEY_FILE), manifest, keys);
   return {
     kind: "valid",
     facts: {
@@ -177,14 +176,32 @@ const readKeys = (text: string, origin: string): readonly Verifier[] | undefined
     : undefined;
 };
 
+/** Other tools are given this file to check the anchor with: a stranger's key in it would have them believe another one. */
+const checkSystemKeys = (
+  text: string,
+  manifest: Manifest,
+  { verifiers, bundled }: ReturnType<typeof trustedKeys>,
+): void => {
+  const ofSystem =
+    readKeys(text, systemOrigin(manifest)) ??
+    fail("key_malformed", "it holds no keys of the system's log", SYSTEM_KEY_FILE);
+  const known = new Set([...verifiers, ...bundled].map(({ publicKey }) => encodeBase64(publicKey)));
+  if (!ofSystem.every(({ publicKey }) => known.has(encodeBase64(publicKey))))
+    fail("key_malformed", "it holds a key that is none of those the log was signed with", SYSTEM_KEY_FILE);
+};
+
 const trustedKeys = (
   given: string | undefined,
   bundled: string,
   origin: string,
-): { readonly verifiers: readonly Verifier[]; readonly isPinned: boolean } => {
+): {
+  readonly verifiers: readonly Verifier[];
+  readonly bundled: readonly Verifier[];
+  readonly isPinned: boolean;
+} => {
   const own =
     readKeys(bundled, origin) ?? fail("key_malformed", `it holds no keys of the log ${origin}`, "key");
-  if (given === undefined) return { verifiers: own, isPinned: false };
+  if (given === undefined) return { verifiers: own, bundled: own, isPinned: false };
   const pinned = given
     .split(/\r?\n/)
     .filter((line) => line.trim() !== "")
@@ -201,7 +218,7 @@ const trustedKeys = (
       `none of the trusted keys is one of the log ${origin}, which the bundle names`,
       "checkpoint",
     );
-  return { verifiers: ofLog, isPinned: true };
+  return { verifiers: ofLog, bundled: own, isPinned: true };
 };
 
 const unusable = (detail: string): never => {

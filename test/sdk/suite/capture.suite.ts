@@ -121,6 +121,35 @@ test("identifiers are hashed and never sent", () => {
   assert.equal(sha256("user 42"), sha("user 42"));
 });
 
+test("identifiers that are given once are hashed too, where the event has none of its own", () => {
+  const client = createTestClient({ source: false });
+  const shared = client
+    .with({ hash: { subject: "user 42", context: "room 7" } })
+    .with({ hash: { outcome: "no" } });
+  const subject_hash = `sha256:${"0".repeat(64)}`;
+  shared.capture(event({ hash: { context: "room 8" } }));
+  shared.capture(event({ subject_hash }));
+  const [own, given] = client.events;
+  const hashOf = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  assert.deepEqual(
+    [own?.subject_hash, own?.context_hash, own?.outcome_hash, given?.subject_hash, given?.context_hash],
+    [...["user 42", "room 8", "no"].map(hashOf), subject_hash, hashOf("room 7")],
+  );
+  for (const identifier of ["user 42", "room 7", "room 8"])
+    assert.ok(!JSON.stringify(client.events).includes(identifier));
+});
+
+test("what a toJSON() gives is sent as it is, or not at all", () => {
+  const client = createTestClient({ source: false });
+  const dropped = client.capture(loose({ ...event(), metadata: { when: { toJSON: () => new Date(0) } } }));
+  assert.equal(dropped.kind, "dropped");
+  client.capture(loose({ ...event(), metadata: { when: new Date(0) } }));
+  assert.deepEqual(
+    client.events.map(({ metadata }) => metadata),
+    [{ when: "1970-01-01T00:00:00.000Z" }],
+  );
+});
+
 test("with a key identifiers are hashed by HMAC-SHA-256", () => {
   const hashKey = "a key of sixteen bytes or more";
   const client = createTestClient({ source: false, hashKey });
