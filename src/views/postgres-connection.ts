@@ -20,14 +20,22 @@ export interface Answer {
   readonly command: string;
 }
 
-export type RunSql = (sql: string, params?: readonly (string | number | null)[]) => Promise<Answer>;
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly (string | number | null)[];
+}
+
+export type RunSql = (sql: string, params?: Statement["params"]) => Promise<Answer>;
 
 export interface Connection {
   /** Queries that have no answer yet. */
   readonly waiting: number;
   readonly run: RunSql;
-  /** They run one after another. Undone where the work throws. */
-  transaction<Result>(work: (run: RunSql) => Promise<Done<Result>>): Promise<Result>;
+  /** They run one after another. Undone where the work throws. `behindLocks`: what it will run while others wait for its locks. */
+  transaction<Result>(
+    work: (run: RunSql) => Promise<Done<Result>>,
+    behindLocks?: readonly Statement[],
+  ): Promise<Result>;
   /** After what was asked for so far. */
   close(): Promise<void>;
 }
@@ -46,7 +54,12 @@ export const createConnection = (url: string): Connection => {
       return session?.waiting ?? 0;
     },
     run: async (sql, params) => current().run(sql, params),
-    transaction: (work) => inTurn(() => inTransaction(current(), work)),
+    transaction: (work, behindLocks = []) =>
+      inTurn(async () => {
+        const session = current();
+        await session.prepare(behindLocks);
+        return inTransaction(session, work);
+      }),
     close: () =>
       inTurn(async () => {
         isClosed = true;
@@ -76,6 +89,10 @@ export const constraintMessage = (error: unknown): string | undefined =>
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof DatabaseError && error.sqlState === "55P03";
 
+/** Whether the statement has no meaning here: `syntax error or access rule violation`, as where a table is missing. */
+const isMeaningless = (error: unknown): boolean =>
+  error instanceof DatabaseError && error.sqlState?.startsWith("42") === true;
+
 /** Integrity constraint violations, and what is too large for an index. */
 const BREAKS_TABLE = /^(23|54000$)/;
 
@@ -103,6 +120,11 @@ interface Session {
   readonly isLost: boolean;
   readonly waiting: number;
   readonly run: RunSql;
+  /**
+   * The package asks the server what a statement means before it sends the values, if the session has not prepared it. Between the two the
+   * server does not count as idle, so a writer that was cut off just then would keep its locks for all of `statement_timeout`.
+   */
+  prepare(statements: readonly Statement[]): Promise<void>;
   lose(): void;
   end(): Promise<void>;
 }
@@ -111,6 +133,7 @@ const openSession = (url: string): Session => {
   const client = connect(url, () => lose());
   const waiting = new Set<(error: DatabaseError) => void>();
   const mayPrepare = createPreparing();
+  const prepared = new Set<string>();
   let isLost = false;
   const lose = (reason = new DatabaseError(LOST)): void => {
     if (isLost) return;
@@ -126,7 +149,7 @@ const openSession = (url: string): Session => {
     .unsafe("SELECT 1")
     .catch((error: unknown) => lose(withoutValues(error)))
     .finally(() => clearTimeout(opening));
-  const run: RunSql = (sql, params = []) =>
+  const answered = <Result>(ask: () => PromiseLike<Result>): Promise<Result> =>
     new Promise((resolve, reject) => {
       // No event of the connection comes between this check and the handing over.
       if (isLost) throw new DatabaseError(LOST);
@@ -136,10 +159,10 @@ const openSession = (url: string): Session => {
         waiting.delete(reject);
       };
       waiting.add(reject);
-      client.unsafe(sql, [...params], { prepare: mayPrepare(sql) }).then(
-        (rows) => {
+      ask().then(
+        (answer) => {
           settled();
-          resolve({ rows, command: rows.command });
+          resolve(answer);
         },
         (error: unknown) => {
           settled();
@@ -147,6 +170,30 @@ const openSession = (url: string): Session => {
         },
       );
     });
+  const run: RunSql = async (sql, params = []) => {
+    const isPrepared = params.length > 0 && mayPrepare(sql);
+    try {
+      const rows = await answered(() => client.unsafe(sql, [...params], { prepare: isPrepared }));
+      if (isPrepared) prepared.add(sql);
+      return { rows, command: rows.command };
+    } catch (error) {
+      // The package forgets one whose tables have changed.
+      if (constraintMessage(error) === undefined) prepared.delete(sql);
+      throw error;
+    }
+  };
+  const prepare = async (statements: readonly Statement[]): Promise<void> => {
+    for (const { sql, params } of statements) {
+      if (params.length === 0 || prepared.has(sql) || !mayPrepare(sql)) continue;
+      try {
+        await answered(() => client.unsafe(sql, [...params]).describe());
+        prepared.add(sql);
+      } catch (error) {
+        // Its table may have gone with another version: the transaction says so, if it comes that far.
+        if (!isMeaningless(error)) throw error;
+      }
+    }
+  };
   return {
     get isLost() {
       return isLost;
@@ -155,6 +202,7 @@ const openSession = (url: string): Session => {
       return waiting.size;
     },
     run,
+    prepare,
     lose,
     end: () => client.end({ timeout: CLOSE_SECONDS_MAX }),
   };
@@ -174,6 +222,10 @@ const SETTINGS = {
   statement_timeout: VIEW_QUERY_MS_MAX,
   // A writer that has stopped must not hold its view against the others.
   idle_in_transaction_session_timeout: VIEW_WRITER_SILENT_MS_MAX,
+  // Seconds. The server would keep the connections of a machine that is gone for two hours.
+  tcp_keepalives_idle: 2,
+  tcp_keepalives_interval: 1,
+  tcp_keepalives_count: 2,
 };
 
 const connect = (url: string, onclose: () => void) => {
@@ -197,7 +249,10 @@ const connect = (url: string, onclose: () => void) => {
   }
 };
 
-/** Whether a statement is prepared: the first ones of a session, because the package never forgets one. */
+/**
+ * Whether a statement with values is prepared: the first ones of a session, because the package never forgets one. A writer has them all: at most
+ * five of each of 35 tables, and some of the store itself. One that came later would be asked about behind the locks.
+ */
 const createPreparing = () => {
   const prepared = new Set<string>();
   return (sql: string): boolean => {

@@ -1,14 +1,10 @@
 /** The writes of a commit to text indexes as few statements, beside those to tables (postgres-writes.ts). */
 import { wordsOfAll } from "../event/words.ts";
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
+import type { Statement } from "./postgres-connection.ts";
 import { sqlName } from "./tables.ts";
 import { labelsText, labelTableName, stretchTerm, type TextIndex, termsText } from "./text-index.ts";
 import type { TextWrite } from "./view-store.ts";
-
-export interface Statement {
-  readonly sql: string;
-  readonly params: readonly string[];
-}
 
 /** What becomes of some sequences of one index. */
 export interface TextRun {

@@ -4,7 +4,8 @@
  */
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import { inSlices } from "./in-slices.ts";
-import { addTextWrite, type Statement, type TextRun, textStatements } from "./postgres-text-writes.ts";
+import type { Statement } from "./postgres-connection.ts";
+import { addTextWrite, type TextRun, textStatements } from "./postgres-text-writes.ts";
 import { checkKey, checkRow } from "./stored-values.ts";
 import {
   columnList,

@@ -13,6 +13,7 @@ import {
   DatabaseError,
   isLockTimeout,
   type RunSql,
+  type Statement,
 } from "./postgres-connection.ts";
 import { postgresTermsOf, visitPostgresTerms } from "./postgres-terms.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
@@ -45,6 +46,7 @@ import {
   postgresTextIndexDdl,
   postgresTextIndexRename,
 } from "./text-index.ts";
+import type { Done } from "./turns.ts";
 import {
   type CommitResult,
   type Expectation,
@@ -81,37 +83,12 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
 
   const commit = async (moving: ViewCommit): Promise<CommitResult> => {
     await whenReady();
-    const letters = moving.deadLetters.map(deadLetterWrite);
-    const statements = await writeStatements([...moving.writes, ...letters]);
-    try {
-      return await writer.transaction<CommitResult>(async (run) => {
-        const result = await moveViews(run, moving);
-        if (result.kind !== "committed") return { result, keep: false };
-        if (!(await standAsExpected(run, moving.expected ?? [])))
-          return { result: { kind: "outdated" }, keep: false };
-        for (const { sql, params } of statements) await run(sql, params);
-        return { result, keep: true };
-      });
-    } catch (error) {
-      const detail = constraintMessage(error);
-      if (detail === undefined) throw error;
-      return { kind: "unwritable", detail };
-    }
+    return commitOn(writer, moving);
   };
 
-  const revise = async ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> => {
+  const revise = async (revision: ViewRevision): Promise<RevisionResult> => {
     await whenReady();
-    const statements = await writeStatements(writes);
-    return writer.transaction<RevisionResult>(async (run) => {
-      // Held until the end, so that neither a commit nor another revision comes between.
-      const names = views.map(({ name }) => name);
-      const standing = new Map((await lockViews(run, names)).map((row) => [row.name, row.version]));
-      const isCurrent = views.every(({ name, version }) => standing.get(name) === version);
-      if (!isCurrent || !(await standAsExpected(run, expected)))
-        return { result: { kind: "outdated" }, keep: false };
-      for (const { sql, params } of statements) await run(sql, params);
-      return { result: { kind: "revised" }, keep: true };
-    });
+    return reviseOn(writer, revision);
   };
 
   const close = async (): Promise<void> => {
@@ -154,6 +131,47 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     close,
     [Symbol.asyncDispose]: close,
   };
+};
+
+const commitOn = async (writer: Connection, moving: ViewCommit): Promise<CommitResult> => {
+  const move = moveStatement(moving);
+  const expected = expectedRows(moving.expected ?? []);
+  const letters = moving.deadLetters.map(deadLetterWrite);
+  const writes = await writeStatements([...moving.writes, ...letters]);
+  const work = async (run: RunSql): Promise<Done<CommitResult>> => {
+    const result = await mayMove(run, moving);
+    if (result.kind !== "committed") return { result, keep: false };
+    await run(move.sql, move.params);
+    if (!(await standAsExpected(run, expected))) return { result: { kind: "outdated" }, keep: false };
+    for (const { sql, params } of writes) await run(sql, params);
+    return { result, keep: true };
+  };
+  try {
+    return await writer.transaction(work, [move, ...expected.map(({ load }) => load), ...writes]);
+  } catch (error) {
+    const detail = constraintMessage(error);
+    if (detail === undefined) throw error;
+    return { kind: "unwritable", detail };
+  }
+};
+
+const reviseOn = async (
+  writer: Connection,
+  { views, expected, writes }: ViewRevision,
+): Promise<RevisionResult> => {
+  const rows = expectedRows(expected);
+  const statements = await writeStatements(writes);
+  const work = async (run: RunSql): Promise<Done<RevisionResult>> => {
+    // Held until the end, so that neither a commit nor another revision comes between.
+    const names = views.map(({ name }) => name);
+    const standing = new Map((await lockViews(run, names)).map((row) => [row.name, row.version]));
+    const isCurrent = views.every(({ name, version }) => standing.get(name) === version);
+    if (!isCurrent || !(await standAsExpected(run, rows)))
+      return { result: { kind: "outdated" }, keep: false };
+    for (const { sql, params } of statements) await run(sql, params);
+    return { result: { kind: "revised" }, keep: true };
+  };
+  return writer.transaction(work, [...rows.map(({ load }) => load), ...statements]);
 };
 
 const inUse = (error: unknown): "in_use" => {
@@ -325,11 +343,8 @@ const lockViews = async (run: RunSql, names: readonly string[]): Promise<readonl
   return rows.map(fromStored);
 };
 
-/** Moves only from where the writer believes the views to be, and only views of its own versions. */
-const moveViews = async (
-  run: RunSql,
-  { views, from, to, beside = [] }: ViewCommit,
-): Promise<CommitResult> => {
+/** Views move only from where the writer believes them to be, and only views of its own versions. */
+const mayMove = async (run: RunSql, { views, from, beside = [] }: ViewCommit): Promise<CommitResult> => {
   const names = views.map(({ name }) => name);
   const locked = await lockViews(run, [...names, ...beside]);
   const standing = new Map(locked.map((row) => [rowText(row, "name"), row]));
@@ -339,22 +354,38 @@ const moveViews = async (
     if (!row || rowInteger(row, "version") !== version || position !== from)
       return { kind: "superseded", view: name, position };
   }
-  await run("UPDATE views SET position = $1 WHERE name = ANY ($2::text[])", [to, textArray(names)]);
   return { kind: "committed" };
 };
+
+const moveStatement = ({ views, to }: ViewCommit): Statement => ({
+  sql: "UPDATE views SET position = $1 WHERE name = ANY ($2::text[])",
+  params: [to, textArray(views.map(({ name }) => name))],
+});
 
 const runWrites = async (run: RunSql, writes: readonly Write[]): Promise<void> => {
   for (const { sql, params } of await writeStatements(writes)) await run(sql, params);
 };
 
-const standAsExpected = async (run: RunSql, expected: readonly Expectation[]): Promise<boolean> => {
-  for (const table of new Set(expected.map((each) => each.table))) {
-    const asked = expected.filter((each) => each.table === table);
-    const rows = await loadRows(
-      run,
+/** What is expected of one table. */
+interface ExpectedRows {
+  readonly table: Table;
+  readonly asked: readonly Expectation[];
+  readonly load: Statement;
+}
+
+const expectedRows = (expected: readonly Expectation[]): readonly ExpectedRows[] =>
+  [...Map.groupBy(expected, ({ table }) => table)].map(([table, asked]) => ({
+    table,
+    asked,
+    load: loadStatement(
       table,
       asked.map(({ key }) => key),
-    );
+    ),
+  }));
+
+const standAsExpected = async (run: RunSql, expected: readonly ExpectedRows[]): Promise<boolean> => {
+  for (const { table, asked, load } of expected) {
+    const rows = (await run(load.sql, load.params)).rows.map(fromStored);
     const standing = new Map(rows.map((row) => [keyText(table, row), row]));
     if (!asked.every(({ key, row }) => isSameRow(standing.get(keyText(table, key)), row))) return false;
   }

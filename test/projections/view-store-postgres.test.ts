@@ -5,10 +5,11 @@ import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createPostgresViews } from "../../src/views/postgres.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
 import { type Row, type Table, TEXT } from "../../src/views/tables.ts";
-import type { ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
+import type { DeadLetter, ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
 import { textIndexSuite } from "../suites/text-index.ts";
 import { viewStoreSuite } from "../suites/view-store.ts";
 import { noPostgresReason, startPostgres, testPostgres } from "../support/postgres.ts";
+import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 import { createPostgresDatabase } from "./postgres-database.ts";
 
@@ -30,6 +31,16 @@ const commitOf = (from: number, to: number, writes: readonly Write[]): ViewCommi
   writes,
   deadLetters: [],
 });
+
+const LETTER: DeadLetter = {
+  projection: "notes",
+  sequence: 1,
+  tenant: "acme",
+  eventId: "evt_1",
+  code: "some_code",
+  detail: "some reason",
+  recordedAt: "2026-11-20T10:00:00.000Z",
+};
 
 const rejection = async (call: Promise<unknown>): Promise<string> => {
   const error = await call.then(
@@ -54,18 +65,68 @@ const setUp = async () => {
   };
 };
 
+/** A store behind a proxy, what its writer says to the server, and a network that breaks. */
+const throughProxy = async (url: string) => {
+  const said: string[] = [];
+  const sinceBegin = () => said.slice(said.findLastIndex((message) => message.startsWith("QBEGIN")) + 1);
+  const cut = Promise.withResolvers<void>();
+  let mayCut = false;
+  const proxy = await startProxy(Number(new URL(url).port), (bytes) => {
+    said.push(...messagesIn(bytes));
+    const isOpen = !sinceBegin().some((message) => message.startsWith("QCOMMIT"));
+    if (!mayCut || !isOpen || !sinceBegin().some((message) => WRITES_NOTE.test(message))) return;
+    proxy.mute();
+    cut.resolve();
+  });
+  const far = new URL(url);
+  far.port = String(proxy.port);
+  const store = createPostgresViews({ url: far.href });
+  return {
+    store,
+    said,
+    sinceBegin,
+    /** Nothing comes back any more as soon as a transaction writes a note. */
+    cutAtWrite: () => {
+      mayCut = true;
+      return cut.promise;
+    },
+    [Symbol.asyncDispose]: async () => {
+      proxy[Symbol.dispose]();
+      await store.close();
+    },
+  };
+};
+
+const WRITES_NOTE = new RegExp(`INSERT INTO|${SECRET}`);
+
+/** Messages of a client, each with its kind in front: P for one that asks what a statement means. Without the first one, which has no kind. */
+const messagesIn = (bytes: Buffer): readonly string[] => {
+  const messages: string[] = [];
+  let start = bytes[0] === 0 ? bytes.readUInt32BE(0) : 0;
+  while (start + 5 <= bytes.length) {
+    const end = start + 1 + bytes.readUInt32BE(start + 1);
+    messages.push(bytes.toString("latin1", start, start + 1) + bytes.toString("latin1", start + 5, end));
+    start = end;
+  }
+  return messages;
+};
+
+const asksMeaning = (message: string): boolean => message.startsWith("P");
+
 const ownTests = (): void => {
   /**
-   * 1. Another session holds the table, so that a commit stands still between its first statement and its last.
-   * 2. The server ends the connection of that commit: the commit rejects, and nothing of it is there.
-   * 3. The same commit again is made.
+   * 1. The statements of a commit are known to its session: the first one goes through.
+   * 2. Another session holds the table, so that a commit stands still between its first statement and its last.
+   * 3. The server ends the connection of that commit: the commit rejects, and nothing of it is there.
+   * 4. The same commit again is made.
    */
   test("a commit whose connection breaks leaves nothing and can be made again", async () => {
     await using at = await setUp();
     const { store } = at;
+    await store.commit(commitOf(0, 1, [insert(note("before"))]));
     const other = postgres(at.url, { max: 1, onnotice: () => undefined });
     await other.unsafe("BEGIN; LOCK TABLE notes IN ACCESS EXCLUSIVE MODE");
-    const commit = commitOf(0, 1, [insert(note("a"))]);
+    const commit = commitOf(1, 2, [insert(note("a"))]);
     const broken = rejection(store.commit(commit));
     await until("the commit waits for the table", async () => {
       const waiting = await other.unsafe(
@@ -76,7 +137,7 @@ const ownTests = (): void => {
     expect(await broken).not.toContain(SECRET);
     await other.unsafe("ROLLBACK");
     await other.end();
-    expect(await store.position("notes")).toBe(0);
+    expect(await store.position("notes")).toBe(1);
     expect(await store.load(NOTES, [{ tenant: "acme", key: "a" }])).toEqual([]);
     expect(await store.commit(commit)).toEqual({ kind: "committed" });
     expect(await store.load(NOTES, [{ tenant: "acme", key: "a" }])).toEqual([note("a")]);
@@ -175,6 +236,59 @@ const ownTests = (): void => {
     ends.resolve();
     await rejection(held);
     await gone.close();
+  });
+
+  const writes = {
+    commit: (store: ViewStore) => store.commit(commitOf(0, 1, [insert(note("a"))])),
+    revision: (store: ViewStore) =>
+      store.revise({ views: [VIEW], expected: [], writes: [insert(note("a"))] }),
+  };
+  for (const [what, write] of Object.entries(writes)) {
+    test(`a writer that is cut off while its first ${what} writes a row holds nobody up for 5 s`, async () => {
+      await using at = await setUp();
+      await using far = await throughProxy(at.url);
+      const isCut = far.cutAtWrite();
+      const held = rejection(write(far.store));
+      await isCut;
+      expect(await at.store.commit(commitOf(0, 1, [insert(note("b"))]))).toEqual({ kind: "committed" });
+      expect(VIEW_WRITER_SILENT_MS_MAX).toBeLessThan(5000);
+      await held;
+    });
+  }
+
+  test("a writer with locks asks for no statement's meaning, and for none twice", async () => {
+    await using at = await setUp();
+    await using far = await throughProxy(at.url);
+    const expectNone = (key: string) => [{ table: NOTES, key: { tenant: "acme", key }, row: undefined }];
+    const commit = (from: number, key: string) =>
+      far.store.commit({
+        ...commitOf(from, from + 1, [insert(note(key))]),
+        expected: expectNone(key),
+        deadLetters: [LETTER],
+      });
+    expect(await commit(0, "a")).toEqual({ kind: "committed" });
+    const lock = [expect.stringContaining("FOR UPDATE")];
+    expect(far.sinceBegin().filter(asksMeaning)).toEqual(lock);
+    const seen = far.said.length;
+    expect(await commit(1, "b")).toEqual({ kind: "committed" });
+    expect(far.said.slice(seen).filter(asksMeaning)).toEqual([]);
+    // Each is said once, after BEGIN and before COMMIT: the lock, the position, what is expected, the row, the letter.
+    expect(far.said.slice(seen).filter((message) => message.startsWith("S"))).toHaveLength(5);
+
+    await using other = await throughProxy(at.url);
+    const revision = { views: [VIEW], expected: expectNone("c"), writes: [insert(note("c"))] };
+    expect(await other.store.revise(revision)).toEqual({ kind: "revised" });
+    expect(other.sinceBegin().filter(asksMeaning)).toEqual(lock);
+  });
+
+  test("a writer whose table has gone with another version is told so", async () => {
+    await using at = await setUp();
+    await using late = createPostgresViews({ url: at.url });
+    await at.store.open({ ...VIEW, version: 2, tables: [{ ...NOTES, name: "other_notes" }] });
+    const superseded = { kind: "superseded", view: "notes", position: 0 };
+    expect(await late.commit(commitOf(0, 1, [insert(note("a"))]))).toMatchObject(superseded);
+    const revision = { views: [VIEW], expected: [], writes: [insert(note("a"))] };
+    expect(await late.revise(revision)).toEqual({ kind: "outdated" });
   });
 
   test("after closing, calls reject", async () => {

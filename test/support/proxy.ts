@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** Before a broker: passes bytes on; what the broker says can be swallowed. */
-export const startProxy = async (port: number) => {
+/** Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed. */
+export const startProxy = async (port: number, onSent: (bytes: Buffer) => void = () => undefined) => {
   let isMute = false;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -10,7 +10,11 @@ export const startProxy = async (port: number) => {
       sockets.add(socket);
       socket.on("error", () => socket.destroy());
     }
-    client.on("data", (bytes) => broker.write(bytes)).on("close", () => broker.destroy());
+    client.on("close", () => broker.destroy());
+    client.on("data", (bytes: Buffer) => {
+      onSent(bytes);
+      broker.write(bytes);
+    });
     broker.on("data", (bytes) => isMute || client.write(bytes)).on("close", () => client.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
