@@ -1,5 +1,5 @@
 /** Clients for a program that records what its AI does: for the service, for its sandbox, and for tests. */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { activeSpan } from "./active-span.ts";
 import { BackgroundClient, type Client } from "./background-client.ts";
 import { createBatchDelivery } from "./batch-delivery.ts";
@@ -96,7 +96,8 @@ const openOutbox = (
 ): { readonly outbox: Outbox; readonly deadLetters: DeadLetters } => {
   const choice = readOutbox(options);
   if ("memory" in choice) return { outbox: createMemoryOutbox(choice.memory), deadLetters: noDeadLetters };
-  const { folder } = choice;
+  // The program may change its working directory later.
+  const folder = { ...choice.folder, directory: resolve(choice.folder.directory) };
   const deadLetters = createDeadLetterFile(join(folder.directory, DEAD_LETTERS));
   const outbox = createFileOutbox({
     ...folder,

@@ -1,6 +1,14 @@
 /** What is cut off, thrown, refused or away, and what the SDK makes of it. */
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeadLetterFile } from "../../src/sdk/dead-letters.ts";
@@ -112,6 +120,34 @@ describe("events that the disk did not take, and nobody else, when the client is
     expect(client.stats).toMatchObject({ dropped, pending: { events: inFolder } });
     expect(lost).toEqual(isMended ? [] : ["evt_2", "evt_3"]);
   });
+});
+
+test("a folder that is named relative stays where it was when the client was made", async () => {
+  using folder = temporaryFolder();
+  const [home, elsewhere] = [process.cwd(), join(folder.path, "elsewhere")];
+  mkdirSync(elsewhere);
+  try {
+    process.chdir(folder.path);
+    const client = createClient({
+      url: NOWHERE,
+      apiKey: "k",
+      // The smallest: each of these events has a file of its own.
+      outbox: { directory: "outbox", bytesMax: 2 * EVENT_BYTES_MAX },
+      onProblem: () => {},
+    });
+    process.chdir(elsewhere);
+    const metadata = { text: "x".repeat(EVENT_BYTES_MAX / 5) };
+    for (const event_id of ["evt_1", "evt_2"])
+      expect(client.capture(event({ event_id, metadata })).kind).toBe("kept");
+    await client.close({ timeoutMs: 1 });
+  } finally {
+    process.chdir(home);
+  }
+  const files = readdirSync(join(folder.path, "outbox"));
+  expect(files.filter((name) => name.endsWith(".events"))).toHaveLength(2);
+  // Its lease was found and given back.
+  expect(files.filter((name) => name.endsWith(".lease"))).toEqual([]);
+  expect(readdirSync(elsewhere)).toEqual([]);
 });
 
 describe("what programs throw reaches nobody", () => {
