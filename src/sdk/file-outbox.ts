@@ -214,9 +214,8 @@ class FileOutbox implements Outbox {
       const chosen = await this.#choose(segment, limits);
       this.#drop();
       if (chosen.length === 0) continue;
-      const now = Date.now();
-      const mayBeResent = segment.mayBeResent(now);
-      segment.attempt(chosen, now);
+      const { mayBeResent } = segment;
+      segment.attempt(chosen);
       const at = (positions: readonly number[]) => positions.flatMap((position) => chosen[position] ?? []);
       return {
         entries: chosen.map(({ entry }) => entry),

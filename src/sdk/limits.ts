@@ -43,6 +43,8 @@ export const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
  * remembers it for ten minutes only. Half of that, so that a slow request and an uneven clock do not matter.
  */
 export const RESENT_AFTER_MS = 5 * MINUTE_MS;
+/** By how much the wall clock may lag behind the steady one without having been set back: a clock that is slewed loses half a millisecond a second. */
+export const CLOCK_DRIFT_MS = 1 * SECOND_MS;
 
 /** The outbox as a whole, in bytes of files. At 500 bytes an event this is half a million events. */
 export const OUTBOX_BYTES_DEFAULT = 256 * MIB;

@@ -1,11 +1,12 @@
 /** An outbox that ends with the process: for programs without a disk, and for what a disk does not take. */
 import { RESENT_AFTER_MS } from "./limits.ts";
+import { type Moment, mayBeOlderThan, thisMoment } from "./moment.ts";
 import type { Appended, Outbox, Postponed, TakeLimits, Taken } from "./outbox.ts";
 
 interface Entry {
   readonly position: number;
   readonly bytes: Uint8Array;
-  firstAttemptMs: number | undefined;
+  firstAttempt: Moment | undefined;
   postponed: Postponed | undefined;
 }
 
@@ -20,7 +21,7 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
     entries.set(end, {
       position: end,
       bytes: entry.slice(),
-      firstAttemptMs: undefined,
+      firstAttempt: undefined,
       postponed: undefined,
     });
     end++;
@@ -41,9 +42,9 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
     }
     if (chosen.length === 0) return undefined;
     const mayBeResent = chosen.some(
-      ({ firstAttemptMs }) => firstAttemptMs !== undefined && now - firstAttemptMs > RESENT_AFTER_MS,
+      ({ firstAttempt }) => firstAttempt && mayBeOlderThan(firstAttempt, RESENT_AFTER_MS),
     );
-    for (const entry of chosen) entry.firstAttemptMs ??= now;
+    for (const entry of chosen) entry.firstAttempt ??= thisMoment();
     return {
       entries: chosen.map((entry) => entry.bytes),
       mayBeResent,

@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 import { type FileHandle, open, readFile, unlink } from "node:fs/promises";
 import { type Frame, frameLengths, readFrames } from "./frame.ts";
 import { EVENT_BYTES_MAX, RESENT_AFTER_MS } from "./limits.ts";
+import { type Moment, mayBeOlderThan, thisMoment } from "./moment.ts";
 import type { Postponed, TakeLimits } from "./outbox.ts";
 import { timeOfUuid7 } from "./uuid.ts";
 
@@ -39,8 +40,8 @@ export class Segment {
   /** Behind the head: index to length of the frame. */
   readonly #settled = new Map<number, number>();
   readonly #postponed = new Map<number, Postponed>();
-  /** Wall clock of the first attempt at one of the entries before `#attemptedUpTo`. */
-  #attemptedMs = 0;
+  /** The first attempt at one of the entries before `#attemptedUpTo`. */
+  #attempted: Moment | undefined;
   #attemptedUpTo = 0;
 
   constructor(path: string) {
@@ -53,7 +54,7 @@ export class Segment {
     const lengths = frameLengths(await readFile(path + EVENTS_SUFFIX));
     segment.entries = lengths.length;
     for (const length of lengths) segment.size += length;
-    segment.#attemptedMs = timeOfUuid7(id);
+    segment.#attempted = { wallMs: timeOfUuid7(id), steadyMs: undefined };
     segment.#attemptedUpTo = lengths.length;
     for (const index of indexesIn(await readFile(path + SETTLED_SUFFIX, "utf8").catch(() => ""))) {
       const length = lengths[index];
@@ -83,11 +84,10 @@ export class Segment {
     return next;
   }
 
-  /** Whether an attempt may lie further back than the broker is sure to remember. A clock that was set back counts as that. */
-  mayBeResent(nowMs: number): boolean {
-    if (this.#attemptedUpTo <= this.#headIndex) return false;
-    const ageMs = nowMs - this.#attemptedMs;
-    return ageMs < 0 || ageMs > RESENT_AFTER_MS;
+  /** Whether an attempt may lie further back than the broker is sure to remember. */
+  get mayBeResent(): boolean {
+    if (this.#attemptedUpTo <= this.#headIndex || !this.#attempted) return false;
+    return mayBeOlderThan(this.#attempted, RESENT_AFTER_MS);
   }
 
   /** Entries that are due and have no outcome, oldest first. What cannot be read is handed to `damage`, and settled. */
@@ -114,8 +114,8 @@ export class Segment {
   }
 
   /** Says that these are about to be sent. */
-  attempt(chosen: readonly Placed[], nowMs: number): void {
-    if (this.#attemptedUpTo <= this.#headIndex) this.#attemptedMs = nowMs;
+  attempt(chosen: readonly Placed[]): void {
+    if (this.#attemptedUpTo <= this.#headIndex) this.#attempted = thisMoment();
     for (const { index } of chosen) this.#attemptedUpTo = Math.max(this.#attemptedUpTo, index + 1);
   }
 

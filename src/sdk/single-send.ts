@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { EventWarning, Rejection } from "./delivery.ts";
 import type { JsonObject } from "./json-object.ts";
 import { RESENT_AFTER_MS, RETRY_CAP_MS } from "./limits.ts";
+import { type Moment, mayBeOlderThan, thisMoment } from "./moment.ts";
 import type { DroppedEvent } from "./reports.ts";
 import { nextAttemptMs } from "./retry.ts";
 import { SANDBOX_EVENTS_PATH } from "./sandbox-delivery.ts";
@@ -59,18 +60,18 @@ interface Sending {
   readonly random: () => number;
 }
 
-export const sendOne = async (sending: Sending): Promise<Sent> => attempt(sending, performance.now());
+export const sendOne = async (sending: Sending): Promise<Sent> => attempt(sending, thisMoment());
 
-const attempt = async (sending: Sending, firstMs: number): Promise<Sent> => {
+const attempt = async (sending: Sending, first: Moment): Promise<Sent> => {
   const { service, route, eventId, body, timeoutMs, signal, random } = sending;
   const startedMs = performance.now();
   const unknown = (reason: string): Sent => ({
     kind: "unknown",
     reason,
-    again: () => attempt(sending, firstMs),
+    again: () => attempt(sending, first),
   });
   for (let failures = 1; ; failures++) {
-    const isLate = performance.now() - firstMs > RESENT_AFTER_MS;
+    const isLate = mayBeOlderThan(first, RESENT_AFTER_MS);
     const answer = await post(service, { ...route.request(eventId, isLate), body, signal });
     if (answer.kind === "refused") return unknown(answer.reason);
     if (answer.kind === "rejected") return { kind: "rejected", rejection: answer.rejection };

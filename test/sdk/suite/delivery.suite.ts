@@ -466,6 +466,13 @@ test("send gives the receipt, and tries again under the same idempotency key", (
       });
       assert.equal(again.kind, "stored");
       assert.equal(service.asked.at(-1)?.path, "/v1/events?resent=true");
+      // The same where the machine slept, and its steady clock with it.
+      const { now: wall } = Date;
+      Date.now = () => wall() + 2 * RESENT_AFTER_MS;
+      await unknown.again().finally(() => {
+        Date.now = wall;
+      });
+      assert.equal(service.asked.at(-1)?.path, "/v1/events?resent=true");
       const asked = service.asked.slice(before);
       assert.deepEqual(
         [

@@ -401,10 +401,10 @@ test("files that are taken away are told with the number of their events, and it
     await outbox.close();
   }));
 
-/** Both clocks, so many milliseconds ahead. */
-const ahead = async (ms: number, use: () => Promise<void>): Promise<void> => {
+/** Both clocks, so many milliseconds ahead; or one of them by another time. */
+const ahead = async (ms: number, use: () => Promise<void>, wallMs = ms): Promise<void> => {
   const [wall, steady] = [Date.now, performance.now];
-  Date.now = () => wall() + ms;
+  Date.now = () => wall() + wallMs;
   performance.now = () => steady.call(performance) + ms;
   try {
     await use();
@@ -424,6 +424,23 @@ test("what was tried again and again counts from its first attempt, in both outb
       await outbox.close();
     }
   }));
+
+for (const [what, steadyMs, wallMs] of [
+  ["the wall clock is set back meanwhile", 2.4 * RESENT_AFTER_MS, 0.8 * RESENT_AFTER_MS],
+  ["the steady clock stands still while the machine sleeps", 0, 2.4 * RESENT_AFTER_MS],
+  ["the wall clock is set back behind the attempt", 0, -RESENT_AFTER_MS],
+  ["the wall clock is set back by more than the time that has passed awake", 60_000, 1000],
+] as const)
+  test(`an attempt may lie longer back than the broker remembers where ${what}, in both outboxes`, () =>
+    withFolder(async (directory) => {
+      for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
+        outbox.append(entry(1, 0));
+        const take = async () => (await outbox.take({ events: 9, bytes: 999 }))?.mayBeResent;
+        assert.equal(await take(), false);
+        await ahead(steadyMs, async () => assert.equal(await take(), true), wallMs);
+        await outbox.close();
+      }
+    }));
 
 test("what is taken stays within the bytes, but for an entry that is larger alone", () =>
   withFolder(async (directory) => {
