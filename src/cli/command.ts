@@ -40,6 +40,8 @@ export interface CommandSpec {
   readonly examples: readonly Example[];
   /** Where its exit codes mean something else than those of all commands. */
   readonly exitMeanings?: readonly (readonly [ExitCode, string])[];
+  /** Where the answer could not be written; EXIT.failed unless told. */
+  readonly unwrittenCode?: ExitCode;
   readonly run: (input: Input, context: Context) => Promise<ExitCode>;
 }
 

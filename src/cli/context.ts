@@ -9,8 +9,10 @@ export interface Writer {
   readonly hasColour: boolean;
   /** Resolves when there is room for more. Never rejects. */
   write(text: string | Uint8Array): Promise<void>;
-  /** False once its reader has gone, as `head` goes. */
+  /** False once its reader has gone, as `head` goes, or a write has failed. */
   isHeard(): boolean;
+  /** Why what was written did not all get out, as on a full disk. A reader that has gone is none: it has what it wanted. */
+  problem(): Error | undefined;
 }
 
 export interface Context {
@@ -44,9 +46,12 @@ export const processContext = (): Context => {
 
 const writerOn = (stream: NodeJS.WriteStream, environment: Context["environment"]): Writer => {
   let isHeard = true;
-  stream.on("error", () => {
+  let problem: Error | undefined;
+  const fail = (error: Error): void => {
     isHeard = false;
-  });
+    if (!("code" in error && error.code === "EPIPE")) problem ??= error;
+  };
+  stream.on("error", fail);
   const isTerminal = stream.isTTY === true;
   return {
     isTerminal,
@@ -60,11 +65,12 @@ const writerOn = (stream: NodeJS.WriteStream, environment: Context["environment"
         if (!isHeard) resolve();
         else
           stream.write(text, (error) => {
-            if (error) isHeard = false;
+            if (error) fail(error);
             resolve();
           });
       }),
     isHeard: () => isHeard,
+    problem: () => problem,
   };
 };
 

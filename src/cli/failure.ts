@@ -50,6 +50,7 @@ const OWN = {
   unexpected_answer: { exitCode: EXIT.failed, title: "The answer is not one of Prooftrail" },
   broken_transfer: { exitCode: EXIT.unavailable, title: "The transfer broke off" },
   another_input: { exitCode: EXIT.usage, title: "The resume point is of another input" },
+  unwritten_output: { exitCode: EXIT.failed, title: "The output could not be written" },
   gave_up: { exitCode: EXIT.unavailable, title: "Given up" },
   failed: { exitCode: EXIT.failed, title: "It failed" },
 } as const;

@@ -12,7 +12,7 @@ import {
 } from "./command.ts";
 import type { Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { Failure, type FailureDocument, failure, Interrupted } from "./failure.ts";
+import { Failure, type FailureDocument, failure, Interrupted, reasonOf } from "./failure.ts";
 import { afterHelp, descriptionText, groupHelp, HELP_COLUMNS } from "./help.ts";
 import { failureText } from "./output.ts";
 
@@ -31,7 +31,7 @@ export const runProgram = async (
   const invocation = readInvocation(root, args);
   if (invocation.kind === "told") {
     await context.out.write(invocation.text);
-    return EXIT.ok;
+    return (await tellUnwritten(context, wantsJson)) ? EXIT.failed : EXIT.ok;
   }
   if (invocation.kind === "wrong_use") {
     const { document } = failure("wrong_use", invocation.text.trim().replace(/^prooftrail: /, ""));
@@ -39,14 +39,36 @@ export const runProgram = async (
     return EXIT.usage;
   }
   try {
-    return await invocation.spec.run(invocation.input, context);
+    const exitCode = await invocation.spec.run(invocation.input, context);
+    const { unwrittenCode = EXIT.failed } = invocation.spec;
+    return (await tellUnwritten(context, wantsJson)) ? unwrittenCode : exitCode;
   } catch (error) {
     if (error instanceof Interrupted) return EXIT.interrupted;
     const { document, exitCode } = error instanceof Failure ? error : faultOf(error);
-    const text = wantsJson ? `${JSON.stringify(document)}\n` : failureText(context.err, document);
-    await context.err.write(text);
+    await tellFailure(context, document, wantsJson);
     return exitCode;
   }
+};
+
+const tellFailure = async (
+  { err }: Context,
+  document: FailureDocument,
+  wantsJson: boolean,
+): Promise<void> => {
+  await err.write(wantsJson ? `${JSON.stringify(document)}\n` : failureText(err, document));
+};
+
+/** Whether the output did not all get out. A part of an answer must not pass for the whole. */
+const tellUnwritten = async (context: Context, wantsJson: boolean): Promise<boolean> => {
+  const problem = context.out.problem();
+  if (!problem) return false;
+  const { document } = failure(
+    "unwritten_output",
+    `Standard output took not all of it: ${reasonOf(problem)}. What the command did beside telling it is done.`,
+    "Make space, or send the output elsewhere. Of a new key that was not shown, make another and revoke it.",
+  );
+  await tellFailure(context, document, wantsJson);
+  return true;
 };
 
 /** A fault of ours shows its stack, which is what a report of it needs. */

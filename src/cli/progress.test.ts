@@ -10,6 +10,7 @@ const collecting = (isTerminal: boolean) => {
     hasColour: false,
     write: async (text) => void written.push(String(text)),
     isHeard: () => true,
+    problem: () => undefined,
   };
   return { err, written };
 };

@@ -1,9 +1,12 @@
 /** What is no file, cut off, beyond the calendar or not there: told as such, with the exit code that says so. */
-import { expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
+import { describe, expect, test } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { CLI_MAIN, runCli } from "../support/cli.ts";
 
 const temporaryFolder = () => {
@@ -55,5 +58,74 @@ test("an event that is refused behind a line that was cut off can be read", asyn
   await runCli(["send", "--rejected", path, ...url], { environment, input: '{"event_id":"evt_1"}\n' });
   expect(JSON.parse(readFileSync(path, "utf8").trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
     line: 1,
+  });
+});
+
+describe("output that cannot be written is a failure, and says why", () => {
+  const VERIFIER_MAIN = resolve(import.meta.dir, "../../src/verifier/main.ts");
+
+  /** With standard output on a disk that is always full. */
+  const runFull = async (main: string, args: readonly string[]) => {
+    await using full = await open("/dev/full", "w");
+    const child = spawn(process.execPath, [main, ...args], {
+      env: { PATH: process.env.PATH ?? "", ...environment },
+      stdio: ["ignore", full.fd, "pipe"],
+    });
+    if (!child.stderr) throw new Error("it was started with a pipe");
+    const [err, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+    return { code, err };
+  };
+
+  test.each([
+    ["export", ["export"]],
+    ["events list", ["events", "list"]],
+    ["events list as JSON", ["events", "list", "--json"]],
+    ["keys list", ["keys", "list", "--json"]],
+    ["a new key", ["keys", "create", "--scope", "events:read"]],
+  ])("%s ends with 1", async (_, args) => {
+    const event = { event: { event_id: "evt_1", event_type: "asset.created" }, sequence: 1 };
+    const answer = (request: Request): Response =>
+      new URL(request.url).pathname === "/v1/export"
+        ? new Response(`${JSON.stringify(event)}\n`, {
+            headers: { "content-type": "application/x-ndjson", "x-prooftrail-last-sequence": "1" },
+          })
+        : Response.json({ data: request.method === "POST" ? { id: "k" } : [event], next_cursor: null });
+    await using server = Bun.serve({ port: 0, fetch: answer });
+    const { code, err } = await runFull(CLI_MAIN, [...args, "--url", `http://127.0.0.1:${server.port}`]);
+    expect([code, err]).toEqual([1, expect.stringContaining("ENOSPC")]);
+    if (args.includes("--json")) expect(JSON.parse(err)).toMatchObject({ code: "unwritten_output" });
+    else expect(err).toContain("prooftrail: The output could not be written\n");
+  });
+
+  test.each([
+    ["help", ["--help"]],
+    ["completion", ["completion", "bash"]],
+  ])("%s too", async (_, args) => {
+    expect((await runFull(CLI_MAIN, args)).code).toBe(1);
+  });
+
+  test.each([
+    ["prooftrail verify", CLI_MAIN, ["verify"]],
+    ["prooftrail-verify", VERIFIER_MAIN, []],
+  ])("%s ends with 2: 1 would say that the bundle is invalid", async (_, main, args) => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "bundle.zip");
+    writeFileSync(path, "no ZIP");
+    const { code, err } = await runFull(main, [...args, path]);
+    expect([code, err]).toEqual([2, expect.stringContaining("output could not be written")]);
+    expect(err).toContain("ENOSPC");
+  });
+
+  test.each([
+    ["prooftrail verify", CLI_MAIN, "verify"],
+    ["prooftrail-verify", VERIFIER_MAIN, "--json"],
+  ])("a reader that has gone is none: %s keeps its verdict, and is quiet", async (_, main, arg) => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "bundle.zip");
+    writeFileSync(path, "no ZIP");
+    const child = spawn(process.execPath, [main, arg, path], { stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.destroy();
+    const [err, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+    expect([code, err]).toEqual([1, ""]);
   });
 });

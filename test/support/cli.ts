@@ -82,6 +82,7 @@ export const createTestWriter = (columns?: number): TestWriter => {
       text += typeof more === "string" ? more : decoder.decode(more);
     },
     isHeard: () => true,
+    problem: () => undefined,
     get text() {
       return text;
     },

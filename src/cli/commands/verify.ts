@@ -42,6 +42,8 @@ export const VERIFY: CommandSpec = {
     [EXIT.failed, "invalid"],
     [EXIT.usage, "not decided: wrong use, files that cannot be read, or more is needed"],
   ],
+  // 1 would say that the bundle is invalid.
+  unwrittenCode: EXIT.usage,
   run: async (input, { out }) => {
     const path = input.argument("bundle") ?? "";
     try {
