@@ -36,8 +36,8 @@ const rateLimit = (leftOut: string) =>
 const Name = requestText({
   minLength: 1,
   maxLength: KEY_NAME_CHARACTERS_MAX,
-  // U+0000 to U+001F and U+007F: a name is printed in lists and terminals.
-  pattern: "^[^\\u0000-\\u001F\\u007F]*$",
+  // U+0000 to U+001F and U+007F to U+009F: a name is printed in lists and terminals.
+  pattern: "^[^\\u0000-\\u001F\\u007F-\\u009F]*$",
   description: "For people: what the key is used by.",
   "x-expects": `a text of 1 to ${KEY_NAME_CHARACTERS_MAX} characters without control characters`,
 });

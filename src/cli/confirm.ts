@@ -1,5 +1,6 @@
 /** Asks a person before something that cannot be undone. Without a terminal nobody can be asked. */
 import { createInterface } from "node:readline/promises";
+import { printable } from "../verifier/printable.ts";
 import type { Input, OptionSpec } from "./command.ts";
 import type { Context } from "./context.ts";
 import { failure } from "./failure.ts";
@@ -18,7 +19,7 @@ export const confirm = async (context: Context, input: Input, question: string):
       "Nobody can be asked here: there is no terminal.",
       "Give --yes if you are sure.",
     );
-  await context.err.write(`${question} [y/N] `);
+  await context.err.write(`${printable(question)} [y/N] `);
   const lines = createInterface({ input: context.input.stream });
   try {
     for await (const line of lines) return /^y(es)?$/i.test(line.trim());

@@ -39,7 +39,8 @@ export const readAddress = (input: Input, environment: Environment): ServiceAddr
       `The address from ${source} must be like http://127.0.0.1:8080 or https://audit.example.com: http or https, without a name, a question or a fragment.`,
     );
   const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  return { url: `${url.origin}${url.pathname.replace(/\/+$/, "")}`, isLoopback, source };
+  // As the SDK takes it from the same variable.
+  return { url: `${url.origin}${url.pathname.replace(/\/+(v1\/*)?$/, "")}`, isLoopback, source };
 };
 
 /** Beside a service that takes a port of its own from the same environment. */

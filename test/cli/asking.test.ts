@@ -39,6 +39,14 @@ describe("a person is asked before what cannot be undone", () => {
     expect(context.err.text).toBe("Sure? [y/N] ");
   });
 
+  test("by a question that is text, whatever a name in it would do to the terminal", async () => {
+    const stream = new PassThrough();
+    const context = { ...createTestContext({ columns: 80 }), input: { isTerminal: true, stream } };
+    stream.end("\n");
+    await confirm(context, inputOf(), "Revoke n\u009b31m\u202ex?");
+    expect(context.err.text).toBe("Revoke n\\u{9b}31m\\u{202e}x? [y/N] ");
+  });
+
   test("without a terminal nobody is, and --yes is needed", async () => {
     const context = createTestContext({});
     await expect(confirm(context, inputOf(), "Sure?")).rejects.toThrow("there is no terminal");
@@ -57,6 +65,8 @@ describe("where the service is", () => {
       url: "https://audit.example.com/log",
       isLoopback: false,
     });
+    for (const base of ["https://audit.example.com/v1", "https://audit.example.com//v1/"])
+      expect(readAddress(inputOf({ "--url": base }), {})).toMatchObject({ url: "https://audit.example.com" });
     expect(readAddress(inputOf(), {})).toMatchObject({ url: "http://127.0.0.1:8080", isLoopback: true });
     expect(readAddress(inputOf(), { PORT: "9090" })).toMatchObject({ url: "http://127.0.0.1:9090" });
   });

@@ -47,6 +47,20 @@ test("a folder is no place for an export, and nothing is asked for", async () =>
   expect([code, asked]).toEqual([2, 0]);
 });
 
+test("what a service says while it is asked again is text, whatever it would do to the terminal", async () => {
+  const problem = { code: "overloaded", title: "t", detail: "busy \u001b]0;owned\u0007.", status: 503 };
+  const headers = { "content-type": "application/problem+json", "retry-after": "1" };
+  await using server = Bun.serve({
+    port: 0,
+    fetch: () => new Response(JSON.stringify(problem), { status: 503, headers }),
+  });
+  const url = ["--url", `http://127.0.0.1:${server.port}`];
+  const input = '{"event_id":"evt_1"}\n';
+  const { err } = await runCli(["send", "--retry-for", "1s", ...url], { environment, input });
+  expect(err).toContain("busy \\u{1b}]0;owned\\u{7}. Trying again.");
+  expect(err).not.toContain("\u001b]0;");
+});
+
 test("an event that is refused behind a line that was cut off can be read", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "rejected.ndjson");

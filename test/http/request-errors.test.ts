@@ -52,6 +52,10 @@ describe.each([
         "/name invalid_value name is not valid: send a text of 1 to 128 characters without control characters.",
       ],
       [
+        { scopes, name: "a\u009b" },
+        "/name invalid_value name is not valid: send a text of 1 to 128 characters without control characters.",
+      ],
+      [
         { scopes, name: 7 },
         "/name invalid_type name is not valid: send a text of 1 to 128 characters without control characters.",
       ],

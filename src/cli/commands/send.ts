@@ -152,7 +152,8 @@ const senderFor = (api: Api, parts: { input: Input; context: Context; signal: Ab
     now: context.now,
     elapsedMs: () => performance.now(),
     onRetry: ({ document }) => {
-      if (!input.isSet("--quiet")) void context.err.write(`prooftrail: ${document.detail} Trying again.\n`);
+      if (!input.isSet("--quiet"))
+        void context.err.write(`prooftrail: ${printable(document.detail)} Trying again.\n`);
     },
   });
 };
