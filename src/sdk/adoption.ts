@@ -1,37 +1,40 @@
 /** Taking over what dead clients have left in a folder: their files are renamed, which only one can do. */
 import { readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { dropLease, isAbandoned, LEASE_SUFFIX } from "./lease.ts";
+import { dropLease, isAbandoned, LEASE_SUFFIX, type Lease } from "./lease.ts";
 import { EVENTS_SUFFIX, SETTLED_SUFFIX, Segment } from "./segment.ts";
 
 interface Heir {
   readonly directory: string;
-  readonly owner: string;
+  readonly lease: Lease;
 }
 
 /** Segments that are the heir's from now on, oldest first. What another took meanwhile is not among them. */
 export async function* adoptSegments(heir: Heir): AsyncGenerator<Segment> {
   const names = await readdir(heir.directory);
   const owners = new Set(names.flatMap((name) => ownerOf(name) ?? []));
-  owners.delete(heir.owner);
-  for (const owner of owners) if (isAbandoned(heir.directory, owner)) yield* adoptFrom(heir, owner, names);
+  owners.delete(heir.lease.owner);
+  for (const owner of owners)
+    if (isAbandoned(heir.directory, owner, () => heir.lease.isClockSet()))
+      yield* adoptFrom(heir, owner, names);
 }
 
 async function* adoptFrom(heir: Heir, owner: string, names: readonly string[]): AsyncGenerator<Segment> {
   const { directory } = heir;
+  // First of all, so that a holder who lives and misses a file can tell that it was taken over. Files without a lease are anybody's.
+  dropLease(directory, owner);
   const theirs = names.filter((name) => name.startsWith(`${owner}.`));
   const ids = theirs
     .filter((name) => name.endsWith(EVENTS_SUFFIX))
     .map((name) => name.slice(owner.length + 1, -EVENTS_SUFFIX.length));
   for (const id of ids.sort()) {
-    const [from, to] = [join(directory, `${owner}.${id}`), join(directory, `${heir.owner}.${id}`)];
+    const [from, to] = [join(directory, `${owner}.${id}`), join(directory, `${heir.lease.owner}.${id}`)];
     // First what is settled: where only that succeeds, events are sent again that are known to the service.
     await renamed(from + SETTLED_SUFFIX, to + SETTLED_SUFFIX);
     if (await renamed(from + EVENTS_SUFFIX, to + EVENTS_SUFFIX)) yield await readOrGiveBack(from, to, id);
     else await removed(to + SETTLED_SUFFIX);
   }
   for (const name of theirs) if (name.endsWith(SETTLED_SUFFIX)) await removed(join(directory, name));
-  dropLease(directory, owner);
 }
 
 /** What cannot be read now, as with too many open files, goes back to the dead: the next look takes it over. */

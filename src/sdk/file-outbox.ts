@@ -3,14 +3,14 @@
  * the process; `sync` says when it survives that of the machine. Entries are read back from the files to be sent, so that memory does not grow with
  * what waits. Files of clients that are dead are taken over by renaming them, which only one can do.
  */
-import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { fstatSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { clearInterval, setImmediate, setInterval } from "node:timers";
 import { adoptSegments } from "./adoption.ts";
 import { textOf } from "./error-text.ts";
 import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
-import { dropLease, renewLease, takeLease } from "./lease.ts";
+import { Lease } from "./lease.ts";
 import { EVENT_BYTES_MAX, LEASE_RENEW_MS, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
 import { type Chosen, EVENTS_SUFFIX, Segment } from "./segment.ts";
@@ -54,8 +54,7 @@ class FileOutbox implements Outbox {
   readonly #segmentBytesMax: number;
   readonly #frame = new Uint8Array(EVENT_BYTES_MAX + FRAME_BYTES);
   readonly #timers: ReturnType<typeof setInterval>[] = [];
-  #owner: string;
-  #renewedMs = performance.now();
+  readonly #lease: Lease;
   /** Of clients that are dead; they go first, because they are older. */
   #adopted: Segment[] = [];
   #own: Segment[] = [];
@@ -74,9 +73,7 @@ class FileOutbox implements Outbox {
     this.#options = options;
     this.#files = new FileSync(options.directory);
     this.#segmentBytesMax = Math.min(SEGMENT_BYTES_MAX, Math.ceil(options.bytesMax / 8));
-    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    this.#owner = uuid7(Date.now());
-    takeLease(options.directory, this.#owner);
+    this.#lease = new Lease(options.directory);
     this.#live = this.#openSegment();
     this.#adopting = this.#adopt();
     this.#every(LEASE_RENEW_MS, () => this.#renewQuietly());
@@ -116,8 +113,7 @@ class FileOutbox implements Outbox {
   append(entry: Uint8Array): Appended {
     const length = entry.length + FRAME_BYTES;
     try {
-      // A process that was stopped, or busy, for long may have been taken for dead by another machine.
-      if (performance.now() - this.#renewedMs > 3 * LEASE_RENEW_MS) this.#renew();
+      if (this.#lease.isLate) this.#renew();
       this.#live ??= this.#openSegment();
       if (this.#files.isBusy(this.#live.fd))
         [this.#live, this.#spare] = [this.#spare ?? this.#openSegment(), this.#live];
@@ -177,20 +173,25 @@ class FileOutbox implements Outbox {
   }
 
   #openSegment(): Live {
-    const id = uuid7(Date.now());
-    const segment = new Segment(join(this.#options.directory, `${this.#owner}.${id}`));
+    const { path, fd } = this.#openFile(Date.now());
+    const segment = new Segment(path);
+    this.#own.push(segment);
+    return { segment, fd };
+  }
+
+  #openFile(madeMs: number): { readonly path: string; readonly fd: number } {
+    const path = join(this.#options.directory, `${this.#lease.owner}.${uuid7(madeMs)}`);
     // It may have been removed under us.
     mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 });
-    const fd = openSync(segment.path + EVENTS_SUFFIX, "ax", 0o600);
-    this.#own.push(segment);
+    const fd = openSync(path + EVENTS_SUFFIX, "ax+", 0o600);
     this.#files.made();
-    return { segment, fd };
+    return { path, fd };
   }
 
   #rotate(): void {
     const before = this.#live;
     this.#live = this.#openSegment();
-    if (before) this.#files.finished(before.fd);
+    if (before) this.#finish(before);
     this.#drop();
     void this.#syncQuietly();
   }
@@ -201,10 +202,24 @@ class FileOutbox implements Outbox {
       segment.left === 0 && segment !== this.#live?.segment && segment !== this.#spare?.segment;
     for (const segment of [...this.#segments()].filter(isDone)) {
       this.#bytes -= segment.size;
-      this.#removing = Promise.all([this.#removing, segment.remove()]);
+      this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
     }
     this.#own = this.#own.filter((segment) => !isDone(segment));
     this.#adopted = this.#adopted.filter((segment) => !isDone(segment));
+  }
+
+  async #remove(segment: Segment): Promise<void> {
+    const isTheirs = this.#adopted.includes(segment);
+    try {
+      const removed = await segment.remove();
+      if (!removed || !isTheirs) return;
+      this.#keepAnew(segment, removed);
+      this.#bytes += segment.size;
+      this.#adopted.push(segment);
+      this.#arrived();
+    } catch (error) {
+      this.#options.onFailure(`What is still written to ${segment.path} cannot be kept: ${textOf(error)}`);
+    }
   }
 
   async take(limits: TakeLimits): Promise<Taken | undefined> {
@@ -244,30 +259,62 @@ class FileOutbox implements Outbox {
       });
     } catch (error) {
       if (!isMissing(error)) throw error;
-      this.#options.onLost(segment.left, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);
-      this.#forget(segment);
+      const { path } = segment;
+      this.#renew();
+      this.#leave(segment);
+      if (segment.isGone) return [];
+      if (segment.path !== path) return this.#choose(segment, limits);
+      this.#lose(segment, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);
       return [];
     }
   }
 
+  #lose(segment: Segment, reason: string): void {
+    this.#options.onLost(segment.left, reason);
+    segment.isLost = true;
+    this.#forget(segment);
+  }
+
   #forget(segment: Segment): void {
+    if (segment.isGone) return;
     this.#bytes -= segment.size;
     segment.isGone = true;
     this.#own = this.#own.filter((other) => other !== segment);
     this.#adopted = this.#adopted.filter((other) => other !== segment);
-    this.#leave(segment);
   }
 
   /** Nothing more is written to it. */
   #leave(segment: Segment): void {
-    if (this.#live?.segment === segment) {
-      this.#files.finished(this.#live.fd);
+    const [live, spare] = [this.#live, this.#spare];
+    if (live?.segment === segment) {
       this.#live = undefined;
+      this.#finish(live);
     }
-    if (this.#spare?.segment === segment) {
-      this.#files.finished(this.#spare.fd);
+    if (spare?.segment === segment) {
       this.#spare = undefined;
+      this.#finish(spare);
     }
+  }
+
+  /**
+   * Nothing more is written to it. Who took us for dead and is done with the file has removed it, and may not have read all of it: that is kept anew.
+   * Who is not done sees what is in it now when it removes it (`#remove`), so that one of us always does.
+   */
+  #finish({ segment, fd }: Live): void {
+    try {
+      if (segment.left > 0 && fstatSync(fd).nlink === 0) this.#keepAnew(segment, segment.bytesIn(fd));
+    } catch (error) {
+      this.#lose(segment, `Their file is gone, and no other can be made: ${textOf(error)}`);
+    }
+    this.#files.finished(fd);
+  }
+
+  #keepAnew(segment: Segment, bytes: Uint8Array): void {
+    const { path, fd } = this.#openFile(segment.madeMs);
+    this.#files.finished(fd);
+    writeFileSync(fd, bytes);
+    this.#files.written(fd);
+    segment.moved(path, bytes);
   }
 
   sync(): Promise<Synced> {
@@ -291,18 +338,16 @@ class FileOutbox implements Outbox {
   }
 
   #renew(): void {
-    const { directory, onFailure } = this.#options;
-    this.#renewedMs = performance.now();
-    if (renewLease(directory, this.#owner)) return;
-    onFailure(
+    if (this.#lease.renew()) return;
+    this.#options.onFailure(
       "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.",
     );
-    // What comes from now on is ours again, under a new name.
-    for (const segment of [...this.#segments()]) this.#forget(segment);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const owner = uuid7(Date.now());
-    takeLease(directory, owner);
-    this.#owner = owner;
+    // What comes from now on has the new name, and so has what nobody else has.
+    for (const segment of [...this.#segments()]) {
+      const { path } = segment;
+      this.#leave(segment);
+      if (segment.path === path) this.#forget(segment);
+    }
   }
 
   #renewQuietly(): void {
@@ -317,7 +362,7 @@ class FileOutbox implements Outbox {
   async #adopt(): Promise<void> {
     const { directory, onFailure } = this.#options;
     try {
-      for await (const segment of adoptSegments({ directory, owner: this.#owner })) {
+      for await (const segment of adoptSegments({ directory, lease: this.#lease })) {
         this.#bytes += segment.size;
         this.#adopted.push(segment);
         this.#arrived();
@@ -342,14 +387,11 @@ class FileOutbox implements Outbox {
   async close(): Promise<readonly Uint8Array[]> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#adopting;
-    await this.sync();
-    const { directory } = this.#options;
-    for (const written of [this.#live, this.#spare]) if (written) closeSync(written.fd);
-    this.#live = undefined;
-    this.#spare = undefined;
-    for (const segment of [...this.#segments()]) if (segment.left === 0) await segment.remove();
+    for (const segment of [...this.#segments()]) this.#leave(segment);
+    this.#drop();
     await this.#removing;
-    dropLease(directory, this.#owner);
+    await this.sync();
+    this.#lease.drop();
     return this.empty();
   }
 }

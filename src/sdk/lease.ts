@@ -1,14 +1,25 @@
 /**
  * Whose files of an outbox are whose. Each client has a lease in the folder; who finds a lease whose holder is dead may take over its files. On the same
  * machine the kernel knows whether the holder lives, also while it is stopped. From another machine or container only its silence tells, which can be
- * wrong; then events are sent twice, which the service takes for one, and the holder notices and goes on under a new name (file-outbox.ts).
+ * wrong; then events are sent twice, which the service takes for one, and the holder notices, keeps what the heir has not seen, and goes on under a new
+ * name (file-outbox.ts).
  */
-import { readFileSync, readlinkSync, statSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { isJsonObject } from "./json-object.ts";
-import { LEASE_STALE_MS } from "./limits.ts";
+import { LEASE_RENEW_MS, LEASE_STALE_MS } from "./limits.ts";
+import { haveClocksParted, thisMoment } from "./moment.ts";
+import { uuid7 } from "./uuid.ts";
 
 export const LEASE_SUFFIX = ".lease";
 
@@ -50,32 +61,16 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-export const takeLease = (directory: string, owner: string): void => {
-  const holder: Holder = { host: thisHost(), pid: process.pid, started: startOf(process.pid) };
-  writeFileSync(join(directory, owner + LEASE_SUFFIX), JSON.stringify(holder), { mode: 0o600, flag: "wx" });
-};
-
-/** False where the lease is gone: somebody took us for dead. */
-export const renewLease = (directory: string, owner: string): boolean => {
-  const now = new Date();
-  try {
-    utimesSync(join(directory, owner + LEASE_SUFFIX), now, now);
-    return true;
-  } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ENOENT");
-  }
-};
-
-export const dropLease = (directory: string, owner: string): void =>
-  void attempt(() => unlinkSync(join(directory, owner + LEASE_SUFFIX)));
-
-/** Whether the files of this owner may be taken over. A lease that is gone was given up. */
-export const isAbandoned = (directory: string, owner: string): boolean => {
+/**
+ * Whether the files of this owner may be taken over. A lease that is gone was given up. Where the clock was set, or stood still, not long ago, those who
+ * live may seem silent until they renew their leases, so silence tells nothing.
+ */
+export const isAbandoned = (directory: string, owner: string, isClockSet: () => boolean): boolean => {
   const path = join(directory, owner + LEASE_SUFFIX);
   const renewedMs = attempt(() => statSync(path).mtimeMs);
   if (renewedMs === undefined) return true;
   const holder = attempt(() => readHolder(readFileSync(path, "utf8")));
-  const isSilent = Math.abs(Date.now() - renewedMs) > LEASE_STALE_MS;
+  const isSilent = Math.abs(Date.now() - renewedMs) > LEASE_STALE_MS && !isClockSet();
   // Written just now by a process that has not filled it yet, or broken: its age decides.
   if (!holder || holder.host !== thisHost()) return isSilent;
   if (!isRunning(holder.pid)) return true;
@@ -89,3 +84,66 @@ const readHolder = (text: string): Holder | undefined => {
   if (typeof host !== "string" || typeof pid !== "number") return undefined;
   return { host, pid, started: typeof started === "string" ? started : null };
 };
+
+export const dropLease = (directory: string, owner: string): void =>
+  void attempt(() => unlinkSync(join(directory, owner + LEASE_SUFFIX)));
+
+/** The lease of a client that lives, and the name that its files have. */
+export class Lease {
+  readonly #directory: string;
+  #owner = "";
+  #renewedMs = 0;
+  #looked = thisMoment();
+  #clockSetMs = -Infinity;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    this.#take();
+  }
+
+  get owner(): string {
+    return this.#owner;
+  }
+
+  /** A process that was stopped, or busy, for long may have been taken for dead by another machine. */
+  get isLate(): boolean {
+    return performance.now() - this.#renewedMs > 3 * LEASE_RENEW_MS;
+  }
+
+  /** False where it is gone, because somebody took us for dead: then there is another, with another name. */
+  renew(): boolean {
+    this.#renewedMs = performance.now();
+    const now = new Date();
+    try {
+      utimesSync(join(this.#directory, this.#owner + LEASE_SUFFIX), now, now);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) return true;
+    }
+    this.#take();
+    return false;
+  }
+
+  /** Asked whenever leases of others are looked at; see `isAbandoned`. */
+  isClockSet(): boolean {
+    if (haveClocksParted(this.#looked, LEASE_RENEW_MS)) this.#clockSetMs = performance.now();
+    this.#looked = thisMoment();
+    return performance.now() - this.#clockSetMs < LEASE_STALE_MS;
+  }
+
+  drop(): void {
+    dropLease(this.#directory, this.#owner);
+  }
+
+  #take(): void {
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    const owner = uuid7(Date.now());
+    const holder: Holder = { host: thisHost(), pid: process.pid, started: startOf(process.pid) };
+    writeFileSync(join(this.#directory, owner + LEASE_SUFFIX), JSON.stringify(holder), {
+      mode: 0o600,
+      flag: "wx",
+    });
+    this.#owner = owner;
+    this.#renewedMs = performance.now();
+  }
+}

@@ -16,3 +16,7 @@ export const mayBeOlderThan = ({ wallMs, steadyMs }: Moment, ms: number): boolea
   const steadyAgeMs = performance.now() - steadyMs;
   return Math.max(wallAgeMs, steadyAgeMs) > ms || wallAgeMs < steadyAgeMs - CLOCK_DRIFT_MS;
 };
+
+/** Whether one of the clocks was set since, or stood still, by more than that. */
+export const haveClocksParted = ({ wallMs, steadyMs }: Moment, ms: number): boolean =>
+  steadyMs !== undefined && Math.abs(Date.now() - wallMs - (performance.now() - steadyMs)) > ms;

@@ -1,5 +1,5 @@
 /** One file of the outbox, `<owner>.<id>.events`, and beside it `.settled`: which of its entries have their outcome. Entries are counted from 0. */
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readSync } from "node:fs";
 import { type FileHandle, open, readFile, unlink } from "node:fs/promises";
 import { type Frame, frameLengths, readFrames } from "./frame.ts";
 import { EVENT_BYTES_MAX, RESENT_AFTER_MS } from "./limits.ts";
@@ -27,13 +27,14 @@ export interface Damage {
 }
 
 export class Segment {
-  /** Without a suffix. */
-  readonly path: string;
+  #path: string;
   /** Bytes and entries that were written. */
   size = 0;
   entries = 0;
   /** It is another client's now, or nobody's. */
   isGone = false;
+  /** It is nobody's: its entries are lost, and that is told. */
+  isLost = false;
   /** Where the first entry stands that has no outcome. */
   #headOffset = 0;
   #headIndex = 0;
@@ -45,7 +46,17 @@ export class Segment {
   #attemptedUpTo = 0;
 
   constructor(path: string) {
-    this.path = path;
+    this.#path = path;
+  }
+
+  /** Without a suffix. */
+  get path(): string {
+    return this.#path;
+  }
+
+  /** In milliseconds since 1970, as its id says. */
+  get madeMs(): number {
+    return timeOfUuid7(this.#path.slice(this.#path.lastIndexOf(".") + 1));
   }
 
   /** A segment that another client has left. Whatever is in it may have been sent since the segment was made, which its id says. */
@@ -64,6 +75,17 @@ export class Segment {
     return segment;
   }
 
+  /** All of it that is still there, through a file that was opened before somebody removed it. */
+  bytesIn(fd: number): Uint8Array {
+    const bytes = new Uint8Array(this.size);
+    let filled = 0;
+    for (let read = -1; read !== 0 && filled < bytes.length; ) {
+      read = readSync(fd, bytes, filled, bytes.length - filled, filled);
+      filled += read;
+    }
+    return bytes.subarray(0, filled);
+  }
+
   /** Entries without an outcome. */
   get left(): number {
     return this.entries - this.#headIndex - this.#settled.size;
@@ -73,9 +95,9 @@ export class Segment {
     return this.size - this.#headOffset;
   }
 
-  /** Whether its first so many entries have their outcome. */
+  /** Whether its first so many entries have their outcome. Of what is another client's now, nobody here learns it. */
   isSettled(entries: number): boolean {
-    return this.isGone || this.#headIndex >= entries;
+    return this.isLost || this.#headIndex >= entries;
   }
 
   get nextDueMs(): number | undefined {
@@ -134,18 +156,47 @@ export class Segment {
       this.#postponed.delete(index);
     }
     this.#advance();
+    this.#note(chosen.map(({ index }) => index));
+  }
+
+  #note(settled: readonly number[]): void {
     try {
-      const lines = chosen.map(({ index }) => `${index}\n`).join("");
+      const lines = settled.map((index) => `${index}\n`).join("");
       appendFileSync(this.path + SETTLED_SUFFIX, CUT_OFF + lines, { mode: 0o600 });
     } catch {
       // A disk that is full keeps nobody from sending; the file is gone when all of its entries are settled.
     }
   }
 
-  /** The events first: what is left of a pair whose second half remains is only a list of numbers. */
-  async remove(): Promise<void> {
-    await unlink(this.path + EVENTS_SUFFIX).catch(() => {});
-    await unlink(this.path + SETTLED_SUFFIX).catch(() => {});
+  /**
+   * The events first: what is left of a pair whose second half remains is only a list of numbers. Gives the whole file where there is more in it than
+   * was read: whoever wrote it lives. What is written to it from now on, its writer finds in a file that is removed.
+   */
+  async remove(): Promise<Uint8Array | undefined> {
+    const file = await open(this.path + EVENTS_SUFFIX, "r").catch(() => undefined);
+    try {
+      await unlink(this.path + EVENTS_SUFFIX).catch(() => {});
+      await unlink(this.path + SETTLED_SUFFIX).catch(() => {});
+      if (file && (await file.stat()).size > this.size) return await file.readFile();
+    } finally {
+      await file?.close();
+    }
+    return undefined;
+  }
+
+  /**
+   * Stands in another file from now on, to which `bytes` were written: all that the one before had when it was removed, by us or by somebody else. Any
+   * of its entries may have been sent since it was made.
+   */
+  moved(path: string, bytes: Uint8Array): void {
+    this.#path = path;
+    for (const length of frameLengths(bytes.subarray(this.size))) {
+      this.entries++;
+      this.size += length;
+    }
+    this.#attempted = { wallMs: this.madeMs, steadyMs: undefined };
+    this.#attemptedUpTo = this.entries;
+    this.#note([...Array(this.#headIndex).keys(), ...this.#settled.keys()]);
   }
 
   #advance(): void {
