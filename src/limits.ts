@@ -171,11 +171,10 @@ export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
  * (measured). Who keeps up takes fewer, as they come.
  */
 export const PROJECTION_RECORDS_PER_GROUP_MAX = 8000;
-/**
- * Taken from the log at a time by who is behind it, and in one transaction where the database gains by that (ViewStore.together): with four groups SQLite takes a
- * fifth less when it holds a million events (measured). Others who write wait for it, two seconds or so.
- */
+/** Taken at a time by who is behind, in one transaction where the database gains by it (SQLite a fifth with a million events). Others wait for it, two seconds or so. */
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4 * PROJECTION_RECORDS_PER_GROUP_MAX;
+/** The same after a failure; doubled as long as it goes well. */
+export const PROJECTION_RECORDS_RETRIED = 250;
 export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
 /**
  * Records that one projection evolves at a time, and how long projections may go on before requests have a turn. What a case or an asset is told by

@@ -10,6 +10,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
   PROJECTION_CATCH_UP_MS,
+  PROJECTION_RECORDS_PER_COMMIT_MAX,
+  PROJECTION_RECORDS_RETRIED,
   PROJECTION_RETRY_MS_MAX,
   PROJECTION_RETRY_MS_MIN,
   PROJECTION_STANDBY_MS,
@@ -59,6 +61,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   const run = async (signal: AbortSignal): Promise<void> => {
     let isOpen = false;
     let retryMs = PROJECTION_RETRY_MS_MIN;
+    let recordsMax = Number.POSITIVE_INFINITY;
     while (!signal.aborted) {
       const commitsBefore = report.commits();
       let stopped: Stopped;
@@ -67,11 +70,13 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
         if (!isOpen)
           for (const projection of projections) report.opened(projection.name, await views.open(projection));
         isOpen = true;
-        stopped = await follow(dependencies, report, signal);
+        stopped = await follow(dependencies, report, recordsMax, signal);
       } catch (error) {
         stopped = { kind: "failed", error };
       }
       if (signal.aborted) return;
+      // A disk that has no room for what many records write may have some for a few.
+      recordsMax = stopped.kind === "failed" ? PROJECTION_RECORDS_RETRIED : Number.POSITIVE_INFINITY;
       report.stopped(stopped);
       if (report.commits() > commitsBefore) retryMs = PROJECTION_RETRY_MS_MIN;
       await pause(stopped.kind === "superseded" ? PROJECTION_STANDBY_MS : retryMs, signal);
@@ -82,16 +87,17 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   return { run };
 };
 
-/** From the stored positions on, until something stops it. */
+/** From the stored positions on, until something stops it. After `recordsFirst` records that went well it takes twice as many, and so on. */
 const follow = async (
   dependencies: RunnerDependencies,
   report: Report,
+  recordsFirst: number,
   signal: AbortSignal,
 ): Promise<Stopped> => {
   const { projections, log, views } = dependencies;
   const read = createLaneReading({ ...dependencies, onProgress: report.committed });
   let isLeadersTurn = false;
-  for (;;) {
+  for (let recordsMax = recordsFirst; ; recordsMax = moreThan(recordsMax)) {
     isLeadersTurn = !isLeadersTurn;
     const commitsBefore = report.commits();
     const lanes = await readLanes(projections, views);
@@ -108,8 +114,8 @@ const follow = async (
     const [leading, ...others] = lanes;
     const stopped =
       others.length === 0
-        ? await readOn(leading, dependencies, report, signal)
-        : await catchUp({ leading, others, end, isLeadersTurn, signal, read });
+        ? await readOn(leading, dependencies, report, recordsMax, signal)
+        : await catchUp({ leading, others, end, recordsMax, isLeadersTurn, signal, read });
     // A log that gives nothing is asked again after a pause.
     if (stopped.kind !== "reached" || signal.aborted || report.commits() === commitsBefore) return stopped;
   }
@@ -123,6 +129,7 @@ const readOn = async (
   lane: Lane,
   dependencies: RunnerDependencies,
   report: Report,
+  recordsMax: number,
   signal: AbortSignal,
 ): Promise<Stopped> => {
   const { views } = dependencies;
@@ -146,7 +153,7 @@ const readOn = async (
   };
   const timer = setInterval(() => void look().catch(() => undefined), PROJECTION_STANDBY_MS);
   try {
-    const bounds = { to: Number.POSITIVE_INFINITY, msMax: Number.POSITIVE_INFINITY };
+    const bounds = { to: lane.position + recordsMax, msMax: Number.POSITIVE_INFINITY };
     return await read(lane, { ...bounds, signal: AbortSignal.any([signal, apart.signal]) });
   } finally {
     clearInterval(timer);
@@ -161,19 +168,25 @@ const catchUp = async (turn: {
   leading: Lane;
   others: readonly Lane[];
   end: Sequence;
+  recordsMax: number;
   isLeadersTurn: boolean;
   signal: AbortSignal;
   read: ReturnType<typeof createLaneReading>;
 }): Promise<Stopped> => {
-  const { leading, others, end, isLeadersTurn, signal, read } = turn;
+  const { leading, others, end, recordsMax, isLeadersTurn, signal, read } = turn;
   const ahead = others.map(({ position }) => position).filter((position) => position > leading.position);
   if (ahead.length > 0 || (isLeadersTurn && leading.position < end)) {
-    return read(leading, { to: Math.min(end, ...ahead), msMax: PROJECTION_CATCH_UP_MS, signal });
+    const to = Math.min(end, ...ahead, leading.position + recordsMax);
+    return read(leading, { to, msMax: PROJECTION_CATCH_UP_MS, signal });
   }
   const inOrder = [leading, ...others].sort((one, other) => one.position - other.position);
   const [last = leading, next = leading] = inOrder;
-  return read(last, { to: next.position, msMax: PROJECTION_CATCH_UP_MS, signal });
+  const to = Math.min(next.position, last.position + recordsMax);
+  return read(last, { to, msMax: PROJECTION_CATCH_UP_MS, signal });
 };
+
+const moreThan = (recordsMax: number): number =>
+  2 * recordsMax < PROJECTION_RECORDS_PER_COMMIT_MAX ? 2 * recordsMax : Number.POSITIVE_INFINITY;
 
 /** Lanes by position, the leader's first. */
 const readLanes = async (

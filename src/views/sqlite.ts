@@ -22,7 +22,7 @@ import {
 } from "./sqlite-connection.ts";
 import { getRow, getRows, runWrite, runWrites } from "./sqlite-rows.ts";
 import { sqliteTermsOf } from "./sqlite-terms.ts";
-import { createWalMover, pagesWaiting, type WalMover } from "./sqlite-wal.ts";
+import { createWalMover, PAGE_BYTES, WAL_PAGES_MAX, type WalMover, walPages } from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
@@ -53,7 +53,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   const write = createStatements(writer);
   const read = createStatements(reader);
   const transactions = createTransactions(write);
-  const wal = createWalMover(path, () => pagesWaiting(read));
+  const wal = createWalMover(path, () => walPages(read));
   const wordsWith = createWordsWith(reader, read);
 
   const open = (view: ViewDefinition) =>
@@ -138,6 +138,7 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
   };
   const inTransaction = async (work: () => Promise<CommitResult>): Promise<CommitResult> => {
     try {
+      await wal.room();
       const result = await transactions.run(async () => {
         const result = await work();
         return { result, keep: result.kind === "committed" };
@@ -146,7 +147,10 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
       return result;
     } catch (error) {
       const detail = constraintMessage(error);
-      if (detail === undefined) throw error;
+      if (detail === undefined) {
+        if (!isBusy(error)) wal.failed();
+        throw error;
+      }
       return { kind: "unwritable", detail };
     }
   };
@@ -269,15 +273,6 @@ const inSnapshot = async <Result>(
  * SQLite takes it as it needs it.
  */
 const PAGE_CACHE_KIB = 256 * 1024;
-
-/** For a new file. Writing takes a seventh less than with SQLite's default of 4096, and as much as with 16384 (measured). */
-const PAGE_BYTES = 8192;
-
-/**
- * Pages that may wait in the WAL before a commit itself moves them into the file and waits for the disk, 0.4 s or so (measured): 640 MiB. A commit of who is far
- * behind writes up to 64,000 of them; the thread for it (sqlite-wal.ts) moves these meanwhile.
- */
-const WAL_PAGES_MAX = 80_000;
 
 const connect = (path: string) => {
   const writer = new DatabaseSync(path);

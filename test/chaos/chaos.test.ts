@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
+import { canMountDisk } from "../support/memory-disk.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { cluster } from "./cluster.ts";
-import { canMountDisk, disk, type OwnBrokerScene, openOnSmallDisk, single } from "./own-broker.ts";
+import { disk, type OwnBrokerScene, openOnSmallDisk, single } from "./own-broker.ts";
 import { type ChaosOptions, runChaos } from "./run.ts";
 import type { Scenario } from "./scene.ts";
 import { schedule } from "./schedule.ts";

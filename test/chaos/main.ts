@@ -1,7 +1,8 @@
 /** `bun run chaos [--minutes M] [--seed S] [--scenario single|cluster|disk]`: rounds of faults until the time is over; ends with 1 at the first broken promise. */
 import { parseArgs } from "node:util";
+import { canMountDisk } from "../support/memory-disk.ts";
 import { cluster } from "./cluster.ts";
-import { canMountDisk, disk, single } from "./own-broker.ts";
+import { disk, single } from "./own-broker.ts";
 import { type ChaosOptions, type ChaosReport, runChaos } from "./run.ts";
 
 const SCENARIOS = {

@@ -345,6 +345,28 @@ test("a database that fails is tried again", async () => {
   expect(runner.lines.filter(({ level }) => level === "error")).toHaveLength(3);
 });
 
+test("what has no room for many records takes a few at a time, and more again as soon as it has", async () => {
+  await using at = await setUp();
+  const last = 2 * PROJECTION_RECORDS_PER_COMMIT_MAX;
+  const idle: RecordProjection = { ...eventsProjection, stateKeys: () => [], evolve: () => ({ writes: [] }) };
+  const taken: number[] = [];
+  const roomFor = (from: number): number => (from < 2000 ? 900 : Number.POSITIVE_INFINITY);
+  const fits = async <Result>(from: number, to: number, commit: () => Promise<Result>): Promise<Result> => {
+    if (to - from > roomFor(from)) throw new Error("database or disk is full");
+    taken.push(to - from);
+    return commit();
+  };
+  const views: ViewStore = {
+    ...at.views,
+    commit: (moving) => fits(moving.from, moving.to, () => at.views.commit(moving)),
+    together: undefined,
+  };
+  await using _runner = startRunner({ log: createArrayLog(events(1, last)), views, projection: idle });
+  await reached(at.views, last);
+  expect(taken.slice(0, 2)).toEqual([250, 500]);
+  expect(Math.max(...taken)).toBe(PROJECTION_RECORDS_PER_GROUP_MAX);
+});
+
 test("records whose rows somebody changed before they were committed are taken again at once", async () => {
   await using at = await setUp();
   let commits = 0;

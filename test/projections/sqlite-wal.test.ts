@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { VIEW_WAL_PAGES } from "../../src/limits.ts";
 import { createWalMover } from "../../src/views/sqlite-wal.ts";
 import { INTEGER, type Table, TEXT } from "../../src/views/tables.ts";
 import type { Write } from "../../src/views/view-store.ts";
+import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
+import { dataFolder } from "../support/process.ts";
 import { until } from "../support/until.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
@@ -24,7 +29,7 @@ const insert = (number: number): Write => ({
   row: { tenant: "acme", number, text: "x".repeat(TEXT_BYTES) },
 });
 
-const ENOUGH = (): number => VIEW_WAL_PAGES;
+const waiting = (pages: number) => () => ({ all: pages, waiting: pages });
 
 /** A file with rows that wait in its WAL until somebody moves them. */
 const writtenAhead = (path: string) => {
@@ -45,11 +50,11 @@ test("pages are moved when enough of them wait, and whoever closes waits for it"
   const { path } = database;
   using _writer = writtenAhead(path);
   const bytes = () => statSync(path).size;
-  const tooFew = createWalMover(path, () => VIEW_WAL_PAGES - 1);
+  const tooFew = createWalMover(path, waiting(VIEW_WAL_PAGES - 1));
   tooFew.committed();
   await tooFew.close();
   expect(bytes()).toBeLessThan(1_000 * TEXT_BYTES);
-  const enough = createWalMover(path, ENOUGH);
+  const enough = createWalMover(path, waiting(VIEW_WAL_PAGES));
   enough.committed();
   await enough.close();
   expect(bytes()).toBeGreaterThan(1_000 * TEXT_BYTES);
@@ -57,7 +62,7 @@ test("pages are moved when enough of them wait, and whoever closes waits for it"
 
 test("after it is closed nothing is moved", async () => {
   await using database = createSqliteDatabase();
-  const wal = createWalMover(database.path, ENOUGH);
+  const wal = createWalMover(database.path, waiting(VIEW_WAL_PAGES));
   await wal.close();
   wal.committed();
   await wal.close();
@@ -85,3 +90,24 @@ test("a store has what it commits moved into its file while others are written, 
   const keys = Array.from({ length: end }, (_, number) => ({ tenant: "acme", number }));
   expect(await views.load(THINGS, keys)).toHaveLength(end);
 });
+
+const SMALL_DISK_MIB = 120;
+
+test.skipIf(!(await canMountDisk()))(
+  "on a small disk the WAL leaves its room to the rows, and what was freed of a full one is written to again",
+  async () => {
+    await using folder = await dataFolder();
+    await using disk = await mountDisk(folder.path, SMALL_DISK_MIB);
+    const program = join(import.meta.dirname, "small-disk-program.ts");
+    const [command = "", ...before] = disk.enter;
+    const { stdout, status } = spawnSync(command, [...before, process.execPath, program, folder.path], {
+      encoding: "utf8",
+    });
+    expect(status).toBe(0);
+    const [full = 0, freed = 0] = stdout.trim().split(" ").map(Number);
+    // A third of it is taken by something else until it is full.
+    expect(full).toBeGreaterThan(SMALL_DISK_MIB / 2);
+    expect(freed).toBeGreaterThan(0.8 * SMALL_DISK_MIB);
+  },
+  20_000,
+);

@@ -1,0 +1,52 @@
+/**
+ * Writes rows to a view in this folder until its disk is full, gives a third of the disk back, and writes until it is full again. Prints the size of the view's
+ * file in MiB at both times: it is told where the disk can be seen, which is in this process and not in the test's.
+ */
+import { randomUUID } from "node:crypto";
+import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { setImmediate } from "node:timers/promises";
+import { createSqliteViews } from "../../src/views/sqlite.ts";
+import { type Table, TEXT } from "../../src/views/tables.ts";
+import type { Write } from "../../src/views/view-store.ts";
+
+const THINGS = {
+  name: "things",
+  columns: { id: TEXT, text: TEXT },
+  primaryKey: ["id"],
+  indexes: [],
+} as const satisfies Table;
+const VIEW = { name: "things", version: 1, tables: [THINGS] };
+const ROWS_AT_ONCE = 1000;
+const MIB = 1024 * 1024;
+/** As a runner does, which tries until it is told to stop. */
+const TRIES = 20;
+
+const folder = process.argv[2] ?? "";
+const [path, ballast] = [join(folder, "views.sqlite"), join(folder, "ballast")];
+const { blocks, bsize } = statfsSync(folder);
+writeFileSync(ballast, new Uint8Array((blocks * bsize) / 3));
+await using views = createSqliteViews({ path });
+await views.open(VIEW);
+let position = 0;
+
+const writeSome = async (): Promise<boolean> => {
+  const writes = Array.from(
+    { length: ROWS_AT_ONCE },
+    (): Write => ({ kind: "insert", table: THINGS, row: { id: randomUUID(), text: "x".repeat(400) } }),
+  );
+  const moving = { views: [VIEW], from: position, to: position + 1, writes, deadLetters: [] };
+  const result = await views.commit(moving).catch(() => undefined);
+  if (result?.kind === "committed") position++;
+  return result !== undefined;
+};
+
+const fill = async (): Promise<number> => {
+  for (let failed = 0; failed < TRIES; await setImmediate()) failed = (await writeSome()) ? 0 : failed + 1;
+  return Math.round(statSync(path).size / MIB);
+};
+
+const full = await fill();
+rmSync(ballast);
+process.stdout.write(`${full} ${await fill()}\n`);
