@@ -66,7 +66,7 @@ test("values are added in the order of the description, whatever the order of th
       ]);
     }),
   );
-  expect(storedKey(TABLE, { tenant: "a\0b", class: "\ud800" })).toEqual(["\u001bd800", "a\u001b0000b"]);
+  expect(storedKey(TABLE, { tenant: "a\0b", class: "\ud800" })).toEqual(["\u001b800", "a\u001b000b"]);
 });
 
 test("a description cannot carry a program", () => {

@@ -3,10 +3,15 @@
  * PostgreSQL refuses U+0000, Deno's node:sqlite cuts a text there when reading (measured, 2.9.6), and UTF-8 has no
  * form for half a surrogate pair: two different texts would become one.
  *
- * These characters are written as ESC and four hexadecimal digits. ESC because the JSON text of an event cannot hold it
- * unescaped (RFC 8259 §7), so the events themselves are stored byte for byte.
+ * These characters are written as ESC and three hexadecimal digits. ESC because the JSON text of an event cannot hold it
+ * unescaped (RFC 8259 §7), so the events themselves are stored byte for byte. Three, so that none takes more than four bytes,
+ * the most that UTF-8 takes for any other: an index row of PostgreSQL has room for 2704. They are enough, as halves of pairs are
+ * counted from U+D000 on, U+D800 as 800, and the others stand below that.
  */
 const ESCAPE = "\u001b";
+const DIGITS = 3;
+const HALVES_FROM = 0xd000;
+const FIRST_HALF = 0xd800;
 
 export const toStoredText = (text: string): string => {
   if (text.isWellFormed() && !text.includes("\0") && !text.includes(ESCAPE)) return text;
@@ -22,13 +27,18 @@ export const compareStored = (one: string, other: string): number =>
 export const fromStoredText = (stored: string): string => {
   if (!stored.includes(ESCAPE)) return stored;
   const [head = "", ...escaped] = stored.split(ESCAPE);
-  return head + escaped.map((part) => characterOf(part.slice(0, 4)) + part.slice(4)).join("");
+  return head + escaped.map((part) => characterOf(part.slice(0, DIGITS)) + part.slice(DIGITS)).join("");
 };
 
 const isStorable = (character: string): boolean =>
   character !== "\0" && character !== ESCAPE && character.isWellFormed();
 
-const escapeOf = (character: string): string =>
-  ESCAPE + character.charCodeAt(0).toString(16).padStart(4, "0");
+const escapeOf = (character: string): string => {
+  const code = character.charCodeAt(0);
+  return ESCAPE + (code < FIRST_HALF ? code : code - HALVES_FROM).toString(16).padStart(DIGITS, "0");
+};
 
-const characterOf = (digits: string): string => String.fromCharCode(Number.parseInt(digits, 16));
+const characterOf = (digits: string): string => {
+  const code = Number.parseInt(digits, 16);
+  return String.fromCharCode(code < FIRST_HALF - HALVES_FROM ? code : code + HALVES_FROM);
+};

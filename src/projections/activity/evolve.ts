@@ -66,7 +66,7 @@ const added = (table: Table, rows: readonly (Activity | ActivityOfAll)[]): reado
 
 export const activityProjection = onFirstEvents({
   name: "activity",
-  version: 3,
+  version: 4,
   tables: [ACTIVITY, ACTIVITY_OF_ALL],
   stateKeys: () => [],
   evolve,

@@ -36,7 +36,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
 
 export const auditsProjection = onFirstEvents({
   name: "audits",
-  version: 6,
+  version: 7,
   tables: [AUDITED, ASSESSMENT_EVENTS],
   stateKeys: () => [],
   evolve,

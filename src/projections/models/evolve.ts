@@ -58,7 +58,7 @@ const grown = (
 
 export const modelsProjection = onFirstEvents({
   name: "models",
-  version: 6,
+  version: 7,
   tables: [MODELS],
   stateKeys: (events) => events.filter(isAboutModel).map((event) => ({ table: MODELS, key: keyOf(event) })),
   evolve,

@@ -111,7 +111,7 @@ const countOf = (tenant: string, assetId: string, required: number, labeled: num
 
 export const outcomesProjection = onFirstEvents({
   name: "outcomes",
-  version: 1,
+  version: 2,
   tables: [OUTCOMES, LABELING, OUTCOME_LABELS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts: { outcomeHash } }) =>

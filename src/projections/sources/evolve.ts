@@ -162,7 +162,7 @@ const gapChanges = ({ key, numbers, announced, gapsBefore }: Source): readonly W
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 7,
+  version: 8,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {
