@@ -254,7 +254,7 @@ describe("export and evidence", () => {
       socket.on("error", () => {});
       socket.once("data", () => {
         socket.end(
-          "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{}\n{}\r\n",
+          "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\nx-request-id: r\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{}\n{}\r\n",
         );
       });
     });
