@@ -22,7 +22,10 @@ export const tailEvents = async (parts: {
   const signal = context.interruption();
   const print = printerFor(input, context);
   const query = filterQuery(input, STREAM_FILTER_OPTIONS);
-  let seen = input.text("--after");
+  const after = input.text("--after");
+  if (after !== undefined) query.set("after", after);
+  // As Last-Event-ID, which wins over where it began.
+  let seen: string | undefined;
   let failed = 0;
   let wasOpen = false;
   try {

@@ -141,6 +141,8 @@ describe("what goes wrong is told with what to do, and an exit code of its own",
     expect(told.code).toBe(2);
     expect(told.err).toContain("--from: from is not valid: send a time as RFC 3339");
     expect(told.err).toMatch(/request_id [0-9a-f-]{36}/);
+    const beyond = await cli(["events", "tail", "--after", "999999"]);
+    expect([beyond.code, beyond.err]).toEqual([2, expect.stringContaining("--after: The log ends at")]);
     const json = await cli(["events", "get", "nope", "--json"]);
     expect([json.code, json.out]).toEqual([1, ""]);
     expect(JSON.parse(json.err)).toMatchObject({
