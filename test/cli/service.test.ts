@@ -261,13 +261,17 @@ describe("export and evidence", () => {
       });
     });
     const port = await listening(broken);
-    const result = await cli(["export", "--output", "never.ndjson", "--url", `http://127.0.0.1:${port}`]);
+    const url = ["--url", `http://127.0.0.1:${port}`];
+    const result = await cli(["export", "--output", "never.ndjson", ...url]);
+    const piped = await cli(["export", ...url]);
     broken.close();
     expect(result.code).toBe(3);
     expect(result.err).toContain(
       "The service broke the transfer off before its end: the connection was closed.",
     );
     expect(readdirSync(folder).filter((name) => name.includes("never"))).toEqual([]);
+    // Whoever sent it to a file of his own has a part of it there.
+    expect(piped).toMatchObject({ code: 3, err: expect.stringContaining("written so far is not all of it") });
   });
 
   test("a bundle is fetched and verified, and one that was altered is not valid", async () => {
