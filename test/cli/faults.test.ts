@@ -7,7 +7,7 @@ import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { CLI_MAIN, runCli } from "../support/cli.ts";
+import { CLI_MAIN, runCli, startCli } from "../support/cli.ts";
 
 const temporaryFolder = () => {
   const path = mkdtempSync(join(tmpdir(), "prooftrail-cli-"));
@@ -29,6 +29,28 @@ test("a key that was not made leaves no file that keeps the next try from it", a
   const path = join(folder.path, "writer.key");
   const create = ["keys", "create", "--scope", "events:write", "--save", path, ...nowhere];
   expect((await runCli(create, { environment })).code).toBe(3);
+  expect(existsSync(path)).toBe(false);
+});
+
+test.each([
+  ["create", ["--scope", "events:write"]],
+  ["rotate", ["k"]],
+])("nor does Ctrl-C while keys %s waits for the answer", async (command, more) => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "writer.key");
+  const asked = Promise.withResolvers<void>();
+  await using server = Bun.serve({
+    port: 0,
+    fetch: () => {
+      asked.resolve();
+      return new Promise<Response>(() => {});
+    },
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  await using cli = startCli(["keys", command, ...more, "--save", path, "--url", url], { environment });
+  await asked.promise;
+  cli.child.kill("SIGINT");
+  expect((await cli.ended()).code).toBe(130);
   expect(existsSync(path)).toBe(false);
 });
 
