@@ -8,6 +8,13 @@ import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
 import { PROBLEMS } from "../src/http/problem.ts";
 import { BATCH_ERROR_CODES } from "../src/http/schemas.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS } from "../src/retention/floors.ts";
+import {
+  CLOSE_TIMEOUT_MS_DEFAULT,
+  DEAD_LETTER_BYTES_MAX,
+  MEMORY_OUTBOX_BYTES_DEFAULT,
+  OUTBOX_BYTES_DEFAULT,
+  SEND_TIMEOUT_MS_DEFAULT,
+} from "../src/sdk/limits.ts";
 import { Environment } from "../src/service/config.ts";
 import { PERMISSIONS } from "../streams/permissions.ts";
 import { topology } from "../streams/topology.ts";
@@ -88,6 +95,17 @@ test("streams/README.md lists every stream with its subjects, and every broker u
   expect(streams).toHaveLength(topology({ replicas: 1 }).length);
   const users = rows(section("streams/README.md", "Permissions")).map(([user]) => user);
   expect(users).toEqual(Object.keys(PERMISSIONS));
+});
+
+test("src/sdk/README.md names what an outbox holds and how long its client waits", () => {
+  const mib = (bytes: number): string => `${bytes / 1024 ** 2} MiB`;
+  for (const said of [
+    `(\`bytesMax\`, ${mib(OUTBOX_BYTES_DEFAULT)}; in memory ${mib(MEMORY_OUTBOX_BYTES_DEFAULT)})`,
+    `When that file has ${mib(DEAD_LETTER_BYTES_MAX)}`,
+    `It tries for ${SEND_TIMEOUT_MS_DEFAULT / 1000} s`,
+    `Both wait for ${CLOSE_TIMEOUT_MS_DEFAULT / 1000} s`,
+  ])
+    expect(read("src/sdk/README.md")).toContain(said);
 });
 
 test("one version of Bun everywhere", () => {

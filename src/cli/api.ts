@@ -23,6 +23,8 @@ export interface Question {
   readonly timeoutMs?: number;
   /** From its beginning to its end; without an end unless told, as of a stream. */
   readonly bodyMs?: number;
+  /** Media type of an answer of success; JSON unless told. */
+  readonly mediaType?: string;
 }
 
 export type Attempt =
@@ -60,6 +62,8 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
     const tried = await attempt(question);
     if (tried.kind === "unreachable") throw tried.failure;
     if (!tried.response.ok) throw await refusalOf(tried.response, address, key);
+    const foreign = foreignAnswer(tried.response, address, question.mediaType);
+    if (foreign) throw foreign;
     return tried.response;
   };
   return {
@@ -78,6 +82,8 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
       });
       const value = parseJson(text);
       if (value === undefined) throw unexpectedAnswer(address, response, "a body that is no JSON");
+      if (asRecord(value)?.data === undefined)
+        throw unexpectedAnswer(address, response, "JSON that has no `data`");
       return { text, value };
     },
   };
@@ -188,9 +194,38 @@ export const exitCodeOf = (status: number): ExitCode => {
   return status >= 500 || status === 429 || status === 408 ? EXIT.unavailable : EXIT.failed;
 };
 
-const unexpectedAnswer = ({ url, source }: ServiceAddress, response: Response, what: string): Failure => {
+const JSON_TYPE = "application/json";
+
+/**
+ * What is wrong with an answer of success that is not one of Prooftrail, such as a proxy's page to log in: it must not land in a file, nor pass for
+ * "nothing found" or "done".
+ */
+export const foreignAnswer = (
+  response: Response,
+  address: ServiceAddress,
+  mediaType = JSON_TYPE,
+): Failure | undefined => {
+  const sent = response.headers.get("content-type");
+  const [type = ""] = (sent ?? "").split(";");
+  if (type.trim().toLowerCase() !== mediaType)
+    return unexpectedAnswer(address, response, `${sent ?? "no Content-Type"} and not with ${mediaType}`);
+  return response.headers.has("x-request-id")
+    ? undefined
+    : unexpectedAnswer(address, response, `${sent}, without the X-Request-Id that Prooftrail sends`);
+};
+
+export const unexpectedAnswer = (
+  { url, source }: ServiceAddress,
+  response: Response,
+  what: string,
+): Failure => {
   const place = response.headers.get("location");
   const detail = `${url} (${source}) answered with ${what}${place === null ? "" : `, to ${place}`}.`;
-  const code = response.status >= 500 ? "unreachable" : "unexpected_answer";
-  return failure(code, detail, "Check the address: another program may answer there.");
+  return response.status >= 500
+    ? failure("unreachable", detail, "Check that the service runs: a proxy may answer in its place.")
+    : failure(
+        "unexpected_answer",
+        detail,
+        "Check the address: another program may answer there, or a proxy that wants a login.",
+      );
 };

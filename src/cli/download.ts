@@ -26,7 +26,7 @@ export interface DownloadOptions {
  */
 export const downloadTo = async (out: Writer, options: DownloadOptions): Promise<Downloaded> => {
   let bytes = 0;
-  for await (const chunk of chunks(options)) {
+  for await (const chunk of chunks(options, "Ask again: what was written so far is not all of it.")) {
     bytes += chunk.length;
     await out.write(chunk);
     if (!out.isHeard()) break;
@@ -54,7 +54,7 @@ export const downloadFile = async (path: string, options: DownloadOptions): Prom
   try {
     const file = await open(partial, "w", 0o600);
     try {
-      for await (const chunk of chunks(options)) {
+      for await (const chunk of chunks(options, "Ask again. What has come so far was not kept.")) {
         bytes += chunk.length;
         await file.writeFile(chunk);
       }
@@ -73,7 +73,10 @@ export const downloadFile = async (path: string, options: DownloadOptions): Prom
   return { bytes };
 };
 
-async function* chunks({ response, signal, onBytes }: DownloadOptions): AsyncGenerator<Uint8Array> {
+async function* chunks(
+  { response, signal, onBytes }: DownloadOptions,
+  adviceWhenBroken: string,
+): AsyncGenerator<Uint8Array> {
   if (!response.body) return;
   const reader = response.body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => {});
@@ -81,7 +84,7 @@ async function* chunks({ response, signal, onBytes }: DownloadOptions): AsyncGen
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
-        throw signal.aborted ? new Interrupted() : broken(error);
+        throw signal.aborted ? new Interrupted() : broken(error, adviceWhenBroken);
       });
       if (signal.aborted) throw new Interrupted();
       if (done) return;
@@ -94,9 +97,9 @@ async function* chunks({ response, signal, onBytes }: DownloadOptions): AsyncGen
   }
 }
 
-const broken = (error: unknown) =>
+const broken = (error: unknown, advice: string) =>
   failure(
     "broken_transfer",
     `The service broke the transfer off before its end: ${describeNetworkError(error)}.`,
-    "Ask again. What has come so far was not kept.",
+    advice,
   );

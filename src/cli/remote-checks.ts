@@ -2,10 +2,10 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Check } from "../service/diagnosis.ts";
-import { type Api, createApi } from "./api.ts";
+import { type Api, createApi, foreignAnswer, refusalOf } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";
-import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
+import { asRecord, asRecords, asText, type JsonRecord } from "./json.ts";
 import { CLI_RETRY_MS_MAX, DOCTOR_TRIES_MAX, KEY_ENDS_SOON_MS } from "./limits.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
@@ -29,7 +29,7 @@ export async function* remoteChecks(parts: RemoteParts): AsyncGenerator<Check> {
   }
   const { response } = tried;
   const after = now().getTime();
-  yield readyCheck(address, response.status, parseJson(await response.text().catch(() => "")));
+  yield await readyCheck(address, response);
   const date = Date.parse(response.headers.get("date") ?? "");
   // Its Date is cut to whole seconds: half of one is what it is late by on average.
   if (!Number.isNaN(date)) yield clockCheck("service's clock", date + 500 - (before + after) / 2);
@@ -45,15 +45,20 @@ export async function* remoteChecks(parts: RemoteParts): AsyncGenerator<Check> {
   yield* keyChecks(createApi(address, key), key, now());
 }
 
-const readyCheck = ({ url }: ServiceAddress, status: number, body: unknown): Check => {
+const readyCheck = async (address: ServiceAddress, response: Response): Promise<Check> => {
   const name = "http";
-  if (status === 200) return { name, state: "ok", detail: `${url} is ready` };
-  const reasons = asRecord(body)?.reasons;
-  const told = Array.isArray(reasons) ? reasons.join(" ") : `/health/ready answers ${status}`;
+  const { url } = address;
+  const problem = response.ok
+    ? foreignAnswer(response, address)
+    : await refusalOf(response, address, undefined);
+  if (!problem) return { name, state: "ok", detail: `${url} is ready` };
+  const { code, detail, advice = "" } = problem.document;
+  if (code === "unexpected_answer" || code === "unreachable")
+    return { name, state: "failed", detail: `of /health/ready: ${detail}`, advice };
   return {
     name,
     state: "failed",
-    detail: `${url} is not ready: ${told}`,
+    detail: `${url} is not ready: ${detail}`,
     advice: "Wait a moment and look again; the log of the service says more.",
   };
 };

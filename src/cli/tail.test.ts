@@ -5,7 +5,10 @@ import type { Context } from "./context.ts";
 import { EXIT } from "./exit-codes.ts";
 import { tailEvents } from "./tail.ts";
 
-const stream = (id: number): Response => new Response(`id: ${id}\nevent: audit\ndata: {"n":${id}}\n\n`);
+const stream = (id: number): Response =>
+  new Response(`id: ${id}\nevent: audit\ndata: {"n":${id}}\n\n`, {
+    headers: { "content-type": "text/event-stream", "x-request-id": "r" },
+  });
 const problem = (status: number, code: string): Response =>
   Response.json({ title: code, code, status, detail: code }, { status });
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
 import { nextAttemptMs, retryAfterMs } from "../sdk/retry.ts";
-import { type Api, exitCodeOf, refusalOf } from "./api.ts";
+import { type Api, exitCodeOf, foreignAnswer, refusalOf } from "./api.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { filterQuery, STREAM_FILTER_OPTIONS } from "./event-filters.ts";
@@ -22,7 +22,10 @@ export const tailEvents = async (parts: {
   const signal = context.interruption();
   const print = printerFor(input, context);
   const query = filterQuery(input, STREAM_FILTER_OPTIONS);
-  let seen = input.text("--after");
+  const after = input.text("--after");
+  if (after !== undefined) query.set("after", after);
+  // As Last-Event-ID, which wins over where it began.
+  let seen: string | undefined;
   let failed = 0;
   let wasOpen = false;
   try {
@@ -69,6 +72,8 @@ const printerFor = (input: Input, { out }: Context): ((data: string) => Promise<
   return (data) => out.write(table.lines([asRecord(parseJson(data)) ?? {}]));
 };
 
+const STREAM_TYPE = "text/event-stream";
+
 const connect = async (
   api: Api,
   asked: { readonly query: URLSearchParams; readonly seen: string | undefined; readonly signal: AbortSignal },
@@ -77,13 +82,18 @@ const connect = async (
   const tried = await api.attempt({
     path: "/v1/events/stream",
     query,
-    headers: { accept: "text/event-stream", ...(seen !== undefined && { "last-event-id": seen }) },
+    headers: { accept: STREAM_TYPE, ...(seen !== undefined && { "last-event-id": seen }) },
     signal,
   });
   if (tried.kind === "unreachable")
     return { kind: "closed", failure: tried.failure, isFinal: false, retryAfterMs: undefined } as const;
   const { response } = tried;
-  if (response.ok) return { kind: "open", response, retryAfterMs: undefined } as const;
+  if (response.ok) {
+    const foreign = foreignAnswer(response, api.address, STREAM_TYPE);
+    return foreign
+      ? ({ kind: "closed", failure: foreign, isFinal: true, retryAfterMs: undefined } as const)
+      : ({ kind: "open", response, retryAfterMs: undefined } as const);
+  }
   return {
     kind: "closed",
     failure: await refusalOf(response, api.address, undefined),

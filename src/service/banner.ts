@@ -75,5 +75,5 @@ const firstEvent = (url: string, key: string): readonly string[] => [
   `curl ${url}/v1/events \\`,
   `  -H "Authorization: Bearer ${key}" \\`,
   `  -H 'Content-Type: application/json' \\`,
-  `  -d '{"event_id":"evt_first","timestamp":"2026-11-20T10:00:00Z","asset_id":"my_model","event_type":"asset.created"}'`,
+  `  -d '{"event_id":"evt_hello","timestamp":"2026-11-20T10:00:00Z","asset_id":"my_model","event_type":"asset.created"}'`,
 ];

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { CLI_MAIN, runCli } from "../support/cli.ts";
+import { CLI_MAIN, runCli, startCli } from "../support/cli.ts";
 
 const temporaryFolder = () => {
   const path = mkdtempSync(join(tmpdir(), "prooftrail-cli-"));
@@ -29,6 +29,28 @@ test("a key that was not made leaves no file that keeps the next try from it", a
   const path = join(folder.path, "writer.key");
   const create = ["keys", "create", "--scope", "events:write", "--save", path, ...nowhere];
   expect((await runCli(create, { environment })).code).toBe(3);
+  expect(existsSync(path)).toBe(false);
+});
+
+test.each([
+  ["create", ["--scope", "events:write"]],
+  ["rotate", ["k"]],
+])("nor does Ctrl-C while keys %s waits for the answer", async (command, more) => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "writer.key");
+  const asked = Promise.withResolvers<void>();
+  await using server = Bun.serve({
+    port: 0,
+    fetch: () => {
+      asked.resolve();
+      return new Promise<Response>(() => {});
+    },
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  await using cli = startCli(["keys", command, ...more, "--save", path, "--url", url], { environment });
+  await asked.promise;
+  cli.child.kill("SIGINT");
+  expect((await cli.ended()).code).toBe(130);
   expect(existsSync(path)).toBe(false);
 });
 
@@ -75,6 +97,77 @@ test("an event that is refused behind a line that was cut off can be read", asyn
   });
 });
 
+describe("what answers in Prooftrail's place is told as such, whatever was asked", () => {
+  const ASKING = [
+    ["events", "list"],
+    ["events", "list", "--json"],
+    ["events", "get", "evt_1"],
+    ["events", "tail"],
+    ["export"],
+    ["export", "--output", "made"],
+    ["export", "--format", "csv", "--output", "made"],
+    ["evidence", "--output", "made"],
+    ["keys", "list"],
+    ["keys", "create", "--scope", "events:read", "--save", "made"],
+    ["keys", "revoke", "k", "--yes"],
+    ["keys", "rotate", "k", "--save", "made"],
+    ["classify", "--domain", "hiring"],
+    ["send"],
+  ];
+  const page = () => new Response("<title>Log in</title>\n", { headers: { "content-type": "text/html" } });
+
+  test.each([
+    ["a proxy's page to log in", page, "text/html"],
+    ["another service", () => Response.json({ status: "ok" }), "json"],
+    [
+      "another service that numbers its requests",
+      () => Response.json({ status: "ok" }, { headers: { "x-request-id": "r" } }),
+      "json",
+    ],
+  ])(
+    "%s",
+    async (_, fetch, named) => {
+      using folder = temporaryFolder();
+      await using server = Bun.serve({ port: 0, fetch });
+      const url = `http://127.0.0.1:${server.port}`;
+      for (const args of ASKING) {
+        const options = { environment, cwd: folder.path, input: '{"event_id":"evt_1"}\n' };
+        const { code, out, err } = await runCli([...args, "--url", url], options);
+        expect([args, code, out]).toEqual([args, 1, ""]);
+        expect(err.toLowerCase()).toContain(`${url} (--url) answered with`.toLowerCase());
+        expect(err.toLowerCase()).toContain(named);
+        expect([args, readdirSync(folder.path)]).toEqual([args, []]);
+      }
+    },
+    60_000,
+  );
+
+  test("for the doctor it is not a service that is ready", async () => {
+    using folder = temporaryFolder();
+    await using server = Bun.serve({ port: 0, fetch: page });
+    const args = ["doctor", "--json", "--url", `http://127.0.0.1:${server.port}`];
+    const { out } = await runCli(args, { environment, cwd: folder.path });
+    const checks: { name: string }[] = JSON.parse(out).data.checks;
+    expect(checks.filter(({ name }) => ["http", "key"].includes(name))).toMatchObject([
+      { name: "http", state: "failed", detail: expect.stringContaining("text/html") },
+      { name: "key", state: "failed" },
+    ]);
+  });
+
+  test("a page that comes while a stream is followed ends it, and says so", async () => {
+    let asked = 0;
+    const headers = { "content-type": "text/event-stream", "x-request-id": "r" };
+    await using server = Bun.serve({
+      port: 0,
+      fetch: () => (asked++ === 0 ? new Response("retry: 1\nid: 7\n\n", { headers }) : page()),
+    });
+    const url = ["--url", `http://127.0.0.1:${server.port}`];
+    const { code, err } = await runCli(["events", "tail", ...url], { environment });
+    expect([code, asked]).toEqual([1, 2]);
+    expect(err).toContain("answered with text/html");
+  });
+});
+
 describe("output that cannot be written is a failure, and says why", () => {
   const VERIFIER_MAIN = resolve(import.meta.dir, "../../src/verifier/main.ts");
 
@@ -101,9 +194,16 @@ describe("output that cannot be written is a failure, and says why", () => {
     const answer = (request: Request): Response =>
       new URL(request.url).pathname === "/v1/export"
         ? new Response(`${JSON.stringify(event)}\n`, {
-            headers: { "content-type": "application/x-ndjson", "x-prooftrail-last-sequence": "1" },
+            headers: {
+              "content-type": "application/x-ndjson",
+              "x-prooftrail-last-sequence": "1",
+              "x-request-id": "r",
+            },
           })
-        : Response.json({ data: request.method === "POST" ? { id: "k" } : [event], next_cursor: null });
+        : Response.json(
+            { data: request.method === "POST" ? { id: "k" } : [event], next_cursor: null },
+            { headers: { "x-request-id": "r" } },
+          );
     await using server = Bun.serve({ port: 0, fetch: answer });
     const { code, err } = await runFull(CLI_MAIN, [...args, "--url", `http://127.0.0.1:${server.port}`]);
     expect([code, err]).toEqual([1, expect.stringContaining("ENOSPC")]);

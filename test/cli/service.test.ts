@@ -141,6 +141,8 @@ describe("what goes wrong is told with what to do, and an exit code of its own",
     expect(told.code).toBe(2);
     expect(told.err).toContain("--from: from is not valid: send a time as RFC 3339");
     expect(told.err).toMatch(/request_id [0-9a-f-]{36}/);
+    const beyond = await cli(["events", "tail", "--after", "999999"]);
+    expect([beyond.code, beyond.err]).toEqual([2, expect.stringContaining("--after: The log ends at")]);
     const json = await cli(["events", "get", "nope", "--json"]);
     expect([json.code, json.out]).toEqual([1, ""]);
     expect(JSON.parse(json.err)).toMatchObject({
@@ -254,18 +256,22 @@ describe("export and evidence", () => {
       socket.on("error", () => {});
       socket.once("data", () => {
         socket.end(
-          "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{}\n{}\r\n",
+          "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\nx-request-id: r\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{}\n{}\r\n",
         );
       });
     });
     const port = await listening(broken);
-    const result = await cli(["export", "--output", "never.ndjson", "--url", `http://127.0.0.1:${port}`]);
+    const url = ["--url", `http://127.0.0.1:${port}`];
+    const result = await cli(["export", "--output", "never.ndjson", ...url]);
+    const piped = await cli(["export", ...url]);
     broken.close();
     expect(result.code).toBe(3);
     expect(result.err).toContain(
       "The service broke the transfer off before its end: the connection was closed.",
     );
     expect(readdirSync(folder).filter((name) => name.includes("never"))).toEqual([]);
+    // Whoever sent it to a file of his own has a part of it there.
+    expect(piped).toMatchObject({ code: 3, err: expect.stringContaining("written so far is not all of it") });
   });
 
   test("a bundle is fetched and verified, and one that was altered is not valid", async () => {

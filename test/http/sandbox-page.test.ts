@@ -14,7 +14,7 @@ describe.skipIf(noBrowserReason !== undefined)(
   () => {
     test.each([
       [1280, "127.0.0.1"],
-      [390, NAMED_HOST],
+      [320, NAMED_HOST],
     ])(
       "classifies a system and shows an event that was sent, with the watermark in sight, at %p pixels, asked for at %s",
       async (width, host) => {

@@ -173,8 +173,9 @@ test("two front ends behind one proxy, two projectors, one database for the view
     environment.TRUST_PROXY,
   ]);
   expect(environments).toEqual([
-    ["api-1", "api", "1"],
-    ["api-2", "api", "1"],
+    // Of its own one proxy, and more where somebody has one for TLS in front of it.
+    ["api-1", "api", `\${TRUST_PROXY:-1}`],
+    ["api-2", "api", `\${TRUST_PROXY:-1}`],
     ["projector-1", "projector,sealer", undefined],
     ["projector-2", "projector,sealer", undefined],
   ]);

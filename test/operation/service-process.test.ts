@@ -19,6 +19,8 @@ import { until } from "../support/until.ts";
 const brokerPid = (dataDir: string): number =>
   Number(readFileSync(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
 
+const README = resolve(import.meta.dir, "../../README.md");
+
 /** The data of an event that is acknowledged, whenever the service can. */
 const sendUntilAccepted = (service: ServiceProcess, event_id: string) =>
   until(`${event_id} is accepted`, async () => {
@@ -51,7 +53,10 @@ test("the first start tells where it is and how to send a first event, and that 
   expect(statSync(join(folder.path, "admin.key")).mode & 0o777).toBe(0o600);
   const curl = service.errors.slice(service.errors.indexOf("curl "));
   const { stdout } = spawnSync("sh", ["-c", curl], { encoding: "utf8" });
-  expect(JSON.parse(stdout).data).toMatchObject({ event_id: "evt_first", sequence: 1 });
+  const { event_id: eventId, sequence } = JSON.parse(stdout).data;
+  expect(sequence).toBe(1);
+  // Who goes on with README.md sends its first event, and not another one under the same id.
+  expect(readFileSync(README, "utf8").includes(`"${eventId}"`)).toBe(false);
   for (const line of service.output.trim().split("\n"))
     expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number) });
 });

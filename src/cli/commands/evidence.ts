@@ -60,6 +60,7 @@ export const EVIDENCE: CommandSpec = {
       query,
       signal,
       timeoutMs: CLI_LONG_ANSWER_MS_MAX,
+      mediaType: "application/zip",
     });
     let bytes = 0;
     const progress = createProgress({

@@ -50,9 +50,15 @@ export const EXPORT: CommandSpec = {
       if (value !== undefined) query.set(name, value);
     }
     const signal = context.interruption();
-    const response = await api.open({ path: "/v1/export", query, signal, timeoutMs: CLI_LONG_ANSWER_MS_MAX });
-    const lastSequence = Number(response.headers.get("x-prooftrail-last-sequence"));
     const isCsv = input.text("--format") === "csv";
+    const response = await api.open({
+      path: "/v1/export",
+      query,
+      signal,
+      timeoutMs: CLI_LONG_ANSWER_MS_MAX,
+      mediaType: isCsv ? "text/csv" : "application/x-ndjson",
+    });
+    const lastSequence = Number(response.headers.get("x-prooftrail-last-sequence"));
     const rows = createRowCounter(isCsv);
     let bytes = 0;
     // Two lines cannot share one: with the file on the terminal there is no bar.

@@ -77,8 +77,9 @@ const create: CommandSpec = {
   run: async (input, context) => {
     const body = createRequest(input, context);
     const api = await openApi(input, context);
+    const signal = context.interruption();
     await using saved = await openSave(input);
-    const answer = await api.ask({ path: "/v1/keys", body: JSON.stringify(body) });
+    const answer = await api.ask({ path: "/v1/keys", body: JSON.stringify(body), signal });
     await printNewKey(context, input, { answer, saved, title: "The key was made." });
     return EXIT.ok;
   },
@@ -124,7 +125,7 @@ interface Saved extends AsyncDisposable {
   write(text: string): Promise<void>;
 }
 
-/** Before the key is made: a key that cannot be kept would be lost. */
+/** Before the key is made: a key that cannot be kept would be lost. Ctrl-C has to come as Interrupted from here on, or it leaves the file. */
 const openSave = async (input: Input): Promise<Saved> => {
   const path = input.text("--save");
   if (path === undefined) return { path, write: async () => {}, [Symbol.asyncDispose]: async () => {} };
@@ -313,9 +314,10 @@ const rotate: CommandSpec = {
     const grace = input.text("--grace");
     const body = grace === undefined ? {} : { grace_seconds: durationSeconds(grace) };
     const api = await openApi(input, context);
+    const signal = context.interruption();
     await using saved = await openSave(input);
     const path = `/v1/keys/${encodeURIComponent(input.argument("id") ?? "")}/rotate`;
-    const answer = await api.ask({ path, body: JSON.stringify(body) });
+    const answer = await api.ask({ path, body: JSON.stringify(body), signal });
     await printNewKey(context, input, { answer, saved, title: "The key has a successor." });
     return EXIT.ok;
   },

@@ -1,7 +1,7 @@
 /** Sends a batch until each of its events is stored or refused: the one place of the command line that decides what is tried again, and when. */
 import { setTimeout as delay } from "node:timers/promises";
 import { nextAttemptMs, retryAfterMs } from "../../sdk/retry.ts";
-import { type Api, exitCodeOf, refusalOf } from "../api.ts";
+import { type Api, exitCodeOf, foreignAnswer, refusalOf, unexpectedAnswer } from "../api.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Failure, type FieldError, failure, Interrupted } from "../failure.ts";
 import { asNumber, asRecord, asRecords, asText, type JsonRecord, parseJson } from "../json.ts";
@@ -117,7 +117,7 @@ const tryOnce = async (
   });
   if (tried.kind === "unreachable") return { ...tried, kind: "failed", mayBeStored: true, retryAfter: null };
   const { response } = tried;
-  if (response.ok) return readAnswer(response, signal);
+  if (response.ok) return readAnswer(response, api, signal);
   const refusal = await refusalOf(response, api.address, undefined);
   if (exitCodeOf(response.status) !== EXIT.unavailable) throw refusal;
   // 429 is answered before anything is stored.
@@ -125,14 +125,17 @@ const tryOnce = async (
   return { kind: "failed", failure: refusal, mayBeStored: response.status !== 429, retryAfter };
 };
 
-const readAnswer = async (response: Response, signal: AbortSignal): Promise<Tried> => {
+const readAnswer = async (response: Response, { address }: Api, signal: AbortSignal): Promise<Tried> => {
   const text = await response.text().catch(() => undefined);
   if (signal.aborted) throw new Interrupted();
   const data = asRecord(asRecord(parseJson(text ?? ""))?.data);
   if (data && asNumber(data.accepted) !== undefined) return { kind: "answered", data };
   // An answer that broke off says nothing; one that is whole and says something else is not of Prooftrail.
   if (text !== undefined)
-    throw failure("unexpected_answer", "The answer does not say what became of the events.");
+    throw (
+      foreignAnswer(response, address) ??
+      unexpectedAnswer(address, response, "JSON that does not say what became of the events")
+    );
   const broken = failure("broken_transfer", "The answer broke off.");
   return { kind: "failed", failure: broken, mayBeStored: true, retryAfter: null };
 };
