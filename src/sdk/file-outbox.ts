@@ -246,6 +246,8 @@ class FileOutbox implements Outbox {
   }
 
   async #choose(segment: Segment, limits: TakeLimits): Promise<readonly Chosen[]> {
+    // It may be kept anew while it is looked for, by an event that comes meanwhile or by the next renewal.
+    const { path } = segment;
     try {
       return await segment.choose(limits, {
         onUnreadable: this.#options.onUnreadable,
@@ -259,7 +261,6 @@ class FileOutbox implements Outbox {
       });
     } catch (error) {
       if (!isMissing(error)) throw error;
-      const { path } = segment;
       this.#renew();
       this.#leave(segment);
       if (segment.isGone) return [];

@@ -359,6 +359,26 @@ test("what is written to a file while another takes it over and removes it is ke
     assert.deepEqual(await readdir(directory), []);
   }));
 
+test("what is kept anew while it is looked for is delivered, and is not called lost", () =>
+  withFolder(async (directory) => {
+    const failures: string[] = [];
+    const holder = openFile(directory, failures);
+    holder.append(entry(1, 0));
+    await killHolders(directory);
+    const heir = openFile(directory);
+    assert.deepEqual(await drain(heir), [1]);
+    const files = async () => (await readdir(directory)).filter((name) => name.endsWith(".events"));
+    await until("only the heir's own file is there", async () => (await files()).length === 1);
+    const taking = holder.take({ events: 9, bytes: 999 });
+    // It looks for its file, which is gone, and is told so in another turn of the loop.
+    for (let step = 0; step < 50; step++) await null;
+    await late(() => assert.equal(holder.append(entry(2, 0)).kind, "kept"));
+    const found = (await taking)?.entries.map(numberIn);
+    assert.deepEqual([found, failures.filter((told) => told.startsWith("lost"))], [[1], []]);
+    await holder.close();
+    await heir.close();
+  }));
+
 test("nothing that was kept is lost where one that lives is taken for dead at any time, and nothing is called delivered before it is", () =>
   fc.assert(
     fc.asyncProperty(
