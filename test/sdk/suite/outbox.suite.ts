@@ -1,5 +1,7 @@
 /** What waits is delivered once its turn comes, whatever happens between; what has its outcome never comes again. Both outboxes, by any sequence of steps. */
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import {
   appendFile,
@@ -649,6 +651,31 @@ test("of a process of this machine that has ended everything may be taken over a
       isAbandoned(directory, owner, () => true),
       true,
     );
+  }));
+
+test("a process that has ended is dead, also where its parent never asks what became of it", () =>
+  withFolder(async (directory) => {
+    const { owner } = new Lease(directory);
+    const path = join(directory, `${owner}.lease`);
+    // The parent of the one that ends becomes a program that knows nothing of it, as the first process of a container is to many.
+    const script = "sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done' & echo $!; exec sleep 60";
+    const parent = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      const [line] = await once(parent.stdout, "data");
+      const pid = Number(String(line));
+      const stat = await until("it has ended", async () => {
+        const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(" ");
+        return fields[2] === "Z" && fields;
+      });
+      const lease = JSON.parse(await readFile(path, "utf8"));
+      await writeFile(path, JSON.stringify({ ...lease, pid, started: stat[21] }));
+      assert.equal(
+        isAbandoned(directory, owner, () => false),
+        true,
+      );
+    } finally {
+      parent.kill();
+    }
   }));
 
 test("of another machine only silence tells, whichever of the two clocks is ahead", () =>
