@@ -14,6 +14,7 @@ import { Lease } from "./lease.ts";
 import { EVENT_BYTES_MAX, LEASE_RENEW_MS, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
 import { type Chosen, EVENTS_SUFFIX, Segment } from "./segment.ts";
+import { SegmentList } from "./segment-list.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
@@ -55,9 +56,7 @@ class FileOutbox implements Outbox {
   readonly #frame = new Uint8Array(EVENT_BYTES_MAX + FRAME_BYTES);
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   readonly #lease: Lease;
-  /** Of clients that are dead; they go first, because they are older. */
-  #adopted: Segment[] = [];
-  #own: Segment[] = [];
+  readonly #segments = new SegmentList();
   /** Undefined while none can be written to; the next entry tries again. */
   #live: Live | undefined;
   /** Written to while the other is synced: a write to a file that is being synced takes up to 100 µs, one to another file 20 (measured, 99th percentile). */
@@ -84,26 +83,19 @@ class FileOutbox implements Outbox {
   }
 
   get pending() {
-    let [events, bytes] = [0, 0];
-    for (const segment of this.#segments()) {
-      events += segment.left;
-      bytes += segment.leftBytes;
-    }
-    return { events, bytes };
+    return this.#segments.pending;
   }
 
   mark(): () => boolean {
-    const marks = this.#own.map((segment) => ({ segment, entries: segment.entries }));
-    return () => marks.every(({ segment, entries }) => segment.isSettled(entries));
+    return this.#segments.mark();
   }
 
   get nextDueMs(): number | undefined {
-    const times = [...this.#segments()].flatMap(({ nextDueMs }) => nextDueMs ?? []);
-    return times.length === 0 ? undefined : Math.min(...times);
+    return this.#segments.nextDueMs;
   }
 
   hasten(): void {
-    for (const segment of this.#segments()) segment.hasten();
+    this.#segments.hasten();
   }
 
   onArrival(call: () => void): void {
@@ -167,15 +159,10 @@ class FileOutbox implements Outbox {
     return this.#bytes + length <= bytesMax;
   }
 
-  *#segments(): Generator<Segment> {
-    yield* this.#adopted;
-    yield* this.#own;
-  }
-
   #openSegment(): Live {
     const { path, fd } = this.#openFile(Date.now());
     const segment = new Segment(path);
-    this.#own.push(segment);
+    this.#segments.addOwn(segment);
     return { segment, fd };
   }
 
@@ -200,22 +187,22 @@ class FileOutbox implements Outbox {
   #drop(): void {
     const isDone = (segment: Segment) =>
       segment.left === 0 && segment !== this.#live?.segment && segment !== this.#spare?.segment;
-    for (const segment of [...this.#segments()].filter(isDone)) {
+    for (const segment of this.#segments) {
+      if (!isDone(segment)) continue;
       this.#bytes -= segment.size;
       this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
+      this.#segments.delete(segment);
     }
-    this.#own = this.#own.filter((segment) => !isDone(segment));
-    this.#adopted = this.#adopted.filter((segment) => !isDone(segment));
   }
 
   async #remove(segment: Segment): Promise<void> {
-    const isTheirs = this.#adopted.includes(segment);
+    const isTheirs = this.#segments.isAdopted(segment);
     try {
       const removed = await segment.remove();
       if (!removed || !isTheirs) return;
       this.#keepAnew(segment, removed);
       this.#bytes += segment.size;
-      this.#adopted.push(segment);
+      this.#segments.addAdopted(segment);
       this.#arrived();
     } catch (error) {
       this.#options.onFailure(`What is still written to ${segment.path} cannot be kept: ${textOf(error)}`);
@@ -224,7 +211,7 @@ class FileOutbox implements Outbox {
 
   async take(limits: TakeLimits): Promise<Taken | undefined> {
     await this.#adopting;
-    for (const segment of [...this.#segments()]) {
+    for (const segment of this.#segments) {
       if (segment.left === 0) continue;
       const chosen = await this.#choose(segment, limits);
       this.#drop();
@@ -280,8 +267,7 @@ class FileOutbox implements Outbox {
     if (segment.isGone) return;
     this.#bytes -= segment.size;
     segment.isGone = true;
-    this.#own = this.#own.filter((other) => other !== segment);
-    this.#adopted = this.#adopted.filter((other) => other !== segment);
+    this.#segments.delete(segment);
   }
 
   /** Nothing more is written to it. */
@@ -344,7 +330,7 @@ class FileOutbox implements Outbox {
       "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.",
     );
     // What comes from now on has the new name, and so has what nobody else has.
-    for (const segment of [...this.#segments()]) {
+    for (const segment of this.#segments) {
       const { path } = segment;
       this.#leave(segment);
       if (segment.path === path) this.#forget(segment);
@@ -365,7 +351,7 @@ class FileOutbox implements Outbox {
     try {
       for await (const segment of adoptSegments({ directory, lease: this.#lease })) {
         this.#bytes += segment.size;
-        this.#adopted.push(segment);
+        this.#segments.addAdopted(segment);
         this.#arrived();
       }
       this.#drop();
@@ -388,7 +374,7 @@ class FileOutbox implements Outbox {
   async close(): Promise<readonly Uint8Array[]> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#adopting;
-    for (const segment of [...this.#segments()]) this.#leave(segment);
+    for (const segment of this.#segments) this.#leave(segment);
     this.#drop();
     await this.#removing;
     await this.sync();
