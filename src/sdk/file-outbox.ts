@@ -211,9 +211,13 @@ class FileOutbox implements Outbox {
 
   async take(limits: TakeLimits): Promise<Taken | undefined> {
     await this.#adopting;
+    const failures: unknown[] = [];
     for (const segment of this.#segments) {
       if (segment.left === 0) continue;
-      const chosen = await this.#choose(segment, limits);
+      const chosen = await this.#choose(segment, limits).catch((error: unknown): readonly Chosen[] => {
+        failures.push(error);
+        return [];
+      });
       this.#drop();
       if (chosen.length === 0) continue;
       const { mayBeResent } = segment;
@@ -229,6 +233,7 @@ class FileOutbox implements Outbox {
         postpone: (positions, until) => segment.postpone(at(positions), until),
       };
     }
+    if (failures.length > 0) throw failures[0];
     return undefined;
   }
 
@@ -347,16 +352,18 @@ class FileOutbox implements Outbox {
 
   /** Takes over what the dead have left. */
   async #adopt(): Promise<void> {
-    const { directory, onFailure } = this.#options;
+    const { directory, onFailure: tell } = this.#options;
+    const onFailure = (error: unknown): void =>
+      tell(`What other processes left in the outbox cannot be taken over: ${textOf(error)}`);
     try {
-      for await (const segment of adoptSegments({ directory, lease: this.#lease })) {
+      for await (const segment of adoptSegments({ directory, lease: this.#lease, onFailure })) {
         this.#bytes += segment.size;
         this.#segments.addAdopted(segment);
         this.#arrived();
       }
       this.#drop();
     } catch (error) {
-      onFailure(`What other processes left in the outbox cannot be taken over: ${textOf(error)}`);
+      onFailure(error);
     }
   }
 

@@ -37,7 +37,7 @@ export interface TakeLimits {
 export interface Outbox {
   /** Synchronous, and the entry is copied. */
   append(entry: Uint8Array): Appended;
-  /** At least one entry where one is due, however large. */
+  /** At least one entry where one is due, however large. Rejected where what is due cannot be read, and nothing else is. */
   take(limits: TakeLimits): Promise<Taken | undefined>;
   /** Resolves when everything appended before is on the disk, or with the reason why it is not: that there is none, for example. */
   sync(): Promise<Synced>;

@@ -122,6 +122,37 @@ describe("events that the disk did not take, and nobody else, when the client is
   });
 });
 
+test("what is held in memory is sent also while the folder can neither be written nor read", async () => {
+  using folder = temporaryFolder();
+  const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
+  await withScriptedService(takeAll, async (service) => {
+    const client = createClient({
+      url: service.url,
+      apiKey: "k",
+      // The smallest: each of these events has a file of its own.
+      outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX },
+      batch: { intervalMs: 60_000 },
+      onProblem: () => {},
+    });
+    const capture = (event_id: string) =>
+      client.capture(event({ event_id, metadata: { text: "x".repeat(EVENT_BYTES_MAX / 5) } })).kind;
+    expect(capture("evt_1")).toBe("kept");
+    renameSync(directory, away);
+    writeFileSync(directory, "no folder");
+    expect([capture("evt_2"), capture("evt_3")]).toEqual(["kept", "kept"]);
+    expect(await client.flush({ timeoutMs: 300 })).toMatchObject({
+      kind: "pending",
+      events: 1,
+      reason: expect.stringContaining("cannot be read"),
+    });
+    expect(service.eventIds).toEqual(["evt_2", "evt_3"]);
+    rmSync(directory);
+    renameSync(away, directory);
+    expect(await client.close()).toEqual({ kind: "flushed" });
+    expect(service.eventIds).toEqual(["evt_2", "evt_3", "evt_1"]);
+  });
+});
+
 test("a folder that is named relative stays where it was when the client was made", async () => {
   using folder = temporaryFolder();
   const [home, elsewhere] = [process.cwd(), join(folder.path, "elsewhere")];

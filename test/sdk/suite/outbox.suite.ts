@@ -5,9 +5,11 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import {
   appendFile,
+  mkdir,
   readdir,
   readFile,
   rename,
+  rmdir,
   stat,
   truncate,
   unlink,
@@ -22,6 +24,7 @@ import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
 import { createDeadLetterFile, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
 import { createFileOutbox, type SyncPolicy } from "../../../src/sdk/file-outbox.ts";
 import { FileSync } from "../../../src/sdk/file-sync.ts";
+import { FRAME_BYTES } from "../../../src/sdk/frame.ts";
 import { isAbandoned, Lease } from "../../../src/sdk/lease.ts";
 import { LEASE_STALE_MS, RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
@@ -472,6 +475,60 @@ test("nobody else on the machine can read what waits", () =>
       async (path) => (await stat(path)).mode & 0o777,
     );
     assert.deepEqual([...new Set(await Promise.all(modes))].sort(), [0o600, 0o700]);
+    await outbox.close();
+  }));
+
+/** What stands where the file of this entry stood cannot be read as one, but renamed; until it is mended. */
+const makeUnreadable = async (directory: string, number: number): Promise<() => Promise<void>> => {
+  for (const name of await readdir(directory)) {
+    if (!name.endsWith(".events")) continue;
+    const path = join(directory, name);
+    if (numberIn((await readFile(path)).subarray(FRAME_BYTES - 1)) !== number) continue;
+    await rename(path, `${path}.away`);
+    await mkdir(path);
+    return async () => {
+      await rmdir(path);
+      await rename(`${path}.away`, path);
+    };
+  }
+  throw new Error(`entry ${number} is in no file`);
+};
+
+for (const number of [0, 2, 4])
+  test(`a file of the dead that cannot be read holds up no other of theirs, and is taken over when it can (${number})`, () =>
+    withFolder(async (directory) => {
+      const failures: string[] = [];
+      const dead = [0, 2, 4].map(() => openFile(directory));
+      for (const [at, outbox] of dead.entries()) {
+        for (const part of [0, 1]) outbox.append(entry(2 * at + part, 0));
+        (await outbox.take({ events: 1, bytes: 999 }))?.settle([0]);
+      }
+      await killHolders(directory);
+      const mend = await makeUnreadable(directory, number);
+      const heir = openFile(directory, failures);
+      const others = [1, 3, 5].filter((other) => other !== number + 1);
+      assert.deepEqual((await drain(heir)).sort(), others);
+      assert.match(failures.join(), /^What other processes left in the outbox cannot be taken over: EISDIR/);
+      await mend();
+      const next = openFile(directory);
+      assert.deepEqual(await drain(next), [number + 1]);
+      for (const outbox of [heir, next, ...dead]) await outbox.close();
+    }));
+
+test("a file of one's own that cannot be read holds up no other, and is told when nothing else is due", () =>
+  withFolder(async (directory) => {
+    const outbox = openFile(directory);
+    // An eighth of its bytes is a file.
+    for (let number = 0; number < 3; number++) outbox.append(entry(number, BYTES_MAX / 8));
+    const mend = await makeUnreadable(directory, 1);
+    for (const expected of [0, 2]) {
+      const taken = await outbox.take({ events: 9, bytes: 999 });
+      assert.deepEqual(taken?.entries.map(numberIn), [expected]);
+      taken?.settle([0]);
+    }
+    await assert.rejects(outbox.take({ events: 9, bytes: 999 }), /EISDIR/);
+    await mend();
+    assert.deepEqual(await drain(outbox), [1]);
     await outbox.close();
   }));
 
