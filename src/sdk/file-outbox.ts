@@ -104,13 +104,18 @@ class FileOutbox implements Outbox {
 
   append(entry: Uint8Array): Appended {
     const length = entry.length + FRAME_BYTES;
+    let bytes = entry;
     try {
-      if (this.#lease.isLate) this.#renew();
+      if (this.#lease.isLate) {
+        // Who is told that it is gone may capture an event, which is made where this one was.
+        bytes = entry.slice();
+        this.#renew();
+      }
       this.#live ??= this.#openSegment();
       if (this.#files.isBusy(this.#live.fd))
         [this.#live, this.#spare] = [this.#spare ?? this.#openSegment(), this.#live];
       if (!this.#makeRoom(length)) return { kind: "full" };
-      writeFrame(entry, this.#frame);
+      writeFrame(bytes, this.#frame);
       this.#write(this.#live, length);
     } catch (error) {
       return { kind: "failed", reason: textOf(error) };

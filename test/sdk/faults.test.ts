@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeadLetterFile } from "../../src/sdk/dead-letters.ts";
 import { FileSync } from "../../src/sdk/file-sync.ts";
-import { writeFrame } from "../../src/sdk/frame.ts";
+import { FRAME_BYTES, writeFrame } from "../../src/sdk/frame.ts";
 import {
   type ClientOptions,
   createClient,
@@ -151,6 +151,36 @@ test("what is held in memory is sent also while the folder can neither be writte
     expect(await client.close()).toEqual({ kind: "flushed" });
     expect(service.eventIds).toEqual(["evt_2", "evt_3", "evt_1"]);
   });
+});
+
+test("an event is kept as it is, also where a callback that is told of something meanwhile captures another", async () => {
+  using folder = temporaryFolder();
+  const files = (suffix: string) =>
+    readdirSync(folder.path).flatMap((name) => (name.endsWith(suffix) ? join(folder.path, name) : []));
+  const client = createClient({
+    url: NOWHERE,
+    apiKey: "k",
+    outbox: { directory: folder.path },
+    batch: { intervalMs: 60_000 },
+    onProblem: ({ kind }) => {
+      if (kind === "outbox") client.capture(event({ event_id: "evt_2" }));
+    },
+  });
+  for (const path of files(".lease")) rmSync(path);
+  // It was stopped for so long that it looks for its lease first.
+  const { now } = performance;
+  performance.now = () => now.call(performance) + 60_000;
+  try {
+    expect(client.capture(event({ event_id: "evt_1", metadata: { text: "x".repeat(500) } })).kind).toBe(
+      "kept",
+    );
+  } finally {
+    performance.now = now;
+  }
+  const lines = files(".events").flatMap((path) => readFileSync(path, "utf8").split("\n").filter(Boolean));
+  const ids = lines.map((line) => JSON.parse(line.slice(FRAME_BYTES - 1)).event_id);
+  expect(ids.sort()).toEqual(["evt_1", "evt_2"]);
+  await client.close({ timeoutMs: 1 });
 });
 
 test("a folder that is named relative stays where it was when the client was made", async () => {
