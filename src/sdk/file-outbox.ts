@@ -362,6 +362,8 @@ class FileOutbox implements Outbox {
       tell(`What other processes left in the outbox cannot be taken over: ${textOf(error)}`);
     try {
       for await (const segment of adoptSegments({ directory, lease: this.#lease, onFailure })) {
+        // Named for a lease that we have lost meanwhile, it is anybody's, and found again at the next look.
+        if (!segment.path.startsWith(join(directory, this.#lease.owner))) continue;
         this.#bytes += segment.size;
         this.#segments.addAdopted(segment);
         this.#arrived();

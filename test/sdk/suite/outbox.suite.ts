@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readdirSync, unlinkSync } from "node:fs";
 import {
   appendFile,
   mkdir,
@@ -16,7 +16,7 @@ import {
   utimes,
   writeFile,
 } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
@@ -30,6 +30,7 @@ import { LEASE_STALE_MS, RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
 import type { Outbox, Synced, Taken } from "../../../src/sdk/outbox.ts";
 import { createReports } from "../../../src/sdk/reports.ts";
+import { Segment } from "../../../src/sdk/segment.ts";
 import { createSender } from "../../../src/sdk/sender.ts";
 import { until } from "../../support/until.ts";
 import { withFolder } from "./folder.ts";
@@ -382,6 +383,39 @@ test("what is kept anew while it is looked for is delivered, and is not called l
     assert.deepEqual([found, failures.filter((told) => told.startsWith("lost"))], [[1], []]);
     await holder.close();
     await heir.close();
+  }));
+
+test("what a client takes over while it is itself taken for dead is delivered, and is not called lost", () =>
+  withFolder(async (directory) => {
+    const failures: string[] = [];
+    const dead = openFile(directory);
+    dead.append(entry(1, 0));
+    await killHolders(directory);
+    const heir = openFile(directory, failures, 5);
+    const { read } = Segment;
+    const isRobbed = new Promise<string>((told) => {
+      Segment.read = async (path, id) => {
+        Segment.read = read;
+        const segment = await read(path, id);
+        for (const name of readdirSync(directory))
+          if (name.endsWith(".lease")) unlinkSync(join(directory, name));
+        await late(() => heir.append(entry(2, 0)));
+        told(path);
+        return segment;
+      };
+    });
+    const path = await isRobbed;
+    await until("it has found that again", async () => {
+      const names = await readdir(directory);
+      return !names.includes(`${basename(path)}.events`);
+    });
+    assert.deepEqual((await drain(heir)).sort(), [1, 2]);
+    assert.deepEqual(
+      failures.filter((told) => told.startsWith("lost")),
+      [],
+    );
+    await heir.close();
+    await dead.close();
   }));
 
 test("nothing that was kept is lost where one that lives is taken for dead at any time, and nothing is called delivered before it is", () =>
