@@ -1,5 +1,4 @@
 /** A client with an outbox and a sender behind it. */
-import process from "node:process";
 import { clearInterval, setInterval } from "node:timers";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver } from "./delivery.ts";
@@ -9,6 +8,7 @@ import type { EventMaker } from "./event-maker.ts";
 import { CLOSE_TIMEOUT_MS_DEFAULT, OVERFLOW_BYTES_MAX, SEND_TIMEOUT_MS_DEFAULT } from "./limits.ts";
 import { createMemoryOutbox } from "./memory-outbox.ts";
 import type { Outbox, Synced, TakeLimits } from "./outbox.ts";
+import { programEnd } from "./program-end.ts";
 import {
   type Captured,
   createRecorder,
@@ -107,8 +107,8 @@ export class BackgroundClient implements Client {
       reports: { ...reports, rejected: (letter) => this.#rejected(letter) },
     });
     this.#recorder = createRecorder({ maker, reports, keep: (event) => this.#keep(event) });
-    process.once("beforeExit", this.#drain);
-    process.once("exit", this.#exit);
+    programEnd.beforeExit.call(this.#drain);
+    programEnd.exit.call(this.#exit);
     if (heartbeat && maker.source) {
       this.#beat();
       this.#heartbeat = setInterval(() => this.#beat(), heartbeat.intervalMs);
@@ -170,7 +170,7 @@ export class BackgroundClient implements Client {
   }
 
   async #close(options: { readonly timeoutMs?: number }): Promise<Flushed> {
-    process.off("beforeExit", this.#drain);
+    programEnd.beforeExit.drop(this.#drain);
     if (this.#heartbeat) {
       clearInterval(this.#heartbeat);
       // Says the last number, so that a missing end is seen.
@@ -181,7 +181,7 @@ export class BackgroundClient implements Client {
     await this.#sender.stop();
     this.#moveOverflow();
     const ended = await this.#parts.outbox.close();
-    process.off("exit", this.#exit);
+    programEnd.exit.drop(this.#exit);
     this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");
     const { events } = this.stats.pending;
     return flushed.kind === "pending" ? { ...flushed, events } : flushed;
