@@ -1,5 +1,6 @@
 /** A client with an outbox and a sender behind it. */
 import { clearInterval, setInterval } from "node:timers";
+import { setImmediate } from "node:timers/promises";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver } from "./delivery.ts";
 import type { CaptureEvent, SharedMembers } from "./event.ts";
@@ -179,10 +180,13 @@ export class BackgroundClient implements Client {
     const flushed = await this.flush(options);
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
+    this.#parts.reports.closing();
     this.#moveOverflow();
     const ended = await this.#parts.outbox.close();
     programEnd.exit.drop(this.#exit);
     this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");
+    // A warning of the process is written in the next turn of the loop, and the program may exit before.
+    await setImmediate();
     const { events } = this.stats.pending;
     return flushed.kind === "pending" ? { ...flushed, events } : flushed;
   }

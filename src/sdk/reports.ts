@@ -66,7 +66,9 @@ export interface Reports {
   droppedTogether(dropped: readonly DroppedEvent[]): void;
   rejected(rejected: RejectedEvent): void;
   problem(kind: Problem["kind"], message: string): void;
-  /** The loop has no further turn, in which a warning of the process would be written: what is told from here on is written at once. */
+  /** Nothing more is told later: what is told from here on does not wait for its minute. */
+  closing(): void;
+  /** The same, and the loop has no further turn, in which a warning of the process would be written: what is told from here on is written at once. */
   ending(): void;
   readonly drops: Readonly<Partial<Record<DropReason, number>>>;
   readonly rejections: number;
@@ -106,15 +108,18 @@ export const createReports = (callbacks: Callbacks): Reports => {
     problem("dropped", `${what} dropped (${reason}): ${path ? `${path}: ` : ""}${message}`);
   };
 
+  const closing = () => told.clear();
+
   return {
     drops,
     get rejections() {
       return rejections;
     },
     problem,
+    closing,
     ending: () => {
+      closing();
       warn = writeWarning;
-      told.clear();
     },
     dropped: (dropped, events = 1) => {
       countDropped(dropped, events);

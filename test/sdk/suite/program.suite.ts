@@ -44,6 +44,18 @@ test("what a program captured last and nobody takes is told of when it ends by i
     },
   ));
 
+test("what a client drops when it is closed is told of before that is done, also within a minute of what it dropped before", () =>
+  withScriptedService(
+    () => "hang",
+    async (service) => {
+      const [command, ...parameters] = commandOf("closes-and-exits");
+      const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "ptk_1" };
+      const { stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+      assert.match(stderr, /PROOFTRAIL_DROPPED.*Event evt_large dropped \(too_large\)/);
+      assert.match(stderr, /PROOFTRAIL_DROPPED.*Event evt_last dropped \(closed\)/);
+    },
+  ));
+
 test("what a program captured before it was killed is delivered by another, and what was delivered is not sent again", () =>
   withFolder((directory) =>
     withScriptedService(takeAll, async (service) => {
