@@ -73,6 +73,8 @@ export class BackgroundClient implements Client {
   readonly #parts: Parts;
   /** For what the disk does not take. */
   readonly #overflow = createMemoryOutbox({ bytesMax: OVERFLOW_BYTES_MAX });
+  /** When the first came that the disk did not take: what is held may have been sent since. */
+  #overflowSinceMs: number | undefined;
   readonly #sender: Sender;
   readonly #recorder: LooseRecorder;
   readonly #sending = new AbortController();
@@ -194,7 +196,7 @@ export class BackgroundClient implements Client {
   /** What the disk did not take has a last chance there: it may have space again. */
   #moveOverflow(): void {
     for (const bytes of this.#overflow.empty()) {
-      const appended = this.#parts.outbox.append(bytes);
+      const appended = this.#parts.outbox.append(bytes, this.#overflowSinceMs);
       if (appended.kind === "kept") continue;
       const why = appended.kind === "full" ? "it has reached its bound" : appended.reason;
       this.#dropAll(
@@ -222,6 +224,7 @@ export class BackgroundClient implements Client {
     if (appended.kind === "failed") {
       const message = `The outbox cannot be written: ${appended.reason}`;
       if (this.#overflow.append(bytes).kind !== "kept") return drop("outbox_failed", message);
+      this.#overflowSinceMs ??= Date.now();
       reports.problem("outbox", `${message}. Events are held in memory meanwhile.`);
     }
     this.#sender.appended(bytes.length);

@@ -10,6 +10,7 @@ import { adoptSegments } from "./adoption.ts";
 import { textOf } from "./error-text.ts";
 import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
+import { isMissing } from "./is-missing.ts";
 import { Lease } from "./lease.ts";
 import { EVENT_BYTES_MAX, LEASE_RENEW_MS, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
@@ -36,9 +37,6 @@ export interface FileOutboxOptions {
   /** Something went wrong that nobody waits for. */
   readonly onFailure: (reason: string) => void;
 }
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
 
 /** Throws where the folder cannot be made or written to: a mistake that is better seen at the start. */
 export const createFileOutbox = (options: FileOutboxOptions): Outbox => new FileOutbox(options);
@@ -102,7 +100,7 @@ class FileOutbox implements Outbox {
     this.#arrived = call;
   }
 
-  append(entry: Uint8Array): Appended {
+  append(entry: Uint8Array, sinceMs = Number.POSITIVE_INFINITY): Appended {
     const length = entry.length + FRAME_BYTES;
     let bytes = entry;
     try {
@@ -115,6 +113,7 @@ class FileOutbox implements Outbox {
       if (this.#files.isBusy(this.#live.fd))
         [this.#live, this.#spare] = [this.#spare ?? this.#openSegment(), this.#live];
       if (!this.#makeRoom(length)) return { kind: "full" };
+      if (this.#live.segment.madeMs > sinceMs) this.#rotate(sinceMs);
       writeFrame(bytes, this.#frame);
       this.#write(this.#live, length);
     } catch (error) {
@@ -164,8 +163,8 @@ class FileOutbox implements Outbox {
     return this.#bytes + length <= bytesMax;
   }
 
-  #openSegment(): Live {
-    const { path, fd } = this.#openFile(Date.now());
+  #openSegment(madeMs = Date.now()): Live {
+    const { path, fd } = this.#openFile(madeMs);
     const segment = new Segment(path);
     this.#segments.addOwn(segment);
     return { segment, fd };
@@ -180,9 +179,9 @@ class FileOutbox implements Outbox {
     return { path, fd };
   }
 
-  #rotate(): void {
+  #rotate(madeMs?: number): void {
     const before = this.#live;
-    this.#live = this.#openSegment();
+    this.#live = this.#openSegment(madeMs);
     if (before) this.#finish(before);
     this.#drop();
     void this.#syncQuietly();

@@ -16,6 +16,7 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { isMissing } from "./is-missing.ts";
 import { isJsonObject } from "./json-object.ts";
 import { LEASE_RENEW_MS, LEASE_STALE_MS } from "./limits.ts";
 import { haveClocksParted, thisMoment } from "./moment.ts";
@@ -122,7 +123,7 @@ export class Lease {
       utimesSync(join(this.#directory, this.#owner + LEASE_SUFFIX), now, now);
       return true;
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) return true;
+      if (!isMissing(error)) return true;
     }
     this.#take();
     return false;

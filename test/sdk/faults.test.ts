@@ -21,7 +21,7 @@ import {
   createTestClient,
   withAudit,
 } from "../../src/sdk/index.ts";
-import { EVENT_BYTES_MAX } from "../../src/sdk/limits.ts";
+import { EVENT_BYTES_MAX, RESENT_AFTER_MS } from "../../src/sdk/limits.ts";
 import { type Damage, Segment } from "../../src/sdk/segment.ts";
 import { uuid7 } from "../../src/sdk/uuid.ts";
 import { until } from "../support/until.ts";
@@ -181,6 +181,49 @@ test("an event is kept as it is, also where a callback that is told of something
   const ids = lines.map((line) => JSON.parse(line.slice(FRAME_BYTES - 1)).event_id);
   expect(ids.sort()).toEqual(["evt_1", "evt_2"]);
   await client.close({ timeoutMs: 1 });
+});
+
+test("what was sent from memory and never answered for, and comes into the folder at the end, counts from then for the next client", async () => {
+  using folder = temporaryFolder();
+  const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
+  const { now } = Date;
+  await withScriptedService(
+    () => "cut",
+    async (service) => {
+      const open = () =>
+        createClient({
+          url: service.url,
+          apiKey: "k",
+          // The smallest: each of these events has a file of its own.
+          outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX },
+          batch: { intervalMs: 5 },
+          onProblem: () => {},
+        });
+      const client = open();
+      const metadata = { text: "x".repeat(EVENT_BYTES_MAX / 5) };
+      client.capture(event({ event_id: "evt_1", metadata }));
+      renameSync(directory, away);
+      writeFileSync(directory, "no folder");
+      client.capture(event({ event_id: "evt_2", metadata }));
+      await until("it was sent from memory", () => service.eventIds.includes("evt_2"));
+      rmSync(directory);
+      renameSync(away, directory);
+      try {
+        // By now the broker may have forgotten it.
+        Date.now = () => now() + 2 * RESENT_AFTER_MS;
+        await client.close({ timeoutMs: 1 });
+        const before = service.asked.length;
+        service.script = takeAll;
+        const next = open();
+        await until("it is delivered", () => next.stats.delivered === 2);
+        const paths = service.asked.slice(before).map(({ path }) => path);
+        expect(paths).toEqual(Array(2).fill("/v1/events/batch?resent=true"));
+        await next.close();
+      } finally {
+        Date.now = now;
+      }
+    },
+  );
 });
 
 test("a folder that is named relative stays where it was when the client was made", async () => {
