@@ -56,7 +56,7 @@ export interface Problem {
 export interface Callbacks {
   readonly onDropped?: (dropped: DroppedEvent) => void;
   readonly onRejected?: (rejected: RejectedEvent) => void;
-  /** At most once a minute for each kind. Without it a warning of the process says the same. */
+  /** At most once a minute for each kind, until the client is closed. Without it a warning of the process says the same. */
   readonly onProblem?: (problem: Problem) => void;
 }
 
