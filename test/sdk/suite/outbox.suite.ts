@@ -21,7 +21,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
-import { createDeadLetterFile, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
+import { createDeadLetterFile, type DeadLetters, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
 import { createFileOutbox, type SyncPolicy } from "../../../src/sdk/file-outbox.ts";
 import { FileSync } from "../../../src/sdk/file-sync.ts";
 import { FRAME_BYTES } from "../../../src/sdk/frame.ts";
@@ -722,6 +722,23 @@ test("rejected events stand in lines of their own, behind one that was cut off a
       lines.map((line) => JSON.parse(line).event),
       [{ n: 1 }, "no JSON"],
     );
+  }));
+
+test("rejected events that several processes keep at once stand in lines of their own, however many each has", () =>
+  withFolder(async (directory) => {
+    const path = join(directory, "dead-letters.ndjson");
+    const rejection = { code: "invalid_event", message: "no", errors: [] };
+    const text = JSON.stringify({ text: "x".repeat(1500) });
+    const letters = Array.from({ length: 1000 }, () => ({ eventId: undefined, rejection, text }));
+    const processes = Array.from({ length: 4 }, () => createDeadLetterFile(path));
+    const keep = async ({ keep }: DeadLetters) => {
+      for (let times = 0; times < 3; times++) assert.deepEqual(await keep(letters), { kind: "kept" });
+    };
+    await Promise.all(processes.map(keep));
+    // One that looks while another writes may begin with an empty line.
+    const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+    assert.equal(lines.length, 4 * 3 * letters.length);
+    for (const line of lines) assert.equal(JSON.stringify(JSON.parse(line).event), text);
   }));
 
 test("of a process of this machine that has ended everything may be taken over at once", () =>
