@@ -7,6 +7,8 @@ import { EVENTS_SUFFIX, SETTLED_SUFFIX, Segment } from "./segment.ts";
 interface Heir {
   readonly directory: string;
   readonly lease: Lease;
+  /** A file cannot be read; the others are taken over all the same. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** Segments that are the heir's from now on, oldest first. What another took meanwhile is not among them. */
@@ -20,7 +22,7 @@ export async function* adoptSegments(heir: Heir): AsyncGenerator<Segment> {
 }
 
 async function* adoptFrom(heir: Heir, owner: string, names: readonly string[]): AsyncGenerator<Segment> {
-  const { directory } = heir;
+  const { directory, onFailure } = heir;
   // First of all, so that a holder who lives and misses a file can tell that it was taken over. Files without a lease are anybody's.
   dropLease(directory, owner);
   const theirs = names.filter((name) => name.startsWith(`${owner}.`));
@@ -31,20 +33,32 @@ async function* adoptFrom(heir: Heir, owner: string, names: readonly string[]): 
     const [from, to] = [join(directory, `${owner}.${id}`), join(directory, `${heir.lease.owner}.${id}`)];
     // First what is settled: where only that succeeds, events are sent again that are known to the service.
     await renamed(from + SETTLED_SUFFIX, to + SETTLED_SUFFIX);
-    if (await renamed(from + EVENTS_SUFFIX, to + EVENTS_SUFFIX)) yield await readOrGiveBack(from, to, id);
-    else await removed(to + SETTLED_SUFFIX);
+    if (await renamed(from + EVENTS_SUFFIX, to + EVENTS_SUFFIX)) {
+      const segment = await readOrGiveBack({ from, to, id, onFailure });
+      if (segment) yield segment;
+    } else await removed(to + SETTLED_SUFFIX);
   }
-  for (const name of theirs) if (name.endsWith(SETTLED_SUFFIX)) await removed(join(directory, name));
+  // Without events beside it, it says nothing.
+  for (const name of theirs)
+    if (name.endsWith(SETTLED_SUFFIX) && !theirs.includes(name.replace(SETTLED_SUFFIX, EVENTS_SUFFIX)))
+      await removed(join(directory, name));
 }
 
 /** What cannot be read now, as with too many open files, goes back to the dead: the next look takes it over. */
-const readOrGiveBack = async (from: string, to: string, id: string): Promise<Segment> => {
+const readOrGiveBack = async (parts: {
+  readonly from: string;
+  readonly to: string;
+  readonly id: string;
+  readonly onFailure: Heir["onFailure"];
+}): Promise<Segment | undefined> => {
+  const { from, to, id, onFailure } = parts;
   try {
     return await Segment.read(to, id);
   } catch (error) {
     await renamed(to + SETTLED_SUFFIX, from + SETTLED_SUFFIX);
     await renamed(to + EVENTS_SUFFIX, from + EVENTS_SUFFIX);
-    throw error;
+    onFailure(error);
+    return undefined;
   }
 };
 

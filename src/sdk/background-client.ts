@@ -1,6 +1,6 @@
 /** A client with an outbox and a sender behind it. */
-import process from "node:process";
 import { clearInterval, setInterval } from "node:timers";
+import { setImmediate } from "node:timers/promises";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver } from "./delivery.ts";
 import type { CaptureEvent, SharedMembers } from "./event.ts";
@@ -9,6 +9,7 @@ import type { EventMaker } from "./event-maker.ts";
 import { CLOSE_TIMEOUT_MS_DEFAULT, OVERFLOW_BYTES_MAX, SEND_TIMEOUT_MS_DEFAULT } from "./limits.ts";
 import { createMemoryOutbox } from "./memory-outbox.ts";
 import type { Outbox, Synced, TakeLimits } from "./outbox.ts";
+import { programEnd } from "./program-end.ts";
 import {
   type Captured,
   createRecorder,
@@ -72,6 +73,8 @@ export class BackgroundClient implements Client {
   readonly #parts: Parts;
   /** For what the disk does not take. */
   readonly #overflow = createMemoryOutbox({ bytesMax: OVERFLOW_BYTES_MAX });
+  /** When the first came that the disk did not take: what is held may have been sent since. */
+  #overflowSinceMs: number | undefined;
   readonly #sender: Sender;
   readonly #recorder: LooseRecorder;
   readonly #sending = new AbortController();
@@ -107,8 +110,8 @@ export class BackgroundClient implements Client {
       reports: { ...reports, rejected: (letter) => this.#rejected(letter) },
     });
     this.#recorder = createRecorder({ maker, reports, keep: (event) => this.#keep(event) });
-    process.once("beforeExit", this.#drain);
-    process.once("exit", this.#exit);
+    programEnd.beforeExit.call(this.#drain);
+    programEnd.exit.call(this.#exit);
     if (heartbeat && maker.source) {
       this.#beat();
       this.#heartbeat = setInterval(() => this.#beat(), heartbeat.intervalMs);
@@ -170,7 +173,7 @@ export class BackgroundClient implements Client {
   }
 
   async #close(options: { readonly timeoutMs?: number }): Promise<Flushed> {
-    process.off("beforeExit", this.#drain);
+    programEnd.beforeExit.drop(this.#drain);
     if (this.#heartbeat) {
       clearInterval(this.#heartbeat);
       // Says the last number, so that a missing end is seen.
@@ -179,10 +182,13 @@ export class BackgroundClient implements Client {
     const flushed = await this.flush(options);
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
+    this.#parts.reports.closing();
     this.#moveOverflow();
     const ended = await this.#parts.outbox.close();
-    process.off("exit", this.#exit);
+    programEnd.exit.drop(this.#exit);
     this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");
+    // A warning of the process is written in the next turn of the loop, and the program may exit before.
+    await setImmediate();
     const { events } = this.stats.pending;
     return flushed.kind === "pending" ? { ...flushed, events } : flushed;
   }
@@ -190,7 +196,7 @@ export class BackgroundClient implements Client {
   /** What the disk did not take has a last chance there: it may have space again. */
   #moveOverflow(): void {
     for (const bytes of this.#overflow.empty()) {
-      const appended = this.#parts.outbox.append(bytes);
+      const appended = this.#parts.outbox.append(bytes, this.#overflowSinceMs);
       if (appended.kind === "kept") continue;
       const why = appended.kind === "full" ? "it has reached its bound" : appended.reason;
       this.#dropAll(
@@ -218,6 +224,7 @@ export class BackgroundClient implements Client {
     if (appended.kind === "failed") {
       const message = `The outbox cannot be written: ${appended.reason}`;
       if (this.#overflow.append(bytes).kind !== "kept") return drop("outbox_failed", message);
+      this.#overflowSinceMs ??= Date.now();
       reports.problem("outbox", `${message}. Events are held in memory meanwhile.`);
     }
     this.#sender.appended(bytes.length);

@@ -23,9 +23,10 @@ export const createDeadLetterFile = (path: string): DeadLetters => ({
       try {
         const { size } = await file.stat();
         const begin = (await endsInLine(file, size)) ? "\n" : "";
-        const lines = begin + rejected.map((letter) => `${lineOf(letter)}\n`).join("");
-        if (size + Buffer.byteLength(lines) > DEAD_LETTER_BYTES_MAX) return { kind: "full" };
-        await file.appendFile(lines);
+        const lines = Buffer.from(begin + rejected.map((letter) => `${lineOf(letter)}\n`).join(""));
+        if (size + lines.length > DEAD_LETTER_BYTES_MAX) return { kind: "full" };
+        // In one call: `appendFile` takes several for what is long, and another process may write between them.
+        for (let at = 0; at < lines.length; ) at += (await file.write(lines, at)).bytesWritten;
         await file.datasync();
       } finally {
         await file.close();

@@ -10,10 +10,12 @@ import { adoptSegments } from "./adoption.ts";
 import { textOf } from "./error-text.ts";
 import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
+import { isMissing } from "./is-missing.ts";
 import { Lease } from "./lease.ts";
 import { EVENT_BYTES_MAX, LEASE_RENEW_MS, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
 import { type Chosen, EVENTS_SUFFIX, Segment } from "./segment.ts";
+import { SegmentList } from "./segment-list.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
@@ -36,9 +38,6 @@ export interface FileOutboxOptions {
   readonly onFailure: (reason: string) => void;
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
-
 /** Throws where the folder cannot be made or written to: a mistake that is better seen at the start. */
 export const createFileOutbox = (options: FileOutboxOptions): Outbox => new FileOutbox(options);
 
@@ -55,9 +54,7 @@ class FileOutbox implements Outbox {
   readonly #frame = new Uint8Array(EVENT_BYTES_MAX + FRAME_BYTES);
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   readonly #lease: Lease;
-  /** Of clients that are dead; they go first, because they are older. */
-  #adopted: Segment[] = [];
-  #own: Segment[] = [];
+  readonly #segments = new SegmentList();
   /** Undefined while none can be written to; the next entry tries again. */
   #live: Live | undefined;
   /** Written to while the other is synced: a write to a file that is being synced takes up to 100 µs, one to another file 20 (measured, 99th percentile). */
@@ -84,41 +81,40 @@ class FileOutbox implements Outbox {
   }
 
   get pending() {
-    let [events, bytes] = [0, 0];
-    for (const segment of this.#segments()) {
-      events += segment.left;
-      bytes += segment.leftBytes;
-    }
-    return { events, bytes };
+    return this.#segments.pending;
   }
 
   mark(): () => boolean {
-    const marks = this.#own.map((segment) => ({ segment, entries: segment.entries }));
-    return () => marks.every(({ segment, entries }) => segment.isSettled(entries));
+    return this.#segments.mark();
   }
 
   get nextDueMs(): number | undefined {
-    const times = [...this.#segments()].flatMap(({ nextDueMs }) => nextDueMs ?? []);
-    return times.length === 0 ? undefined : Math.min(...times);
+    return this.#segments.nextDueMs;
   }
 
   hasten(): void {
-    for (const segment of this.#segments()) segment.hasten();
+    this.#segments.hasten();
   }
 
   onArrival(call: () => void): void {
     this.#arrived = call;
   }
 
-  append(entry: Uint8Array): Appended {
+  append(entry: Uint8Array, sinceMs = Number.POSITIVE_INFINITY): Appended {
     const length = entry.length + FRAME_BYTES;
+    let bytes = entry;
     try {
-      if (this.#lease.isLate) this.#renew();
+      if (this.#lease.isLate) {
+        // Who is told that it is gone may capture an event, which is made where this one was.
+        bytes = entry.slice();
+        this.#renew();
+      }
       this.#live ??= this.#openSegment();
       if (this.#files.isBusy(this.#live.fd))
         [this.#live, this.#spare] = [this.#spare ?? this.#openSegment(), this.#live];
       if (!this.#makeRoom(length)) return { kind: "full" };
-      writeFrame(entry, this.#frame);
+      if (this.#live.segment.madeMs > sinceMs) this.#rotate(sinceMs);
+      writeFrame(bytes, this.#frame);
       this.#write(this.#live, length);
     } catch (error) {
       return { kind: "failed", reason: textOf(error) };
@@ -167,15 +163,10 @@ class FileOutbox implements Outbox {
     return this.#bytes + length <= bytesMax;
   }
 
-  *#segments(): Generator<Segment> {
-    yield* this.#adopted;
-    yield* this.#own;
-  }
-
-  #openSegment(): Live {
-    const { path, fd } = this.#openFile(Date.now());
+  #openSegment(madeMs = Date.now()): Live {
+    const { path, fd } = this.#openFile(madeMs);
     const segment = new Segment(path);
-    this.#own.push(segment);
+    this.#segments.addOwn(segment);
     return { segment, fd };
   }
 
@@ -188,9 +179,9 @@ class FileOutbox implements Outbox {
     return { path, fd };
   }
 
-  #rotate(): void {
+  #rotate(madeMs?: number): void {
     const before = this.#live;
-    this.#live = this.#openSegment();
+    this.#live = this.#openSegment(madeMs);
     if (before) this.#finish(before);
     this.#drop();
     void this.#syncQuietly();
@@ -200,22 +191,22 @@ class FileOutbox implements Outbox {
   #drop(): void {
     const isDone = (segment: Segment) =>
       segment.left === 0 && segment !== this.#live?.segment && segment !== this.#spare?.segment;
-    for (const segment of [...this.#segments()].filter(isDone)) {
+    for (const segment of this.#segments) {
+      if (!isDone(segment)) continue;
       this.#bytes -= segment.size;
       this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
+      this.#segments.delete(segment);
     }
-    this.#own = this.#own.filter((segment) => !isDone(segment));
-    this.#adopted = this.#adopted.filter((segment) => !isDone(segment));
   }
 
   async #remove(segment: Segment): Promise<void> {
-    const isTheirs = this.#adopted.includes(segment);
+    const isTheirs = this.#segments.isAdopted(segment);
     try {
       const removed = await segment.remove();
       if (!removed || !isTheirs) return;
       this.#keepAnew(segment, removed);
       this.#bytes += segment.size;
-      this.#adopted.push(segment);
+      this.#segments.addAdopted(segment);
       this.#arrived();
     } catch (error) {
       this.#options.onFailure(`What is still written to ${segment.path} cannot be kept: ${textOf(error)}`);
@@ -224,9 +215,13 @@ class FileOutbox implements Outbox {
 
   async take(limits: TakeLimits): Promise<Taken | undefined> {
     await this.#adopting;
-    for (const segment of [...this.#segments()]) {
+    const failures: unknown[] = [];
+    for (const segment of this.#segments) {
       if (segment.left === 0) continue;
-      const chosen = await this.#choose(segment, limits);
+      const chosen = await this.#choose(segment, limits).catch((error: unknown): readonly Chosen[] => {
+        failures.push(error);
+        return [];
+      });
       this.#drop();
       if (chosen.length === 0) continue;
       const { mayBeResent } = segment;
@@ -242,10 +237,13 @@ class FileOutbox implements Outbox {
         postpone: (positions, until) => segment.postpone(at(positions), until),
       };
     }
+    if (failures.length > 0) throw failures[0];
     return undefined;
   }
 
   async #choose(segment: Segment, limits: TakeLimits): Promise<readonly Chosen[]> {
+    // It may be kept anew while it is looked for, by an event that comes meanwhile or by the next renewal.
+    const { path } = segment;
     try {
       return await segment.choose(limits, {
         onUnreadable: this.#options.onUnreadable,
@@ -259,7 +257,6 @@ class FileOutbox implements Outbox {
       });
     } catch (error) {
       if (!isMissing(error)) throw error;
-      const { path } = segment;
       this.#renew();
       this.#leave(segment);
       if (segment.isGone) return [];
@@ -279,8 +276,7 @@ class FileOutbox implements Outbox {
     if (segment.isGone) return;
     this.#bytes -= segment.size;
     segment.isGone = true;
-    this.#own = this.#own.filter((other) => other !== segment);
-    this.#adopted = this.#adopted.filter((other) => other !== segment);
+    this.#segments.delete(segment);
   }
 
   /** Nothing more is written to it. */
@@ -343,7 +339,7 @@ class FileOutbox implements Outbox {
       "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.",
     );
     // What comes from now on has the new name, and so has what nobody else has.
-    for (const segment of [...this.#segments()]) {
+    for (const segment of this.#segments) {
       const { path } = segment;
       this.#leave(segment);
       if (segment.path === path) this.#forget(segment);
@@ -360,16 +356,20 @@ class FileOutbox implements Outbox {
 
   /** Takes over what the dead have left. */
   async #adopt(): Promise<void> {
-    const { directory, onFailure } = this.#options;
+    const { directory, onFailure: tell } = this.#options;
+    const onFailure = (error: unknown): void =>
+      tell(`What other processes left in the outbox cannot be taken over: ${textOf(error)}`);
     try {
-      for await (const segment of adoptSegments({ directory, lease: this.#lease })) {
+      for await (const segment of adoptSegments({ directory, lease: this.#lease, onFailure })) {
+        // Named for a lease that we have lost meanwhile, it is anybody's, and found again at the next look.
+        if (!segment.path.startsWith(join(directory, this.#lease.owner))) continue;
         this.#bytes += segment.size;
-        this.#adopted.push(segment);
+        this.#segments.addAdopted(segment);
         this.#arrived();
       }
       this.#drop();
     } catch (error) {
-      onFailure(`What other processes left in the outbox cannot be taken over: ${textOf(error)}`);
+      onFailure(error);
     }
   }
 
@@ -387,7 +387,7 @@ class FileOutbox implements Outbox {
   async close(): Promise<readonly Uint8Array[]> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#adopting;
-    for (const segment of [...this.#segments()]) this.#leave(segment);
+    for (const segment of this.#segments) this.#leave(segment);
     this.#drop();
     await this.#removing;
     await this.sync();

@@ -16,6 +16,7 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { isMissing } from "./is-missing.ts";
 import { isJsonObject } from "./json-object.ts";
 import { LEASE_RENEW_MS, LEASE_STALE_MS } from "./limits.ts";
 import { haveClocksParted, thisMoment } from "./moment.ts";
@@ -45,10 +46,14 @@ const thisHost = (): string => {
   return boot && processes ? `${boot} ${processes}` : hostname();
 };
 
-/** Field 22 of proc_pid_stat(5). The second field is a name in parentheses and may hold anything. */
+/**
+ * Field 22 of proc_pid_stat(5). The second field is a name in parentheses and may hold anything. The third is Z for one that has ended and that its parent
+ * has not asked about, which may be never: a program that is the first process of its container does not ask about those that it did not start.
+ */
 const startOf = (pid: number): string | null => {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
-  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  const [state, ...fields] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
+  return state === "Z" ? null : (fields[18] ?? null);
 };
 
 const isRunning = (pid: number): boolean => {
@@ -118,7 +123,7 @@ export class Lease {
       utimesSync(join(this.#directory, this.#owner + LEASE_SUFFIX), now, now);
       return true;
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) return true;
+      if (!isMissing(error)) return true;
     }
     this.#take();
     return false;

@@ -35,9 +35,9 @@ export interface TakeLimits {
 }
 
 export interface Outbox {
-  /** Synchronous, and the entry is copied. */
-  append(entry: Uint8Array): Appended;
-  /** At least one entry where one is due, however large. */
+  /** Synchronous, and the entry is copied. `sinceMs`: it may have been sent since then (milliseconds since 1970); without it, it was not. */
+  append(entry: Uint8Array, sinceMs?: number): Appended;
+  /** At least one entry where one is due, however large. Rejected where what is due cannot be read, and nothing else is. */
   take(limits: TakeLimits): Promise<Taken | undefined>;
   /** Resolves when everything appended before is on the disk, or with the reason why it is not: that there is none, for example. */
   sync(): Promise<Synced>;

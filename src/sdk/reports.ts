@@ -56,7 +56,7 @@ export interface Problem {
 export interface Callbacks {
   readonly onDropped?: (dropped: DroppedEvent) => void;
   readonly onRejected?: (rejected: RejectedEvent) => void;
-  /** At most once a minute for each kind. Without it a warning of the process says the same. */
+  /** At most once a minute for each kind, until the client is closed. Without it a warning of the process says the same. */
   readonly onProblem?: (problem: Problem) => void;
 }
 
@@ -66,7 +66,9 @@ export interface Reports {
   droppedTogether(dropped: readonly DroppedEvent[]): void;
   rejected(rejected: RejectedEvent): void;
   problem(kind: Problem["kind"], message: string): void;
-  /** The loop has no further turn, in which a warning of the process would be written: what is told from here on is written at once. */
+  /** Nothing more is told later: what is told from here on does not wait for its minute. */
+  closing(): void;
+  /** The same, and the loop has no further turn, in which a warning of the process would be written: what is told from here on, and in this turn was, is written at once. */
   ending(): void;
   readonly drops: Readonly<Partial<Record<DropReason, number>>>;
   readonly rejections: number;
@@ -76,7 +78,14 @@ export const createReports = (callbacks: Callbacks): Reports => {
   const drops: Partial<Record<DropReason, number>> = {};
   const told = new Map<Problem["kind"], { atMs: number; since: number }>();
   let rejections = 0;
-  let warn = emitWarning;
+  /** Warnings that the process writes when this turn of the loop is over. */
+  const unwritten = new Set<() => void>();
+  let warn: Warn = (kind, message, count) => {
+    emitWarning(kind, message, count);
+    const write = () => writeWarning(kind, message, count);
+    unwritten.add(write);
+    process.nextTick(() => unwritten.delete(write));
+  };
 
   const problem = (kind: Problem["kind"], message: string): void => {
     const last = told.get(kind) ?? { atMs: Number.NEGATIVE_INFINITY, since: 0 };
@@ -106,15 +115,19 @@ export const createReports = (callbacks: Callbacks): Reports => {
     problem("dropped", `${what} dropped (${reason}): ${path ? `${path}: ` : ""}${message}`);
   };
 
+  const closing = () => told.clear();
+
   return {
     drops,
     get rejections() {
       return rejections;
     },
     problem,
+    closing,
     ending: () => {
+      closing();
       warn = writeWarning;
-      told.clear();
+      for (const write of unwritten) write();
     },
     dropped: (dropped, events = 1) => {
       countDropped(dropped, events);
@@ -144,12 +157,14 @@ const run = (callback: () => unknown, failed: (error: unknown) => void): void =>
   }
 };
 
-const emitWarning = (kind: Problem["kind"], message: string, count: number): void => {
+type Warn = (kind: Problem["kind"], message: string, count: number) => void;
+
+const emitWarning: Warn = (kind, message, count) => {
   const more = count > 1 ? ` (${count} times since the last warning of this kind)` : "";
   process.emitWarning(`${message}${more}`, { type: WARNING, code: warningCode(kind) });
 };
 
-const writeWarning: typeof emitWarning = (kind, message) => {
+const writeWarning: Warn = (kind, message) => {
   process.stderr.write(`[${warningCode(kind)}] ${WARNING}: ${message}\n`);
 };
 

@@ -185,10 +185,15 @@ class BackgroundSender implements Sender {
 
   async #take(): Promise<Taken | undefined> {
     const { outboxes, limits } = this.#options;
-    for (const outbox of outboxes) {
-      const taken = await outbox.take({ events: this.#eventsMax, bytes: limits.bytes });
-      if (taken) return taken;
-    }
+    const failures: unknown[] = [];
+    for (const outbox of outboxes)
+      try {
+        const taken = await outbox.take({ events: this.#eventsMax, bytes: limits.bytes });
+        if (taken) return taken;
+      } catch (error) {
+        failures.push(error);
+      }
+    if (failures.length > 0) throw failures[0];
     return undefined;
   }
 

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeadLetterFile } from "../../src/sdk/dead-letters.ts";
 import { FileSync } from "../../src/sdk/file-sync.ts";
-import { writeFrame } from "../../src/sdk/frame.ts";
+import { FRAME_BYTES, writeFrame } from "../../src/sdk/frame.ts";
 import {
   type ClientOptions,
   createClient,
@@ -21,7 +21,7 @@ import {
   createTestClient,
   withAudit,
 } from "../../src/sdk/index.ts";
-import { EVENT_BYTES_MAX } from "../../src/sdk/limits.ts";
+import { EVENT_BYTES_MAX, RESENT_AFTER_MS } from "../../src/sdk/limits.ts";
 import { type Damage, Segment } from "../../src/sdk/segment.ts";
 import { uuid7 } from "../../src/sdk/uuid.ts";
 import { until } from "../support/until.ts";
@@ -120,6 +120,110 @@ describe("events that the disk did not take, and nobody else, when the client is
     expect(client.stats).toMatchObject({ dropped, pending: { events: inFolder } });
     expect(lost).toEqual(isMended ? [] : ["evt_2", "evt_3"]);
   });
+});
+
+test("what is held in memory is sent also while the folder can neither be written nor read", async () => {
+  using folder = temporaryFolder();
+  const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
+  await withScriptedService(takeAll, async (service) => {
+    const client = createClient({
+      url: service.url,
+      apiKey: "k",
+      // The smallest: each of these events has a file of its own.
+      outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX },
+      batch: { intervalMs: 60_000 },
+      onProblem: () => {},
+    });
+    const capture = (event_id: string) =>
+      client.capture(event({ event_id, metadata: { text: "x".repeat(EVENT_BYTES_MAX / 5) } })).kind;
+    expect(capture("evt_1")).toBe("kept");
+    renameSync(directory, away);
+    writeFileSync(directory, "no folder");
+    expect([capture("evt_2"), capture("evt_3")]).toEqual(["kept", "kept"]);
+    expect(await client.flush({ timeoutMs: 300 })).toMatchObject({
+      kind: "pending",
+      events: 1,
+      reason: expect.stringContaining("cannot be read"),
+    });
+    expect(service.eventIds).toEqual(["evt_2", "evt_3"]);
+    rmSync(directory);
+    renameSync(away, directory);
+    expect(await client.close()).toEqual({ kind: "flushed" });
+    expect(service.eventIds).toEqual(["evt_2", "evt_3", "evt_1"]);
+  });
+});
+
+test("an event is kept as it is, also where a callback that is told of something meanwhile captures another", async () => {
+  using folder = temporaryFolder();
+  const files = (suffix: string) =>
+    readdirSync(folder.path).flatMap((name) => (name.endsWith(suffix) ? join(folder.path, name) : []));
+  const client = createClient({
+    url: NOWHERE,
+    apiKey: "k",
+    outbox: { directory: folder.path },
+    batch: { intervalMs: 60_000 },
+    onProblem: ({ kind }) => {
+      if (kind === "outbox") client.capture(event({ event_id: "evt_2" }));
+    },
+  });
+  for (const path of files(".lease")) rmSync(path);
+  // It was stopped for so long that it looks for its lease first.
+  const { now } = performance;
+  performance.now = () => now.call(performance) + 60_000;
+  try {
+    expect(client.capture(event({ event_id: "evt_1", metadata: { text: "x".repeat(500) } })).kind).toBe(
+      "kept",
+    );
+  } finally {
+    performance.now = now;
+  }
+  const lines = files(".events").flatMap((path) => readFileSync(path, "utf8").split("\n").filter(Boolean));
+  const ids = lines.map((line) => JSON.parse(line.slice(FRAME_BYTES - 1)).event_id);
+  expect(ids.sort()).toEqual(["evt_1", "evt_2"]);
+  await client.close({ timeoutMs: 1 });
+});
+
+test("what was sent from memory and never answered for, and comes into the folder at the end, counts from then for the next client", async () => {
+  using folder = temporaryFolder();
+  const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
+  const { now } = Date;
+  await withScriptedService(
+    () => "cut",
+    async (service) => {
+      const open = () =>
+        createClient({
+          url: service.url,
+          apiKey: "k",
+          // The smallest: each of these events has a file of its own.
+          outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX },
+          batch: { intervalMs: 5 },
+          onProblem: () => {},
+        });
+      const client = open();
+      const metadata = { text: "x".repeat(EVENT_BYTES_MAX / 5) };
+      client.capture(event({ event_id: "evt_1", metadata }));
+      renameSync(directory, away);
+      writeFileSync(directory, "no folder");
+      client.capture(event({ event_id: "evt_2", metadata }));
+      await until("it was sent from memory", () => service.eventIds.includes("evt_2"));
+      rmSync(directory);
+      renameSync(away, directory);
+      try {
+        // By now the broker may have forgotten it.
+        Date.now = () => now() + 2 * RESENT_AFTER_MS;
+        await client.close({ timeoutMs: 1 });
+        const before = service.asked.length;
+        service.script = takeAll;
+        const next = open();
+        await until("it is delivered", () => next.stats.delivered === 2);
+        const paths = service.asked.slice(before).map(({ path }) => path);
+        expect(paths).toEqual(Array(2).fill("/v1/events/batch?resent=true"));
+        await next.close();
+      } finally {
+        Date.now = now;
+      }
+    },
+  );
 });
 
 test("a folder that is named relative stays where it was when the client was made", async () => {

@@ -1,6 +1,7 @@
 /** What `capture()` makes of what a program hands over. */
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
+import process from "node:process";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
@@ -414,4 +415,16 @@ test("the clients for the sandbox and for tests know their options by name as we
 test("an address may end in /v1 or a slash", async () => {
   for (const url of [`${NOWHERE}/`, `${NOWHERE}/v1`, `${NOWHERE}/v1/`])
     await createSandboxClient({ url }).close({ timeoutMs: 1 });
+});
+
+test("as many clients as there are tenants in a program are no leak of listeners to Node, and a closed one leaves none", async () => {
+  const counts = () => ["beforeExit", "exit"].map((name) => process.listenerCount(name));
+  const before = counts();
+  const clients = Array.from({ length: 12 }, () =>
+    createClient({ url: NOWHERE, apiKey: "k", outbox: { memory: true } }),
+  );
+  // One of each kind for all of them: none more where another test has left a client.
+  for (const [at, count] of counts().entries()) assert.ok(count - (before[at] ?? 0) <= 1, `${count}`);
+  for (const client of clients) await client.close();
+  assert.deepEqual(counts(), before);
 });

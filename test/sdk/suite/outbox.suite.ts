@@ -1,30 +1,36 @@
 /** What waits is delivered once its turn comes, whatever happens between; what has its outcome never comes again. Both outboxes, by any sequence of steps. */
 import assert from "node:assert/strict";
-import { closeSync, openSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readdirSync, unlinkSync } from "node:fs";
 import {
   appendFile,
+  mkdir,
   readdir,
   readFile,
   rename,
+  rmdir,
   stat,
   truncate,
   unlink,
   utimes,
   writeFile,
 } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
-import { createDeadLetterFile, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
+import { createDeadLetterFile, type DeadLetters, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
 import { createFileOutbox, type SyncPolicy } from "../../../src/sdk/file-outbox.ts";
 import { FileSync } from "../../../src/sdk/file-sync.ts";
+import { FRAME_BYTES } from "../../../src/sdk/frame.ts";
 import { isAbandoned, Lease } from "../../../src/sdk/lease.ts";
 import { LEASE_STALE_MS, RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
 import type { Outbox, Synced, Taken } from "../../../src/sdk/outbox.ts";
 import { createReports } from "../../../src/sdk/reports.ts";
+import { Segment } from "../../../src/sdk/segment.ts";
 import { createSender } from "../../../src/sdk/sender.ts";
 import { until } from "../../support/until.ts";
 import { withFolder } from "./folder.ts";
@@ -359,6 +365,59 @@ test("what is written to a file while another takes it over and removes it is ke
     assert.deepEqual(await readdir(directory), []);
   }));
 
+test("what is kept anew while it is looked for is delivered, and is not called lost", () =>
+  withFolder(async (directory) => {
+    const failures: string[] = [];
+    const holder = openFile(directory, failures);
+    holder.append(entry(1, 0));
+    await killHolders(directory);
+    const heir = openFile(directory);
+    assert.deepEqual(await drain(heir), [1]);
+    const files = async () => (await readdir(directory)).filter((name) => name.endsWith(".events"));
+    await until("only the heir's own file is there", async () => (await files()).length === 1);
+    const taking = holder.take({ events: 9, bytes: 999 });
+    // It looks for its file, which is gone, and is told so in another turn of the loop.
+    for (let step = 0; step < 50; step++) await null;
+    await late(() => assert.equal(holder.append(entry(2, 0)).kind, "kept"));
+    const found = (await taking)?.entries.map(numberIn);
+    assert.deepEqual([found, failures.filter((told) => told.startsWith("lost"))], [[1], []]);
+    await holder.close();
+    await heir.close();
+  }));
+
+test("what a client takes over while it is itself taken for dead is delivered, and is not called lost", () =>
+  withFolder(async (directory) => {
+    const failures: string[] = [];
+    const dead = openFile(directory);
+    dead.append(entry(1, 0));
+    await killHolders(directory);
+    const heir = openFile(directory, failures, 5);
+    const { read } = Segment;
+    const isRobbed = new Promise<string>((told) => {
+      Segment.read = async (path, id) => {
+        Segment.read = read;
+        const segment = await read(path, id);
+        for (const name of readdirSync(directory))
+          if (name.endsWith(".lease")) unlinkSync(join(directory, name));
+        await late(() => heir.append(entry(2, 0)));
+        told(path);
+        return segment;
+      };
+    });
+    const path = await isRobbed;
+    await until("it has found that again", async () => {
+      const names = await readdir(directory);
+      return !names.includes(`${basename(path)}.events`);
+    });
+    assert.deepEqual((await drain(heir)).sort(), [1, 2]);
+    assert.deepEqual(
+      failures.filter((told) => told.startsWith("lost")),
+      [],
+    );
+    await heir.close();
+    await dead.close();
+  }));
+
 test("nothing that was kept is lost where one that lives is taken for dead at any time, and nothing is called delivered before it is", () =>
   fc.assert(
     fc.asyncProperty(
@@ -450,6 +509,60 @@ test("nobody else on the machine can read what waits", () =>
       async (path) => (await stat(path)).mode & 0o777,
     );
     assert.deepEqual([...new Set(await Promise.all(modes))].sort(), [0o600, 0o700]);
+    await outbox.close();
+  }));
+
+/** What stands where the file of this entry stood cannot be read as one, but renamed; until it is mended. */
+const makeUnreadable = async (directory: string, number: number): Promise<() => Promise<void>> => {
+  for (const name of await readdir(directory)) {
+    if (!name.endsWith(".events")) continue;
+    const path = join(directory, name);
+    if (numberIn((await readFile(path)).subarray(FRAME_BYTES - 1)) !== number) continue;
+    await rename(path, `${path}.away`);
+    await mkdir(path);
+    return async () => {
+      await rmdir(path);
+      await rename(`${path}.away`, path);
+    };
+  }
+  throw new Error(`entry ${number} is in no file`);
+};
+
+for (const number of [0, 2, 4])
+  test(`a file of the dead that cannot be read holds up no other of theirs, and is taken over when it can (${number})`, () =>
+    withFolder(async (directory) => {
+      const failures: string[] = [];
+      const dead = [0, 2, 4].map(() => openFile(directory));
+      for (const [at, outbox] of dead.entries()) {
+        for (const part of [0, 1]) outbox.append(entry(2 * at + part, 0));
+        (await outbox.take({ events: 1, bytes: 999 }))?.settle([0]);
+      }
+      await killHolders(directory);
+      const mend = await makeUnreadable(directory, number);
+      const heir = openFile(directory, failures);
+      const others = [1, 3, 5].filter((other) => other !== number + 1);
+      assert.deepEqual((await drain(heir)).sort(), others);
+      assert.match(failures.join(), /^What other processes left in the outbox cannot be taken over: EISDIR/);
+      await mend();
+      const next = openFile(directory);
+      assert.deepEqual(await drain(next), [number + 1]);
+      for (const outbox of [heir, next, ...dead]) await outbox.close();
+    }));
+
+test("a file of one's own that cannot be read holds up no other, and is told when nothing else is due", () =>
+  withFolder(async (directory) => {
+    const outbox = openFile(directory);
+    // An eighth of its bytes is a file.
+    for (let number = 0; number < 3; number++) outbox.append(entry(number, BYTES_MAX / 8));
+    const mend = await makeUnreadable(directory, 1);
+    for (const expected of [0, 2]) {
+      const taken = await outbox.take({ events: 9, bytes: 999 });
+      assert.deepEqual(taken?.entries.map(numberIn), [expected]);
+      taken?.settle([0]);
+    }
+    await assert.rejects(outbox.take({ events: 9, bytes: 999 }), /EISDIR/);
+    await mend();
+    assert.deepEqual(await drain(outbox), [1]);
     await outbox.close();
   }));
 
@@ -611,6 +724,23 @@ test("rejected events stand in lines of their own, behind one that was cut off a
     );
   }));
 
+test("rejected events that several processes keep at once stand in lines of their own, however many each has", () =>
+  withFolder(async (directory) => {
+    const path = join(directory, "dead-letters.ndjson");
+    const rejection = { code: "invalid_event", message: "no", errors: [] };
+    const text = JSON.stringify({ text: "x".repeat(1500) });
+    const letters = Array.from({ length: 1000 }, () => ({ eventId: undefined, rejection, text }));
+    const processes = Array.from({ length: 4 }, () => createDeadLetterFile(path));
+    const keep = async ({ keep }: DeadLetters) => {
+      for (let times = 0; times < 3; times++) assert.deepEqual(await keep(letters), { kind: "kept" });
+    };
+    await Promise.all(processes.map(keep));
+    // One that looks while another writes may begin with an empty line.
+    const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+    assert.equal(lines.length, 4 * 3 * letters.length);
+    for (const line of lines) assert.equal(JSON.stringify(JSON.parse(line).event), text);
+  }));
+
 test("of a process of this machine that has ended everything may be taken over at once", () =>
   withFolder(async (directory) => {
     const { owner } = new Lease(directory);
@@ -629,6 +759,31 @@ test("of a process of this machine that has ended everything may be taken over a
       isAbandoned(directory, owner, () => true),
       true,
     );
+  }));
+
+test("a process that has ended is dead, also where its parent never asks what became of it", () =>
+  withFolder(async (directory) => {
+    const { owner } = new Lease(directory);
+    const path = join(directory, `${owner}.lease`);
+    // The parent of the one that ends becomes a program that knows nothing of it, as the first process of a container is to many.
+    const script = "sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done' & echo $!; exec sleep 60";
+    const parent = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      const [line] = await once(parent.stdout, "data");
+      const pid = Number(String(line));
+      const stat = await until("it has ended", async () => {
+        const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(" ");
+        return fields[2] === "Z" && fields;
+      });
+      const lease = JSON.parse(await readFile(path, "utf8"));
+      await writeFile(path, JSON.stringify({ ...lease, pid, started: stat[21] }));
+      assert.equal(
+        isAbandoned(directory, owner, () => false),
+        true,
+      );
+    } finally {
+      parent.kill();
+    }
   }));
 
 test("of another machine only silence tells, whichever of the two clocks is ahead", () =>

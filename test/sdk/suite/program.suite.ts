@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { createClient } from "prooftrail/sdk";
 import { until } from "../../support/until.ts";
+import { NOWHERE } from "./events.ts";
 import { withFolder } from "./folder.ts";
 import { commandOf } from "./program.ts";
 import { problemAnswer, takeAll, withScriptedService } from "./scripted-service.ts";
@@ -41,6 +42,25 @@ test("what a program captured last and nobody takes is told of when it ends by i
       const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "ptk_1" };
       const { stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
       assert.match(stderr, /PROOFTRAIL_DROPPED.*Event evt_last dropped \(closed\): The program has ended/);
+    },
+  ));
+
+test("what a program drops is told of once, also where it exits in the same turn of the loop", async () => {
+  const [command, ...parameters] = commandOf("drops-and-exits");
+  const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1" };
+  const { stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+  assert.equal(stderr.match(/PROOFTRAIL_DROPPED.*Event evt_nan dropped \(invalid\)/g)?.length, 1, stderr);
+});
+
+test("what a client drops when it is closed is told of before that is done, also within a minute of what it dropped before", () =>
+  withScriptedService(
+    () => "hang",
+    async (service) => {
+      const [command, ...parameters] = commandOf("closes-and-exits");
+      const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "ptk_1" };
+      const { stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+      assert.match(stderr, /PROOFTRAIL_DROPPED.*Event evt_large dropped \(too_large\)/);
+      assert.match(stderr, /PROOFTRAIL_DROPPED.*Event evt_last dropped \(closed\)/);
     },
   ));
 

@@ -1,0 +1,3 @@
+/** Whether what a call of the file system threw says that the file or the folder is not there. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";

@@ -1,0 +1,54 @@
+/** The segments of an outbox, and what is said of all of them. */
+import type { Segment } from "./segment.ts";
+
+export class SegmentList {
+  /** Of clients that are dead; they go first, because they are older. */
+  #adopted: Segment[] = [];
+  #own: Segment[] = [];
+
+  /** As they are now: what comes or goes meanwhile does not matter. */
+  *[Symbol.iterator](): Generator<Segment> {
+    yield* [...this.#adopted, ...this.#own];
+  }
+
+  addOwn(segment: Segment): void {
+    this.#own.push(segment);
+  }
+
+  addAdopted(segment: Segment): void {
+    this.#adopted.push(segment);
+  }
+
+  isAdopted(segment: Segment): boolean {
+    return this.#adopted.includes(segment);
+  }
+
+  delete(segment: Segment): void {
+    this.#own = this.#own.filter((other) => other !== segment);
+    this.#adopted = this.#adopted.filter((other) => other !== segment);
+  }
+
+  get pending(): { readonly events: number; readonly bytes: number } {
+    let [events, bytes] = [0, 0];
+    for (const segment of this) {
+      events += segment.left;
+      bytes += segment.leftBytes;
+    }
+    return { events, bytes };
+  }
+
+  get nextDueMs(): number | undefined {
+    const times = [...this].flatMap(({ nextDueMs }) => nextDueMs ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  hasten(): void {
+    for (const segment of this) segment.hasten();
+  }
+
+  /** Of what this client has written. */
+  mark(): () => boolean {
+    const marks = this.#own.map((segment) => ({ segment, entries: segment.entries }));
+    return () => marks.every(({ segment, entries }) => segment.isSettled(entries));
+  }
+}
