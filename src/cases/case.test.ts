@@ -64,6 +64,28 @@ test("where one decision was made, or only one is named, it is meant", () => {
   expect(decisionsIn(notice("n", "11"), named, another)).toEqual({ d: ["r"], x: ["x"] });
 });
 
+test("what names no decision is about the one that its own correlation names, though others were made in the case", () => {
+  const complaint = fact("o objection.received 13", { correlation: "ticket", decision: "d1" });
+  const all = ["expl", "rev", "trig"].map((id, index) =>
+    fact(
+      `${id} decision.${["explanation_provided", "decision_reversed", "human_review_triggered"][index]} 14`,
+      { correlation: "ticket" },
+    ),
+  );
+  const facts = [made("d1", "10", "c"), made("d2", "12", "c"), complaint, ...all];
+  const expected = { d1: ["d1", "o", "expl", "rev", "trig"], d2: ["d2"] };
+  expect(decisionsIn(...facts)).toEqual(expected);
+  expect(decisionsIn(...facts.toReversed())).toEqual(expected);
+  // Nor is it the one that was made, where the one that is named is not in the log.
+  const unseen = facts.filter(({ id }) => id !== "d1");
+  expect(decisionsIn(...unseen)).toEqual({ d1: ["o", "expl", "rev", "trig"], d2: ["d2"] });
+  // Of several that are named it is the last one until then.
+  const other = fact("p objection.received 11", { correlation: "ticket", decision: "d0" });
+  expect(decisionsIn(made("d0", "09", "c"), other, ...facts)).toMatchObject({
+    d1: ["d1", "o", "expl", "rev", "trig"],
+  });
+});
+
 test("in the moment of a decision a notice is of that one and of later ones, and an answer of that one", () => {
   const facts = [
     made("d1", "10", "c"),

@@ -13,16 +13,14 @@ const ABOUT_DECISIONS =
   /^(decision|objection|transparency)\.|^(objection|human_review|disclosure_|watermark_)/;
 
 export const decisionFinder = (facts: readonly Fact[]): DecisionFinder => {
-  const made: Fact[] = [];
-  for (const fact of facts) if (fact.type === DECISION_MADE) made.push(fact);
   const onlyNamed = onlyNamedIn(facts);
   // Of one there is nothing to choose.
-  const hasChoice = made.length > 1;
-  const near = hasChoice ? inCorrelation(made) : () => made;
-  const find = hasChoice ? nearestOf(near) : () => made[0];
-  const follow = hasChoice ? followingOf(made, near) : () => NONE;
+  const hasChoice = onlyNamed === undefined;
+  const near = hasChoice ? inCorrelation(facts) : () => NONE;
+  const find = nearestOf(near);
+  const follow = hasChoice ? followingOf(facts, near) : () => NONE;
   const nearest = (fact: Fact): string | undefined =>
-    ABOUT_DECISIONS.test(fact.type) ? (find(fact)?.links.decision ?? onlyNamed) : undefined;
+    ABOUT_DECISIONS.test(fact.type) ? (onlyNamed ?? find(fact)?.links.decision) : undefined;
   return {
     nearest,
     told: (notice) => {
@@ -47,35 +45,55 @@ const onlyNamedIn = (facts: readonly Fact[]): string | undefined => {
   return only;
 };
 
-/** What was made in the correlation of a fact; where nothing was, in the case. */
-const inCorrelation = (made: readonly Fact[]): ((fact: Fact) => readonly Fact[]) => {
-  const byCorrelation = Map.groupBy(made, ({ links }) => links.correlation);
-  return ({ links: { correlation } }) =>
-    (correlation === undefined ? undefined : byCorrelation.get(correlation)) ?? made;
+const isMade = ({ type }: Fact): boolean => type === DECISION_MADE;
+const correlationOf = ({ links }: Fact): string | undefined => links.correlation;
+
+/**
+ * What was made in the correlation of a fact. A complaint may have one of its own, in which nothing is made: there it is what was made of the decisions that are named, or the only one that is.
+ * Where that is nothing either, what was made in the case.
+ */
+const inCorrelation = (facts: readonly Fact[]): ((fact: Fact) => readonly Fact[]) => {
+  const made = facts.filter(isMade);
+  const found = new Map<string | undefined, readonly Fact[]>(Map.groupBy(made, correlationOf));
+  return ({ links: { correlation } }) => {
+    const near = correlation === undefined ? made : (found.get(correlation) ?? namedIn(correlation, facts));
+    found.set(correlation, near);
+    return near.length > 0 ? near : made;
+  };
+};
+
+/** What names the one decision that is named in a correlation, or made those of several that were made. */
+const namedIn = (correlation: string, facts: readonly Fact[]): readonly Fact[] => {
+  const naming = facts.filter(
+    ({ links }) => links.decision !== undefined && links.correlation === correlation,
+  );
+  const named = new Set(naming.map(({ links }) => links.decision));
+  return named.size === 1 ? naming : facts.filter((fact) => isMade(fact) && named.has(fact.links.decision));
 };
 
 const nearestOf =
-  (madeNear: (fact: Fact) => readonly Fact[]) =>
+  (near: (fact: Fact) => readonly Fact[]) =>
   (fact: Fact): Fact | undefined => {
-    const near = madeNear(fact);
-    const after = near.find((each) => each.at >= fact.at);
-    const before = near.findLast((each) => each.at <= fact.at);
+    const those = near(fact);
+    const after = those.find((each) => each.at >= fact.at);
+    const before = those.findLast((each) => each.at <= fact.at);
     return isNoticeShown(fact) ? (after ?? before) : (before ?? after);
   };
 
 /** Of several facts that made a decision the first counts, whichever of them names the correlation. */
-const followingOf = (made: readonly Fact[], madeNear: (fact: Fact) => readonly Fact[]) => {
+const followingOf = (facts: readonly Fact[], near: (fact: Fact) => readonly Fact[]) => {
   const firsts = new Map<string | undefined, Fact>();
-  for (const fact of made) if (!firsts.has(fact.links.decision)) firsts.set(fact.links.decision, fact);
+  for (const fact of facts)
+    if (isMade(fact) && !firsts.has(fact.links.decision)) firsts.set(fact.links.decision, fact);
   const found = new Map<readonly Fact[], ReadonlySet<string | undefined>>();
-  const decisionsIn = (near: readonly Fact[]): ReadonlySet<string | undefined> => {
-    const known = found.get(near) ?? new Set(near.map(({ links }) => links.decision));
-    found.set(near, known);
+  const decisionsIn = (those: readonly Fact[]): ReadonlySet<string | undefined> => {
+    const known = found.get(those) ?? new Set(those.map(({ links }) => links.decision));
+    found.set(those, known);
     return known;
   };
   return (notice: Fact): readonly string[] => {
     const following: string[] = [];
-    for (const id of decisionsIn(madeNear(notice))) {
+    for (const id of decisionsIn(near(notice))) {
       const first = firsts.get(id);
       if (id !== undefined && first !== undefined && first.at >= notice.at) following.push(id);
     }
