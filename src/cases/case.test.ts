@@ -86,6 +86,35 @@ test("what names no decision is about the one that its own correlation names, th
   });
 });
 
+test("an explanation that names nothing is for who asked for one in its correlation and waits for it, and else of the last decision", () => {
+  const asked = (id: string, hour: string, links: Links): Fact => ({
+    ...fact(`${id} objection.received ${hour}`, { correlation: "c", objection: id, ...links }),
+    says: { objection_type: "Explanation_Request" },
+  });
+  const explainedIn = (...others: readonly Fact[]) => {
+    const facts = [made("d1", "10", "c"), made("d2", "12", "c"), ...others];
+    const found = decisionsIn(...facts);
+    expect(decisionsIn(...facts.toReversed())).toEqual(found);
+    return ["d1", "d2"].map((id) => found[id]?.filter((each) => each.startsWith("e")));
+  };
+  const [first, second] = [explanation("e1", "15"), explanation("e2", "16")];
+  const one = asked("o1", "13", { decision: "d1" });
+  expect(explainedIn(first, second)).toEqual([[], ["e1", "e2"]]);
+  expect(explainedIn(one, first, second)).toEqual([["e1"], ["e2"]]);
+  const two = asked("o2", "13", { decision: "d2" });
+  expect(explainedIn(one, two, first, second)).toEqual([["e2"], ["e1"]]);
+  // Who was told the reason of a denial, got an explanation, asked later or elsewhere, or asked for something else does not wait for this one.
+  const says = { resolution: "denied", reason: "no" };
+  const denied = { ...fact("r objection.resolved 14", { objection: "o1" }), says };
+  expect(explainedIn(one, denied, first)).toEqual([[], ["e1"]]);
+  expect(explainedIn(one, { ...denied, says: { resolution: "denied" } }, first)).toEqual([["e1"], []]);
+  const named = fact("e0 decision.explanation_provided 14", { objection: "o1" });
+  expect(explainedIn(one, named, first)).toEqual([["e0"], ["e1"]]);
+  expect(explainedIn(asked("o1", "17", { decision: "d1" }), first)).toEqual([[], ["e1"]]);
+  expect(explainedIn(asked("o1", "13", { decision: "d1", correlation: "x" }), first)).toEqual([[], ["e1"]]);
+  expect(explainedIn({ ...one, says: {} }, first)).toEqual([[], ["e1"]]);
+});
+
 test("in the moment of a decision a notice is of that one and of later ones, and an answer of that one", () => {
   const facts = [
     made("d1", "10", "c"),

@@ -14,6 +14,7 @@ import {
   isNoticeDismissed,
   isNoticeShown,
   OBJECTION_RECEIVED,
+  saysWord,
 } from "./fact.ts";
 import { meaningByEvent } from "./named-by-event.ts";
 import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
@@ -95,8 +96,12 @@ export const caseOf = (given: readonly Fact[]): Case => {
     decision ?? (objection === undefined ? undefined : objectionDecision.get(objection));
   const reviews = reviewsOf(facts, named, nearest);
   const reviewed = decisionsByCompletion(reviews);
+  const explained = decisionsByExplanation({ facts, objections, named, nearest });
   const belongsTo = (fact: Fact): string | readonly string[] | undefined =>
-    named(fact) ?? reviewed.get(fact) ?? (isNoticeShown(fact) ? told(fact) : nearest(fact));
+    named(fact) ??
+    reviewed.get(fact) ??
+    explained.get(fact) ??
+    (isNoticeShown(fact) ? told(fact) : nearest(fact));
   return {
     facts,
     decisions: decisionsOf({ facts, belongsTo, objections, reviews }),
@@ -120,6 +125,78 @@ const NONE: readonly never[] = [];
 const NO_OBJECTIONS: ReadonlyMap<string, string | undefined> = new Map();
 const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<string, string | undefined> =>
   objections.length === 0 ? NO_OBJECTIONS : new Map(objections.map(({ id, decisionId }) => [id, decisionId]));
+
+export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
+
+/** What ends a request for an explanation, or a refusal of automation, as an answer to it would. */
+export const reasonedDenial = ({ received, facts }: Objection): Fact | undefined =>
+  received &&
+  facts.find(
+    (fact) =>
+      fact.type === "objection.resolved" &&
+      fact.at >= received.at &&
+      isDenied(fact) &&
+      fact.says.reason !== undefined,
+  );
+
+export const isExplanation = ({ type }: Fact): boolean => type === "decision.explanation_provided";
+export const EXPLANATION_REQUEST = "explanation_request";
+/** Whether it asks for an explanation, under whatever law. */
+export const asksForExplanation = (objection: Objection): boolean =>
+  typeOfObjection(objection)?.toLowerCase() === EXPLANATION_REQUEST;
+
+const NO_EXPLANATIONS: ReadonlyMap<Fact, string> = new Map();
+
+/**
+ * Which decisions are explained by what names none: of those whose explanation somebody in the same correlation asked for until then and waits for, the nearest one, or else the one that
+ * was asked about last.
+ */
+const decisionsByExplanation = (parts: {
+  readonly facts: readonly Fact[];
+  readonly objections: readonly Objection[];
+  readonly named: (fact: Fact) => string | undefined;
+  readonly nearest: DecisionFinder["nearest"];
+}): ReadonlyMap<Fact, string> => {
+  const { facts, objections, named, nearest } = parts;
+  const requests = objections.filter(asksForExplanation);
+  if (requests.length === 0) return NO_EXPLANATIONS;
+  const found = new Map<Fact, string>();
+  const explained = new Set<Objection>();
+  for (const fact of facts.filter(isExplanation)) {
+    const open = requests.filter((request) => !explained.has(request) && isOpenAt(request, fact));
+    let decisionId = named(fact);
+    if (decisionId === undefined) {
+      const near = nearest(fact);
+      const asked = open.filter((request) => sharesCorrelation(request, fact));
+      const meant = asked.find((request) => request.decisionId === near) ?? lastReceived(asked);
+      decisionId = meant?.decisionId ?? near;
+      if (decisionId !== undefined) found.set(fact, decisionId);
+    }
+    const { objection } = fact.links;
+    for (const request of open)
+      if (request.decisionId === decisionId && (objection ?? request.id) === request.id)
+        explained.add(request);
+  }
+  return found;
+};
+
+const isOpenAt = (request: Objection, { at }: Fact): boolean => {
+  const { received, decisionId } = request;
+  if (received === undefined || decisionId === undefined || received.at > at) return false;
+  const denied = reasonedDenial(request);
+  return denied === undefined || denied.at > at;
+};
+
+const sharesCorrelation = ({ facts }: Objection, { links: { correlation } }: Fact): boolean =>
+  correlation !== undefined && facts.some(({ links }) => links.correlation === correlation);
+
+const lastReceived = (objections: readonly Objection[]): Objection | undefined => {
+  let last: Objection | undefined;
+  for (const objection of objections)
+    if (!last?.received || (objection.received && inOrder(last.received, objection.received) < 0))
+      last = objection;
+  return last;
+};
 
 /** What a register has also where it names nothing: it is a case of its own (projections/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>
@@ -288,7 +365,7 @@ const decisionFrom = (
   for (const fact of facts) {
     if (fact.type === DECISION_MADE) made ??= fact;
     else if (isNoticeShown(fact)) notices.push(fact);
-    else if (fact.type === "decision.explanation_provided") explanations.push(fact);
+    else if (isExplanation(fact)) explanations.push(fact);
     else if (fact.type === "decision.decision_reversed") reversals.push(fact);
   }
   const isOfIt = ({ decisionId }: Objection | Review): boolean => decisionId === id;

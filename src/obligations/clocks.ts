@@ -1,11 +1,16 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
 import {
+  asksForExplanation,
   awareAt,
   type Case,
   classOfIncident,
   type Decision,
+  EXPLANATION_REQUEST,
   type Incident,
+  isDenied,
+  isExplanation,
   type Objection,
+  reasonedDenial,
   typeOfObjection,
 } from "../cases/case.ts";
 import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
@@ -154,8 +159,6 @@ const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
     undefined,
   );
 
-const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
-
 /** What the person who objects says tells that person nothing. */
 const isTold = ({ type }: Fact): boolean => !OBJECTION_RECEIVED.includes(type);
 
@@ -175,7 +178,7 @@ const undecided = (objection: Objection, facts: readonly Fact[], reviews: readon
   );
   return {
     made: undefined,
-    explanations: named.filter(({ type }) => type === "decision.explanation_provided"),
+    explanations: named.filter(isExplanation),
     reversals: named.filter(({ type }) => type === "decision.decision_reversed"),
     reviews: reviews.filter(
       ({ decisionId, triggered, completed }) =>
@@ -195,28 +198,18 @@ const explanationAfter = (
   const after = since(received);
   return earlier(
     explanations.find((fact) => after(fact) && isAbout(objection, fact.links.objection)),
-    objection.facts.find((fact) => fact.type === "decision.explanation_provided" && after(fact)),
+    objection.facts.find((fact) => isExplanation(fact) && after(fact)),
   );
 };
-
-const reasonedDenialAfter = (received: Fact, { facts }: Objection): Fact | undefined => {
-  const after = since(received);
-  return facts.find(
-    (fact) =>
-      fact.type === "objection.resolved" && after(fact) && isDenied(fact) && fact.says.reason !== undefined,
-  );
-};
-
-const EXPLANATION_REQUEST = "explanation_request";
 
 /** Whether it asks for an explanation, under whatever law, and got neither that nor the reason of a denial. */
 export const lacksExplanation = (objection: Objection, explanations: readonly Fact[]): boolean => {
   const { received } = objection;
   return (
     received !== undefined &&
-    typeOfObjection(objection)?.toLowerCase() === EXPLANATION_REQUEST &&
+    asksForExplanation(objection) &&
     explanationAfter(received, objection, explanations) === undefined &&
-    reasonedDenialAfter(received, objection) === undefined
+    reasonedDenial(objection) === undefined
   );
 };
 
@@ -244,7 +237,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
   if (!received) return denial();
   const after = since(received);
   const result = resolutions.find(after);
-  const denied = reasonedDenialAfter(received, objection);
+  const denied = reasonedDenial(objection);
   const explained = explanationAfter(received, objection, decision.explanations);
   const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
   const redone = earlier(
