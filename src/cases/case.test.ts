@@ -228,6 +228,32 @@ test("the completion of a review belongs to the decision that was reviewed", () 
   expect(decisionsIn(...facts)).toEqual({ d1: ["d1", "t", "e"], d2: ["d2"] });
 });
 
+test("of several objections to a decision each is acknowledged by one of the events that name none of them", () => {
+  const about = (id: string, what: string, hour: string, links: Links = {}): Fact =>
+    fact(`${id} objection.${what} ${hour}`, { decision: "d", ...links });
+  const received = ["o1", "o2", "o3"].map((id, index) =>
+    about(id, "received", `0${index}`, { objection: id }),
+  );
+  const acknowledgedIn = (...facts: readonly Fact[]) =>
+    caseOf([...received, ...facts].toReversed()).objections.map(({ id, acknowledged }) => [
+      id,
+      acknowledged?.id,
+    ]);
+  const acknowledged = ["a1", "a2"].map((id, index) => about(id, "acknowledged", `1${index}`));
+  expect(acknowledgedIn(...acknowledged)).toEqual([
+    ["o1", undefined],
+    ["o2", "a2"],
+    ["o3", "a1"],
+  ]);
+  const named = about("a0", "acknowledged", "05", { objection: "o2" });
+  const resolved = about("r", "resolved", "06", { objection: "o3" });
+  expect(acknowledgedIn(named, resolved, ...acknowledged)).toEqual([
+    ["o1", "a1"],
+    ["o2", "a0"],
+    ["o3", undefined],
+  ]);
+});
+
 test("what goes on with an objection or an incident and names none means one that is not closed yet", () => {
   const received = (id: string, hour: string): Fact =>
     fact(`${id} objection.received ${hour}`, { correlation: "c", objection: id });

@@ -246,11 +246,14 @@ const grouped = (
   return groups;
 };
 
-/** Of what shares the most with the fact, the last that was opened until then and not closed, or else the last that was, or else the first. */
+/**
+ * Of what shares the most with the fact, the last that was opened until then and not closed, and of which the same was not said yet; or else the last that was not closed, or else the last, or
+ * else the first.
+ */
 const meantBy = (
   fact: Fact,
   opened: ReadonlyMap<string, Fact>,
-  closed: ReadonlySet<string> = NOTHING_CLOSED,
+  { closed = NONE_OF_THEM, said = NONE_OF_THEM }: MeantBefore = {},
 ): string | undefined => {
   const { decision, correlation } = fact.links;
   // What names one decision is not about what names another.
@@ -265,10 +268,19 @@ const meantBy = (
     candidates,
   ].find(({ length }) => length > 0);
   const before = near?.filter(([, each]) => each.at <= fact.at);
-  return (before?.findLast(([id]) => !closed.has(id)) ?? before?.at(-1) ?? near?.[0])?.[0];
+  const open = before?.filter(([id]) => !closed.has(id));
+  return (open?.findLast(([id]) => !said.has(id)) ?? open?.at(-1) ?? before?.at(-1) ?? near?.[0])?.[0];
 };
 
-const NOTHING_CLOSED: ReadonlySet<string> = new Set();
+/** Of which of what was opened earlier facts were. */
+interface MeantBefore {
+  /** Those that closed it. */
+  readonly closed?: ReadonlySet<string> | undefined;
+  /** Those of the same type. */
+  readonly said?: ReadonlySet<string> | undefined;
+}
+
+const NONE_OF_THEM: ReadonlySet<string> = new Set();
 
 /** Each event shows one notice; what dismisses or acknowledges one means the last that was shown until then. Of several the first counts. */
 const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
@@ -306,12 +318,14 @@ const objectionsOf = (
     return NONE;
   const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
   const received = openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id);
-  const closed = new Set<string>();
+  const saidOf = new Map(FOLLOWS_OBJECTION.map((type) => [type, new Set<string>()]));
+  const closed = saidOf.get("objection.resolved");
   const members = grouped(facts, (fact) => {
     const { type, links } = fact;
-    if (links.objection === undefined && !FOLLOWS_OBJECTION.includes(type)) return undefined;
-    const id = links.objection ?? meantBy(fact, received, closed) ?? standingAs(fact);
-    if (type === "objection.resolved") closed.add(id);
+    const said = saidOf.get(type);
+    if (links.objection === undefined && !said) return undefined;
+    const id = links.objection ?? meantBy(fact, received, { closed, said }) ?? standingAs(fact);
+    said?.add(id);
     return id;
   });
   return [...members].map(([id, own]) => {
@@ -396,7 +410,7 @@ const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
   const closed = new Set<string>();
   const members = grouped(facts, (fact) => {
     if (fact.links.incident === undefined && !follows(fact)) return undefined;
-    const id = fact.links.incident ?? meantBy(fact, detected, closed) ?? standingAs(fact);
+    const id = fact.links.incident ?? meantBy(fact, detected, { closed }) ?? standingAs(fact);
     if (fact.type === INCIDENT_MITIGATED) closed.add(id);
     return id;
   });
