@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { caseOf, classOfIncident } from "./case.ts";
 import { DECISION_MADE, type Fact, type Links } from "./fact.ts";
 
@@ -83,6 +83,74 @@ test("what names no decision is about the one that its own correlation names, th
   const other = fact("p objection.received 11", { correlation: "ticket", decision: "d0" });
   expect(decisionsIn(made("d0", "09", "c"), other, ...facts)).toMatchObject({
     d1: ["d1", "o", "expl", "rev", "trig"],
+  });
+});
+
+describe("in a correlation of many, such as a run over persons or a chain of systems", () => {
+  const of = (subject: string, ...facts: readonly Fact[]): readonly Fact[] =>
+    facts.map((each) => ({ ...each, subject }));
+  const by = (asset: string, ...facts: readonly Fact[]): readonly Fact[] =>
+    facts.map((each) => ({ ...each, asset }));
+  const inRun = (line: string): Fact => fact(line, { correlation: "c" });
+
+  test("what names no decision is about one of the same person", () => {
+    const facts = [
+      ...of("p1", notice("n1", "08"), made("d1", "10", "c")),
+      ...of("p2", notice("n2", "09"), made("d2", "11", "c")),
+      ...of("p3", made("d3", "12", "c")),
+      made("anybody", "12", "c"),
+      ...of("p1", inRun("o objection.received 13"), explanation("e", "14")),
+      ...of("p2", inRun("t decision.human_review_triggered 14")),
+      // Of a person that nothing was decided about: for all, and about the last.
+      ...of("p4", notice("n4", "11"), explanation("last", "15")),
+    ];
+    const expected = {
+      d1: ["n1", "d1", "o", "e"],
+      d2: ["n2", "d2", "n4", "t"],
+      d3: ["n4", "d3", "last"],
+      anybody: ["n1", "n2", "n4", "anybody"],
+    };
+    const found = decisionsIn(...facts);
+    expect(decisionsIn(...facts.toReversed())).toEqual(found);
+    for (const [id, own] of Object.entries(expected))
+      expect([id, found[id]?.toSorted()]).toEqual([id, own.toSorted()]);
+  });
+
+  test("what names no decision is about one of the same system", () => {
+    const facts = [
+      ...by("credit", made("d1", "10", "c")),
+      ...by("chatbot", made("d2", "11", "c")),
+      ...by("credit", explanation("e", "12"), inRun("v decision.decision_reversed 13")),
+      ...by("portal", explanation("f", "14")),
+    ];
+    const expected = { d1: ["d1", "e", "v"], d2: ["d2", "f"] };
+    expect(decisionsIn(...facts)).toEqual(expected);
+    expect(decisionsIn(...facts.toReversed())).toEqual(expected);
+  });
+
+  test("what goes on with an objection, a notice or an incident means that of the same person, and system", () => {
+    const { objections, notices, incidents } = caseOf([
+      ...of("p1", notice("n1", "08"), inRun("a transparency.notice_dismissed 10")),
+      ...of("p2", notice("n2", "09")),
+      ...of("p1", fact("o1 objection.received 10", { correlation: "c", objection: "o1" })),
+      ...of("p2", fact("o2 objection.received 11", { correlation: "c", objection: "o2" })),
+      ...of("p1", inRun("r objection.resolved 12")),
+      ...by("credit", fact("i1 incident.detected 10", { correlation: "c", incident: "i1" })),
+      ...by("chatbot", fact("i2 incident.detected 11", { correlation: "c", incident: "i2" })),
+      ...by("credit", inRun("m incident.mitigated 12")),
+    ]);
+    expect(notices.map(({ id, dismissed }) => [id, dismissed?.id])).toEqual([
+      ["n1", "a"],
+      ["n2", undefined],
+    ]);
+    expect(objections.map(({ id, resolved }) => [id, resolved?.id])).toEqual([
+      ["o1", "r"],
+      ["o2", undefined],
+    ]);
+    expect(incidents.map(({ id, mitigated }) => [id, mitigated?.id])).toEqual([
+      ["i1", "m"],
+      ["i2", undefined],
+    ]);
   });
 });
 

@@ -13,6 +13,7 @@ import {
   isNoticeAnswer,
   isNoticeDismissed,
   isNoticeShown,
+  likest,
   OBJECTION_RECEIVED,
   saysWord,
 } from "./fact.ts";
@@ -167,7 +168,11 @@ const decisionsByExplanation = (parts: {
     let decisionId = named(fact);
     if (decisionId === undefined) {
       const near = nearest(fact);
-      const asked = open.filter((request) => sharesCorrelation(request, fact));
+      const asked = likest(
+        fact,
+        open.filter((request) => sharesCorrelation(request, fact)),
+        ({ received = fact }) => received,
+      );
       const meant = asked.find((request) => request.decisionId === near) ?? lastReceived(asked);
       decisionId = meant?.decisionId ?? near;
       if (decisionId !== undefined) found.set(fact, decisionId);
@@ -267,9 +272,10 @@ const meantBy = (
     correlation === undefined ? [] : sharing((links) => links.correlation === correlation),
     candidates,
   ].find(({ length }) => length > 0);
-  const before = near?.filter(([, each]) => each.at <= fact.at);
+  const alike = near && likest(fact, near, ([, each]) => each);
+  const before = alike?.filter(([, each]) => each.at <= fact.at);
   const open = before?.filter(([id]) => !closed.has(id));
-  return (open?.findLast(([id]) => !said.has(id)) ?? open?.at(-1) ?? before?.at(-1) ?? near?.[0])?.[0];
+  return (open?.findLast(([id]) => !said.has(id)) ?? open?.at(-1) ?? before?.at(-1) ?? alike?.[0])?.[0];
 };
 
 /** Of which of what was opened earlier facts were. */

@@ -1,10 +1,10 @@
 /** To which decisions of a case a fact belongs that names none, and no objection to one. */
-import { DECISION_MADE, type Fact, isNoticeShown } from "./fact.ts";
+import { DECISION_MADE, type Fact, isNoticeShown, likest } from "./fact.ts";
 
 export interface DecisionFinder {
-  /** One of the same correlation, or of the case: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
+  /** One of the same correlation, or of the case, about the same person and of the same asset where one is: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
   readonly nearest: (fact: Fact) => string | undefined;
-  /** A notice is shown beforehand, and for all that is decided from then on in the same correlation, or in the case; where nothing is, for the nearest. */
+  /** A notice is shown beforehand, and for all that is decided from then on in the same correlation, or in the case, but not about other persons; where nothing is, for the nearest. */
   readonly told: (notice: Fact) => readonly string[];
 }
 
@@ -74,7 +74,7 @@ const namedIn = (correlation: string, facts: readonly Fact[]): readonly Fact[] =
 const nearestOf =
   (near: (fact: Fact) => readonly Fact[]) =>
   (fact: Fact): Fact | undefined => {
-    const those = near(fact);
+    const those = likest(fact, near(fact), (each) => each);
     const after = those.find((each) => each.at >= fact.at);
     const before = those.findLast((each) => each.at <= fact.at);
     return isNoticeShown(fact) ? (after ?? before) : (before ?? after);
@@ -92,11 +92,16 @@ const followingOf = (facts: readonly Fact[], near: (fact: Fact) => readonly Fact
     return known;
   };
   return (notice: Fact): readonly string[] => {
-    const following: string[] = [];
+    const following: Fact[] = [];
     for (const id of decisionsIn(near(notice))) {
       const first = firsts.get(id);
-      if (id !== undefined && first !== undefined && first.at >= notice.at) following.push(id);
+      if (first !== undefined && first.at >= notice.at) following.push(first);
     }
-    return following;
+    const isAbout = ({ subject }: Fact): boolean => subject === notice.subject;
+    // Whoever showed it, it is for that person, unless none of them is about that one.
+    const isToOne = notice.subject !== undefined && following.some(isAbout);
+    return following.flatMap((first) =>
+      isToOne && first.subject !== undefined && !isAbout(first) ? NONE : (first.links.decision ?? NONE),
+    );
   };
 };

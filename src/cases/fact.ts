@@ -145,6 +145,20 @@ export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "
   return one.id < other.id ? -1 : 1;
 };
 
+/** Those about the same person, where any are, and of these those of the same asset: a correlation may be that of a run over many persons, or of a chain of systems. */
+export const likest = <Thing>(
+  fact: Fact,
+  things: readonly Thing[],
+  factOf: (thing: Thing) => Fact,
+): readonly Thing[] => {
+  if (things.length < 2) return things;
+  const { subject, asset } = fact;
+  const ofPerson = things.filter((thing) => subject !== undefined && factOf(thing).subject === subject);
+  const near = ofPerson.length > 0 ? ofPerson : things;
+  const ofAsset = near.filter((thing) => factOf(thing).asset === asset);
+  return ofAsset.length > 0 ? ofAsset : near;
+};
+
 const NO_BASES: readonly string[] = [];
 
 /** Legal bases that any of the facts names, each once. Mostly all of them name the same. */
