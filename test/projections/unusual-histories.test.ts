@@ -383,6 +383,20 @@ describe("an asset", () => {
     expect(await assetAfter(...events, anew)).toMatchObject({ status: "active" });
   });
 
+  test("was created once, however often a program says so, and when it was archived in between", async () => {
+    const events: readonly Sent[] = [
+      ["asset.created", "2027-01-01T00:00:00Z", { name: "Credit scoring" }],
+      ["asset.archived", "2027-02-01T00:00:00Z"],
+      ["asset.created", "2027-03-01T00:00:00Z", { name: "Credit scoring 2" }],
+    ];
+    for (const arriving of [events, events.toReversed()])
+      expect(await assetAfter(...arriving)).toMatchObject({
+        created_at: "2027-01-01T00:00:00Z",
+        name: "Credit scoring 2",
+        status: "active",
+      });
+  });
+
   test("that was retired stays so however many old versions of its model are retired then", async () => {
     const others = Array.from({ length: 20 }, (_, index): Sent => {
       return ["model.model_retired", `2027-03-02T00:00:${10 + index}Z`, {}, of(`v${index}`)];
