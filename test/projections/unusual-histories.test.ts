@@ -619,6 +619,37 @@ test("an audit stays one when another assessment of the asset begins, what was s
   expect(await auditsAfter(...named)).toHaveLength(many);
 });
 
+test("an audit is one also where only a later update says what was completed, as the register has it; but not what another assessment by its name is", async () => {
+  const of = (what: string, day: string, metadata: object = {}): Sent => [
+    `assessment.impact_assessment_${what}`,
+    `2026-0${day}T00:00:00Z`,
+    metadata,
+  ];
+  const audit = { assessment_type: "bias_audit" };
+  const completed = of("completed", "2-01");
+  const updated = of("updated", "3-01", { ...audit, valid_until: "2026-12-31" });
+  for (const events of [
+    [completed, updated],
+    [updated, completed],
+  ]) {
+    expect(await auditsAfter(...events)).toMatchObject([
+      { at: "2026-02-01T00:00:00", validUntil: "2026-12-31" },
+    ]);
+    expect(await entriesAfter(assessmentList, events)).toMatchObject([{ valid_until: "2026-12-31" }]);
+  }
+  // Begun anew, said to be something else, or of the completion that followed.
+  expect(await auditsAfter(completed, of("started", "2-15"), updated)).toEqual([]);
+  expect(await auditsAfter(completed, of("updated", "2-15", { assessment_type: "fria" }), updated)).toEqual(
+    [],
+  );
+  expect(await auditsAfter(of("started", "1-01", { assessment_type: "fria" }), completed, updated)).toEqual(
+    [],
+  );
+  expect(await auditsAfter(completed, of("completed", "2-15"), updated)).toMatchObject([
+    { at: "2026-02-15T00:00:00" },
+  ]);
+});
+
 test("a bias audit is one in any letters, and the register has the type as it was sent", async () => {
   const completed: Sent = [
     "assessment.impact_assessment_completed",
