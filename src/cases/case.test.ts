@@ -101,6 +101,8 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
       made("anybody", "12", "c"),
       ...of("p1", inRun("o objection.received 13"), explanation("e", "14")),
       ...of("p2", inRun("t decision.human_review_triggered 14")),
+      // Too late for its person: it may be for a decision about anybody, and is for no other person.
+      ...of("p1", notice("late0", "11")),
       // Of a person that nothing was decided about: for all, and about the last.
       ...of("p4", notice("n4", "11"), explanation("last", "15")),
     ];
@@ -108,7 +110,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
       d1: ["n1", "d1", "o", "e"],
       d2: ["n2", "d2", "n4", "t"],
       d3: ["n4", "d3", "last"],
-      anybody: ["n1", "n2", "n4", "anybody"],
+      anybody: ["n1", "n2", "n4", "late0", "anybody"],
     };
     const found = decisionsIn(...facts);
     expect(decisionsIn(...facts.toReversed())).toEqual(found);

@@ -53,12 +53,24 @@ const correlationOf = ({ links }: Fact): string | undefined => links.correlation
  * Where that is nothing either, what was made in the case.
  */
 const inCorrelation = (facts: readonly Fact[]): ((fact: Fact) => readonly Fact[]) => {
-  const made = facts.filter(isMade);
-  const found = new Map<string | undefined, readonly Fact[]>(Map.groupBy(made, correlationOf));
+  const all = lazily(() => {
+    const made = facts.filter(isMade);
+    return { made, near: new Map<string | undefined, readonly Fact[]>(Map.groupBy(made, correlationOf)) };
+  });
   return ({ links: { correlation } }) => {
-    const near = correlation === undefined ? made : (found.get(correlation) ?? namedIn(correlation, facts));
-    found.set(correlation, near);
-    return near.length > 0 ? near : made;
+    const { made, near } = all();
+    const found = correlation === undefined ? made : (near.get(correlation) ?? namedIn(correlation, facts));
+    near.set(correlation, found);
+    return found.length > 0 ? found : made;
+  };
+};
+
+/** Most facts ask for nothing: of a long conversation none does. */
+const lazily = <Made>(make: () => Made): (() => Made) => {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 };
 
@@ -82,26 +94,27 @@ const nearestOf =
 
 /** Of several facts that made a decision the first counts, whichever of them names the correlation. */
 const followingOf = (facts: readonly Fact[], near: (fact: Fact) => readonly Fact[]) => {
-  const firsts = new Map<string | undefined, Fact>();
-  for (const fact of facts)
-    if (isMade(fact) && !firsts.has(fact.links.decision)) firsts.set(fact.links.decision, fact);
-  const found = new Map<readonly Fact[], ReadonlySet<string | undefined>>();
-  const decisionsIn = (those: readonly Fact[]): ReadonlySet<string | undefined> => {
-    const known = found.get(those) ?? new Set(those.map(({ links }) => links.decision));
+  const firsts = lazily(() => {
+    const found = new Map<string | undefined, Fact>();
+    for (const fact of facts)
+      if (isMade(fact) && !found.has(fact.links.decision)) found.set(fact.links.decision, fact);
+    return found;
+  });
+  const found = new Map<readonly Fact[], ReadonlySet<Fact>>();
+  const decisionsIn = (those: readonly Fact[]): ReadonlySet<Fact> => {
+    const known =
+      found.get(those) ?? new Set(those.flatMap(({ links }) => firsts().get(links.decision) ?? NONE));
     found.set(those, known);
     return known;
   };
   return (notice: Fact): readonly string[] => {
-    const following: Fact[] = [];
-    for (const id of decisionsIn(near(notice))) {
-      const first = firsts.get(id);
-      if (first !== undefined && first.at >= notice.at) following.push(first);
-    }
+    const decisions = [...decisionsIn(near(notice))];
     const isAbout = ({ subject }: Fact): boolean => subject === notice.subject;
     // Whoever showed it, it is for that person, unless none of them is about that one.
-    const isToOne = notice.subject !== undefined && following.some(isAbout);
-    return following.flatMap((first) =>
-      isToOne && first.subject !== undefined && !isAbout(first) ? NONE : (first.links.decision ?? NONE),
-    );
+    const isToOne = notice.subject !== undefined && decisions.some(isAbout);
+    return decisions.flatMap((first) => {
+      const isOfOther = isToOne && first.subject !== undefined && !isAbout(first);
+      return isOfOther || first.at < notice.at ? NONE : (first.links.decision ?? NONE);
+    });
   };
 };
