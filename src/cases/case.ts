@@ -53,13 +53,16 @@ export interface Incident {
   readonly facts: readonly Fact[];
 }
 
-/** When it was known of; undefined where nobody says so, or not as a time. */
-export const awareAt = ({ detected }: Incident): string | undefined => {
-  const said = detected?.says.aware_at;
-  return said === undefined ? undefined : instantKeyOf(said);
+/** When it was known of, as it was detected; where that is not said, as a time, what was said of it last, in a report for one. Undefined where nobody says so. */
+export const awareAt = ({ detected, facts }: Incident): string | undefined => {
+  const saidBy = (fact: Fact | undefined): string | undefined => {
+    const said = fact?.says.aware_at;
+    return said === undefined ? undefined : instantKeyOf(said);
+  };
+  return saidBy(detected) ?? saidBy(facts.findLast((fact) => saidBy(fact) !== undefined));
 };
 
-/** As it was detected; where that is not said, what was said of it last. */
+/** The same of its class. */
 export const classOfIncident = ({ detected, facts }: Incident): string | undefined =>
   detected?.says.incident_class ??
   facts.findLast(({ says }) => says.incident_class !== undefined)?.says.incident_class;
