@@ -103,19 +103,30 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
       ...of("p2", inRun("t decision.human_review_triggered 14")),
       // Too late for its person: it may be for a decision about anybody, and is for no other person.
       ...of("p1", notice("late0", "11")),
-      // Of a person that nothing was decided about: for all, and about the last.
+      // Of a person that nothing was decided about.
       ...of("p4", notice("n4", "11"), explanation("last", "15")),
     ];
     const expected = {
       d1: ["n1", "d1", "o", "e"],
-      d2: ["n2", "d2", "n4", "t"],
-      d3: ["n4", "d3", "last"],
-      anybody: ["n1", "n2", "n4", "late0", "anybody"],
+      d2: ["n2", "d2", "t"],
+      d3: ["d3"],
+      anybody: ["n1", "n2", "n4", "late0", "anybody", "last"],
     };
     const found = decisionsIn(...facts);
     expect(decisionsIn(...facts.toReversed())).toEqual(found);
     for (const [id, own] of Object.entries(expected))
       expect([id, found[id]?.toSorted()]).toEqual([id, own.toSorted()]);
+  });
+
+  test("what is about none of the persons is about none of the decisions, and beside a single person about that one's", () => {
+    const [first, second] = [of("p1", made("d1", "10", "c")), of("p2", made("d2", "11", "c"))];
+    const others = of("p9", notice("n", "09"), explanation("e", "12"), inRun("o objection.received 13"));
+    expect(decisionsIn(...first, ...second, ...others)).toEqual({ d1: ["d1"], d2: ["d2"] });
+    const alone = of("p1", made("again", "11", "c"));
+    expect(decisionsIn(...first, ...alone, ...others)).toEqual({
+      d1: ["n", "d1"],
+      again: ["n", "again", "e", "o"],
+    });
   });
 
   test("what names no decision is about one of the same system", () => {

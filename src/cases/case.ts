@@ -4,6 +4,7 @@
  */
 import { instantKeyOf } from "../event/formats.ts";
 import { type DecisionFinder, decisionFinder } from "./decision-finder.ts";
+import { decisionsByExplanation } from "./explanations.ts";
 import {
   DECISION_MADE,
   type Fact,
@@ -15,9 +16,9 @@ import {
   isNoticeShown,
   likest,
   OBJECTION_RECEIVED,
-  saysWord,
 } from "./fact.ts";
 import { meaningByEvent } from "./named-by-event.ts";
+import { isExplanation, type Objection } from "./objection.ts";
 import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
 
 export interface Decision {
@@ -30,18 +31,6 @@ export interface Decision {
   readonly reviews: readonly Review[];
   readonly reversals: readonly Fact[];
   /** All of the above and whatever else refers to it, in order. */
-  readonly facts: readonly Fact[];
-}
-
-export interface Objection {
-  readonly id: string;
-  readonly decisionId: string | undefined;
-  /** Absent where others refer to an objection that was never seen. */
-  readonly received: Fact | undefined;
-  readonly acknowledged: Fact | undefined;
-  readonly escalated: Fact | undefined;
-  readonly resolved: Fact | undefined;
-  /** In order, the first one included. */
   readonly facts: readonly Fact[];
 }
 
@@ -66,11 +55,6 @@ export const awareAt = ({ detected, facts }: Incident): string | undefined => {
 export const classOfIncident = ({ detected, facts }: Incident): string | undefined =>
   detected?.says.incident_class ??
   facts.findLast(({ says }) => says.incident_class !== undefined)?.says.incident_class;
-
-/** The same of an objection, as it was received. */
-export const typeOfObjection = ({ received, facts }: Objection): string | undefined =>
-  received?.says.objection_type ??
-  facts.findLast(({ says }) => says.objection_type !== undefined)?.says.objection_type;
 
 /** What a person was told beforehand, and what the person did with it. */
 export interface Notice {
@@ -129,82 +113,6 @@ const NONE: readonly never[] = [];
 const NO_OBJECTIONS: ReadonlyMap<string, string | undefined> = new Map();
 const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<string, string | undefined> =>
   objections.length === 0 ? NO_OBJECTIONS : new Map(objections.map(({ id, decisionId }) => [id, decisionId]));
-
-export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
-
-/** What ends a request for an explanation, or a refusal of automation, as an answer to it would. */
-export const reasonedDenial = ({ received, facts }: Objection): Fact | undefined =>
-  received &&
-  facts.find(
-    (fact) =>
-      fact.type === "objection.resolved" &&
-      fact.at >= received.at &&
-      isDenied(fact) &&
-      fact.says.reason !== undefined,
-  );
-
-export const isExplanation = ({ type }: Fact): boolean => type === "decision.explanation_provided";
-export const EXPLANATION_REQUEST = "explanation_request";
-/** Whether it asks for an explanation, under whatever law. */
-export const asksForExplanation = (objection: Objection): boolean =>
-  typeOfObjection(objection)?.toLowerCase() === EXPLANATION_REQUEST;
-
-const NO_EXPLANATIONS: ReadonlyMap<Fact, string> = new Map();
-
-/**
- * Which decisions are explained by what names none: of those whose explanation somebody in the same correlation asked for until then and waits for, the nearest one, or else the one that
- * was asked about last.
- */
-const decisionsByExplanation = (parts: {
-  readonly facts: readonly Fact[];
-  readonly objections: readonly Objection[];
-  readonly named: (fact: Fact) => string | undefined;
-  readonly nearest: DecisionFinder["nearest"];
-}): ReadonlyMap<Fact, string> => {
-  const { facts, objections, named, nearest } = parts;
-  const requests = objections.filter(asksForExplanation);
-  if (requests.length === 0) return NO_EXPLANATIONS;
-  const found = new Map<Fact, string>();
-  const explained = new Set<Objection>();
-  for (const fact of facts.filter(isExplanation)) {
-    const open = requests.filter((request) => !explained.has(request) && isOpenAt(request, fact));
-    let decisionId = named(fact);
-    if (decisionId === undefined) {
-      const near = nearest(fact);
-      const asked = likest(
-        fact,
-        open.filter((request) => sharesCorrelation(request, fact)),
-        ({ received = fact }) => received,
-      );
-      const meant = asked.find((request) => request.decisionId === near) ?? lastReceived(asked);
-      decisionId = meant?.decisionId ?? near;
-      if (decisionId !== undefined) found.set(fact, decisionId);
-    }
-    const { objection } = fact.links;
-    for (const request of open)
-      if (request.decisionId === decisionId && (objection ?? request.id) === request.id)
-        explained.add(request);
-  }
-  return found;
-};
-
-const isOpenAt = (request: Objection, { at }: Fact): boolean => {
-  const { received, decisionId } = request;
-  if (received === undefined || decisionId === undefined || received.at > at) return false;
-  const denied = reasonedDenial(request);
-  return denied === undefined || denied.at > at;
-};
-
-const sharesCorrelation = ({ facts }: Objection, { links: { correlation } }: Fact): boolean =>
-  correlation !== undefined && facts.some(({ links }) => links.correlation === correlation);
-
-const lastReceived = (objections: readonly Objection[]): Objection | undefined => {
-  let last: Objection | undefined;
-  for (const objection of objections)
-    if (!last?.received || (objection.received && inOrder(last.received, objection.received) < 0))
-      last = objection;
-  return last;
-};
 
 /** What a register has also where it names nothing: it is a case of its own (projections/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>

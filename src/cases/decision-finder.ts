@@ -1,5 +1,5 @@
 /** To which decisions of a case a fact belongs that names none, and no objection to one. */
-import { DECISION_MADE, type Fact, isNoticeShown, likest } from "./fact.ts";
+import { DECISION_MADE, type Fact, isNoticeShown, isOfOther, likest } from "./fact.ts";
 
 export interface DecisionFinder {
   /** One of the same correlation, or of the case, about the same person and of the same asset where one is: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
@@ -109,12 +109,10 @@ const followingOf = (facts: readonly Fact[], near: (fact: Fact) => readonly Fact
   };
   return (notice: Fact): readonly string[] => {
     const decisions = [...decisionsIn(near(notice))];
-    const isAbout = ({ subject }: Fact): boolean => subject === notice.subject;
-    // Whoever showed it, it is for that person, unless none of them is about that one.
-    const isToOne = notice.subject !== undefined && decisions.some(isAbout);
-    return decisions.flatMap((first) => {
-      const isOfOther = isToOne && first.subject !== undefined && !isAbout(first);
-      return isOfOther || first.at < notice.at ? NONE : (first.links.decision ?? NONE);
-    });
+    // Whoever showed it, it is for its person.
+    const isOther = isOfOther(notice, decisions);
+    return decisions.flatMap((first) =>
+      isOther(first) || first.at < notice.at ? NONE : (first.links.decision ?? NONE),
+    );
   };
 };

@@ -1,19 +1,15 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
+import { awareAt, type Case, classOfIncident, type Decision, type Incident } from "../cases/case.ts";
+import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
 import {
   asksForExplanation,
-  awareAt,
-  type Case,
-  classOfIncident,
-  type Decision,
   EXPLANATION_REQUEST,
-  type Incident,
   isDenied,
   isExplanation,
   type Objection,
   reasonedDenial,
   typeOfObjection,
-} from "../cases/case.ts";
-import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
+} from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
 import { dateIn, lastDayBegins } from "./calendar.ts";
