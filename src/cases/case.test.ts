@@ -214,6 +214,20 @@ test("what names an objection belongs to the decision that this one names, which
   expect(found.reviews).toMatchObject([{ id: "t", decisionId: "d1" }]);
 });
 
+test("what goes on with an objection belongs to the decision that it is to, also where it names neither and another one was made meanwhile", () => {
+  const about = (line: string, links: Links = {}): Fact => fact(line, { correlation: "c", ...links });
+  const facts = [
+    made("d1", "10", "c"),
+    about("o objection.received 11", { objection: "o", decision: "d1" }),
+    made("d2", "12", "c"),
+    about("a objection.acknowledged 13"),
+    about("r objection.resolved 14"),
+  ];
+  const expected = { d1: ["d1", "o", "a", "r"], d2: ["d2"] };
+  expect(decisionsIn(...facts)).toEqual(expected);
+  expect(decisionsIn(...facts.toReversed())).toEqual(expected);
+});
+
 test("an objection that names no decision is to the last one until then of its correlation", () => {
   const objection = fact("o objection.received 13", { objection: "o1", correlation: "c" });
   const found = caseOf([made("d1", "10", "c"), made("d2", "12", "c"), made("d3", "14", "c"), objection]);

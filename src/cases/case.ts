@@ -79,9 +79,8 @@ export const caseOf = (given: readonly Fact[]): Case => {
   const facts = meaningByEvent(areInOrder(given) ? given : [...given].sort(inOrder));
   const { nearest, told } = decisionFinder(facts);
   const objections = objectionsOf(facts, nearest);
-  const objectionDecision = decisionsByObjection(objections);
-  const named = ({ links: { decision, objection } }: Fact): string | undefined =>
-    decision ?? (objection === undefined ? undefined : objectionDecision.get(objection));
+  const objectedTo = decisionsByObjection(objections);
+  const named = (fact: Fact): string | undefined => fact.links.decision ?? objectedTo.get(fact);
   const reviews = reviewsOf(facts, named, nearest);
   const reviewed = decisionsByCompletion(reviews);
   const explained = decisionsByExplanation({ facts, objections, named, nearest });
@@ -110,9 +109,16 @@ const areInOrder = (facts: readonly Fact[]): boolean => {
 };
 
 const NONE: readonly never[] = [];
-const NO_OBJECTIONS: ReadonlyMap<string, string | undefined> = new Map();
-const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<string, string | undefined> =>
-  objections.length === 0 ? NO_OBJECTIONS : new Map(objections.map(({ id, decisionId }) => [id, decisionId]));
+const NO_OBJECTIONS: ReadonlyMap<Fact, string> = new Map();
+
+/** To which decision a fact belongs that is about an objection to it, also where it does not name the objection. */
+const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<Fact, string> => {
+  if (objections.length === 0) return NO_OBJECTIONS;
+  const found = new Map<Fact, string>();
+  for (const { decisionId, facts } of objections)
+    if (decisionId !== undefined) for (const fact of facts) found.set(fact, decisionId);
+  return found;
+};
 
 /** What a register has also where it names nothing: it is a case of its own (projections/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>
