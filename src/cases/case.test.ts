@@ -56,6 +56,20 @@ test("a notice that names no decision is for all that are made from then on in i
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
+test("what dismisses or acknowledges a notice belongs to the decisions that the notice is for", () => {
+  const facts = [
+    made("d1", "10", "c"),
+    notice("n", "11"),
+    fact("x transparency.notice_dismissed 12", { correlation: "c" }),
+    made("d2", "13", "c"),
+    made("d3", "14", "c"),
+    fact("y disclosure_acknowledged 15", { correlation: "c" }),
+  ];
+  const expected = { d1: ["d1"], d2: ["n", "x", "d2", "y"], d3: ["n", "x", "d3", "y"] };
+  expect(decisionsIn(...facts)).toEqual(expected);
+  expect(decisionsIn(...facts.toReversed())).toEqual(expected);
+});
+
 test("where one decision was made, or only one is named, it is meant", () => {
   expect(decisionsIn(notice("late", "11"), made("d", "10", "other"))).toEqual({ d: ["d", "late"] });
   const named = fact("r decision.decision_reversed 12", { decision: "d" });

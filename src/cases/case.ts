@@ -84,15 +84,16 @@ export const caseOf = (given: readonly Fact[]): Case => {
   const reviews = reviewsOf(facts, named, nearest);
   const reviewed = decisionsByCompletion(reviews);
   const explained = decisionsByExplanation({ facts, objections, named, nearest });
+  const notices = noticesOf(facts);
+  const answered = noticesByAnswer(notices);
+  const toldOrNearest = (fact: Fact): string | readonly string[] | undefined =>
+    isNoticeShown(fact) ? (named(fact) ?? told(fact)) : nearest(fact);
   const belongsTo = (fact: Fact): string | readonly string[] | undefined =>
-    named(fact) ??
-    reviewed.get(fact) ??
-    explained.get(fact) ??
-    (isNoticeShown(fact) ? told(fact) : nearest(fact));
+    named(fact) ?? reviewed.get(fact) ?? explained.get(fact) ?? toldOrNearest(answered.get(fact) ?? fact);
   return {
     facts,
     decisions: decisionsOf({ facts, belongsTo, objections, reviews }),
-    notices: noticesOf(facts),
+    notices,
     objections,
     reviews,
     incidents: incidentsOf(facts),
@@ -230,6 +231,17 @@ const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
     else notice.acknowledged ??= fact;
   }
   return notices;
+};
+
+const NO_ANSWERS: ReadonlyMap<Fact, Fact> = new Map();
+
+/** What was shown, by what dismissed or acknowledged it. */
+const noticesByAnswer = (notices: readonly Notice[]): ReadonlyMap<Fact, Fact> => {
+  if (notices.every(({ dismissed, acknowledged }) => !dismissed && !acknowledged)) return NO_ANSWERS;
+  const found = new Map<Fact, Fact>();
+  for (const { shown, dismissed, acknowledged } of notices)
+    for (const answer of [dismissed, acknowledged]) if (shown && answer) found.set(answer, shown);
+  return found;
 };
 
 const objectionsOf = (
