@@ -210,6 +210,32 @@ test("an explanation that names nothing is for who asked for one in its correlat
   expect(explainedIn({ ...one, says: {} }, first)).toEqual([[], ["e1"]]);
 });
 
+test("a reversal that names nothing is of the decision that somebody in its correlation objected to, and else of the last one", () => {
+  const objected = (objection_type: string): Fact => ({
+    ...fact("o objection.received 11", { correlation: "c", objection: "o", decision: "d1" }),
+    says: { objection_type },
+  });
+  const reversed = (id: string, hour: string): Fact =>
+    fact(`${id} decision.decision_reversed ${hour}`, { correlation: "c" });
+  const reversalsIn = (...others: readonly Fact[]) => {
+    const facts = [made("d1", "10", "c"), made("d2", "12", "c"), ...others];
+    return caseOf(facts.toReversed()).decisions.map(({ id, reversals }) => [
+      id,
+      reversals.map((each) => each.id),
+    ]);
+  };
+  const [first, second] = [reversed("v1", "13"), reversed("v2", "14")];
+  for (const type of ["automated_decision_refusal", "appeal"])
+    expect(reversalsIn(objected(type), first, second)).toEqual([
+      ["d1", ["v1"]],
+      ["d2", ["v2"]],
+    ]);
+  expect(reversalsIn(objected("explanation_request"), first)).toEqual([
+    ["d1", []],
+    ["d2", ["v1"]],
+  ]);
+});
+
 test("in the moment of a decision a notice is of that one and of later ones, and an answer of that one", () => {
   const facts = [
     made("d1", "10", "c"),

@@ -3,8 +3,8 @@
  * a function of the set of facts: the order in which they arrived does not show.
  */
 import { instantKeyOf } from "../event/formats.ts";
+import { decisionsByAnswer } from "./answers.ts";
 import { type DecisionFinder, decisionFinder } from "./decision-finder.ts";
-import { decisionsByExplanation } from "./explanations.ts";
 import {
   DECISION_MADE,
   type Fact,
@@ -18,7 +18,7 @@ import {
   OBJECTION_RECEIVED,
 } from "./fact.ts";
 import { meaningByEvent } from "./named-by-event.ts";
-import { isExplanation, type Objection } from "./objection.ts";
+import { isExplanation, isReversal, type Objection } from "./objection.ts";
 import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
 
 export interface Decision {
@@ -75,21 +75,21 @@ export interface Case {
   readonly incidents: readonly Incident[];
 }
 
-export const caseOf = (given: readonly Fact[]): Case => {
-  const facts = meaningByEvent(areInOrder(given) ? given : [...given].sort(inOrder));
+export const caseOf = (all: readonly Fact[]): Case => {
+  const facts = meaningByEvent(areInOrder(all) ? all : [...all].sort(inOrder));
   const { nearest, told } = decisionFinder(facts);
   const objections = objectionsOf(facts, nearest);
   const objectedTo = decisionsByObjection(objections);
   const named = (fact: Fact): string | undefined => fact.links.decision ?? objectedTo.get(fact);
   const reviews = reviewsOf(facts, named, nearest);
   const reviewed = decisionsByCompletion(reviews);
-  const explained = decisionsByExplanation({ facts, objections, named, nearest });
+  const given = decisionsByAnswer({ facts, objections, named, nearest });
   const notices = noticesOf(facts);
   const answered = noticesByAnswer(notices);
   const toldOrNearest = (fact: Fact): string | readonly string[] | undefined =>
     isNoticeShown(fact) ? (named(fact) ?? told(fact)) : nearest(fact);
   const belongsTo = (fact: Fact): string | readonly string[] | undefined =>
-    named(fact) ?? reviewed.get(fact) ?? explained.get(fact) ?? toldOrNearest(answered.get(fact) ?? fact);
+    named(fact) ?? reviewed.get(fact) ?? given.get(fact) ?? toldOrNearest(answered.get(fact) ?? fact);
   return {
     facts,
     decisions: decisionsOf({ facts, belongsTo, objections, reviews }),
@@ -315,7 +315,7 @@ const decisionFrom = (
     if (fact.type === DECISION_MADE) made ??= fact;
     else if (isNoticeShown(fact)) notices.push(fact);
     else if (isExplanation(fact)) explanations.push(fact);
-    else if (fact.type === "decision.decision_reversed") reversals.push(fact);
+    else if (isReversal(fact)) reversals.push(fact);
   }
   const isOfIt = ({ decisionId }: Objection | Review): boolean => decisionId === id;
   return {

@@ -32,6 +32,8 @@ export const reasonedDenial = ({ received, facts }: Objection): Fact | undefined
   );
 
 export const isExplanation = ({ type }: Fact): boolean => type === "decision.explanation_provided";
+export const isReversal = ({ type }: Fact): boolean => type === "decision.decision_reversed";
+
 export const EXPLANATION_REQUEST = "explanation_request";
 /** Whether it asks for an explanation, under whatever law. */
 export const asksForExplanation = (objection: Objection): boolean =>

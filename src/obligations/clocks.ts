@@ -6,6 +6,7 @@ import {
   EXPLANATION_REQUEST,
   isDenied,
   isExplanation,
+  isReversal,
   type Objection,
   reasonedDenial,
   typeOfObjection,
@@ -175,7 +176,7 @@ const undecided = (objection: Objection, facts: readonly Fact[], reviews: readon
   return {
     made: undefined,
     explanations: named.filter(isExplanation),
-    reversals: named.filter(({ type }) => type === "decision.decision_reversed"),
+    reversals: named.filter(isReversal),
     reviews: reviews.filter(
       ({ decisionId, triggered, completed }) =>
         decisionId === undefined &&

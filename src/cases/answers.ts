@@ -1,27 +1,53 @@
-/** For which decision an explanation is that names none. Pure, and a function of the set of facts. */
+/** For which decision an explanation or a reversal is that names none. Pure, and a function of the set of facts. */
 import type { DecisionFinder } from "./decision-finder.ts";
 import { type Fact, inOrder, likest } from "./fact.ts";
-import { asksForExplanation, isExplanation, type Objection, reasonedDenial } from "./objection.ts";
+import {
+  asksForExplanation,
+  isExplanation,
+  isReversal,
+  type Objection,
+  reasonedDenial,
+} from "./objection.ts";
 
-const NO_EXPLANATIONS: ReadonlyMap<Fact, string> = new Map();
-
-/**
- * Which decisions are explained by what names none: of those whose explanation somebody in the same correlation asked for until then and waits for, the nearest one, or else the one that
- * was asked about last.
- */
-export const decisionsByExplanation = (parts: {
+interface Parts {
   readonly facts: readonly Fact[];
   readonly objections: readonly Objection[];
   readonly named: (fact: Fact) => string | undefined;
   readonly nearest: DecisionFinder["nearest"];
-}): ReadonlyMap<Fact, string> => {
-  const { facts, objections, named, nearest } = parts;
-  const requests = objections.filter(asksForExplanation);
-  if (requests.length === 0) return NO_EXPLANATIONS;
+}
+
+const NO_ANSWERS: ReadonlyMap<Fact, string> = new Map();
+
+/**
+ * Of those decisions about which somebody in the same correlation asked for as much until then and waits, the nearest one, or else the one that was asked about last. Who asks for no explanation
+ * objects to the decision itself.
+ */
+export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
+  const { facts, objections } = parts;
+  if (objections.length === 0) return NO_ANSWERS;
   const found = new Map<Fact, string>();
-  const explained = new Set<Objection>();
-  for (const fact of facts.filter(isExplanation)) {
-    const open = requests.filter((request) => !explained.has(request) && isOpenAt(request, fact));
+  const find = (isAnswer: (fact: Fact) => boolean, requests: readonly Objection[]): void => {
+    if (requests.length > 0) findAnswered({ ...parts, found, answers: facts.filter(isAnswer), requests });
+  };
+  find(isExplanation, objections.filter(asksForExplanation));
+  find(
+    isReversal,
+    objections.filter((objection) => !asksForExplanation(objection)),
+  );
+  return found;
+};
+
+const findAnswered = (
+  parts: Pick<Parts, "named" | "nearest"> & {
+    readonly answers: readonly Fact[];
+    readonly requests: readonly Objection[];
+    readonly found: Map<Fact, string>;
+  },
+): void => {
+  const { answers, requests, named, nearest, found } = parts;
+  const answered = new Set<Objection>();
+  for (const fact of answers) {
+    const open = requests.filter((request) => !answered.has(request) && isOpenAt(request, fact));
     let decisionId = named(fact);
     if (decisionId === undefined) {
       const near = nearest(fact);
@@ -37,9 +63,8 @@ export const decisionsByExplanation = (parts: {
     const { objection } = fact.links;
     for (const request of open)
       if (request.decisionId === decisionId && (objection ?? request.id) === request.id)
-        explained.add(request);
+        answered.add(request);
   }
-  return found;
 };
 
 const isOpenAt = (request: Objection, { at }: Fact): boolean => {
