@@ -1,6 +1,6 @@
 /** For which decision an explanation or a reversal is that names none. Pure, and a function of the set of facts. */
 import type { DecisionFinder } from "./decision-finder.ts";
-import { type Fact, inOrder, likest } from "./fact.ts";
+import { type Fact, inOrder, isOfOther, likest } from "./fact.ts";
 import {
   asksForExplanation,
   isExplanation,
@@ -38,22 +38,24 @@ export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
 };
 
 const findAnswered = (
-  parts: Pick<Parts, "named" | "nearest"> & {
+  parts: Omit<Parts, "objections"> & {
     readonly answers: readonly Fact[];
     readonly requests: readonly Objection[];
     readonly found: Map<Fact, string>;
   },
 ): void => {
-  const { answers, requests, named, nearest, found } = parts;
+  const { facts, answers, requests, named, nearest, found } = parts;
   const answered = new Set<Objection>();
   for (const fact of answers) {
     const open = requests.filter((request) => !answered.has(request) && isOpenAt(request, fact));
     let decisionId = named(fact);
     if (decisionId === undefined) {
       const near = nearest(fact);
+      const others = facts.filter((each) => each !== fact);
+      const isOther = isOfOther(fact, others);
       const asked = likest(
         fact,
-        open.filter((request) => sharesCorrelation(request, fact)),
+        open.filter((request) => sharesCorrelation(request, fact) && !isOther(request.received ?? fact)),
         ({ received = fact }) => received,
       );
       const meant = asked.find((request) => request.decisionId === near) ?? lastReceived(asked);

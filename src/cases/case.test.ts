@@ -143,6 +143,27 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     });
   });
 
+  test("what is told to one person is no answer to another who asked", () => {
+    const asked = {
+      ...inRun("o objection.received 12"),
+      links: { correlation: "c", decision: "d1", objection: "o" },
+    };
+    const request = of("p1", { ...asked, says: { objection_type: "explanation_request" } });
+    const [first, second] = [of("p1", made("d1", "10", "c")), of("p2", made("d2", "11", "c"))];
+    const explained = (...facts: readonly Fact[]) =>
+      caseOf(facts.toReversed()).decisions.map(({ id, explanations }) => [id, explanations.length]);
+    expect(explained(...first, ...second, ...request, ...of("p2", explanation("e", "13")))).toEqual([
+      ["d1", 0],
+      ["d2", 1],
+    ]);
+    // One who is named in another way is the person all the same, where there is no other.
+    const alone = of("p1", made("d2", "11", "c"));
+    expect(explained(...first, ...alone, ...request, ...of("p9", explanation("e", "13")))).toEqual([
+      ["d1", 1],
+      ["d2", 0],
+    ]);
+  });
+
   test("what names no decision is about one of the same system", () => {
     const facts = [
       ...by("credit", made("d1", "10", "c")),
