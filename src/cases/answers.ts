@@ -1,6 +1,6 @@
 /** For which decision an explanation or a reversal is that names none. Pure, and a function of the set of facts. */
 import type { DecisionFinder } from "./decision-finder.ts";
-import { type Fact, inOrder, isOfOther, likest } from "./fact.ts";
+import { type Fact, inOrder, isOfOther, likest, personsIn } from "./fact.ts";
 import {
   asksForExplanation,
   isExplanation,
@@ -27,7 +27,9 @@ export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
   if (objections.length === 0) return NO_ANSWERS;
   const found = new Map<Fact, string>();
   const find = (isAnswer: (fact: Fact) => boolean, requests: readonly Objection[]): void => {
-    if (requests.length > 0) findAnswered({ ...parts, found, answers: facts.filter(isAnswer), requests });
+    if (requests.length === 0) return;
+    const persons = personsIn(facts.filter((fact) => !isAnswer(fact)));
+    findAnswered({ ...parts, found, answers: facts.filter(isAnswer), persons, requests });
   };
   find(isExplanation, objections.filter(asksForExplanation));
   find(
@@ -38,21 +40,22 @@ export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
 };
 
 const findAnswered = (
-  parts: Omit<Parts, "objections"> & {
+  parts: Pick<Parts, "named" | "nearest"> & {
     readonly answers: readonly Fact[];
+    /** Of everything else. */
+    readonly persons: ReadonlySet<string>;
     readonly requests: readonly Objection[];
     readonly found: Map<Fact, string>;
   },
 ): void => {
-  const { facts, answers, requests, named, nearest, found } = parts;
+  const { answers, persons, requests, named, nearest, found } = parts;
   const answered = new Set<Objection>();
   for (const fact of answers) {
     const open = requests.filter((request) => !answered.has(request) && isOpenAt(request, fact));
     let decisionId = named(fact);
     if (decisionId === undefined) {
       const near = nearest(fact);
-      const others = facts.filter((each) => each !== fact);
-      const isOther = isOfOther(fact, others);
+      const isOther = isOfOther(fact, persons);
       const asked = likest(
         fact,
         open.filter((request) => sharesCorrelation(request, fact) && !isOther(request.received ?? fact)),

@@ -1,5 +1,5 @@
 /** To which decisions of a case a fact belongs that names none, and no objection to one. */
-import { DECISION_MADE, type Fact, isNoticeShown, isOfOther, likest } from "./fact.ts";
+import { DECISION_MADE, type Fact, isNoticeShown, isOfOther, likest, personsIn } from "./fact.ts";
 
 export interface DecisionFinder {
   /** One of the same correlation, or of the case, about the same person and of the same asset where one is: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
@@ -100,19 +100,27 @@ const followingOf = (facts: readonly Fact[], near: (fact: Fact) => readonly Fact
       if (isMade(fact) && !found.has(fact.links.decision)) found.set(fact.links.decision, fact);
     return found;
   });
-  const found = new Map<readonly Fact[], ReadonlySet<Fact>>();
-  const decisionsIn = (those: readonly Fact[]): ReadonlySet<Fact> => {
-    const known =
-      found.get(those) ?? new Set(those.flatMap(({ links }) => firsts().get(links.decision) ?? NONE));
-    found.set(those, known);
-    return known;
+  const found = new Map<readonly Fact[], Made>();
+  const madeOf = (those: readonly Fact[]): Made => {
+    const known = found.get(those);
+    if (known) return known;
+    const decisions = [...new Set(those.flatMap(({ links }) => firsts().get(links.decision) ?? NONE))];
+    const made = { decisions, persons: personsIn(decisions) };
+    found.set(those, made);
+    return made;
   };
   return (notice: Fact): readonly string[] => {
-    const decisions = [...decisionsIn(near(notice))];
+    const { decisions, persons } = madeOf(near(notice));
     // Whoever showed it, it is for its person.
-    const isOther = isOfOther(notice, decisions);
+    const isOther = isOfOther(notice, persons);
     return decisions.flatMap((first) =>
       isOther(first) || first.at < notice.at ? NONE : (first.links.decision ?? NONE),
     );
   };
 };
+
+interface Made {
+  /** What made each of them first. */
+  readonly decisions: readonly Fact[];
+  readonly persons: ReadonlySet<string>;
+}

@@ -179,9 +179,11 @@ const ofItsPerson = <Thing>(
   return others.size < 2 ? things : ofNobody;
 };
 
-/** Of several things, whether one is about another person than the fact. */
-export const isOfOther = ({ subject }: Fact, all: readonly Fact[]): ((thing: Fact) => boolean) => {
-  const persons = new Set(all.flatMap((each) => each.subject ?? []));
+export const personsIn = (facts: readonly Fact[]): ReadonlySet<string> =>
+  new Set(facts.flatMap(({ subject }) => subject ?? []));
+
+/** Whether something is about another person than the fact, where it is one of these persons, or where they are several. */
+export const isOfOther = ({ subject }: Fact, persons: ReadonlySet<string>): ((thing: Fact) => boolean) => {
   if (subject === undefined || (persons.size < 2 && !persons.has(subject))) return () => false;
   return (thing) => thing.subject !== undefined && thing.subject !== subject;
 };
