@@ -1,6 +1,6 @@
 /** For which decision an explanation or a reversal is that names none. Pure, and a function of the set of facts. */
 import type { DecisionFinder } from "./decision-finder.ts";
-import { type Fact, inOrder, isOfOther, likest, personsIn } from "./fact.ts";
+import { type Fact, inOrder } from "./fact.ts";
 import {
   asksForExplanation,
   isExplanation,
@@ -8,12 +8,14 @@ import {
   type Objection,
   reasonedDenial,
 } from "./objection.ts";
+import { likest, type OtherPersons } from "./persons.ts";
 
 interface Parts {
   readonly facts: readonly Fact[];
   readonly objections: readonly Objection[];
   readonly named: (fact: Fact) => string | undefined;
   readonly nearest: DecisionFinder["nearest"];
+  readonly isOther: OtherPersons;
 }
 
 const NO_ANSWERS: ReadonlyMap<Fact, string> = new Map();
@@ -27,9 +29,7 @@ export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
   if (objections.length === 0) return NO_ANSWERS;
   const found = new Map<Fact, string>();
   const find = (isAnswer: (fact: Fact) => boolean, requests: readonly Objection[]): void => {
-    if (requests.length === 0) return;
-    const persons = personsIn(facts.filter((fact) => !isAnswer(fact)));
-    findAnswered({ ...parts, found, answers: facts.filter(isAnswer), persons, requests });
+    if (requests.length > 0) findAnswered({ ...parts, found, answers: facts.filter(isAnswer), requests });
   };
   find(isExplanation, objections.filter(asksForExplanation));
   find(
@@ -40,25 +40,23 @@ export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
 };
 
 const findAnswered = (
-  parts: Pick<Parts, "named" | "nearest"> & {
+  parts: Pick<Parts, "named" | "nearest" | "isOther"> & {
     readonly answers: readonly Fact[];
-    /** Of everything else. */
-    readonly persons: ReadonlySet<string>;
     readonly requests: readonly Objection[];
     readonly found: Map<Fact, string>;
   },
 ): void => {
-  const { answers, persons, requests, named, nearest, found } = parts;
+  const { answers, requests, named, nearest, isOther, found } = parts;
   const answered = new Set<Objection>();
   for (const fact of answers) {
     const open = requests.filter((request) => !answered.has(request) && isOpenAt(request, fact));
     let decisionId = named(fact);
     if (decisionId === undefined) {
       const near = nearest(fact);
-      const isOther = isOfOther(fact, persons);
+      const isOfOther = isOther(fact);
       const asked = likest(
         fact,
-        open.filter((request) => sharesCorrelation(request, fact) && !isOther(request.received ?? fact)),
+        open.filter((request) => sharesCorrelation(request, fact) && !isOfOther(request.received ?? fact)),
         ({ received = fact }) => received,
       );
       const meant = asked.find((request) => request.decisionId === near) ?? lastReceived(asked);

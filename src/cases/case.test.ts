@@ -164,6 +164,23 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     ]);
   });
 
+  test("what is about one person closes nothing that is about another, and beside a single person it does", () => {
+    const all = (...persons: readonly [string, string]) => {
+      const [one, other] = persons;
+      const { objections, reviews, notices } = caseOf([
+        ...of(one, notice("n", "08"), made("d1", "10", "c")),
+        ...of(other, inRun("x transparency.notice_dismissed 09")),
+        ...of("p2", made("d2", "11", "c")).map((each) => (other === "p9" ? { ...each, subject: one } : each)),
+        ...of(one, fact("o objection.received 12", { correlation: "c", objection: "o" })),
+        ...of(one, fact("t decision.human_review_triggered 13", { correlation: "c", decision: "d1" })),
+        ...of(other, inRun("u decision.human_review_completed 14"), inRun("r objection.resolved 15")),
+      ]);
+      return [notices[0]?.dismissed, objections[0]?.resolved, reviews[0]?.completed].map((each) => each?.id);
+    };
+    expect(all("p1", "p2")).toEqual([undefined, undefined, undefined]);
+    expect(all("p1", "p9")).toEqual(["x", "r", "u"]);
+  });
+
   test("what names no decision is about one of the same system", () => {
     const facts = [
       ...by("credit", made("d1", "10", "c")),

@@ -14,11 +14,11 @@ import {
   isNoticeAnswer,
   isNoticeDismissed,
   isNoticeShown,
-  likest,
   OBJECTION_RECEIVED,
 } from "./fact.ts";
 import { meaningByEvent } from "./named-by-event.ts";
 import { isExplanation, isReversal, type Objection } from "./objection.ts";
+import { likest, type OtherPersons, otherPersons } from "./persons.ts";
 import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
 
 export interface Decision {
@@ -77,14 +77,15 @@ export interface Case {
 
 export const caseOf = (all: readonly Fact[]): Case => {
   const facts = meaningByEvent(areInOrder(all) ? all : [...all].sort(inOrder));
-  const { nearest, told } = decisionFinder(facts);
-  const objections = objectionsOf(facts, nearest);
+  const isOther = otherPersons(facts);
+  const { nearest, told } = decisionFinder(facts, isOther);
+  const objections = objectionsOf(facts, nearest, isOther);
   const objectedTo = decisionsByObjection(objections);
   const named = (fact: Fact): string | undefined => fact.links.decision ?? objectedTo.get(fact);
-  const reviews = reviewsOf(facts, named, nearest);
+  const reviews = reviewsOf({ facts, named, nearest, isOther });
   const reviewed = decisionsByCompletion(reviews);
-  const given = decisionsByAnswer({ facts, objections, named, nearest });
-  const notices = noticesOf(facts);
+  const given = decisionsByAnswer({ facts, objections, named, nearest, isOther });
+  const notices = noticesOf(facts, isOther);
   const answered = noticesByAnswer(notices);
   const toldOrNearest = (fact: Fact): string | readonly string[] | undefined =>
     isNoticeShown(fact) ? (named(fact) ?? told(fact)) : nearest(fact);
@@ -176,12 +177,15 @@ const grouped = (
 const meantBy = (
   fact: Fact,
   opened: ReadonlyMap<string, Fact>,
-  { closed = NONE_OF_THEM, said = NONE_OF_THEM }: MeantBefore = {},
+  { closed = NONE_OF_THEM, said = NONE_OF_THEM, isOther }: MeantBefore = {},
 ): string | undefined => {
   const { decision, correlation } = fact.links;
-  // What names one decision is not about what names another.
+  const isOfOther = isOther?.(fact);
+  // What names one decision is not about what names another, and what is about one of several persons is not about what another one got.
   const candidates = [...opened].filter(
-    ([, { links }]) => decision === undefined || links.decision === undefined || links.decision === decision,
+    ([, each]) =>
+      (decision === undefined || each.links.decision === undefined || each.links.decision === decision) &&
+      !isOfOther?.(each),
   );
   const sharing = (shares: (links: Fact["links"]) => boolean) =>
     candidates.filter(([, each]) => shares(each.links));
@@ -196,18 +200,19 @@ const meantBy = (
   return (open?.findLast(([id]) => !said.has(id)) ?? open?.at(-1) ?? before?.at(-1) ?? alike?.[0])?.[0];
 };
 
-/** Of which of what was opened earlier facts were. */
+/** What is known of the case. */
 interface MeantBefore {
-  /** Those that closed it. */
+  /** What was closed until then. */
   readonly closed?: ReadonlySet<string> | undefined;
-  /** Those of the same type. */
+  /** Of what the same was said until then. */
   readonly said?: ReadonlySet<string> | undefined;
+  readonly isOther?: OtherPersons;
 }
 
 const NONE_OF_THEM: ReadonlySet<string> = new Set();
 
 /** Each event shows one notice; what dismisses or acknowledges one means the last that was shown until then. Of several the first counts. */
-const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
+const noticesOf = (facts: readonly Fact[], isOther: OtherPersons): readonly Notice[] => {
   const notices: { -readonly [Name in keyof Notice]: Notice[Name] }[] = [];
   let hasAnswers = false;
   for (const fact of facts) {
@@ -221,7 +226,7 @@ const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
   for (const fact of facts) {
     if (!isNoticeAnswer(fact)) continue;
     const until = new Map([...shown].filter(([, each]) => each.at <= fact.at));
-    const id = meantBy(fact, until) ?? fact.id;
+    const id = meantBy(fact, until, { isOther }) ?? fact.id;
     let notice = notices.find((each) => each.id === id);
     if (!notice) {
       notice = { id, shown: undefined, dismissed: undefined, acknowledged: undefined };
@@ -247,6 +252,7 @@ const noticesByAnswer = (notices: readonly Notice[]): ReadonlyMap<Fact, Fact> =>
 const objectionsOf = (
   facts: readonly Fact[],
   decisionOf: DecisionFinder["nearest"],
+  isOther: OtherPersons,
 ): readonly Objection[] => {
   // Most cases have none, and this is asked at every event.
   if (!facts.some(({ type, links }) => links.objection !== undefined || FOLLOWS_OBJECTION.includes(type)))
@@ -259,7 +265,7 @@ const objectionsOf = (
     const { type, links } = fact;
     const said = saidOf.get(type);
     if (links.objection === undefined && !said) return undefined;
-    const id = links.objection ?? meantBy(fact, received, { closed, said }) ?? standingAs(fact);
+    const id = links.objection ?? meantBy(fact, received, { closed, said, isOther }) ?? standingAs(fact);
     said?.add(id);
     return id;
   });

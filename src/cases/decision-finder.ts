@@ -1,5 +1,6 @@
 /** To which decisions of a case a fact belongs that names none, and no objection to one. */
-import { DECISION_MADE, type Fact, isNoticeShown, isOfOther, likest, personsIn } from "./fact.ts";
+import { DECISION_MADE, type Fact, isNoticeShown } from "./fact.ts";
+import { likest, type OtherPersons } from "./persons.ts";
 
 export interface DecisionFinder {
   /** One of the same correlation, or of the case, about the same person and of the same asset where one is: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
@@ -12,13 +13,13 @@ export interface DecisionFinder {
 const ABOUT_DECISIONS =
   /^(decision|objection|transparency)\.|^(objection|human_review|disclosure_|watermark_)/;
 
-export const decisionFinder = (facts: readonly Fact[]): DecisionFinder => {
+export const decisionFinder = (facts: readonly Fact[], isOther: OtherPersons): DecisionFinder => {
   const onlyNamed = onlyNamedIn(facts);
   // Of one there is nothing to choose.
   const hasChoice = onlyNamed === undefined;
   const near = hasChoice ? inCorrelation(facts) : () => NONE;
-  const find = nearestOf(near);
-  const follow = hasChoice ? followingOf(facts, near) : () => NONE;
+  const find = nearestOf(near, isOther);
+  const follow = hasChoice ? followingOf(facts, near, isOther) : () => NONE;
   const nearest = (fact: Fact): string | undefined =>
     ABOUT_DECISIONS.test(fact.type) ? (onlyNamed ?? find(fact)?.links.decision) : undefined;
   return {
@@ -84,43 +85,40 @@ const namedIn = (correlation: string, facts: readonly Fact[]): readonly Fact[] =
 };
 
 const nearestOf =
-  (near: (fact: Fact) => readonly Fact[]) =>
+  (near: (fact: Fact) => readonly Fact[], isOther: OtherPersons) =>
   (fact: Fact): Fact | undefined => {
-    const those = likest(fact, near(fact), (each) => each);
+    const isOfOther = isOther(fact);
+    const possible = near(fact).filter((each) => !isOfOther(each));
+    const those = likest(fact, possible, (each) => each);
     const after = those.find((each) => each.at >= fact.at);
     const before = those.findLast((each) => each.at <= fact.at);
     return isNoticeShown(fact) ? (after ?? before) : (before ?? after);
   };
 
 /** Of several facts that made a decision the first counts, whichever of them names the correlation. */
-const followingOf = (facts: readonly Fact[], near: (fact: Fact) => readonly Fact[]) => {
+const followingOf = (
+  facts: readonly Fact[],
+  near: (fact: Fact) => readonly Fact[],
+  isOther: OtherPersons,
+) => {
   const firsts = lazily(() => {
     const found = new Map<string | undefined, Fact>();
     for (const fact of facts)
       if (isMade(fact) && !found.has(fact.links.decision)) found.set(fact.links.decision, fact);
     return found;
   });
-  const found = new Map<readonly Fact[], Made>();
-  const madeOf = (those: readonly Fact[]): Made => {
-    const known = found.get(those);
-    if (known) return known;
-    const decisions = [...new Set(those.flatMap(({ links }) => firsts().get(links.decision) ?? NONE))];
-    const made = { decisions, persons: personsIn(decisions) };
-    found.set(those, made);
-    return made;
+  const found = new Map<readonly Fact[], ReadonlySet<Fact>>();
+  const decisionsIn = (those: readonly Fact[]): ReadonlySet<Fact> => {
+    const known =
+      found.get(those) ?? new Set(those.flatMap(({ links }) => firsts().get(links.decision) ?? NONE));
+    found.set(those, known);
+    return known;
   };
   return (notice: Fact): readonly string[] => {
-    const { decisions, persons } = madeOf(near(notice));
     // Whoever showed it, it is for its person.
-    const isOther = isOfOther(notice, persons);
-    return decisions.flatMap((first) =>
-      isOther(first) || first.at < notice.at ? NONE : (first.links.decision ?? NONE),
+    const isOfOther = isOther(notice);
+    return [...decisionsIn(near(notice))].flatMap((first) =>
+      isOfOther(first) || first.at < notice.at ? NONE : (first.links.decision ?? NONE),
     );
   };
 };
-
-interface Made {
-  /** What made each of them first. */
-  readonly decisions: readonly Fact[];
-  readonly persons: ReadonlySet<string>;
-}

@@ -145,49 +145,6 @@ export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "
   return one.id < other.id ? -1 : 1;
 };
 
-/**
- * Those that are about the same person, and of these those of the same asset, where there are any: a correlation may be that of a run over many persons, or of a chain of systems. What is about
- * none of several persons is about none of them; beside a single one it may be named in another way.
- */
-export const likest = <Thing>(
-  fact: Fact,
-  things: readonly Thing[],
-  factOf: (thing: Thing) => Fact,
-): readonly Thing[] => {
-  if (things.length < 2) return things;
-  const near = ofItsPerson(fact, things, factOf);
-  const ofAsset = near.filter((thing) => factOf(thing).asset === fact.asset);
-  return ofAsset.length > 0 ? ofAsset : near;
-};
-
-const ofItsPerson = <Thing>(
-  { subject }: Fact,
-  things: readonly Thing[],
-  factOf: (thing: Thing) => Fact,
-): readonly Thing[] => {
-  if (subject === undefined) return things;
-  const own: Thing[] = [];
-  const ofNobody: Thing[] = [];
-  const others = new Set<string>();
-  for (const thing of things) {
-    const of = factOf(thing).subject;
-    if (of === undefined) ofNobody.push(thing);
-    else if (of === subject) own.push(thing);
-    else if (others.size < 2) others.add(of);
-  }
-  if (own.length > 0) return own;
-  return others.size < 2 ? things : ofNobody;
-};
-
-export const personsIn = (facts: readonly Fact[]): ReadonlySet<string> =>
-  new Set(facts.flatMap(({ subject }) => subject ?? []));
-
-/** Whether something is about another person than the fact, where it is one of these persons, or where they are several. */
-export const isOfOther = ({ subject }: Fact, persons: ReadonlySet<string>): ((thing: Fact) => boolean) => {
-  if (subject === undefined || (persons.size < 2 && !persons.has(subject))) return () => false;
-  return (thing) => thing.subject !== undefined && thing.subject !== subject;
-};
-
 const NO_BASES: readonly string[] = [];
 
 /** Legal bases that any of the facts names, each once. Mostly all of them name the same. */
