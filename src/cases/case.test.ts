@@ -181,6 +181,15 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     expect(all("p1", "p9")).toEqual(["x", "r", "u"]);
   });
 
+  test("what names the decision closes what is about it, whomever it names", () => {
+    const { objections } = caseOf([
+      ...of("p1", made("d1", "10", "c"), fact("o objection.received 12", { decision: "d1", objection: "o" })),
+      ...of("p2", made("d2", "11", "c")),
+      ...of("p9", fact("r objection.resolved 13", { decision: "d1" })),
+    ]);
+    expect(objections.map(({ id, resolved }) => [id, resolved?.id])).toEqual([["o", "r"]]);
+  });
+
   test("what names no decision is about one of the same system", () => {
     const facts = [
       ...by("credit", made("d1", "10", "c")),

@@ -181,12 +181,11 @@ const meantBy = (
 ): string | undefined => {
   const { decision, correlation } = fact.links;
   const isOfOther = isOther?.(fact);
-  // What names one decision is not about what names another, and what is about one of several persons is not about what another one got.
-  const candidates = [...opened].filter(
-    ([, each]) =>
-      (decision === undefined || each.links.decision === undefined || each.links.decision === decision) &&
-      !isOfOther?.(each),
-  );
+  const candidates = [...opened].filter(([, each]) => {
+    // What names one decision is not about what names another, whomever it is about, and else what is about one of several persons is not about what another one got.
+    if (decision === undefined || each.links.decision === undefined) return !isOfOther?.(each);
+    return each.links.decision === decision;
+  });
   const sharing = (shares: (links: Fact["links"]) => boolean) =>
     candidates.filter(([, each]) => shares(each.links));
   const near = [
