@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { caseOf, classOfIncident } from "./case.ts";
 import { DECISION_MADE, type Fact, type Links } from "./fact.ts";
 
@@ -56,12 +56,231 @@ test("a notice that names no decision is for all that are made from then on in i
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
+test("what dismisses or acknowledges a notice belongs to the decisions that the notice is for", () => {
+  const facts = [
+    made("d1", "10", "c"),
+    notice("n", "11"),
+    fact("x transparency.notice_dismissed 12", { correlation: "c" }),
+    made("d2", "13", "c"),
+    made("d3", "14", "c"),
+    fact("y disclosure_acknowledged 15", { correlation: "c" }),
+  ];
+  const expected = { d1: ["d1"], d2: ["n", "x", "d2", "y"], d3: ["n", "x", "d3", "y"] };
+  expect(decisionsIn(...facts)).toEqual(expected);
+  expect(decisionsIn(...facts.toReversed())).toEqual(expected);
+});
+
 test("where one decision was made, or only one is named, it is meant", () => {
   expect(decisionsIn(notice("late", "11"), made("d", "10", "other"))).toEqual({ d: ["d", "late"] });
   const named = fact("r decision.decision_reversed 12", { decision: "d" });
   expect(decisionsIn(notice("n", "11"), named)).toEqual({ d: ["n", "r"] });
   const another = fact("x decision.decision_reversed 13", { decision: "x" });
   expect(decisionsIn(notice("n", "11"), named, another)).toEqual({ d: ["r"], x: ["x"] });
+});
+
+test("what names no decision is about the one that its own correlation names, though others were made in the case", () => {
+  const complaint = fact("o objection.received 13", { correlation: "ticket", decision: "d1" });
+  const all = ["expl", "rev", "trig"].map((id, index) =>
+    fact(
+      `${id} decision.${["explanation_provided", "decision_reversed", "human_review_triggered"][index]} 14`,
+      { correlation: "ticket" },
+    ),
+  );
+  const facts = [made("d1", "10", "c"), made("d2", "12", "c"), complaint, ...all];
+  const expected = { d1: ["d1", "o", "expl", "rev", "trig"], d2: ["d2"] };
+  expect(decisionsIn(...facts)).toEqual(expected);
+  expect(decisionsIn(...facts.toReversed())).toEqual(expected);
+  // Nor is it the one that was made, where the one that is named is not in the log.
+  const unseen = facts.filter(({ id }) => id !== "d1");
+  expect(decisionsIn(...unseen)).toEqual({ d1: ["o", "expl", "rev", "trig"], d2: ["d2"] });
+  // Of several that are named it is the last one until then.
+  const other = fact("p objection.received 11", { correlation: "ticket", decision: "d0" });
+  expect(decisionsIn(made("d0", "09", "c"), other, ...facts)).toMatchObject({
+    d1: ["d1", "o", "expl", "rev", "trig"],
+  });
+});
+
+describe("in a correlation of many, such as a run over persons or a chain of systems", () => {
+  const of = (subject: string, ...facts: readonly Fact[]): readonly Fact[] =>
+    facts.map((each) => ({ ...each, subject }));
+  const by = (asset: string, ...facts: readonly Fact[]): readonly Fact[] =>
+    facts.map((each) => ({ ...each, asset }));
+  const inRun = (line: string): Fact => fact(line, { correlation: "c" });
+
+  test("what names no decision is about one of the same person", () => {
+    const facts = [
+      ...of("p1", notice("n1", "08"), made("d1", "10", "c")),
+      ...of("p2", notice("n2", "09"), made("d2", "11", "c")),
+      ...of("p3", made("d3", "12", "c")),
+      made("anybody", "12", "c"),
+      ...of("p1", inRun("o objection.received 13"), explanation("e", "14")),
+      ...of("p2", inRun("t decision.human_review_triggered 14")),
+      // Too late for its person: it may be for a decision about anybody, and is for no other person.
+      ...of("p1", notice("late0", "11")),
+      // Of a person that nothing was decided about.
+      ...of("p4", notice("n4", "11"), explanation("last", "15")),
+    ];
+    const expected = {
+      d1: ["n1", "d1", "o", "e"],
+      d2: ["n2", "d2", "t"],
+      d3: ["d3"],
+      anybody: ["n1", "n2", "n4", "late0", "anybody", "last"],
+    };
+    const found = decisionsIn(...facts);
+    expect(decisionsIn(...facts.toReversed())).toEqual(found);
+    for (const [id, own] of Object.entries(expected))
+      expect([id, found[id]?.toSorted()]).toEqual([id, own.toSorted()]);
+  });
+
+  test("what is about none of the persons is about none of the decisions, and beside a single person about that one's", () => {
+    const [first, second] = [of("p1", made("d1", "10", "c")), of("p2", made("d2", "11", "c"))];
+    const others = of("p9", notice("n", "09"), explanation("e", "12"), inRun("o objection.received 13"));
+    expect(decisionsIn(...first, ...second, ...others)).toEqual({ d1: ["d1"], d2: ["d2"] });
+    const alone = of("p1", made("again", "11", "c"));
+    expect(decisionsIn(...first, ...alone, ...others)).toEqual({
+      d1: ["n", "d1"],
+      again: ["n", "again", "e", "o"],
+    });
+  });
+
+  test("what is told to one person is no answer to another who asked", () => {
+    const asked = {
+      ...inRun("o objection.received 12"),
+      links: { correlation: "c", decision: "d1", objection: "o" },
+    };
+    const request = of("p1", { ...asked, says: { objection_type: "explanation_request" } });
+    const [first, second] = [of("p1", made("d1", "10", "c")), of("p2", made("d2", "11", "c"))];
+    const explained = (...facts: readonly Fact[]) =>
+      caseOf(facts.toReversed()).decisions.map(({ id, explanations }) => [id, explanations.length]);
+    expect(explained(...first, ...second, ...request, ...of("p2", explanation("e", "13")))).toEqual([
+      ["d1", 0],
+      ["d2", 1],
+    ]);
+    // One who is named in another way is the person all the same, where there is no other.
+    const alone = of("p1", made("d2", "11", "c"));
+    expect(explained(...first, ...alone, ...request, ...of("p9", explanation("e", "13")))).toEqual([
+      ["d1", 1],
+      ["d2", 0],
+    ]);
+  });
+
+  test("what is about one person closes nothing that is about another, and beside a single person it does", () => {
+    const all = (...persons: readonly [string, string]) => {
+      const [one, other] = persons;
+      const { objections, reviews, notices } = caseOf([
+        ...of(one, notice("n", "08"), made("d1", "10", "c")),
+        ...of(other, inRun("x transparency.notice_dismissed 09")),
+        ...of("p2", made("d2", "11", "c")).map((each) => (other === "p9" ? { ...each, subject: one } : each)),
+        ...of(one, fact("o objection.received 12", { correlation: "c", objection: "o" })),
+        ...of(one, fact("t decision.human_review_triggered 13", { correlation: "c", decision: "d1" })),
+        ...of(other, inRun("u decision.human_review_completed 14"), inRun("r objection.resolved 15")),
+      ]);
+      return [notices[0]?.dismissed, objections[0]?.resolved, reviews[0]?.completed].map((each) => each?.id);
+    };
+    expect(all("p1", "p2")).toEqual([undefined, undefined, undefined]);
+    expect(all("p1", "p9")).toEqual(["x", "r", "u"]);
+  });
+
+  test("what names the decision closes what is about it, whomever it names", () => {
+    const { objections } = caseOf([
+      ...of("p1", made("d1", "10", "c"), fact("o objection.received 12", { decision: "d1", objection: "o" })),
+      ...of("p2", made("d2", "11", "c")),
+      ...of("p9", fact("r objection.resolved 13", { decision: "d1" })),
+    ]);
+    expect(objections.map(({ id, resolved }) => [id, resolved?.id])).toEqual([["o", "r"]]);
+  });
+
+  test("what names no decision is about one of the same system", () => {
+    const facts = [
+      ...by("credit", made("d1", "10", "c")),
+      ...by("chatbot", made("d2", "11", "c")),
+      ...by("credit", explanation("e", "12"), inRun("v decision.decision_reversed 13")),
+      ...by("portal", explanation("f", "14")),
+    ];
+    const expected = { d1: ["d1", "e", "v"], d2: ["d2", "f"] };
+    expect(decisionsIn(...facts)).toEqual(expected);
+    expect(decisionsIn(...facts.toReversed())).toEqual(expected);
+  });
+
+  test("what goes on with an objection, a notice or an incident means that of the same person, and system", () => {
+    const { objections, notices, incidents } = caseOf([
+      ...of("p1", notice("n1", "08"), inRun("a transparency.notice_dismissed 10")),
+      ...of("p2", notice("n2", "09")),
+      ...of("p1", fact("o1 objection.received 10", { correlation: "c", objection: "o1" })),
+      ...of("p2", fact("o2 objection.received 11", { correlation: "c", objection: "o2" })),
+      ...of("p1", inRun("r objection.resolved 12")),
+      ...by("credit", fact("i1 incident.detected 10", { correlation: "c", incident: "i1" })),
+      ...by("chatbot", fact("i2 incident.detected 11", { correlation: "c", incident: "i2" })),
+      ...by("credit", inRun("m incident.mitigated 12")),
+    ]);
+    expect(notices.map(({ id, dismissed }) => [id, dismissed?.id])).toEqual([
+      ["n1", "a"],
+      ["n2", undefined],
+    ]);
+    expect(objections.map(({ id, resolved }) => [id, resolved?.id])).toEqual([
+      ["o1", "r"],
+      ["o2", undefined],
+    ]);
+    expect(incidents.map(({ id, mitigated }) => [id, mitigated?.id])).toEqual([
+      ["i1", "m"],
+      ["i2", undefined],
+    ]);
+  });
+});
+
+test("an explanation that names nothing is for who asked for one in its correlation and waits for it, and else of the last decision", () => {
+  const asked = (id: string, hour: string, links: Links): Fact => ({
+    ...fact(`${id} objection.received ${hour}`, { correlation: "c", objection: id, ...links }),
+    says: { objection_type: "Explanation_Request" },
+  });
+  const explainedIn = (...others: readonly Fact[]) => {
+    const facts = [made("d1", "10", "c"), made("d2", "12", "c"), ...others];
+    const found = decisionsIn(...facts);
+    expect(decisionsIn(...facts.toReversed())).toEqual(found);
+    return ["d1", "d2"].map((id) => found[id]?.filter((each) => each.startsWith("e")));
+  };
+  const [first, second] = [explanation("e1", "15"), explanation("e2", "16")];
+  const one = asked("o1", "13", { decision: "d1" });
+  expect(explainedIn(first, second)).toEqual([[], ["e1", "e2"]]);
+  expect(explainedIn(one, first, second)).toEqual([["e1"], ["e2"]]);
+  const two = asked("o2", "13", { decision: "d2" });
+  expect(explainedIn(one, two, first, second)).toEqual([["e2"], ["e1"]]);
+  // Who was told the reason of a denial, got an explanation, asked later or elsewhere, or asked for something else does not wait for this one.
+  const says = { resolution: "denied", reason: "no" };
+  const denied = { ...fact("r objection.resolved 14", { objection: "o1" }), says };
+  expect(explainedIn(one, denied, first)).toEqual([[], ["e1"]]);
+  expect(explainedIn(one, { ...denied, says: { resolution: "denied" } }, first)).toEqual([["e1"], []]);
+  const named = fact("e0 decision.explanation_provided 14", { objection: "o1" });
+  expect(explainedIn(one, named, first)).toEqual([["e0"], ["e1"]]);
+  expect(explainedIn(asked("o1", "17", { decision: "d1" }), first)).toEqual([[], ["e1"]]);
+  expect(explainedIn(asked("o1", "13", { decision: "d1", correlation: "x" }), first)).toEqual([[], ["e1"]]);
+  expect(explainedIn({ ...one, says: {} }, first)).toEqual([[], ["e1"]]);
+});
+
+test("a reversal that names nothing is of the decision that somebody in its correlation objected to, and else of the last one", () => {
+  const objected = (objection_type: string): Fact => ({
+    ...fact("o objection.received 11", { correlation: "c", objection: "o", decision: "d1" }),
+    says: { objection_type },
+  });
+  const reversed = (id: string, hour: string): Fact =>
+    fact(`${id} decision.decision_reversed ${hour}`, { correlation: "c" });
+  const reversalsIn = (...others: readonly Fact[]) => {
+    const facts = [made("d1", "10", "c"), made("d2", "12", "c"), ...others];
+    return caseOf(facts.toReversed()).decisions.map(({ id, reversals }) => [
+      id,
+      reversals.map((each) => each.id),
+    ]);
+  };
+  const [first, second] = [reversed("v1", "13"), reversed("v2", "14")];
+  for (const type of ["automated_decision_refusal", "appeal"])
+    expect(reversalsIn(objected(type), first, second)).toEqual([
+      ["d1", ["v1"]],
+      ["d2", ["v2"]],
+    ]);
+  expect(reversalsIn(objected("explanation_request"), first)).toEqual([
+    ["d1", []],
+    ["d2", ["v1"]],
+  ]);
 });
 
 test("in the moment of a decision a notice is of that one and of later ones, and an answer of that one", () => {
@@ -80,6 +299,20 @@ test("what names an objection belongs to the decision that this one names, which
   const trigger = fact("t decision.human_review_triggered 14", { objection: "o1" });
   const found = caseOf([made("d1", "10", "c"), made("d2", "12", "c"), objection, trigger]);
   expect(found.reviews).toMatchObject([{ id: "t", decisionId: "d1" }]);
+});
+
+test("what goes on with an objection belongs to the decision that it is to, also where it names neither and another one was made meanwhile", () => {
+  const about = (line: string, links: Links = {}): Fact => fact(line, { correlation: "c", ...links });
+  const facts = [
+    made("d1", "10", "c"),
+    about("o objection.received 11", { objection: "o", decision: "d1" }),
+    made("d2", "12", "c"),
+    about("a objection.acknowledged 13"),
+    about("r objection.resolved 14"),
+  ];
+  const expected = { d1: ["d1", "o", "a", "r"], d2: ["d2"] };
+  expect(decisionsIn(...facts)).toEqual(expected);
+  expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
 test("an objection that names no decision is to the last one until then of its correlation", () => {
@@ -175,6 +408,32 @@ test("the completion of a review belongs to the decision that was reviewed", () 
     fact("e decision.human_review_completed 04", { correlation: "c" }),
   ];
   expect(decisionsIn(...facts)).toEqual({ d1: ["d1", "t", "e"], d2: ["d2"] });
+});
+
+test("of several objections to a decision each is acknowledged by one of the events that name none of them", () => {
+  const about = (id: string, what: string, hour: string, links: Links = {}): Fact =>
+    fact(`${id} objection.${what} ${hour}`, { decision: "d", ...links });
+  const received = ["o1", "o2", "o3"].map((id, index) =>
+    about(id, "received", `0${index}`, { objection: id }),
+  );
+  const acknowledgedIn = (...facts: readonly Fact[]) =>
+    caseOf([...received, ...facts].toReversed()).objections.map(({ id, acknowledged }) => [
+      id,
+      acknowledged?.id,
+    ]);
+  const acknowledged = ["a1", "a2"].map((id, index) => about(id, "acknowledged", `1${index}`));
+  expect(acknowledgedIn(...acknowledged)).toEqual([
+    ["o1", undefined],
+    ["o2", "a2"],
+    ["o3", "a1"],
+  ]);
+  const named = about("a0", "acknowledged", "05", { objection: "o2" });
+  const resolved = about("r", "resolved", "06", { objection: "o3" });
+  expect(acknowledgedIn(named, resolved, ...acknowledged)).toEqual([
+    ["o1", "a1"],
+    ["o2", "a0"],
+    ["o3", undefined],
+  ]);
 });
 
 test("what goes on with an objection or an incident and names none means one that is not closed yet", () => {

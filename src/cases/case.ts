@@ -3,6 +3,7 @@
  * a function of the set of facts: the order in which they arrived does not show.
  */
 import { instantKeyOf } from "../event/formats.ts";
+import { decisionsByAnswer } from "./answers.ts";
 import { type DecisionFinder, decisionFinder } from "./decision-finder.ts";
 import {
   DECISION_MADE,
@@ -16,6 +17,8 @@ import {
   OBJECTION_RECEIVED,
 } from "./fact.ts";
 import { meaningByEvent } from "./named-by-event.ts";
+import { isExplanation, isReversal, type Objection } from "./objection.ts";
+import { likest, type OtherPersons, otherPersons } from "./persons.ts";
 import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
 
 export interface Decision {
@@ -31,18 +34,6 @@ export interface Decision {
   readonly facts: readonly Fact[];
 }
 
-export interface Objection {
-  readonly id: string;
-  readonly decisionId: string | undefined;
-  /** Absent where others refer to an objection that was never seen. */
-  readonly received: Fact | undefined;
-  readonly acknowledged: Fact | undefined;
-  readonly escalated: Fact | undefined;
-  readonly resolved: Fact | undefined;
-  /** In order, the first one included. */
-  readonly facts: readonly Fact[];
-}
-
 export interface Incident {
   readonly id: string;
   readonly detected: Fact | undefined;
@@ -51,21 +42,19 @@ export interface Incident {
   readonly facts: readonly Fact[];
 }
 
-/** When it was known of; undefined where nobody says so, or not as a time. */
-export const awareAt = ({ detected }: Incident): string | undefined => {
-  const said = detected?.says.aware_at;
-  return said === undefined ? undefined : instantKeyOf(said);
+/** When it was known of, as it was detected; where that is not said, as a time, what was said of it last, in a report for one. Undefined where nobody says so. */
+export const awareAt = ({ detected, facts }: Incident): string | undefined => {
+  const saidBy = (fact: Fact | undefined): string | undefined => {
+    const said = fact?.says.aware_at;
+    return said === undefined ? undefined : instantKeyOf(said);
+  };
+  return saidBy(detected) ?? saidBy(facts.findLast((fact) => saidBy(fact) !== undefined));
 };
 
-/** As it was detected; where that is not said, what was said of it last. */
+/** The same of its class. */
 export const classOfIncident = ({ detected, facts }: Incident): string | undefined =>
   detected?.says.incident_class ??
   facts.findLast(({ says }) => says.incident_class !== undefined)?.says.incident_class;
-
-/** The same of an objection, as it was received. */
-export const typeOfObjection = ({ received, facts }: Objection): string | undefined =>
-  received?.says.objection_type ??
-  facts.findLast(({ says }) => says.objection_type !== undefined)?.says.objection_type;
 
 /** What a person was told beforehand, and what the person did with it. */
 export interface Notice {
@@ -86,21 +75,26 @@ export interface Case {
   readonly incidents: readonly Incident[];
 }
 
-export const caseOf = (given: readonly Fact[]): Case => {
-  const facts = meaningByEvent(areInOrder(given) ? given : [...given].sort(inOrder));
-  const { nearest, told } = decisionFinder(facts);
-  const objections = objectionsOf(facts, nearest);
-  const objectionDecision = decisionsByObjection(objections);
-  const named = ({ links: { decision, objection } }: Fact): string | undefined =>
-    decision ?? (objection === undefined ? undefined : objectionDecision.get(objection));
-  const reviews = reviewsOf(facts, named, nearest);
+export const caseOf = (all: readonly Fact[]): Case => {
+  const facts = meaningByEvent(areInOrder(all) ? all : [...all].sort(inOrder));
+  const isOther = otherPersons(facts);
+  const { nearest, told } = decisionFinder(facts, isOther);
+  const objections = objectionsOf(facts, nearest, isOther);
+  const objectedTo = decisionsByObjection(objections);
+  const named = (fact: Fact): string | undefined => fact.links.decision ?? objectedTo.get(fact);
+  const reviews = reviewsOf({ facts, named, nearest, isOther });
   const reviewed = decisionsByCompletion(reviews);
+  const given = decisionsByAnswer({ facts, objections, named, nearest, isOther });
+  const notices = noticesOf(facts, isOther);
+  const answered = noticesByAnswer(notices);
+  const toldOrNearest = (fact: Fact): string | readonly string[] | undefined =>
+    isNoticeShown(fact) ? (named(fact) ?? told(fact)) : nearest(fact);
   const belongsTo = (fact: Fact): string | readonly string[] | undefined =>
-    named(fact) ?? reviewed.get(fact) ?? (isNoticeShown(fact) ? told(fact) : nearest(fact));
+    named(fact) ?? reviewed.get(fact) ?? given.get(fact) ?? toldOrNearest(answered.get(fact) ?? fact);
   return {
     facts,
     decisions: decisionsOf({ facts, belongsTo, objections, reviews }),
-    notices: noticesOf(facts),
+    notices,
     objections,
     reviews,
     incidents: incidentsOf(facts),
@@ -117,9 +111,16 @@ const areInOrder = (facts: readonly Fact[]): boolean => {
 };
 
 const NONE: readonly never[] = [];
-const NO_OBJECTIONS: ReadonlyMap<string, string | undefined> = new Map();
-const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<string, string | undefined> =>
-  objections.length === 0 ? NO_OBJECTIONS : new Map(objections.map(({ id, decisionId }) => [id, decisionId]));
+const NO_OBJECTIONS: ReadonlyMap<Fact, string> = new Map();
+
+/** To which decision a fact belongs that is about an objection to it, also where it does not name the objection. */
+const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<Fact, string> => {
+  if (objections.length === 0) return NO_OBJECTIONS;
+  const found = new Map<Fact, string>();
+  for (const { decisionId, facts } of objections)
+    if (decisionId !== undefined) for (const fact of facts) found.set(fact, decisionId);
+  return found;
+};
 
 /** What a register has also where it names nothing: it is a case of its own (projections/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>
@@ -169,17 +170,22 @@ const grouped = (
   return groups;
 };
 
-/** Of what shares the most with the fact, the last that was opened until then and not closed, or else the last that was, or else the first. */
+/**
+ * Of what shares the most with the fact, the last that was opened until then and not closed, and of which the same was not said yet; or else the last that was not closed, or else the last, or
+ * else the first.
+ */
 const meantBy = (
   fact: Fact,
   opened: ReadonlyMap<string, Fact>,
-  closed: ReadonlySet<string> = NOTHING_CLOSED,
+  { closed = NONE_OF_THEM, said = NONE_OF_THEM, isOther }: MeantBefore = {},
 ): string | undefined => {
   const { decision, correlation } = fact.links;
-  // What names one decision is not about what names another.
-  const candidates = [...opened].filter(
-    ([, { links }]) => decision === undefined || links.decision === undefined || links.decision === decision,
-  );
+  const isOfOther = isOther?.(fact);
+  const candidates = [...opened].filter(([, each]) => {
+    // What names one decision is not about what names another, whomever it is about, and else what is about one of several persons is not about what another one got.
+    if (decision === undefined || each.links.decision === undefined) return !isOfOther?.(each);
+    return each.links.decision === decision;
+  });
   const sharing = (shares: (links: Fact["links"]) => boolean) =>
     candidates.filter(([, each]) => shares(each.links));
   const near = [
@@ -187,14 +193,25 @@ const meantBy = (
     correlation === undefined ? [] : sharing((links) => links.correlation === correlation),
     candidates,
   ].find(({ length }) => length > 0);
-  const before = near?.filter(([, each]) => each.at <= fact.at);
-  return (before?.findLast(([id]) => !closed.has(id)) ?? before?.at(-1) ?? near?.[0])?.[0];
+  const alike = near && likest(fact, near, ([, each]) => each);
+  const before = alike?.filter(([, each]) => each.at <= fact.at);
+  const open = before?.filter(([id]) => !closed.has(id));
+  return (open?.findLast(([id]) => !said.has(id)) ?? open?.at(-1) ?? before?.at(-1) ?? alike?.[0])?.[0];
 };
 
-const NOTHING_CLOSED: ReadonlySet<string> = new Set();
+/** What is known of the case. */
+interface MeantBefore {
+  /** What was closed until then. */
+  readonly closed?: ReadonlySet<string> | undefined;
+  /** Of what the same was said until then. */
+  readonly said?: ReadonlySet<string> | undefined;
+  readonly isOther?: OtherPersons;
+}
+
+const NONE_OF_THEM: ReadonlySet<string> = new Set();
 
 /** Each event shows one notice; what dismisses or acknowledges one means the last that was shown until then. Of several the first counts. */
-const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
+const noticesOf = (facts: readonly Fact[], isOther: OtherPersons): readonly Notice[] => {
   const notices: { -readonly [Name in keyof Notice]: Notice[Name] }[] = [];
   let hasAnswers = false;
   for (const fact of facts) {
@@ -208,7 +225,7 @@ const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
   for (const fact of facts) {
     if (!isNoticeAnswer(fact)) continue;
     const until = new Map([...shown].filter(([, each]) => each.at <= fact.at));
-    const id = meantBy(fact, until) ?? fact.id;
+    const id = meantBy(fact, until, { isOther }) ?? fact.id;
     let notice = notices.find((each) => each.id === id);
     if (!notice) {
       notice = { id, shown: undefined, dismissed: undefined, acknowledged: undefined };
@@ -220,21 +237,35 @@ const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
   return notices;
 };
 
+const NO_ANSWERS: ReadonlyMap<Fact, Fact> = new Map();
+
+/** What was shown, by what dismissed or acknowledged it. */
+const noticesByAnswer = (notices: readonly Notice[]): ReadonlyMap<Fact, Fact> => {
+  if (notices.every(({ dismissed, acknowledged }) => !dismissed && !acknowledged)) return NO_ANSWERS;
+  const found = new Map<Fact, Fact>();
+  for (const { shown, dismissed, acknowledged } of notices)
+    for (const answer of [dismissed, acknowledged]) if (shown && answer) found.set(answer, shown);
+  return found;
+};
+
 const objectionsOf = (
   facts: readonly Fact[],
   decisionOf: DecisionFinder["nearest"],
+  isOther: OtherPersons,
 ): readonly Objection[] => {
   // Most cases have none, and this is asked at every event.
   if (!facts.some(({ type, links }) => links.objection !== undefined || FOLLOWS_OBJECTION.includes(type)))
     return NONE;
   const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
   const received = openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id);
-  const closed = new Set<string>();
+  const saidOf = new Map(FOLLOWS_OBJECTION.map((type) => [type, new Set<string>()]));
+  const closed = saidOf.get("objection.resolved");
   const members = grouped(facts, (fact) => {
     const { type, links } = fact;
-    if (links.objection === undefined && !FOLLOWS_OBJECTION.includes(type)) return undefined;
-    const id = links.objection ?? meantBy(fact, received, closed) ?? standingAs(fact);
-    if (type === "objection.resolved") closed.add(id);
+    const said = saidOf.get(type);
+    if (links.objection === undefined && !said) return undefined;
+    const id = links.objection ?? meantBy(fact, received, { closed, said, isOther }) ?? standingAs(fact);
+    said?.add(id);
     return id;
   });
   return [...members].map(([id, own]) => {
@@ -288,8 +319,8 @@ const decisionFrom = (
   for (const fact of facts) {
     if (fact.type === DECISION_MADE) made ??= fact;
     else if (isNoticeShown(fact)) notices.push(fact);
-    else if (fact.type === "decision.explanation_provided") explanations.push(fact);
-    else if (fact.type === "decision.decision_reversed") reversals.push(fact);
+    else if (isExplanation(fact)) explanations.push(fact);
+    else if (isReversal(fact)) reversals.push(fact);
   }
   const isOfIt = ({ decisionId }: Objection | Review): boolean => decisionId === id;
   return {
@@ -319,7 +350,7 @@ const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
   const closed = new Set<string>();
   const members = grouped(facts, (fact) => {
     if (fact.links.incident === undefined && !follows(fact)) return undefined;
-    const id = fact.links.incident ?? meantBy(fact, detected, closed) ?? standingAs(fact);
+    const id = fact.links.incident ?? meantBy(fact, detected, { closed }) ?? standingAs(fact);
     if (fact.type === INCIDENT_MITIGATED) closed.add(id);
     return id;
   });

@@ -1,10 +1,11 @@
 /** To which decisions of a case a fact belongs that names none, and no objection to one. */
 import { DECISION_MADE, type Fact, isNoticeShown } from "./fact.ts";
+import { likest, type OtherPersons } from "./persons.ts";
 
 export interface DecisionFinder {
-  /** One of the same correlation, or of the case: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
+  /** One of the same correlation, or of the case, about the same person and of the same asset where one is: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
   readonly nearest: (fact: Fact) => string | undefined;
-  /** A notice is shown beforehand, and for all that is decided from then on in the same correlation, or in the case; where nothing is, for the nearest. */
+  /** A notice is shown beforehand, and for all that is decided from then on in the same correlation, or in the case, but not about other persons; where nothing is, for the nearest. */
   readonly told: (notice: Fact) => readonly string[];
 }
 
@@ -12,17 +13,15 @@ export interface DecisionFinder {
 const ABOUT_DECISIONS =
   /^(decision|objection|transparency)\.|^(objection|human_review|disclosure_|watermark_)/;
 
-export const decisionFinder = (facts: readonly Fact[]): DecisionFinder => {
-  const made: Fact[] = [];
-  for (const fact of facts) if (fact.type === DECISION_MADE) made.push(fact);
+export const decisionFinder = (facts: readonly Fact[], isOther: OtherPersons): DecisionFinder => {
   const onlyNamed = onlyNamedIn(facts);
   // Of one there is nothing to choose.
-  const hasChoice = made.length > 1;
-  const near = hasChoice ? inCorrelation(made) : () => made;
-  const find = hasChoice ? nearestOf(near) : () => made[0];
-  const follow = hasChoice ? followingOf(made, near) : () => NONE;
+  const hasChoice = onlyNamed === undefined;
+  const near = hasChoice ? inCorrelation(facts) : () => NONE;
+  const find = nearestOf(near, isOther);
+  const follow = hasChoice ? followingOf(facts, near, isOther) : () => NONE;
   const nearest = (fact: Fact): string | undefined =>
-    ABOUT_DECISIONS.test(fact.type) ? (find(fact)?.links.decision ?? onlyNamed) : undefined;
+    ABOUT_DECISIONS.test(fact.type) ? (onlyNamed ?? find(fact)?.links.decision) : undefined;
   return {
     nearest,
     told: (notice) => {
@@ -47,38 +46,79 @@ const onlyNamedIn = (facts: readonly Fact[]): string | undefined => {
   return only;
 };
 
-/** What was made in the correlation of a fact; where nothing was, in the case. */
-const inCorrelation = (made: readonly Fact[]): ((fact: Fact) => readonly Fact[]) => {
-  const byCorrelation = Map.groupBy(made, ({ links }) => links.correlation);
-  return ({ links: { correlation } }) =>
-    (correlation === undefined ? undefined : byCorrelation.get(correlation)) ?? made;
+const isMade = ({ type }: Fact): boolean => type === DECISION_MADE;
+const correlationOf = ({ links }: Fact): string | undefined => links.correlation;
+
+/**
+ * What was made in the correlation of a fact. A complaint may have one of its own, in which nothing is made: there it is what was made of the decisions that are named, or the only one that is.
+ * Where that is nothing either, what was made in the case.
+ */
+const inCorrelation = (facts: readonly Fact[]): ((fact: Fact) => readonly Fact[]) => {
+  const all = lazily(() => {
+    const made = facts.filter(isMade);
+    return { made, near: new Map<string | undefined, readonly Fact[]>(Map.groupBy(made, correlationOf)) };
+  });
+  return ({ links: { correlation } }) => {
+    const { made, near } = all();
+    const found = correlation === undefined ? made : (near.get(correlation) ?? namedIn(correlation, facts));
+    near.set(correlation, found);
+    return found.length > 0 ? found : made;
+  };
+};
+
+/** Most facts ask for nothing: of a long conversation none does. */
+const lazily = <Made>(make: () => Made): (() => Made) => {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};
+
+/** What names the one decision that is named in a correlation, or made those of several that were made. */
+const namedIn = (correlation: string, facts: readonly Fact[]): readonly Fact[] => {
+  const naming = facts.filter(
+    ({ links }) => links.decision !== undefined && links.correlation === correlation,
+  );
+  const named = new Set(naming.map(({ links }) => links.decision));
+  return named.size === 1 ? naming : facts.filter((fact) => isMade(fact) && named.has(fact.links.decision));
 };
 
 const nearestOf =
-  (madeNear: (fact: Fact) => readonly Fact[]) =>
+  (near: (fact: Fact) => readonly Fact[], isOther: OtherPersons) =>
   (fact: Fact): Fact | undefined => {
-    const near = madeNear(fact);
-    const after = near.find((each) => each.at >= fact.at);
-    const before = near.findLast((each) => each.at <= fact.at);
+    const isOfOther = isOther(fact);
+    const possible = near(fact).filter((each) => !isOfOther(each));
+    const those = likest(fact, possible, (each) => each);
+    const after = those.find((each) => each.at >= fact.at);
+    const before = those.findLast((each) => each.at <= fact.at);
     return isNoticeShown(fact) ? (after ?? before) : (before ?? after);
   };
 
 /** Of several facts that made a decision the first counts, whichever of them names the correlation. */
-const followingOf = (made: readonly Fact[], madeNear: (fact: Fact) => readonly Fact[]) => {
-  const firsts = new Map<string | undefined, Fact>();
-  for (const fact of made) if (!firsts.has(fact.links.decision)) firsts.set(fact.links.decision, fact);
-  const found = new Map<readonly Fact[], ReadonlySet<string | undefined>>();
-  const decisionsIn = (near: readonly Fact[]): ReadonlySet<string | undefined> => {
-    const known = found.get(near) ?? new Set(near.map(({ links }) => links.decision));
-    found.set(near, known);
+const followingOf = (
+  facts: readonly Fact[],
+  near: (fact: Fact) => readonly Fact[],
+  isOther: OtherPersons,
+) => {
+  const firsts = lazily(() => {
+    const found = new Map<string | undefined, Fact>();
+    for (const fact of facts)
+      if (isMade(fact) && !found.has(fact.links.decision)) found.set(fact.links.decision, fact);
+    return found;
+  });
+  const found = new Map<readonly Fact[], ReadonlySet<Fact>>();
+  const decisionsIn = (those: readonly Fact[]): ReadonlySet<Fact> => {
+    const known =
+      found.get(those) ?? new Set(those.flatMap(({ links }) => firsts().get(links.decision) ?? NONE));
+    found.set(those, known);
     return known;
   };
   return (notice: Fact): readonly string[] => {
-    const following: string[] = [];
-    for (const id of decisionsIn(madeNear(notice))) {
-      const first = firsts.get(id);
-      if (id !== undefined && first !== undefined && first.at >= notice.at) following.push(id);
-    }
-    return following;
+    // Whoever showed it, it is for its person.
+    const isOfOther = isOther(notice);
+    return [...decisionsIn(near(notice))].flatMap((first) =>
+      isOfOther(first) || first.at < notice.at ? NONE : (first.links.decision ?? NONE),
+    );
   };
 };

@@ -1,6 +1,7 @@
 /** Human reviews of a case. Pure, and a function of the set of facts. */
 import type { DecisionFinder } from "./decision-finder.ts";
 import { type Fact, inOrder } from "./fact.ts";
+import type { OtherPersons } from "./persons.ts";
 
 export interface Review {
   /** The event that triggered it; of an orphan the one that completed it. */
@@ -17,11 +18,13 @@ export const isReviewCompleted = ({ type }: Fact): boolean =>
  * Of one decision there is one review at a time (DOMAIN 2b), and where none is named of one correlation: a trigger opens it unless one is open, the next
  * completion closes it, and a completion of none is an orphan. One that names nothing means the decision that was made last, or else what is open in its correlation.
  */
-export const reviewsOf = (
-  facts: readonly Fact[],
-  named: (fact: Fact) => string | undefined,
-  nearest: DecisionFinder["nearest"],
-): readonly Review[] => {
+export const reviewsOf = (parts: {
+  readonly facts: readonly Fact[];
+  readonly named: (fact: Fact) => string | undefined;
+  readonly nearest: DecisionFinder["nearest"];
+  readonly isOther: OtherPersons;
+}): readonly Review[] => {
+  const { facts, named, nearest, isOther } = parts;
   const ofReviews: Fact[] = [];
   for (const fact of facts)
     if (fact.type === "decision.human_review_triggered" || isReviewCompleted(fact)) ofReviews.push(fact);
@@ -43,7 +46,9 @@ export const reviewsOf = (
       if (!open) subject.reviews.push({ id: fact.id, triggered: fact, completed: undefined });
       continue;
     }
-    const isNear = (trigger: Fact): boolean => correlationOf(trigger) === correlationOf(fact);
+    const isOfOther = isOther(fact);
+    const isNear = (trigger: Fact): boolean =>
+      correlationOf(trigger) === correlationOf(fact) && !isOfOther(trigger);
     const meant = open ?? (named(fact) === undefined ? lastOpened(subjects.values(), isNear) : undefined);
     if (meant) meant.completed = fact;
     else subject.reviews.push({ id: fact.id, triggered: undefined, completed: fact });

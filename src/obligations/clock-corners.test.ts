@@ -443,6 +443,27 @@ describe("times at the edge", () => {
     expect(found).toMatchObject({ startedAt: "2026-09-01T10:00:00.5", dueAt: "2026-09-16T21:59:59" });
   });
 
+  test("awareness that only a report tells of counts from then, and no report changes what was said when it was detected", () => {
+    const detected = (metadata: Metadata) =>
+      fact("i incident.detected 2026-09-10T10:00:00Z", { incident_id: "i1", ...metadata });
+    const reported = fact("r incident.reported_to_authority 2026-09-20T10:00:00Z", {
+      incident_id: "i1",
+      aware_at: "2026-09-01T08:00:00Z",
+    });
+    expect(duties(detected({}), reported)["EU73-GEN"]).toMatchObject({
+      startedAt: "2026-09-01T08:00:00",
+      dueAt: "2026-09-16T21:59:59",
+      status: "met_late",
+    });
+    const said = detected({ aware_at: "2026-09-10T09:00:00Z" });
+    expect(duties(said, reported)["EU73-GEN"]).toMatchObject({
+      startedAt: "2026-09-10T09:00:00",
+      status: "met",
+    });
+    const unread = detected({ aware_at: "on Thursday" });
+    expect(duties(unread, reported)["EU73-GEN"]).toMatchObject({ startedAt: "2026-09-01T08:00:00" });
+  });
+
   test("awareness in a leap second is told in UTC in any of its ways", () => {
     const aware = { aware_at: "2026-12-31T23:59:60+00:00" };
     const found = duties(fact("i incident.detected 2027-01-10T10:00:00Z", aware))["EU73-GEN"];

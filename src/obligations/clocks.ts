@@ -1,14 +1,16 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
-import {
-  awareAt,
-  type Case,
-  classOfIncident,
-  type Decision,
-  type Incident,
-  type Objection,
-  typeOfObjection,
-} from "../cases/case.ts";
+import { awareAt, type Case, classOfIncident, type Decision, type Incident } from "../cases/case.ts";
 import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
+import {
+  asksForExplanation,
+  EXPLANATION_REQUEST,
+  isDenied,
+  isExplanation,
+  isReversal,
+  type Objection,
+  reasonedDenial,
+  typeOfObjection,
+} from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
 import { dateIn, lastDayBegins } from "./calendar.ts";
@@ -154,8 +156,6 @@ const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
     undefined,
   );
 
-const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
-
 /** What the person who objects says tells that person nothing. */
 const isTold = ({ type }: Fact): boolean => !OBJECTION_RECEIVED.includes(type);
 
@@ -175,8 +175,8 @@ const undecided = (objection: Objection, facts: readonly Fact[], reviews: readon
   );
   return {
     made: undefined,
-    explanations: named.filter(({ type }) => type === "decision.explanation_provided"),
-    reversals: named.filter(({ type }) => type === "decision.decision_reversed"),
+    explanations: named.filter(isExplanation),
+    reversals: named.filter(isReversal),
     reviews: reviews.filter(
       ({ decisionId, triggered, completed }) =>
         decisionId === undefined &&
@@ -195,28 +195,18 @@ const explanationAfter = (
   const after = since(received);
   return earlier(
     explanations.find((fact) => after(fact) && isAbout(objection, fact.links.objection)),
-    objection.facts.find((fact) => fact.type === "decision.explanation_provided" && after(fact)),
+    objection.facts.find((fact) => isExplanation(fact) && after(fact)),
   );
 };
-
-const reasonedDenialAfter = (received: Fact, { facts }: Objection): Fact | undefined => {
-  const after = since(received);
-  return facts.find(
-    (fact) =>
-      fact.type === "objection.resolved" && after(fact) && isDenied(fact) && fact.says.reason !== undefined,
-  );
-};
-
-const EXPLANATION_REQUEST = "explanation_request";
 
 /** Whether it asks for an explanation, under whatever law, and got neither that nor the reason of a denial. */
 export const lacksExplanation = (objection: Objection, explanations: readonly Fact[]): boolean => {
   const { received } = objection;
   return (
     received !== undefined &&
-    typeOfObjection(objection)?.toLowerCase() === EXPLANATION_REQUEST &&
+    asksForExplanation(objection) &&
     explanationAfter(received, objection, explanations) === undefined &&
-    reasonedDenialAfter(received, objection) === undefined
+    reasonedDenial(objection) === undefined
   );
 };
 
@@ -244,7 +234,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
   if (!received) return denial();
   const after = since(received);
   const result = resolutions.find(after);
-  const denied = reasonedDenialAfter(received, objection);
+  const denied = reasonedDenial(objection);
   const explained = explanationAfter(received, objection, decision.explanations);
   const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
   const redone = earlier(

@@ -18,6 +18,12 @@ export const addSaid = (latest: LatestInMaking, name: string, said: Said): void 
   if (isNews(latest[name], said)) latest[name] = said;
 };
 
+/** What was said first, for who alone has it. */
+export const addFirst = (first: LatestInMaking, name: string, said: Said): void => {
+  const known = first[name];
+  if (known === undefined || isLater(known, said)) first[name] = said;
+};
+
 /** Whether it is said later than what is known, or alone. */
 export const isNews = (known: Said | undefined, said: Said): boolean =>
   known === undefined || isLater(said, known);

@@ -383,6 +383,20 @@ describe("an asset", () => {
     expect(await assetAfter(...events, anew)).toMatchObject({ status: "active" });
   });
 
+  test("was created once, however often a program says so, and when it was archived in between", async () => {
+    const events: readonly Sent[] = [
+      ["asset.created", "2027-01-01T00:00:00Z", { name: "Credit scoring" }],
+      ["asset.archived", "2027-02-01T00:00:00Z"],
+      ["asset.created", "2027-03-01T00:00:00Z", { name: "Credit scoring 2" }],
+    ];
+    for (const arriving of [events, events.toReversed()])
+      expect(await assetAfter(...arriving)).toMatchObject({
+        created_at: "2027-01-01T00:00:00Z",
+        name: "Credit scoring 2",
+        status: "active",
+      });
+  });
+
   test("that was retired stays so however many old versions of its model are retired then", async () => {
     const others = Array.from({ length: 20 }, (_, index): Sent => {
       return ["model.model_retired", `2027-03-02T00:00:${10 + index}Z`, {}, of(`v${index}`)];
@@ -603,6 +617,37 @@ test("an audit stays one when another assessment of the asset begins, what was s
   expect(await auditsAfter(audit, ...renewed(() => ({})))).toHaveLength(many);
   const named = renewed((index) => ({ assessment_id: `a${index}`, type: "bias_audit" }));
   expect(await auditsAfter(...named)).toHaveLength(many);
+});
+
+test("an audit is one also where only a later update says what was completed, as the register has it; but not what another assessment by its name is", async () => {
+  const of = (what: string, day: string, metadata: object = {}): Sent => [
+    `assessment.impact_assessment_${what}`,
+    `2026-0${day}T00:00:00Z`,
+    metadata,
+  ];
+  const audit = { assessment_type: "bias_audit" };
+  const completed = of("completed", "2-01");
+  const updated = of("updated", "3-01", { ...audit, valid_until: "2026-12-31" });
+  for (const events of [
+    [completed, updated],
+    [updated, completed],
+  ]) {
+    expect(await auditsAfter(...events)).toMatchObject([
+      { at: "2026-02-01T00:00:00", validUntil: "2026-12-31" },
+    ]);
+    expect(await entriesAfter(assessmentList, events)).toMatchObject([{ valid_until: "2026-12-31" }]);
+  }
+  // Begun anew, said to be something else, or of the completion that followed.
+  expect(await auditsAfter(completed, of("started", "2-15"), updated)).toEqual([]);
+  expect(await auditsAfter(completed, of("updated", "2-15", { assessment_type: "fria" }), updated)).toEqual(
+    [],
+  );
+  expect(await auditsAfter(of("started", "1-01", { assessment_type: "fria" }), completed, updated)).toEqual(
+    [],
+  );
+  expect(await auditsAfter(completed, of("completed", "2-15"), updated)).toMatchObject([
+    { at: "2026-02-15T00:00:00" },
+  ]);
 });
 
 test("a bias audit is one in any letters, and the register has the type as it was sent", async () => {

@@ -9,6 +9,7 @@ import type { Write } from "../../views/view-store.ts";
 import type { DutyCount } from "../coverage/duty-counts.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import {
+  addFirst,
   addSaid,
   earlierOf,
   isLater,
@@ -34,11 +35,12 @@ const DESCRIBED: Readonly<Record<string, readonly string[]>> = {
   retention: ["retention"],
 };
 
+const CREATED = "asset.created";
 const DEPLOYED = "model.model_deployed";
 const RETIRED = "model.model_retired";
 
 const STATUS: Readonly<Record<string, AssetStatus>> = {
-  "asset.created": "active",
+  [CREATED]: "active",
   "asset.archived": "archived",
   [DEPLOYED]: "active",
   [RETIRED]: "retired",
@@ -47,7 +49,7 @@ const STATUS: Readonly<Record<string, AssetStatus>> = {
 const RISK_CHANGED = "assessment.risk_classification_changed";
 
 const TIMES: Readonly<Record<string, string>> = {
-  "asset.created": "created_at",
+  [CREATED]: "created_last",
   "asset.archived": "archived_at",
   [DEPLOYED]: "deployed_at",
   [RETIRED]: "retired_at",
@@ -126,6 +128,8 @@ const grow = (asset: Asset, facts: EventFacts): void => {
   say(...tierOf(facts));
   // Which version went away says nothing of the one that stays.
   if (eventType !== RETIRED) say("version", assetVersion);
+  // A program may say so each time it starts, so the first one counts.
+  if (eventType === CREATED) addFirst(asset.said, "created_at", [occurred, occurred, eventId]);
   if (DESCRIBING.test(eventType)) for (const [name, value] of described(facts)) say(name, value);
   if (eventType === RETIRED) keepLastRetired(asset.said);
 };
@@ -224,7 +228,7 @@ const statusOf = (known: Latest): string => {
     // Where no version was named, it was that of the time.
     [deployed[0], ""].every((version) => isNews(known[RETIRED_VERSION + version], deployed));
   if (!isOtherRetired) return said;
-  const { created_at: created, deployed_at: began, archived_at: archived } = known;
+  const { created_last: created, deployed_at: began, archived_at: archived } = known;
   const isArchived = archived !== undefined && [created, began].every((other) => isNews(other, archived));
   return isArchived ? ("archived" satisfies AssetStatus) : ("active" satisfies AssetStatus);
 };
@@ -267,7 +271,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 10,
+  version: 11,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),

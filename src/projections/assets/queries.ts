@@ -36,7 +36,7 @@ const SAID: Readonly<Record<string, TSchema>> = {
   clauses: Type.Array(Type.String(), {
     description: "Articles that the last event named that says why it is at its tier, or describes it.",
   }),
-  created_at: Type.String({ format: "date-time" }),
+  created_at: Type.String({ format: "date-time", description: "The first `asset.created`." }),
   deployed_at: Type.String({ format: "date-time" }),
   retired_at: Type.String({ format: "date-time" }),
   archived_at: Type.String({ format: "date-time" }),

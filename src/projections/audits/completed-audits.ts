@@ -9,6 +9,7 @@ export interface AssessmentEvent {
   /** As text that sorts. */
   readonly at: string;
   readonly assetId: string;
+  readonly isStarted: boolean;
   readonly isCompleted: boolean;
   readonly type: string | undefined;
   readonly validUntil: string | undefined;
@@ -25,34 +26,48 @@ export interface BiasAudit {
 /** The events in any order. */
 export const completedAudits = (events: readonly AssessmentEvent[]): readonly BiasAudit[] => {
   const audits: BiasAudit[] = [];
-  /** Completed last, and so what is said of the end from then on is said of them. */
-  let last: readonly AssessmentEvent[] = [];
+  /** Completed last, and so what is said from then on is said of them. */
+  let last: readonly Completed[] = [];
   let [completedAt, completedBefore]: [string | undefined, string | undefined] = [undefined, undefined];
   let end: SaidEnd | undefined;
   let type: string | undefined;
   const close = (): void => {
-    for (const { eventId, at, assetId } of last) {
+    for (const { event, type: of } of last) {
+      if (!isBiasAudit(of)) continue;
+      const { eventId, at, assetId } = event;
       const validUntil = end && isSaidOfCompletion(end, at, completedBefore) ? end.until : undefined;
       audits.push({ eventId, at, assetId, validUntil });
     }
   };
   for (const together of atOneTime(events.toSorted(asSaid))) {
-    type = together.findLast((event) => event.type !== undefined)?.type ?? type;
-    const isAudit = (event: AssessmentEvent): boolean => isBiasAudit(event.type ?? type);
+    const said = together.findLast((event) => event.type !== undefined)?.type;
+    type = said ?? type;
     if (together.some(({ isCompleted }) => isCompleted)) {
       close();
       [completedAt, completedBefore] = [together[0]?.at, completedAt];
-      last = together.filter((event) => event.isCompleted && isAudit(event));
-    }
+      last = together
+        .filter(({ isCompleted }) => isCompleted)
+        .map((event) => ({ event, type: event.type ?? type }));
+    } else if (together.some(({ isStarted }) => isStarted))
+      last = last.filter((completed) => completed.type !== undefined);
+    // An update may be the first to say what was completed.
+    else last = last.map((completed) => ({ ...completed, type: completed.type ?? said }));
     // What it is may be said later than until when it is valid; another assessment by the same name has an end of its own.
     for (const event of together) {
-      if (event.validUntil === undefined || !(type === undefined || isAudit(event))) continue;
+      const of = event.type ?? type;
+      if (event.validUntil === undefined || !(of === undefined || isBiasAudit(of))) continue;
       end = { until: event.validUntil, at: event.at, isByCompletion: event.isCompleted };
     }
   }
   close();
   return audits;
 };
+
+/** `type` is undefined while nothing said it. */
+interface Completed {
+  readonly event: AssessmentEvent;
+  readonly type: string | undefined;
+}
 
 /** Between equal times as the register of assessments has it: a database orders ids by their bytes. */
 const asSaid = (one: AssessmentEvent, other: AssessmentEvent): number =>

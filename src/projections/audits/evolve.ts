@@ -7,6 +7,7 @@ import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { ASSESSMENT_EVENTS, AUDITED } from "./tables.ts";
 
 const ASSESSMENT = "assessment.impact_assessment_";
+const STARTED = `${ASSESSMENT}started`;
 const COMPLETED = `${ASSESSMENT}completed`;
 
 const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write[] => {
@@ -14,19 +15,20 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
   for (const { tenant, facts } of events) {
     if (!facts.eventType.startsWith(ASSESSMENT)) continue;
     const { metadata, occurred: at, eventId: event_id, assetId: asset_id } = facts;
-    const isCompleted = facts.eventType === COMPLETED;
+    const [isStarted, isCompleted] = [STARTED, COMPLETED].map((type) => facts.eventType === type);
     const row: RowOf<typeof ASSESSMENT_EVENTS> = {
       tenant,
       assessment_id: assessmentId(facts),
       at,
       event_id,
       asset_id,
+      is_started: isStarted ? 1 : 0,
       is_completed: isCompleted ? 1 : 0,
       assessment_type: metadataText(metadata, "assessment_type", "type") ?? null,
       valid_until: metadataText(metadata, "valid_until") ?? null,
     };
     const { assessment_id, assessment_type: type } = row;
-    if (isCompleted || type !== null || row.valid_until !== null)
+    if (isStarted || isCompleted || type !== null || row.valid_until !== null)
       writes.push({ kind: "insert", table: ASSESSMENT_EVENTS, row });
     if (isCompleted && (type === null || isBiasAudit(type)))
       writes.push({ kind: "upsert", table: AUDITED, row: { tenant, asset_id, assessment_id } });
@@ -36,7 +38,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
 
 export const auditsProjection = onFirstEvents({
   name: "audits",
-  version: 7,
+  version: 8,
   tables: [AUDITED, ASSESSMENT_EVENTS],
   stateKeys: () => [],
   evolve,

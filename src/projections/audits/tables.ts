@@ -8,7 +8,7 @@ export const AUDITED = {
   indexes: [],
 } as const satisfies Table;
 
-/** What an assessment was said to be and until when it is valid, and when it was completed: which years were audited needs all of it, and the register has the last. */
+/** What an assessment was said to be and until when it is valid, and when it was begun and completed: which years were audited needs all of it, and the register has the last. */
 export const ASSESSMENT_EVENTS = {
   name: "assessment_events",
   columns: {
@@ -17,6 +17,7 @@ export const ASSESSMENT_EVENTS = {
     at: TEXT,
     event_id: TEXT,
     asset_id: TEXT,
+    is_started: INTEGER,
     is_completed: INTEGER,
     assessment_type: NULLABLE_TEXT,
     valid_until: NULLABLE_TEXT,

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { type Objection, typeOfObjection } from "../../../cases/case.ts";
 import type { Fact } from "../../../cases/fact.ts";
+import { type Objection, typeOfObjection } from "../../../cases/objection.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
 import { stateAt } from "../../../obligations/state.ts";
 import { INTEGER, NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";

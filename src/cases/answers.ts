@@ -1,0 +1,89 @@
+/** For which decision an explanation or a reversal is that names none. Pure, and a function of the set of facts. */
+import type { DecisionFinder } from "./decision-finder.ts";
+import { type Fact, inOrder } from "./fact.ts";
+import {
+  asksForExplanation,
+  isExplanation,
+  isReversal,
+  type Objection,
+  reasonedDenial,
+} from "./objection.ts";
+import { likest, type OtherPersons } from "./persons.ts";
+
+interface Parts {
+  readonly facts: readonly Fact[];
+  readonly objections: readonly Objection[];
+  readonly named: (fact: Fact) => string | undefined;
+  readonly nearest: DecisionFinder["nearest"];
+  readonly isOther: OtherPersons;
+}
+
+const NO_ANSWERS: ReadonlyMap<Fact, string> = new Map();
+
+/**
+ * Of those decisions about which somebody in the same correlation asked for as much until then and waits, the nearest one, or else the one that was asked about last. Who asks for no explanation
+ * objects to the decision itself.
+ */
+export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
+  const { facts, objections } = parts;
+  if (objections.length === 0) return NO_ANSWERS;
+  const found = new Map<Fact, string>();
+  const find = (isAnswer: (fact: Fact) => boolean, requests: readonly Objection[]): void => {
+    if (requests.length > 0) findAnswered({ ...parts, found, answers: facts.filter(isAnswer), requests });
+  };
+  find(isExplanation, objections.filter(asksForExplanation));
+  find(
+    isReversal,
+    objections.filter((objection) => !asksForExplanation(objection)),
+  );
+  return found;
+};
+
+const findAnswered = (
+  parts: Pick<Parts, "named" | "nearest" | "isOther"> & {
+    readonly answers: readonly Fact[];
+    readonly requests: readonly Objection[];
+    readonly found: Map<Fact, string>;
+  },
+): void => {
+  const { answers, requests, named, nearest, isOther, found } = parts;
+  const answered = new Set<Objection>();
+  for (const fact of answers) {
+    const open = requests.filter((request) => !answered.has(request) && isOpenAt(request, fact));
+    let decisionId = named(fact);
+    if (decisionId === undefined) {
+      const near = nearest(fact);
+      const isOfOther = isOther(fact);
+      const asked = likest(
+        fact,
+        open.filter((request) => sharesCorrelation(request, fact) && !isOfOther(request.received ?? fact)),
+        ({ received = fact }) => received,
+      );
+      const meant = asked.find((request) => request.decisionId === near) ?? lastReceived(asked);
+      decisionId = meant?.decisionId ?? near;
+      if (decisionId !== undefined) found.set(fact, decisionId);
+    }
+    const { objection } = fact.links;
+    for (const request of open)
+      if (request.decisionId === decisionId && (objection ?? request.id) === request.id)
+        answered.add(request);
+  }
+};
+
+const isOpenAt = (request: Objection, { at }: Fact): boolean => {
+  const { received, decisionId } = request;
+  if (received === undefined || decisionId === undefined || received.at > at) return false;
+  const denied = reasonedDenial(request);
+  return denied === undefined || denied.at > at;
+};
+
+const sharesCorrelation = ({ facts }: Objection, { links: { correlation } }: Fact): boolean =>
+  correlation !== undefined && facts.some(({ links }) => links.correlation === correlation);
+
+const lastReceived = (objections: readonly Objection[]): Objection | undefined => {
+  let last: Objection | undefined;
+  for (const objection of objections)
+    if (!last?.received || (objection.received && inOrder(last.received, objection.received) < 0))
+      last = objection;
+  return last;
+};
