@@ -21,6 +21,8 @@ export const createRetentionBucket = ({
 }): RetentionStore => {
   const jetstream = connection.nats.jetstream({ timeout: RETENTION_REQUEST_MS_MAX });
   const memory = createMemory(logger);
+  // The next broker may have been given an older copy of the log, and have grown past what was read of the one before.
+  connection.onChange(memory.forget);
   let last: Promise<unknown> = Promise.resolve();
 
   const refresh = async (): Promise<ReadRetention> => {

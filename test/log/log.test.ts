@@ -6,6 +6,7 @@ import { createAppender } from "../../src/jetstream/appender.ts";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
 import { APPEND_ACK_MS_MAX, APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX } from "../../src/limits.ts";
 import {
   type LogReader,
@@ -13,12 +14,49 @@ import {
   type OutgoingRecord,
   type StoredMessage,
 } from "../../src/log/event-log.ts";
+import type { HoldRecord } from "../../src/retention/records.ts";
+import type { RetentionStore } from "../../src/retention/retention-store.ts";
+import { uuidV7 } from "../../src/runtime/uuid.ts";
 import { auditSubject, encodeToken, parseAuditSubject } from "../../streams/subjects.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
-import { appenderOn, connectAs, provision, smallRecord, startTestLog } from "../support/log.ts";
+import { appenderOn, connectAs, provision, smallRecord, startTestLog, type TestLog } from "../support/log.ts";
 import { standStill } from "../support/process.ts";
 import { until } from "../support/until.ts";
+
+/** As when an operator brings back a copy while the services wait for their broker. Here it is an empty one. */
+const putAnotherInItsPlace = async ({ broker, connection }: TestLog): Promise<void> => {
+  await standStill(broker.pid);
+  await rm(brokerFiles(broker.directory).store, { recursive: true });
+  process.kill(broker.pid, "SIGKILL");
+  await until("the connection is known to be lost", () => !connection.isConnected());
+  await until("there is another broker", () => connection.isConnected());
+  await provision(broker);
+};
+
+test("holds are those of the log that was put in the place of another, also where it has more of them by then", async () => {
+  await using log = await startTestLog();
+  const bucket = () => createRetentionBucket({ connection: log.connection, logger: silentLogger });
+  const hold = (id: string): HoldRecord => ({
+    id,
+    tenant: "acme",
+    asset_id: "a",
+    reason: "r",
+    created_at: "2026-11-20T10:00:00.000Z",
+    created_by: "admin",
+  });
+  const idsOf = async (store: RetentionStore) => {
+    const read = await store.read();
+    return read.kind === "read" ? read.stored.holds.map(({ record }) => record.id) : read;
+  };
+  const front = bucket();
+  const [before, ...since] = [uuidV7(), uuidV7(), uuidV7()];
+  await front.createHold(hold(before));
+  expect(await idsOf(front)).toEqual([before]);
+  await putAnotherInItsPlace(log);
+  for (const id of since) await bucket().createHold(hold(id));
+  expect(await idsOf(front)).toEqual(since);
+});
 
 describe("appending", () => {
   test("answers each record with its own sequence, and a repeated one with the sequence of the first", async () => {
@@ -56,12 +94,7 @@ describe("appending", () => {
     await appender.append([smallRecord("first"), ...records]);
     const [again] = await appender.append(records);
     expect(again).toEqual({ kind: "duplicate", sequence: 2 });
-    await standStill(log.broker.pid);
-    await rm(brokerFiles(log.broker.directory).store, { recursive: true });
-    process.kill(log.broker.pid, "SIGKILL");
-    await until("the connection is known to be lost", () => !log.connection.isConnected());
-    await until("there is another broker", () => log.connection.isConnected());
-    await provision(log.broker);
+    await putAnotherInItsPlace(log);
     const outcomes = await appender.append(records);
     expect(outcomes).toEqual(records.map((_, index) => ({ kind: "appended", sequence: index + 1 })));
   });
