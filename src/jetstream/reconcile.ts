@@ -6,7 +6,14 @@
  * disk, and goes on; where making it then fails for the same reason it deletes the files of the old one (measured: a log with all its records). So the first stream,
  * which is the log, keeps the names of those that were made.
  */
-import { type JetStreamManager, type NatsConnection, NatsError, StorageType, type StreamConfig } from "nats";
+import {
+  ErrorCode,
+  type JetStreamManager,
+  type NatsConnection,
+  NatsError,
+  StorageType,
+  type StreamConfig,
+} from "nats";
 import type { StreamDefinition, StreamSettings } from "../../streams/stream.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
@@ -28,6 +35,8 @@ export type Reconciliation =
   | { readonly kind: "no_cluster"; readonly replicas: number }
   /** The user may not ask for, make or update streams. */
   | { readonly kind: "forbidden" }
+  /** No server that can be reached has JetStream. */
+  | { readonly kind: "no_jetstream" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
 /** `provisioner` may create and update streams; the running service may not. */
@@ -67,6 +76,7 @@ export const reconcileStreams = async (options: {
   } catch (error) {
     if (apiErrorCode(error) === API_ERROR.noCluster) return { kind: "no_cluster", replicas };
     if (error instanceof NatsError && error.isPermissionError()) return { kind: "forbidden" };
+    if (error instanceof NatsError && error.code === ErrorCode.NoResponders) return { kind: "no_jetstream" };
     return { kind: "unavailable", detail: describeError(error) };
   }
   for (const stream of made) logger.info("made a stream", { stream });
