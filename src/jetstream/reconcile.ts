@@ -168,17 +168,26 @@ const reconcileStream = async (
   definition: StreamDefinition,
   found: StreamConfig | undefined,
 ): Promise<StreamResult> => {
-  if (!found) {
-    const { config } = await manager.streams.add(toConfig(definition));
-    // A server too old for a setting drops it in silence (measured on 2.9 and 2.10), so what came back is compared too.
-    const dropped = differencesOf(definition, config);
-    return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
-  }
+  if (!found) return makeStream(manager, definition);
   const differences = differencesOf(definition, found);
   if (differences.length === 0) return { kind: "as_wanted" };
   const { config } = await manager.streams.update(definition.name, { ...found, ...toConfig(definition) });
   const left = differencesOf(definition, config);
   return left.length > 0 ? { kind: "different", differences: left } : { kind: "updated" };
+};
+
+const makeStream = async (manager: JetStreamManager, definition: StreamDefinition): Promise<StreamResult> => {
+  try {
+    const { config } = await manager.streams.add(toConfig(definition));
+    // A server too old for a setting drops it in silence (measured on 2.9 and 2.10), so what came back is compared too.
+    const dropped = differencesOf(definition, config);
+    return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
+  } catch (error) {
+    // Another process may have made it since we looked. Of a stream in memory the server then says that it has no room for one more (10028, measured on 2.15.1).
+    const made = await findStream(manager, definition.name);
+    if (!made) throw error;
+    return reconcileStream(manager, definition, made);
+  }
 };
 
 const findStream = async (manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> => {

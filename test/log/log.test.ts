@@ -366,6 +366,12 @@ describe("streams", () => {
     expect(await reconcile(broker)).toEqual({ kind: "agreed", made: [], updated: [] });
   });
 
+  test("are made by one of several processes that start at once, and the others find them", async () => {
+    await using broker = await startTestBroker();
+    const results = await Promise.all(Array.from({ length: 5 }, () => reconcile(broker)));
+    expect(results.map(({ kind }) => kind)).toEqual(results.map(() => "agreed"));
+  });
+
   test("a setting that loses nothing is updated; one that could lose events stops with the difference shown", async () => {
     await using broker = await startTestBroker();
     const definitions = topology({ replicas: 1 });
