@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { nanos } from "nats";
 import { createAppender } from "../../src/jetstream/appender.ts";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
+import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
@@ -22,6 +23,7 @@ import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { appenderOn, connectAs, provision, smallRecord, startTestLog, type TestLog } from "../support/log.ts";
 import { standStill } from "../support/process.ts";
+import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 
 /** As when an operator brings back a copy while the services wait for their broker. Here it is an empty one. */
@@ -309,6 +311,28 @@ describe("reading", () => {
       if (groups.length === 4) stop.abort();
     }
     expect(groups).toEqual([1800, 1800, 400, 1]);
+  });
+
+  test("the end of a pull that is told after its last message is not taken for the end of the next pull", async () => {
+    await using log = await startTestLog();
+    const all = 3000;
+    const appender = appenderOn(log.connection);
+    for (let first = 0; first < all; first += 1000)
+      await appender.append(Array.from({ length: 1000 }, (_, index) => smallRecord(`id${first + index}`)));
+    using proxy = await startProxy(log.broker.port);
+    const url = log.broker.url("service").replace(`:${log.broker.port}`, `:${proxy.port}`);
+    await using connection = await connectToBroker({ url, name: "test", logger: silentLogger });
+    const reader = await createLogReader(connection);
+    proxy.cutBefore("NATS/1.0 409 Batch Completed");
+    const stop = new AbortController();
+    const groups: number[] = [];
+    for await (const group of reader.follow({ from: 1, messagesMax: 100, signal: stop.signal })) {
+      groups.push(group.length);
+      // From the second on: where more than one group is on its way, they come together.
+      if (groups.length > 1) await reader.lastSequence();
+      if (group.length > 100 || group.at(-1)?.sequence === all) stop.abort();
+    }
+    expect(groups).toEqual(Array.from({ length: all / 100 }, () => 100));
   });
 
   test("a lost broker ends the following with an error that says so", async () => {
