@@ -6,6 +6,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { startTestBroker, testBrokerBinary } from "../support/broker.ts";
+import { fill } from "../support/full-disk.ts";
+import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
 import {
   ADMIN_KEY,
   dataFolder,
@@ -16,6 +18,8 @@ import {
 } from "../support/process.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
+
+const hasOwnDisks = await canMountDisk();
 
 const brokerPid = (dataDir: string): number =>
   Number(readFileSync(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
@@ -247,6 +251,16 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(errors).toContain('PORT must be a number from 0 to 65535, not "http".');
     expect(errors).toContain("LOG_LEVEL must be one of");
     expect(existsSync(join(folder.path, "none"))).toBe(false);
+  });
+
+  test.skipIf(!hasOwnDisks)("a folder on a disk without a byte left", async () => {
+    await using folder = await dataFolder();
+    await using disk = await mountDisk(folder.path, 8);
+    await fill(join(disk.root, folder.path, "filler"));
+    await using service = await spawnService({ dataDir: folder.path, through: disk.enter });
+    expect(await service.ended()).toBe(1);
+    expect(service.errors).toContain(`The disk of ${join(folder.path, "broker")} takes no more bytes.`);
+    expect(service.errors).not.toContain("    at ");
   });
 
   test("a folder that another service uses", async () => {
