@@ -208,3 +208,24 @@ test("while the counter does not answer, each front end keeps the rate by itself
     decisions.push((await limiter?.take(request(10))) ?? { kind: "allowed" as const });
   expect(allowed(decisions)).toBe(10);
 });
+
+test("a clock that is put back shuts no key out for what it paid by the time before", async () => {
+  let now = 7_200_000;
+  const [one, other] = fleet(2, memoryCounter(), () => now);
+  expect(await one?.take(request(10, 35))).toEqual({ kind: "allowed" });
+  expect((await other?.take(request(10)))?.kind).toBe("limited");
+  now = 3_600_000;
+  for (const limiter of [one, other]) expect(await limiter?.take(request(10))).toEqual({ kind: "allowed" });
+});
+
+test("a clock that is put back by less than a debt lets nobody off", async () => {
+  let now = 10_000;
+  const limiters = fleet(2, memoryCounter(), () => now);
+  expect(await limiters[0]?.take(request(10, 100))).toEqual({ kind: "allowed" });
+  for (const limiter of limiters) expect((await limiter?.take(request(10)))?.kind).toBe("limited");
+  now = 15_000;
+  for (const limiter of limiters) expect((await limiter?.take(request(10)))?.kind).toBe("limited");
+  now = 12_000;
+  for (const limiter of limiters)
+    expect(await limiter?.take(request(10))).toMatchObject({ kind: "limited", retryAfterSeconds: 8 });
+});

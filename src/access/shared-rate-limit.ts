@@ -171,6 +171,8 @@ const fullSecondsAhead = async (isFull: (ahead: number) => Promise<boolean | und
 const leaseFor = (leases: Map<string, Lease>, name: string, window: number): Lease => {
   const found = leases.get(name);
   if (found) {
+    // Seconds of a clock that was put back are others than those that were paid for. What is owed in them the counters tell.
+    if (window < found.window) found.paidUntil = -1;
     if (found.window !== window)
       Object.assign(found, { window, left: 0, isExhausted: false, hasLookedAhead: false });
     return found;

@@ -105,7 +105,7 @@ async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly 
         max_bytes: PROJECTION_BYTES_PER_COMMIT_MAX,
         expires: nanos(PULL_MS_MAX),
       }),
-      { reply: inbox.subject },
+      { reply: inbox.nextPull() },
     );
   let next = from;
   let missed: Sequence | undefined;
@@ -152,7 +152,8 @@ interface Arrival {
 }
 
 interface Inbox {
-  readonly subject: string;
+  /** Where the next pull is answered. Of the one before only messages count from here on. */
+  nextPull(): string;
   /**
    * What has arrived since the last call; waits when that is nothing, and as long as the broker has more, up to `messagesMax`: many small groups cost
    * their reader more than few large ones. A lone message is handed on at once.
@@ -166,20 +167,25 @@ const isPlannedEnd = (code: number, description: string): boolean =>
   code === 404 || code === 408 || (code === 409 && !description.toLowerCase().includes("deleted"));
 
 const openInbox = (nats: NatsConnection): Inbox => {
-  const subject = createInbox();
+  const prefix = createInbox();
+  let pulls = 0;
+  const pulling = (): string => `${prefix}.${pulls}`;
   let messages: StoredMessage[] = [];
   /** How many more the broker had when it sent the last one. */
   let pending = 0;
   let ending: "over" | "lost" | undefined;
   let isClosed = false;
   let look = (): void => {};
-  const subscription = nats.subscribe(subject, {
+  const subscription = nats.subscribe(`${prefix}.*`, {
     // Never throws: nats.js would give up the whole connection.
     callback: (error, message) => {
       const status = message.reply ? undefined : message.headers;
       const place = placeOf(message);
+      // A pull that is bounded in bytes is told to have ended after its last message as well (409 "Batch Completed", measured on 2.15.1), and the next one may be on its way
+      // by then: taken for the end of that, more and more pulls would be on their way at once.
+      const isOfEarlier = status !== undefined && message.subject !== pulling();
       if (error || (!status && !place)) ending = "lost";
-      else if (status && status.code !== HEARTBEAT) {
+      else if (status && status.code !== HEARTBEAT && !isOfEarlier) {
         ending = isPlannedEnd(status.code, status.description) ? "over" : "lost";
       } else if (place) {
         messages.push({ sequence: place.sequence, subject: message.subject, payload: message.data });
@@ -215,7 +221,11 @@ const openInbox = (nats: NatsConnection): Inbox => {
     if (!nats.isClosed()) subscription.unsubscribe();
     look();
   };
-  return { subject, next, close };
+  const nextPull = (): string => {
+    pulls++;
+    return pulling();
+  };
+  return { nextPull, next, close };
 };
 
 const HEARTBEAT = 100;

@@ -6,7 +6,14 @@
  * disk, and goes on; where making it then fails for the same reason it deletes the files of the old one (measured: a log with all its records). So the first stream,
  * which is the log, keeps the names of those that were made.
  */
-import { type JetStreamManager, type NatsConnection, NatsError, StorageType, type StreamConfig } from "nats";
+import {
+  ErrorCode,
+  type JetStreamManager,
+  type NatsConnection,
+  NatsError,
+  StorageType,
+  type StreamConfig,
+} from "nats";
 import type { StreamDefinition, StreamSettings } from "../../streams/stream.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
@@ -28,6 +35,8 @@ export type Reconciliation =
   | { readonly kind: "no_cluster"; readonly replicas: number }
   /** The user may not ask for, make or update streams. */
   | { readonly kind: "forbidden" }
+  /** No server that can be reached has JetStream. */
+  | { readonly kind: "no_jetstream" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
 /** `provisioner` may create and update streams; the running service may not. */
@@ -67,6 +76,7 @@ export const reconcileStreams = async (options: {
   } catch (error) {
     if (apiErrorCode(error) === API_ERROR.noCluster) return { kind: "no_cluster", replicas };
     if (error instanceof NatsError && error.isPermissionError()) return { kind: "forbidden" };
+    if (error instanceof NatsError && error.code === ErrorCode.NoResponders) return { kind: "no_jetstream" };
     return { kind: "unavailable", detail: describeError(error) };
   }
   for (const stream of made) logger.info("made a stream", { stream });
@@ -158,17 +168,26 @@ const reconcileStream = async (
   definition: StreamDefinition,
   found: StreamConfig | undefined,
 ): Promise<StreamResult> => {
-  if (!found) {
-    const { config } = await manager.streams.add(toConfig(definition));
-    // A server too old for a setting drops it in silence (measured on 2.9 and 2.10), so what came back is compared too.
-    const dropped = differencesOf(definition, config);
-    return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
-  }
+  if (!found) return makeStream(manager, definition);
   const differences = differencesOf(definition, found);
   if (differences.length === 0) return { kind: "as_wanted" };
   const { config } = await manager.streams.update(definition.name, { ...found, ...toConfig(definition) });
   const left = differencesOf(definition, config);
   return left.length > 0 ? { kind: "different", differences: left } : { kind: "updated" };
+};
+
+const makeStream = async (manager: JetStreamManager, definition: StreamDefinition): Promise<StreamResult> => {
+  try {
+    const { config } = await manager.streams.add(toConfig(definition));
+    // A server too old for a setting drops it in silence (measured on 2.9 and 2.10), so what came back is compared too.
+    const dropped = differencesOf(definition, config);
+    return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
+  } catch (error) {
+    // Another process may have made it since we looked. Of a stream in memory the server then says that it has no room for one more (10028, measured on 2.15.1).
+    const made = await findStream(manager, definition.name);
+    if (!made) throw error;
+    return reconcileStream(manager, definition, made);
+  }
 };
 
 const findStream = async (manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> => {

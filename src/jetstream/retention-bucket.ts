@@ -6,7 +6,12 @@
 import { holdSubject, policySubject, RETENTION_BUCKET } from "../../streams/retention.ts";
 import { RETENTION_REQUEST_MS_MAX } from "../limits.ts";
 import { asHoldRecord, asPolicyRecord, type HoldRecord, type PolicyRecord } from "../retention/records.ts";
-import type { ReadRetention, RetentionStore, RetentionWrite } from "../retention/retention-store.ts";
+import type {
+  ReadRetention,
+  RetentionStore,
+  RetentionWrite,
+  StoredRetention,
+} from "../retention/retention-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { apiErrorCode, describeError, isWrongLastSequence } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
@@ -21,12 +26,13 @@ export const createRetentionBucket = ({
 }): RetentionStore => {
   const jetstream = connection.nats.jetstream({ timeout: RETENTION_REQUEST_MS_MAX });
   const memory = createMemory(logger);
+  // The next broker may have been given an older copy of the log, and have grown past what was read of the one before.
+  connection.onChange(memory.forget);
   let last: Promise<unknown> = Promise.resolve();
 
   const refresh = async (): Promise<ReadRetention> => {
     try {
-      await connection.untilLost(() => catchUp(connection, memory));
-      return { kind: "read", stored: memory.stored() };
+      return { kind: "read", stored: await connection.untilLost(() => catchUp(connection, memory)) };
     } catch (error) {
       return { kind: "unavailable", detail: describeError(error) };
     }
@@ -112,19 +118,21 @@ const storedValue = (subject: string, revision: number, data: string | undefined
   return record && { kind: "hold", record, revision };
 };
 
+/** What is stored. Taken from memory in the turn in which the last of it came: a moment later the connection may be lost, and nothing be remembered. */
 const catchUp = async (
   connection: BrokerConnection,
   memory: ReturnType<typeof createMemory>,
-): Promise<void> => {
+): Promise<StoredRetention> => {
   const newest = await readMessage(connection, { last_by_subj: ALL });
   const end = newest?.seq ?? 0;
   // Messages that were seen are gone: the stream was made anew, and its revisions start again.
   if (end < memory.revision()) memory.forget();
   while (memory.revision() < end) {
     const next = await readMessage(connection, { seq: memory.revision() + 1, next_by_subj: ALL });
-    if (!next) return;
+    if (!next) break;
     memory.take(next);
   }
+  return memory.stored();
 };
 
 const ALL = `$KV.${RETENTION_BUCKET}.>`;

@@ -3,7 +3,7 @@ import { access, readFile, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
-import { brokerFiles } from "../jetstream/broker/broker-files.ts";
+import { brokerFiles, readLastPort } from "../jetstream/broker/broker-files.ts";
 import { brokerUrl, CredentialsError, loadCredentials } from "../jetstream/broker/credentials.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { clockOffMs, rightsOf, storageOf } from "../jetstream/examine.ts";
@@ -151,17 +151,17 @@ const addressOf = async ({
   const files = brokerFiles(join(dataDir, "broker"));
   const [hasCredentials, port, configuration] = await Promise.all([
     isThere(files.credentials),
-    readFile(files.port, "utf8").catch(() => ""),
+    readLastPort(files),
     readFile(files.configuration, "utf8").catch(() => ""),
   ]);
-  if (!hasCredentials || port.trim() === "")
-    return { kind: "unknown", detail: `no broker has run in ${files.directory} yet` };
+  if (!hasCredentials) return { kind: "unknown", detail: `no broker has run in ${files.directory} yet` };
+  if (port === undefined) return { kind: "unknown", detail: `${files.port} has no port of a broker` };
   const credentials = await loadCredentials(files.credentials).catch((error: unknown) => {
     if (error instanceof CredentialsError) return error;
     throw error;
   });
   if (credentials instanceof CredentialsError) return { kind: "unknown", detail: credentials.message };
-  const url = (user: "service" | "provisioner"): string => brokerUrl(user, credentials, Number(port));
+  const url = (user: "service" | "provisioner"): string => brokerUrl(user, credentials, port);
   return { kind: "known", serviceUrl: url("service"), provisionUrl: url("provisioner"), configuration };
 };
 

@@ -23,8 +23,8 @@ interface Keeper {
 export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> => {
   const first = await reconcileOnce(keeper);
   let problem = describe(first);
-  // A cluster that is still coming up may not know of a stream yet.
-  const mayPass = first.kind === "unavailable" || first.kind === "lost";
+  // A cluster that is still coming up may not know of a stream yet, or have no server with JetStream.
+  const mayPass = ["unavailable", "lost", "no_jetstream"].includes(first.kind);
   if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: !mayPass });
 
   const watch = (connection: BrokerConnection): Disposable => {
@@ -70,6 +70,8 @@ const describe = (result: Reconciliation): string | undefined => {
   if (result.kind === "unavailable") return `The streams could not be checked: ${result.detail}`;
   if (result.kind === "forbidden")
     return "The NATS user that streams are made with may not make them. Set NATS_PROVISION_URL to the same server with the provisioner's user of streams/permissions.ts.";
+  if (result.kind === "no_jetstream")
+    return "No NATS server answers for JetStream. Put a jetstream block into its configuration, or set NATS_URL to a server that has one.";
   if (result.kind === "lost")
     return `The broker no longer has ${result.streams.join(", ")}, which it had before. Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.`;
   if (result.kind === "no_cluster")

@@ -1,10 +1,10 @@
 /** The commands as processes, against one real service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { remoteChecks } from "../../src/cli/remote-checks.ts";
 import { clockCheck } from "../../src/service/diagnosis.ts";
 import { testBrokerBinary } from "../support/broker.ts";
@@ -410,6 +410,19 @@ describe("where the service runs", () => {
       /^unchecked +broker, streams, views, disk\n +there is no folder \.\/data here/m,
     );
     expect(existsSync(join(folder, "data"))).toBe(false);
+  });
+
+  test("doctor names a broker whose address a power failure took", async () => {
+    const broker = join(folder, "cut-off", "broker");
+    await mkdir(broker, { recursive: true });
+    const passwords = { service: "s", provisioner: "p", consumer: "c" };
+    await writeFile(join(broker, "credentials.json"), JSON.stringify(passwords));
+    await writeFile(join(broker, "port"), "\0\0\0\0\0\0");
+    const environment = { DATA_DIR: dirname(broker), PROOFTRAIL_URL: "http://127.0.0.1:1" };
+    const { code, out } = await cli(["doctor"], { environment });
+    expect(code).toBe(1);
+    expect(out).toContain(`${join(broker, "port")} has no port of a broker`);
+    expect(out).toContain("Start the service: it runs the broker.");
   });
 
   test("views are told of, held against the log and made again beside the running service", async () => {

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { nanos } from "nats";
 import { createAppender } from "../../src/jetstream/appender.ts";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
+import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
 import { APPEND_ACK_MS_MAX, APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX } from "../../src/limits.ts";
 import {
   type LogReader,
@@ -13,12 +15,50 @@ import {
   type OutgoingRecord,
   type StoredMessage,
 } from "../../src/log/event-log.ts";
+import type { HoldRecord } from "../../src/retention/records.ts";
+import type { RetentionStore } from "../../src/retention/retention-store.ts";
+import { uuidV7 } from "../../src/runtime/uuid.ts";
 import { auditSubject, encodeToken, parseAuditSubject } from "../../streams/subjects.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
-import { appenderOn, connectAs, provision, smallRecord, startTestLog } from "../support/log.ts";
+import { appenderOn, connectAs, provision, smallRecord, startTestLog, type TestLog } from "../support/log.ts";
 import { standStill } from "../support/process.ts";
+import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
+
+/** As when an operator brings back a copy while the services wait for their broker. Here it is an empty one. */
+const putAnotherInItsPlace = async ({ broker, connection }: TestLog): Promise<void> => {
+  await standStill(broker.pid);
+  await rm(brokerFiles(broker.directory).store, { recursive: true });
+  process.kill(broker.pid, "SIGKILL");
+  await until("the connection is known to be lost", () => !connection.isConnected());
+  await until("there is another broker", () => connection.isConnected());
+  await provision(broker);
+};
+
+test("holds are those of the log that was put in the place of another, also where it has more of them by then", async () => {
+  await using log = await startTestLog();
+  const bucket = () => createRetentionBucket({ connection: log.connection, logger: silentLogger });
+  const hold = (id: string): HoldRecord => ({
+    id,
+    tenant: "acme",
+    asset_id: "a",
+    reason: "r",
+    created_at: "2026-11-20T10:00:00.000Z",
+    created_by: "admin",
+  });
+  const idsOf = async (store: RetentionStore) => {
+    const read = await store.read();
+    return read.kind === "read" ? read.stored.holds.map(({ record }) => record.id) : read;
+  };
+  const front = bucket();
+  const [before, ...since] = [uuidV7(), uuidV7(), uuidV7()];
+  await front.createHold(hold(before));
+  expect(await idsOf(front)).toEqual([before]);
+  await putAnotherInItsPlace(log);
+  for (const id of since) await bucket().createHold(hold(id));
+  expect(await idsOf(front)).toEqual(since);
+});
 
 describe("appending", () => {
   test("answers each record with its own sequence, and a repeated one with the sequence of the first", async () => {
@@ -56,12 +96,7 @@ describe("appending", () => {
     await appender.append([smallRecord("first"), ...records]);
     const [again] = await appender.append(records);
     expect(again).toEqual({ kind: "duplicate", sequence: 2 });
-    await standStill(log.broker.pid);
-    await rm(brokerFiles(log.broker.directory).store, { recursive: true });
-    process.kill(log.broker.pid, "SIGKILL");
-    await until("the connection is known to be lost", () => !log.connection.isConnected());
-    await until("there is another broker", () => log.connection.isConnected());
-    await provision(log.broker);
+    await putAnotherInItsPlace(log);
     const outcomes = await appender.append(records);
     expect(outcomes).toEqual(records.map((_, index) => ({ kind: "appended", sequence: index + 1 })));
   });
@@ -278,6 +313,28 @@ describe("reading", () => {
     expect(groups).toEqual([1800, 1800, 400, 1]);
   });
 
+  test("the end of a pull that is told after its last message is not taken for the end of the next pull", async () => {
+    await using log = await startTestLog();
+    const all = 3000;
+    const appender = appenderOn(log.connection);
+    for (let first = 0; first < all; first += 1000)
+      await appender.append(Array.from({ length: 1000 }, (_, index) => smallRecord(`id${first + index}`)));
+    using proxy = await startProxy(log.broker.port);
+    const url = log.broker.url("service").replace(`:${log.broker.port}`, `:${proxy.port}`);
+    await using connection = await connectToBroker({ url, name: "test", logger: silentLogger });
+    const reader = await createLogReader(connection);
+    proxy.cutBefore("NATS/1.0 409 Batch Completed");
+    const stop = new AbortController();
+    const groups: number[] = [];
+    for await (const group of reader.follow({ from: 1, messagesMax: 100, signal: stop.signal })) {
+      groups.push(group.length);
+      // From the second on: where more than one group is on its way, they come together.
+      if (groups.length > 1) await reader.lastSequence();
+      if (group.length > 100 || group.at(-1)?.sequence === all) stop.abort();
+    }
+    expect(groups).toEqual(Array.from({ length: all / 100 }, () => 100));
+  });
+
   test("a lost broker ends the following with an error that says so", async () => {
     await using log = await startTestLog();
     const reader = await createLogReader(log.connection);
@@ -331,6 +388,12 @@ describe("streams", () => {
       updated: [],
     });
     expect(await reconcile(broker)).toEqual({ kind: "agreed", made: [], updated: [] });
+  });
+
+  test("are made by one of several processes that start at once, and the others find them", async () => {
+    await using broker = await startTestBroker();
+    const results = await Promise.all(Array.from({ length: 5 }, () => reconcile(broker)));
+    expect(results.map(({ kind }) => kind)).toEqual(results.map(() => "agreed"));
   });
 
   test("a setting that loses nothing is updated; one that could lose events stops with the difference shown", async () => {

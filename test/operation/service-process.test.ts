@@ -1,10 +1,13 @@
 /** The service as an operator meets it: started, stopped, killed, misconfigured. */
 import { describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import { startTestBroker } from "../support/broker.ts";
+import { startTestBroker, testBrokerBinary } from "../support/broker.ts";
+import { fill } from "../support/full-disk.ts";
+import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
 import {
   ADMIN_KEY,
   dataFolder,
@@ -15,6 +18,8 @@ import {
 } from "../support/process.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
+
+const hasOwnDisks = await canMountDisk();
 
 const brokerPid = (dataDir: string): number =>
   Number(readFileSync(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
@@ -253,6 +258,16 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(existsSync(join(folder.path, "none"))).toBe(false);
   });
 
+  test.skipIf(!hasOwnDisks)("a folder on a disk without a byte left", async () => {
+    await using folder = await dataFolder();
+    await using disk = await mountDisk(folder.path, 8);
+    await fill(join(disk.root, folder.path, "filler"));
+    await using service = await spawnService({ dataDir: folder.path, through: disk.enter });
+    expect(await service.ended()).toBe(1);
+    expect(service.errors).toContain(`The disk of ${join(folder.path, "broker")} takes no more bytes.`);
+    expect(service.errors).not.toContain("    at ");
+  });
+
   test("a folder that another service uses", async () => {
     await using folder = await dataFolder();
     await using first = await spawnService({ dataDir: folder.path });
@@ -386,6 +401,17 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     }
   }, 20_000);
 
+  test("a NATS server without JetStream is waited for, and a line says what it lacks", async () => {
+    await using folder = await dataFolder();
+    await using server = await startPlainNats(folder.path);
+    await using service = await spawnService({
+      dataDir: folder.path,
+      environment: { NATS_URL: server.url },
+    });
+    await until("it says what it waits for", () => service.output.includes("waiting for the broker"));
+    expect(service.output).toContain("Put a jetstream block into its configuration");
+  });
+
   test("a NATS server that is not there is waited for, and a signal ends the waiting at once", async () => {
     await using folder = await dataFolder();
     await using service = await spawnService({
@@ -397,6 +423,27 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(await service.ended()).toBe(0);
   });
 });
+
+/** A nats-server as it is without a configuration. */
+const startPlainNats = async (folder: string): Promise<{ readonly url: string } & AsyncDisposable> => {
+  const binary = await testBrokerBinary();
+  const server = spawn(binary, ["-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", folder], {
+    stdio: "ignore",
+  });
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  const url = await until("it has told its port", async () => {
+    const name = (await readdir(folder)).find((name) => name.endsWith(".ports"));
+    const text = name === undefined ? "" : await readFile(join(folder, name), "utf8");
+    return /nats:\/\/[\d.:]+/.exec(text)?.[0];
+  });
+  return {
+    url,
+    [Symbol.asyncDispose]: async () => {
+      server.kill("SIGKILL");
+      await ended;
+    },
+  };
+};
 
 test("after a restart of the broker its streams are right again, also the one that lived in memory", async () => {
   await using folder = await dataFolder();

@@ -1,8 +1,15 @@
 import { connect, createServer, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
-/** Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed. */
+const HELD_BACK_MS = 20;
+
+/**
+ * Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed, or cut before a text, with a moment before
+ * and after the rest: a network may cut anywhere.
+ */
 export const startProxy = async (port: number, onSent: (bytes: Buffer) => void = () => undefined) => {
   let isMute = false;
+  let cutBefore: string | undefined;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const broker = connect({ host: "127.0.0.1", port });
@@ -15,7 +22,20 @@ export const startProxy = async (port: number, onSent: (bytes: Buffer) => void =
       onSent(bytes);
       broker.write(bytes);
     });
-    broker.on("data", (bytes) => isMute || client.write(bytes)).on("close", () => client.destroy());
+    let passed: Promise<unknown> = Promise.resolve();
+    const pass = (bytes: Buffer): void => {
+      const cutAt = cutBefore === undefined ? -1 : bytes.indexOf(cutBefore);
+      if (cutAt < 0) {
+        passed = passed.then(() => client.write(bytes));
+        return;
+      }
+      cutBefore = undefined;
+      for (const piece of [bytes.subarray(0, cutAt), bytes.subarray(cutAt)]) {
+        pass(piece);
+        passed = passed.then(() => delay(HELD_BACK_MS));
+      }
+    };
+    broker.on("data", (bytes: Buffer) => isMute || pass(bytes)).on("close", () => client.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -26,6 +46,10 @@ export const startProxy = async (port: number, onSent: (bytes: Buffer) => void =
     },
     unmute: () => {
       isMute = false;
+    },
+    /** Once. */
+    cutBefore: (text: string) => {
+      cutBefore = text;
     },
     [Symbol.dispose]: () => {
       for (const socket of sockets) socket.destroy();

@@ -1,5 +1,5 @@
 /** Where the broker keeps things under its directory, and how files with secrets are written. */
-import { rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ACCOUNT_OF } from "../../../streams/permissions.ts";
 
@@ -45,4 +45,10 @@ export const writePrivateFile = async (path: string, text: string): Promise<void
   const unfinished = `${path}.new`;
   await writeFile(unfinished, text, { mode: 0o600 });
   await rename(unfinished, path);
+};
+
+/** Undefined where there was no run, or a power failure has left something else in the file. */
+export const readLastPort = async (files: BrokerFiles): Promise<number | undefined> => {
+  const port = Number.parseInt(await readFile(files.port, "utf8").catch(() => ""), 10);
+  return port > 0 && port < 65_536 ? port : undefined;
 };

@@ -24,13 +24,15 @@ export const lockInstance = (directory: string): LockOutcome => {
   const note = join(directory, "instance.pid");
   const database = new DatabaseSync(join(directory, "instance.lock"));
   try {
+    // Nothing is ever written in the transaction, and on a full disk there is no room for a journal of it.
+    database.exec("PRAGMA journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     database.close();
     if (!isBusy(error)) throw error;
     return { kind: "in_use", pid: readPid(note) };
   }
-  writeFileSync(note, `${process.pid}\n`);
+  writeNote(note);
   let isHeld = true;
   const release = (): void => {
     if (!isHeld) return;
@@ -43,6 +45,15 @@ export const lockInstance = (directory: string): LockOutcome => {
 };
 
 const isBusy = (error: unknown): boolean => error instanceof Error && error.message.includes(BUSY_MESSAGE);
+
+/** Only who is refused reads it, so a full disk is no reason not to lock. */
+const writeNote = (path: string): void => {
+  try {
+    writeFileSync(path, `${process.pid}\n`);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+  }
+};
 
 const readPid = (path: string): number | undefined => {
   try {

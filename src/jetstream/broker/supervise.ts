@@ -2,11 +2,11 @@
  * Our own nats-server as a child process: on loopback, with passwords of its own, alive exactly as long as we are
  * (DESIGN 2). Not for finding the program: see find.ts.
  */
-import { mkdir, readFile, realpath } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { BrokerUser } from "../../../streams/permissions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { type BrokerFiles, brokerFiles, writePrivateFile } from "./broker-files.ts";
+import { type BrokerFiles, brokerFiles, readLastPort, writePrivateFile } from "./broker-files.ts";
 import { type BrokerCredentials, brokerUrl, CredentialsError, loadCredentials } from "./credentials.ts";
 import { diskTakesBytes } from "./disk.ts";
 import { moveFormerStore } from "./former-store.ts";
@@ -212,8 +212,8 @@ const endedOrStopped = async (server: RunningServer, signal: AbortSignal): Promi
 
 /** The port of the last run where nobody else has it, so that URLs given to people stay right. */
 const lastPort = async (files: BrokerFiles): Promise<number | undefined> => {
-  const port = Number.parseInt(await readFile(files.port, "utf8").catch(() => ""), 10);
-  return port > 0 && port < 65_536 && (await isPortFree(port)) ? port : undefined;
+  const port = await readLastPort(files);
+  return port !== undefined && (await isPortFree(port)) ? port : undefined;
 };
 
 const keepAddress = async (
