@@ -6,16 +6,14 @@
 import { statfsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { VIEW_WAL_PAGES } from "../limits.ts";
-import type { Statements } from "./sqlite-connection.ts";
+import type { Room, Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 
-export interface WalMover {
-  /** Something was committed. When enough pages wait they are moved, unless others are at the moment. */
+export interface WalMover extends Room {
+  /** When enough pages wait they are moved, unless others are at the moment. */
   committed(): void;
-  /** Something could not be written, which a full disk may be the cause of: what the WAL has of it is given back, as far as that goes. */
+  /** What the WAL has of it is given back, as far as that goes. */
   failed(): void;
-  /** Resolves when a next transaction may begin, which is at once unless the disk is nearly full. */
-  room(): Promise<void>;
   /** Resolves when nothing is being moved; nothing else will be. */
   close(): Promise<void>;
 }
