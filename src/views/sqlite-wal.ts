@@ -5,7 +5,7 @@
  */
 import { statfsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { VIEW_WAL_PAGES } from "../limits.ts";
+import { PROJECTION_RECORDS_RETRIED, VIEW_WAL_PAGES } from "../limits.ts";
 import type { Room, Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 
@@ -14,6 +14,8 @@ export interface WalMover extends Room {
   committed(): void;
   /** What the WAL has of it is given back, as far as that goes. */
   failed(): void;
+  /** So many records write no more than can be moved into the file afterwards: what fills the disk on its way into the WAL stays there. */
+  recordsMax(): number;
   /** Resolves when nothing is being moved; nothing else will be. */
   close(): Promise<void>;
 }
@@ -36,6 +38,9 @@ export const PAGE_BYTES = 8192;
 
 /** Where the disk has no room for such a WAL, this much of it is moved, and given back, before the next commit: 8 MiB. */
 const TIGHT_WAL_PAGES = 1000;
+
+/** Of a commit of a hundred records, more than of one of thousands (measured). Each of them may need its room twice: in the WAL, and in the file. */
+const PAGES_PER_RECORD = 4;
 
 /**
  * Rows do not tell how much there is to move: a commit of 8000 records writes half a page for each, one of a hundred four (measured). Where the thread
@@ -69,8 +74,13 @@ export const createWalMover = (path: string, count: () => WalPages): WalMover =>
     worker.postMessage(mode);
   };
   return {
+    recordsMax: () => {
+      const bytes = freeBytes(path);
+      if (!isLittle(bytes)) return Number.POSITIVE_INFINITY;
+      return Math.max(PROJECTION_RECORDS_RETRIED, Math.floor(bytes / (2 * PAGES_PER_RECORD * PAGE_BYTES)));
+    },
     committed: () => {
-      isTight = freeBytes(path) < WAL_PAGES_MAX * PAGE_BYTES;
+      isTight = isLittle(freeBytes(path));
       const { all, waiting } = count();
       if (isTight && all >= TIGHT_WAL_PAGES) move("TRUNCATE");
       else if (waiting >= VIEW_WAL_PAGES) move("PASSIVE");
@@ -89,6 +99,8 @@ export const createWalMover = (path: string, count: () => WalPages): WalMover =>
     },
   };
 };
+
+const isLittle = (bytes: number): boolean => bytes < WAL_PAGES_MAX * PAGE_BYTES;
 
 const freeBytes = (path: string): number => {
   try {

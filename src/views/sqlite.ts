@@ -99,6 +99,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     open,
     position,
     ...commits,
+    recordsMax: wal.recordsMax,
     revise,
     load: createLoad({ read, write, transactions }),
     select: async ({ sql, params }) =>
