@@ -173,7 +173,7 @@ export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 export const PROJECTION_RECORDS_PER_GROUP_MAX = 8000;
 /** Taken at a time by who is behind, in one transaction where the database gains by it (SQLite a fifth with a million events). Others wait for it, two seconds or so. */
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4 * PROJECTION_RECORDS_PER_GROUP_MAX;
-/** The same after a failure, doubled as long as it goes well, and the fewest where the disk is nearly full. */
+/** The same after a failure; doubled as long as it goes well. */
 export const PROJECTION_RECORDS_RETRIED = 250;
 export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
 /**

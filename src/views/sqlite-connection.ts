@@ -37,6 +37,8 @@ export interface Transactions {
 export interface Room {
   /** Resolves when a next transaction may begin, which is at once unless the disk is nearly full. */
   room(): Promise<void>;
+  /** Throws where what the open transaction has written would be too much for the disk. */
+  checkFits(): void;
   committed(): void;
   /** Something could not be written, which a full disk may be the cause of. */
   failed(): void;
@@ -44,7 +46,7 @@ export interface Room {
 
 export const createTransactions = (
   statements: Statements,
-  { room, committed, failed }: Room,
+  { room, checkFits, committed, failed }: Room,
 ): Transactions => {
   const inTurn = createTurns();
   let isOpen = false;
@@ -57,7 +59,10 @@ export const createTransactions = (
     let isKept = false;
     try {
       const done = await work();
-      if (done.keep) statements("COMMIT").run();
+      if (done.keep) {
+        checkFits();
+        statements("COMMIT").run();
+      }
       isKept = done.keep;
       return done;
     } finally {

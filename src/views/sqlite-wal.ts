@@ -3,13 +3,15 @@
  * tenth of the time that projecting takes, and requests wait for 0.2 s (measured). It needs no lock of those who write or read
  * (sqlite.org/wal.html, where it is called a checkpoint; here that word is a tree head's), so it has a thread of its own, which starts at the first time.
  */
-import { statfsSync } from "node:fs";
+import { statfsSync, statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { PROJECTION_RECORDS_RETRIED, VIEW_WAL_PAGES } from "../limits.ts";
+import { VIEW_WAL_PAGES } from "../limits.ts";
 import type { Room, Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 
 export interface WalMover extends Room {
+  /** A WAL that the file has no room for could not be emptied any more: it would keep the disk full. It grows while somebody reads one state for long. */
+  checkFits(): void;
   /** When enough pages wait they are moved, unless others are at the moment. */
   committed(): void;
   /** What the WAL has of it is given back, as far as that goes. */
@@ -18,6 +20,13 @@ export interface WalMover extends Room {
   recordsMax(): number;
   /** Resolves when nothing is being moved; nothing else will be. */
   close(): Promise<void>;
+}
+
+/** What the file's connections know. */
+interface Ask {
+  count(): WalPages;
+  /** Of the file when all is moved into it, what the open transaction has written too. */
+  bytes(): number;
 }
 
 /** Pages of the WAL, and how many of them are not in the file yet. */
@@ -46,7 +55,7 @@ const PAGES_PER_RECORD = 4;
  * Rows do not tell how much there is to move: a commit of 8000 records writes half a page for each, one of a hundred four (measured). Where the thread
  * cannot start or ends, the writer's own commits move what waits as soon as it is too much (wal_autocheckpoint).
  */
-export const createWalMover = (path: string, count: () => WalPages): WalMover => {
+export const createWalMover = (path: string, { count, bytes }: Ask): WalMover => {
   let worker: Worker | undefined;
   let isOver = false;
   let moving: PromiseWithResolvers<void> | undefined;
@@ -75,9 +84,15 @@ export const createWalMover = (path: string, count: () => WalPages): WalMover =>
   };
   return {
     recordsMax: () => {
-      const bytes = freeBytes(path);
-      if (!isLittle(bytes)) return Number.POSITIVE_INFINITY;
-      return Math.max(PROJECTION_RECORDS_RETRIED, Math.floor(bytes / (2 * PAGES_PER_RECORD * PAGE_BYTES)));
+      const free = freeBytes(path);
+      if (!isLittle(free)) return Number.POSITIVE_INFINITY;
+      return Math.max(1, Math.floor(free / (2 * PAGES_PER_RECORD * PAGE_BYTES)));
+    },
+    checkFits: () => {
+      const missing = bytes() - statSync(path).size;
+      // What is to be written has the same way before it: into the WAL first.
+      if (missing > 0 && freeBytes(path) < 2 * missing)
+        throw new Error("the disk has no room for it in the WAL and in the file");
     },
     committed: () => {
       isTight = isLittle(freeBytes(path));
@@ -104,8 +119,9 @@ const isLittle = (bytes: number): boolean => bytes < WAL_PAGES_MAX * PAGE_BYTES;
 
 const freeBytes = (path: string): number => {
   try {
-    const { bavail, bsize } = statfsSync(path);
-    return bavail * bsize;
+    const { bavail, blocks, bsize } = statfsSync(path);
+    // Some file systems say nothing of themselves.
+    return blocks > 0 ? bavail * bsize : Number.POSITIVE_INFINITY;
   } catch {
     return Number.POSITIVE_INFINITY;
   }
@@ -120,6 +136,13 @@ export const walPages = (read: Statements): WalPages => {
     return { all: 0, waiting: 0 };
   }
 };
+
+export const fileBytes = (statements: Statements): number => {
+  const { page_count, page_size } = fromStored(statements(FILE_SIZE).get() ?? {});
+  return Number(page_count) * Number(page_size);
+};
+
+const FILE_SIZE = "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size";
 
 /** Moves nothing, and says what there is to move (SQLite 3.51; before, a mode that it does not know moves all). Of `log`, `checkpointed` have been. */
 const WAL_PAGES = "PRAGMA wal_checkpoint(NOOP)";

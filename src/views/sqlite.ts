@@ -22,7 +22,7 @@ import {
 } from "./sqlite-connection.ts";
 import { getRow, getRows, runWrite, runWrites } from "./sqlite-rows.ts";
 import { sqliteTermsOf } from "./sqlite-terms.ts";
-import { createWalMover, PAGE_BYTES, WAL_PAGES_MAX, walPages } from "./sqlite-wal.ts";
+import { createWalMover, fileBytes, PAGE_BYTES, WAL_PAGES_MAX, walPages } from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
@@ -52,7 +52,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   const { writer, reader } = connect(path);
   const write = createStatements(writer);
   const read = createStatements(reader);
-  const wal = createWalMover(path, () => walPages(read));
+  const wal = createWalMover(path, { count: () => walPages(read), bytes: () => fileBytes(write) });
   const transactions = createTransactions(write, wal);
   const wordsWith = createWordsWith(reader, read);
 

@@ -1,7 +1,7 @@
 /**
- * Changes rows of a view in this folder without moving it, as expiry does, until several times the disk has gone through the WAL. Then it writes rows until the
- * disk is full, gives a third of the disk back, and writes until it is full again. Prints how many changes failed, and the size of the view's
- * file in MiB at both times: it is told where the disk can be seen, which is in this process and not in the test's.
+ * Changes rows of a view in this folder without moving it, as expiry does, until several times the disk has gone through the WAL. Then it writes rows until no
+ * more go while somebody looks at the view, and goes on when nobody does, until the disk is full, gives a third of the disk back, and writes until it is full again. Prints
+ * how many changes failed, and the size of the view's file in MiB at both times: it is told where the disk can be seen, which is in this process and not in the test's.
  */
 import { randomUUID } from "node:crypto";
 import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const THINGS = {
 const VIEW = { name: "things", version: 1, tables: [THINGS] };
 const ROWS_AT_ONCE = 1000;
 const REVISED_ROWS = 5000;
-const REVISIONS = 60;
+const REVISIONS = 40;
 const MIB = 1024 * 1024;
 /** As a runner does, which tries until it is told to stop. */
 const TRIES = 20;
@@ -64,6 +64,7 @@ const reviseMany = async (): Promise<number> => {
 };
 
 const failed = await reviseMany();
+await views.snapshot(VIEW, fill);
 const full = await fill();
 rmSync(ballast);
 process.stdout.write(`${failed} ${full} ${await fill()}\n`);
