@@ -37,8 +37,8 @@ export interface Transactions {
 export interface Room {
   /** Resolves when a next transaction may begin, which is at once unless the disk is nearly full. */
   room(): Promise<void>;
-  /** Throws where what the open transaction has written would be too much for the disk. */
-  checkFits(): void;
+  /** Rejects where what the open transaction has written would be too much for the disk. */
+  checkFits(): Promise<void>;
   committed(): void;
   /** Something could not be written, which a full disk may be the cause of. */
   failed(): void;
@@ -60,7 +60,7 @@ export const createTransactions = (
     try {
       const done = await work();
       if (done.keep) {
-        checkFits();
+        await checkFits();
         statements("COMMIT").run();
       }
       isKept = done.keep;

@@ -11,7 +11,7 @@ import { fromStored } from "./stored-rows.ts";
 
 export interface WalMover extends Room {
   /** A WAL that the file has no room for could not be emptied any more: it would keep the disk full. It grows while somebody reads one state for long. */
-  checkFits(): void;
+  checkFits(): Promise<void>;
   /** When enough pages wait they are moved, unless others are at the moment. */
   committed(): void;
   /** What the WAL has of it is given back, as far as that goes. */
@@ -45,8 +45,12 @@ export const WAL_PAGES_MAX = 80_000;
 /** For a new file. Writing takes a seventh less than with SQLite's default of 4096, and as much as with 16384 (measured). */
 export const PAGE_BYTES = 8192;
 
-/** Where the disk has no room for such a WAL, this much of it is moved, and given back, before the next commit: 8 MiB. */
+/**
+ * Where the disk has no room for such a WAL, this much of it is moved, and given back, before the next commit: 8 MiB, or an eighth of what is free. The file
+ * leaves as much: rows that are there already can then be changed, and the broker goes on.
+ */
 const TIGHT_WAL_PAGES = 1000;
+const TIGHT_WAL_SHARE = 1 / 8;
 
 /** Of a commit of a hundred records, more than of one of thousands (measured). Each of them may need its room twice: in the WAL, and in the file. */
 const PAGES_PER_RECORD = 4;
@@ -82,22 +86,30 @@ export const createWalMover = (path: string, { count, bytes }: Ask): WalMover =>
     worker ??= start();
     worker.postMessage(mode);
   };
+  const fits = (): boolean => {
+    const missing = bytes() - statSync(path).size;
+    // What is to be written has the same way before it: into the WAL first.
+    return missing <= 0 || freeBytes(path) >= 2 * missing + TIGHT_WAL_PAGES * PAGE_BYTES;
+  };
   return {
     recordsMax: () => {
       const free = freeBytes(path);
       if (!isLittle(free)) return Number.POSITIVE_INFINITY;
       return Math.max(1, Math.floor(free / (2 * PAGES_PER_RECORD * PAGE_BYTES)));
     },
-    checkFits: () => {
-      const missing = bytes() - statSync(path).size;
-      // What is to be written has the same way before it: into the WAL first.
-      if (missing > 0 && freeBytes(path) < 2 * missing)
-        throw new Error("the disk has no room for it in the WAL and in the file");
+    checkFits: async () => {
+      if (fits()) return;
+      // What is committed may be moved beside the open transaction.
+      move("PASSIVE");
+      await moving?.promise;
+      if (!fits()) throw new Error("the disk has no room for it in the WAL and in the file");
     },
     committed: () => {
-      isTight = isLittle(freeBytes(path));
+      const free = freeBytes(path);
+      isTight = isLittle(free);
       const { all, waiting } = count();
-      if (isTight && all >= TIGHT_WAL_PAGES) move("TRUNCATE");
+      if (isTight && all >= Math.min(TIGHT_WAL_PAGES, (free / PAGE_BYTES) * TIGHT_WAL_SHARE))
+        move("TRUNCATE");
       else if (waiting >= VIEW_WAL_PAGES) move("PASSIVE");
     },
     failed: () => {
