@@ -13,7 +13,7 @@ import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import { ageOf, dueBefore, expiresAt, RETENTION_CLASSES, type RetentionClass } from "../retention/age.ts";
-import type { HoldRecord, PolicyRecord } from "../retention/records.ts";
+import type { HoldRecord, PolicyRecord, RetentionPolicy } from "../retention/records.ts";
 import type { RetentionStore, StoredRetention } from "../retention/retention-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type Row, rowText } from "../views/tables.ts";
@@ -179,13 +179,12 @@ const expirePage = async (
   dependencies: ExpiryDependencies,
   { record: { tenant }, lease, begin, rows }: ClassParts & { readonly rows: readonly Row[] },
 ): Promise<number> => {
-  const { retention, clock, onExpired } = dependencies;
+  const { clock, onExpired } = dependencies;
   // Asked after the rows were read: a hold that was answered before now keeps them.
-  const { policies, holds } = await readStored(retention);
-  const policy = policies.find((record) => record.tenant === tenant)?.policy ?? {};
-  const own = holds.map(({ record }) => record).filter((hold) => hold.tenant === tenant);
+  const kept = await readKept(dependencies, { tenant, lease, signal: begin.signal });
+  const { policy, holds: own } = kept;
   const now = clock();
-  const casesOf = await casesOnHold(dependencies, { tenant, holds: own, lease, signal: begin.signal });
+  const casesOf = await casesOnHold(dependencies, tenant, kept);
   const due = rows.flatMap((row) => {
     const facts = factsIn(row);
     if (!facts) return [];
@@ -294,27 +293,55 @@ const readStored = async (retention: ExpiryDependencies["retention"]): Promise<S
 
 interface HoldParts {
   readonly tenant: string;
-  readonly holds: readonly HoldRecord[];
   readonly lease: Lease;
   readonly signal: AbortSignal;
 }
 
+/** What a tenant wants kept. */
+interface Kept {
+  readonly policy: RetentionPolicy;
+  readonly holds: readonly HoldRecord[];
+  /** Of cases on hold. */
+  readonly correlationIds: ReadonlySet<string>;
+  /** What the views have seen since it was known that these are on hold; undefined where none is. */
+  readonly seen: Sequence | undefined;
+}
+
+/** Asked again after what was waited for: a hold that was answered meanwhile counts too. */
+const readKept = async (
+  dependencies: ExpiryDependencies,
+  { tenant, lease, signal }: HoldParts,
+): Promise<Kept> => {
+  let awaited: ReadonlySet<string> = new Set();
+  let seen: Sequence | undefined;
+  for (;;) {
+    const stored = await readStored(dependencies.retention);
+    const holds = stored.holds.map(({ record }) => record).filter((hold) => hold.tenant === tenant);
+    const correlationIds = new Set(
+      holds.flatMap(({ correlation_id: id, released_at: released }) =>
+        id === undefined || released !== undefined ? [] : [id],
+      ),
+    );
+    if (correlationIds.isSubsetOf(awaited)) {
+      const policy = stored.policies.find((record) => record.tenant === tenant)?.policy ?? {};
+      return { policy, holds, correlationIds, seen };
+    }
+    seen = await untilEndSeen(dependencies, lease, signal);
+    awaited = correlationIds;
+  }
+};
+
 /** For an event, the correlation ids of the cases on hold that it belongs to. */
 const casesOnHold = async (
   dependencies: ExpiryDependencies,
-  { tenant, holds, lease, signal }: HoldParts,
+  tenant: string,
+  { correlationIds, seen }: Kept,
 ): Promise<(facts: EventFacts) => readonly string[]> => {
-  const correlationIds = new Set(
-    holds.flatMap(({ correlation_id: id, released_at: released }) =>
-      id === undefined || released !== undefined ? [] : [id],
-    ),
-  );
-  if (correlationIds.size === 0) return () => [];
-  const end = await untilEndSeen(dependencies, lease, signal);
+  if (seen === undefined) return () => [];
   const cases: (readonly [string, ReadonlySet<string>])[] = [];
   for (const id of correlationIds) cases.push([id, await namesOfCase(dependencies.views, tenant, id)]);
   // A view of cases that is made again meanwhile knows less than there is.
-  if (!(await haveSeen(dependencies, end))) throw new OutdatedError(MADE_AGAIN);
+  if (!(await haveSeen(dependencies, seen))) throw new OutdatedError(MADE_AGAIN);
   return (facts) => {
     const names = nodesOf(factOf(facts, 0));
     return cases.filter(([, members]) => names.some((name) => members.has(name))).map(([id]) => id);

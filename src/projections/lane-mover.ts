@@ -36,17 +36,20 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
 
   /** Those of the first groups where the signal is aborted meanwhile. */
   const takeAll = async (messages: Messages, signal: AbortSignal): Promise<Superseded | undefined> => {
-    const groups = inGroups(messages);
-    const together = await takeTogether(dependencies, { ...lane, position }, groups, signal);
+    const together =
+      messages.length > views.recordsMax()
+        ? undefined
+        : await takeTogether(dependencies, { ...lane, position }, inGroups(messages), signal);
     if (together?.result.kind === "superseded") return together.result;
     if (together?.result.kind === "committed") {
       moveTo(together.position, together.deadLetters);
       return undefined;
     }
     // A commit for each shows which of them cannot stand.
-    for (const group of groups) {
+    for (let start = 0, end = 0; start < messages.length; start = end) {
       if (signal.aborted) return undefined;
-      const superseded = await take(group);
+      end = start + Math.min(PROJECTION_RECORDS_PER_GROUP_MAX, views.recordsMax());
+      const superseded = await take(messages.slice(start, end));
       if (superseded) return superseded;
     }
     return undefined;

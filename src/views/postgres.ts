@@ -102,6 +102,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     commit,
     // It writes what changed of a page, not the page.
     together: undefined,
+    recordsMax: () => Number.POSITIVE_INFINITY,
     revise,
     select: async ({ byTables: { sql, params } }) => {
       const { rows } = await read(inPostgres(sql), params.map(parameterText));
@@ -188,8 +189,7 @@ const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewSto
   const standing = new Map(
     (await lockViews(run, [view.name, by.name])).map((row) => [rowText(row, "name"), row]),
   );
-  const live = standing.get(view.name);
-  const made = standing.get(by.name);
+  const [live, made] = [standing.get(view.name), standing.get(by.name)];
   if (!live || !made) throw new DatabaseError(`there is no view ${live ? by.name : view.name}`);
   if (rowInteger(live, "version") !== view.version)
     throw new DatabaseError(`${view.name} is of another version`);

@@ -33,12 +33,42 @@ export interface Transactions {
   ended(): Promise<void>;
 }
 
-export const createTransactions = (statements: Statements): Transactions => {
+/** Who cares for what transactions leave on the disk (sqlite-wal.ts). */
+export interface Room {
+  /** Resolves when a next transaction may begin, which is at once unless the disk is nearly full. */
+  room(): Promise<void>;
+  /** Rejects where what the open transaction has written would be too much for the disk. */
+  checkFits(): Promise<void>;
+  committed(): void;
+  /** Something could not be written, which a full disk may be the cause of. */
+  failed(): void;
+}
+
+export const createTransactions = (
+  statements: Statements,
+  { room, checkFits, committed, failed }: Room,
+): Transactions => {
   const inTurn = createTurns();
   let isOpen = false;
   const begin = (): void => {
     statements("BEGIN IMMEDIATE").run();
     isOpen = true;
+  };
+  const doInOne = async <Result>(work: () => Promise<Done<Result>>): Promise<Done<Result>> => {
+    await beginWhenFree(begin);
+    let isKept = false;
+    try {
+      const done = await work();
+      if (done.keep) {
+        await checkFits();
+        statements("COMMIT").run();
+      }
+      isKept = done.keep;
+      return done;
+    } finally {
+      if (!isKept) rollBack(statements("ROLLBACK"));
+      isOpen = false;
+    }
   };
   return {
     get isOpen() {
@@ -46,16 +76,14 @@ export const createTransactions = (statements: Statements): Transactions => {
     },
     run: (work) =>
       inTurn(async () => {
-        await beginWhenFree(begin);
-        let isKept = false;
+        await room();
         try {
-          const { result, keep } = await work();
-          if (keep) statements("COMMIT").run();
-          isKept = keep;
+          const { result, keep } = await doInOne(work);
+          if (keep) committed();
           return result;
-        } finally {
-          if (!isKept) rollBack(statements("ROLLBACK"));
-          isOpen = false;
+        } catch (error) {
+          if (!isBusy(error) && constraintMessage(error) === undefined) failed();
+          throw error;
         }
       }),
     ended: () => inTurn(async () => undefined),

@@ -3,21 +3,30 @@
  * tenth of the time that projecting takes, and requests wait for 0.2 s (measured). It needs no lock of those who write or read
  * (sqlite.org/wal.html, where it is called a checkpoint; here that word is a tree head's), so it has a thread of its own, which starts at the first time.
  */
-import { statfsSync } from "node:fs";
+import { statfsSync, statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { VIEW_WAL_PAGES } from "../limits.ts";
-import type { Statements } from "./sqlite-connection.ts";
+import type { Room, Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 
-export interface WalMover {
-  /** Something was committed. When enough pages wait they are moved, unless others are at the moment. */
+export interface WalMover extends Room {
+  /** A WAL that the file has no room for could not be emptied any more: it would keep the disk full. It grows while somebody reads one state for long. */
+  checkFits(): Promise<void>;
+  /** When enough pages wait they are moved, unless others are at the moment. */
   committed(): void;
-  /** Something could not be written, which a full disk may be the cause of: what the WAL has of it is given back, as far as that goes. */
+  /** What the WAL has of it is given back, as far as that goes. */
   failed(): void;
-  /** Resolves when a next transaction may begin, which is at once unless the disk is nearly full. */
-  room(): Promise<void>;
+  /** So many records write no more than can be moved into the file afterwards: what fills the disk on its way into the WAL stays there. */
+  recordsMax(): number;
   /** Resolves when nothing is being moved; nothing else will be. */
   close(): Promise<void>;
+}
+
+/** What the file's connections know. */
+interface Ask {
+  count(): WalPages;
+  /** Of the file when all is moved into it, what the open transaction has written too. */
+  bytes(): number;
 }
 
 /** Pages of the WAL, and how many of them are not in the file yet. */
@@ -36,14 +45,21 @@ export const WAL_PAGES_MAX = 80_000;
 /** For a new file. Writing takes a seventh less than with SQLite's default of 4096, and as much as with 16384 (measured). */
 export const PAGE_BYTES = 8192;
 
-/** Where the disk has no room for such a WAL, this much of it is moved, and given back, before the next commit: 8 MiB. */
+/**
+ * Where the disk has no room for such a WAL, this much of it is moved, and given back, before the next commit: 8 MiB, or an eighth of what is free. The file
+ * leaves as much: rows that are there already can then be changed, and the broker goes on.
+ */
 const TIGHT_WAL_PAGES = 1000;
+const TIGHT_WAL_SHARE = 1 / 8;
+
+/** Of a commit of a hundred records, more than of one of thousands (measured). Each of them may need its room twice: in the WAL, and in the file. */
+const PAGES_PER_RECORD = 4;
 
 /**
  * Rows do not tell how much there is to move: a commit of 8000 records writes half a page for each, one of a hundred four (measured). Where the thread
  * cannot start or ends, the writer's own commits move what waits as soon as it is too much (wal_autocheckpoint).
  */
-export const createWalMover = (path: string, count: () => WalPages): WalMover => {
+export const createWalMover = (path: string, { count, bytes }: Ask): WalMover => {
   let worker: Worker | undefined;
   let isOver = false;
   let moving: PromiseWithResolvers<void> | undefined;
@@ -70,11 +86,30 @@ export const createWalMover = (path: string, count: () => WalPages): WalMover =>
     worker ??= start();
     worker.postMessage(mode);
   };
+  const fits = (): boolean => {
+    const missing = bytes() - statSync(path).size;
+    // What is to be written has the same way before it: into the WAL first.
+    return missing <= 0 || freeBytes(path) >= 2 * missing + TIGHT_WAL_PAGES * PAGE_BYTES;
+  };
   return {
+    recordsMax: () => {
+      const free = freeBytes(path);
+      if (!isLittle(free)) return Number.POSITIVE_INFINITY;
+      return Math.max(1, Math.floor(free / (2 * PAGES_PER_RECORD * PAGE_BYTES)));
+    },
+    checkFits: async () => {
+      if (fits()) return;
+      // What is committed may be moved beside the open transaction.
+      move("PASSIVE");
+      await moving?.promise;
+      if (!fits()) throw new Error("the disk has no room for it in the WAL and in the file");
+    },
     committed: () => {
-      isTight = freeBytes(path) < WAL_PAGES_MAX * PAGE_BYTES;
+      const free = freeBytes(path);
+      isTight = isLittle(free);
       const { all, waiting } = count();
-      if (isTight && all >= TIGHT_WAL_PAGES) move("TRUNCATE");
+      if (isTight && all >= Math.min(TIGHT_WAL_PAGES, (free / PAGE_BYTES) * TIGHT_WAL_SHARE))
+        move("TRUNCATE");
       else if (waiting >= VIEW_WAL_PAGES) move("PASSIVE");
     },
     failed: () => {
@@ -92,10 +127,13 @@ export const createWalMover = (path: string, count: () => WalPages): WalMover =>
   };
 };
 
+const isLittle = (bytes: number): boolean => bytes < WAL_PAGES_MAX * PAGE_BYTES;
+
 const freeBytes = (path: string): number => {
   try {
-    const { bavail, bsize } = statfsSync(path);
-    return bavail * bsize;
+    const { bavail, blocks, bsize } = statfsSync(path);
+    // Some file systems say nothing of themselves.
+    return blocks > 0 ? bavail * bsize : Number.POSITIVE_INFINITY;
   } catch {
     return Number.POSITIVE_INFINITY;
   }
@@ -110,6 +148,13 @@ export const walPages = (read: Statements): WalPages => {
     return { all: 0, waiting: 0 };
   }
 };
+
+export const fileBytes = (statements: Statements): number => {
+  const { page_count, page_size } = fromStored(statements(FILE_SIZE).get() ?? {});
+  return Number(page_count) * Number(page_size);
+};
+
+const FILE_SIZE = "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size";
 
 /** Moves nothing, and says what there is to move (SQLite 3.51; before, a mode that it does not know moves all). Of `log`, `checkpointed` have been. */
 const WAL_PAGES = "PRAGMA wal_checkpoint(NOOP)";

@@ -22,7 +22,7 @@ import {
 } from "./sqlite-connection.ts";
 import { getRow, getRows, runWrite, runWrites } from "./sqlite-rows.ts";
 import { sqliteTermsOf } from "./sqlite-terms.ts";
-import { createWalMover, PAGE_BYTES, WAL_PAGES_MAX, type WalMover, walPages } from "./sqlite-wal.ts";
+import { createWalMover, fileBytes, PAGE_BYTES, WAL_PAGES_MAX, walPages } from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
@@ -52,8 +52,8 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   const { writer, reader } = connect(path);
   const write = createStatements(writer);
   const read = createStatements(reader);
-  const transactions = createTransactions(write);
-  const wal = createWalMover(path, () => walPages(read));
+  const wal = createWalMover(path, { count: () => walPages(read), bytes: () => fileBytes(write) });
+  const transactions = createTransactions(write, wal);
   const wordsWith = createWordsWith(reader, read);
 
   const open = (view: ViewDefinition) =>
@@ -75,7 +75,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
 
   const standsAs = ({ table, key, row }: Expectation): boolean => isSameRow(getRow(write, table, key), row);
 
-  const commits = createCommits({ write, transactions, wal, position, standsAs });
+  const commits = createCommits({ write, transactions, position, standsAs });
 
   const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
@@ -99,6 +99,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     open,
     position,
     ...commits,
+    recordsMax: wal.recordsMax,
     revise,
     load: createLoad({ read, write, transactions }),
     select: async ({ sql, params }) =>
@@ -123,7 +124,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
 };
 
 const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together"> => {
-  const { write, transactions, wal, position, standsAs } = parts;
+  const { write, transactions, position, standsAs } = parts;
   /** In the transaction that is open. */
   const move = async (moving: ViewCommit): Promise<CommitResult> => {
     const { views, from, to, writes, deadLetters, expected = [] } = moving;
@@ -138,19 +139,13 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
   };
   const inTransaction = async (work: () => Promise<CommitResult>): Promise<CommitResult> => {
     try {
-      await wal.room();
-      const result = await transactions.run(async () => {
+      return await transactions.run(async () => {
         const result = await work();
         return { result, keep: result.kind === "committed" };
       });
-      if (result.kind === "committed") wal.committed();
-      return result;
     } catch (error) {
       const detail = constraintMessage(error);
-      if (detail === undefined) {
-        if (!isBusy(error)) wal.failed();
-        throw error;
-      }
+      if (detail === undefined) throw error;
       return { kind: "unwritable", detail };
     }
   };
@@ -164,7 +159,6 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
 interface CommitParts {
   readonly write: Statements;
   readonly transactions: Transactions;
-  readonly wal: WalMover;
   readonly position: ViewStore["position"];
   readonly standsAs: (expectation: Expectation) => boolean;
 }

@@ -140,6 +140,8 @@ export interface ViewStore extends AsyncDisposable {
    * have left it, and nobody else does. Undefined where a database does not gain by it.
    */
   readonly together: Together | undefined;
+  /** How many records the next commit should take at most: as many as there are, unless its disk is ours and nearly full. */
+  recordsMax(): number;
   /** All of it or nothing, and only where every expected row stands as it was read. */
   revise(revision: ViewRevision): Promise<RevisionResult>;
   select(query: TenantQuery): Promise<readonly Row[]>;

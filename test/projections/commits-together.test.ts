@@ -129,6 +129,23 @@ test("who is behind takes several groups together, each with what the ones befor
   expect(await at.store.position("events")).toBe(LAST);
 });
 
+test("who is behind takes no more at once than the database has room for, and all of it when it has", async () => {
+  await using at = await setUp();
+  const few = 5000;
+  let isTight = true;
+  const views: ViewStore = {
+    ...at.store,
+    commit: async (commit) => {
+      const result = await at.store.commit(commit);
+      if (commit.to >= 2 * few) isTight = false;
+      return result;
+    },
+    recordsMax: () => (isTight ? few : Number.POSITIVE_INFINITY),
+  };
+  const { progress } = await read({ views }, eventsProjection);
+  expect(progress.map(({ records }) => records)).toEqual([few, few, LAST - 2 * few]);
+});
+
 test("a row that no table takes costs one record, also among groups that go together", async () => {
   await using at = await setUp();
   const bad = PROJECTION_RECORDS_PER_GROUP_MAX + 3;

@@ -715,6 +715,34 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
       expect(await scene.shown()).toHaveLength(left);
     });
 
+    test.each([{ asset_id: "credit_model" }, { correlation_id: "c2" }])(
+      "a hold that is answered while a step waits for what another one is about counts for that step: %p",
+      async (placed) => {
+        const count = 2.5 * EXPIRY_ROWS_PER_COMMIT_MAX;
+        await using scene = await sceneOf(many(count, { metadata: { decision_id: "d1" } }));
+        scene.setPolicy(SHORT);
+        scene.setNow(YEAR_MS);
+        scene.hold({ correlation_id: "c1" }, "another");
+        const later = { timestamp: at(YEAR_MS).toISOString() };
+        const unseen = messageOf(count + 1, event("unseen", later));
+        const tie = event("tie", { ...later, correlation_id: "c2", metadata: { decision_id: "d1" } });
+        const behind = [
+          async () => scene.log.append(unseen),
+          async () => {
+            scene.hold(placed);
+            scene.log.append(messageOf(count + 2, tie));
+            await scene.project();
+          },
+        ];
+        const worker = scene.worker({ pause: async () => behind.shift()?.() });
+        expect(await worker.look(signal)).toEqual({
+          kind: "finished",
+          expired: EXPIRY_ROWS_PER_COMMIT_MAX,
+        });
+        expect(await scene.shown()).toHaveLength(count + 2 - EXPIRY_ROWS_PER_COMMIT_MAX);
+      },
+    );
+
     test("reads and projecting go on meanwhile, and see whole events only", async () => {
       const count = 6 * EXPIRY_ROWS_PER_COMMIT_MAX;
       await using scene = await sceneOf(many(count, { tags: { a: 1 } }));
