@@ -73,7 +73,24 @@ describe("400", () => {
   test("a member that stands twice is refused rather than guessed", async () => {
     const answer = await post('{"event_id":"evt_d","event_id":"evt_e","timestamp":"2026-11-20T10:00:00Z"}');
     expectProblem(answer, "invalid_request");
-    expect(answer.json.errors).toMatchObject([{ path: "/event_id", code: "duplicate_member" }]);
+    expect(answer.json.errors).toMatchObject([
+      { path: "/event_id", code: "duplicate_member" },
+      { path: "/asset_id", code: "required" },
+      { path: "/event_type", code: "required" },
+    ]);
+    expect(answer.json.detail).toBe("The request has 3 problems.");
+  });
+
+  test("in a batch, an event with a member that stands twice is named by its event_id, unless that is the member", async () => {
+    const twice = (member: string) =>
+      JSON.stringify(event({ event_id: "evt_twice" })).replace("{", `{${member},`);
+    const answer = await service.call("/v1/events/batch", {
+      body: `{"events":[${twice('"asset_id":"a"')},${twice('"event_id":"evt_e"')}]}`,
+    });
+    expect(answer.json.data.errors.map(({ event_id }: { event_id?: string }) => event_id)).toEqual([
+      "evt_twice",
+      undefined,
+    ]);
   });
 
   test.each([
