@@ -226,8 +226,11 @@ test("409 and 422: see the tests of ingestion; the form is the same", async () =
 describe("413", () => {
   const large = (bytes: number): string => JSON.stringify(event({ metadata: { text: "x".repeat(bytes) } }));
 
-  test("an event above 256 KiB", async () =>
-    expectProblem(await post(large(256 * 1024)), "payload_too_large"));
+  test("an event above 256 KiB, and the answer says that it is the event", async () => {
+    const answer = await post(large(256 * 1024));
+    expectProblem(answer, "payload_too_large");
+    expect(answer.json.detail).toBe("The event is larger than 262144 bytes.");
+  });
   test("a body above 1 MiB", async () => expectProblem(await post(large(1024 * 1024)), "payload_too_large"));
   test("a batch above 16 MiB", async () =>
     expectProblem(
