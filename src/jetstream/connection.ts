@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { connect, ErrorCode, Events, type NatsConnection, NatsError, type Status } from "nats";
 import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { endAbandonedAttempts } from "./abandoned-attempts.ts";
 import { describeError } from "./api-errors.ts";
 import {
   BROKER_VERSION_FLOOR,
@@ -84,6 +85,7 @@ export const connectToBroker = async (options: {
       isFinal: false,
     });
   });
+  endAbandonedAttempts(nats);
   const refusal = versionRefusal(nats.info?.version ?? "") ?? payloadRefusal(nats.info?.max_payload ?? 0);
   if (refusal !== undefined) {
     await nats.close();

@@ -1,16 +1,26 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed. */
+/** Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed, and all connections cut. */
 export const startProxy = async (port: number, onSent: (bytes: Buffer) => void = () => undefined) => {
   let isMute = false;
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
+  let taken = 0;
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   const server = createServer((client) => {
     const broker = connect({ host: "127.0.0.1", port });
     for (const socket of [client, broker]) {
       sockets.add(socket);
       socket.on("error", () => socket.destroy());
     }
-    client.on("close", () => broker.destroy());
+    taken++;
+    clients.add(client);
+    client.on("close", () => {
+      clients.delete(client);
+      broker.destroy();
+    });
     client.on("data", (bytes: Buffer) => {
       onSent(bytes);
       broker.write(bytes);
@@ -21,6 +31,10 @@ export const startProxy = async (port: number, onSent: (bytes: Buffer) => void =
   const address = server.address();
   return {
     port: typeof address === "object" && address ? address.port : 0,
+    /** Connections of clients: so many were taken, and so many are open. */
+    taken: () => taken,
+    open: () => clients.size,
+    cut,
     mute: () => {
       isMute = true;
     },
@@ -28,7 +42,7 @@ export const startProxy = async (port: number, onSent: (bytes: Buffer) => void =
       isMute = false;
     },
     [Symbol.dispose]: () => {
-      for (const socket of sockets) socket.destroy();
+      cut();
       server.close();
     },
   };
