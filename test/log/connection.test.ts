@@ -24,3 +24,19 @@ test("of the attempts to connect to a broker that stands still one is left, and 
   await connection.nats.flush();
   expect([proxy.taken(), proxy.open(), changes]).toEqual([3, 1, ["lost", "restored"]]);
 });
+
+test("a broker that takes nothing any more is known to be lost in 15 s, however much waits to be sent", async () => {
+  await using broker = await startTestBroker();
+  await using connection = await connectToBroker({
+    url: broker.url("service"),
+    name: "test",
+    logger: silentLogger,
+  });
+  await standStill(broker.pid);
+  const message = new Uint8Array(1024 * 1024);
+  // More than the kernel takes for a socket.
+  for (let sent = 0; sent < 32; sent++) connection.nats.publish("audit.acme.a.asset.created", message);
+  await until("the connection is known to be lost", () => !connection.isConnected(), { timeoutMs: 25_000 });
+  process.kill(broker.pid, "SIGCONT");
+  await until("it is connected", () => connection.isConnected());
+});
