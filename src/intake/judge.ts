@@ -1,7 +1,7 @@
 /** Slice → record: is the event one we can take, and what does the log get. Pure. */
 import { Buffer } from "node:buffer";
 import type { EventValidator, InvalidEvent, Problem, Validation } from "../event/validate.ts";
-import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "../limits.ts";
+import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, PROBLEMS_PER_EVENT_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
 import { type BodyText, bytesOf } from "./body-text.ts";
 import type { JsonSlice } from "./json/slice.ts";
@@ -19,23 +19,34 @@ const isTooLarge = (text: string): boolean =>
 
 export const judge = (validate: EventValidator, slice: JsonSlice): Judgement => {
   if (isTooLarge(slice.text)) return TOO_LARGE;
-  if (slice.depth > EVENT_DEPTH_MAX || slice.duplicateMembers.length > 0) {
-    const problems = structuralProblems(slice);
-    return { kind: "invalid", problems, problemCount: problems.length };
-  }
-  return validate(slice.value);
+  if (slice.depth > EVENT_DEPTH_MAX) return tooDeep(slice.depth);
+  const judged = validate(slice.value);
+  return slice.duplicateMembers.length > 0 ? withDuplicates(slice.duplicateMembers, judged) : judged;
 };
 
-const structuralProblems = (slice: JsonSlice): readonly Problem[] => {
-  if (slice.depth > EVENT_DEPTH_MAX) {
-    const message = `The event is nested ${slice.depth} levels deep: send at most ${EVENT_DEPTH_MAX}.`;
-    return [{ path: "", code: "too_deep", message }];
-  }
-  return slice.duplicateMembers.map((path) => ({
+/** What is nested so deep was never parsed, so nothing else of it is known. */
+const tooDeep = (depth: number): InvalidEvent => {
+  const message = `The event is nested ${depth} levels deep: send at most ${EVENT_DEPTH_MAX}.`;
+  return { kind: "invalid", problems: [{ path: "", code: "too_deep", message }], problemCount: 1 };
+};
+
+/** The other problems as well, so that nobody has to send twice to learn them; of a member that stands twice, only that it does. */
+const withDuplicates = (paths: readonly string[], judged: Validation): InvalidEvent => {
+  const twice = new Set(paths);
+  const duplicates: readonly Problem[] = paths.map((path) => ({
     path,
     code: "duplicate_member",
     message: "The member stands twice in one object: send it once.",
   }));
+  const others = judged.kind === "invalid" ? judged.problems.filter(({ path }) => !twice.has(path)) : [];
+  const problems = [...duplicates, ...others].slice(0, PROBLEMS_PER_EVENT_MAX);
+  const eventId = judged.kind === "invalid" ? judged.eventId : judged.event.event_id;
+  return {
+    kind: "invalid",
+    problems,
+    problemCount: duplicates.length + others.length,
+    ...(eventId !== undefined && !twice.has("/event_id") && { eventId }),
+  };
 };
 
 export const toRecord = (parts: {

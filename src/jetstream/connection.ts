@@ -3,7 +3,7 @@
  * what is published while it is not (measured): who publishes must ask first.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { connect, ErrorCode, Events, type NatsConnection, NatsError, type Status } from "nats";
+import { connect, DebugEvents, ErrorCode, Events, type NatsConnection, NatsError, type Status } from "nats";
 import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { describeError } from "./api-errors.ts";
@@ -13,6 +13,7 @@ import {
   isSupportedBrokerVersion,
   parseBrokerVersion,
 } from "./broker/version.ts";
+import { careForSockets, type SocketCare } from "./socket-care.ts";
 
 export interface BrokerConnection extends AsyncDisposable {
   readonly nats: NatsConnection;
@@ -84,15 +85,16 @@ export const connectToBroker = async (options: {
       isFinal: false,
     });
   });
+  const sockets = careForSockets(nats);
   const refusal = versionRefusal(nats.info?.version ?? "") ?? payloadRefusal(nats.info?.max_payload ?? 0);
   if (refusal !== undefined) {
     await nats.close();
     throw new BrokerRefusedError(refusal);
   }
-  return watchConnection(nats, options.logger);
+  return watchConnection(nats, sockets, options.logger);
 };
 
-const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection => {
+const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logger): BrokerConnection => {
   const listeners = new Set<(state: "lost" | "restored") => void>();
   // Not one shared promise to race against: each race would stay attached to it as long as the connection lives.
   const waiting = new Set<(error: Error) => void>();
@@ -122,6 +124,7 @@ const watchConnection = (nats: NatsConnection, logger: Logger): BrokerConnection
     for await (const status of nats.status()) {
       if (status.type === Events.Disconnect) change("lost");
       else if (status.type === Events.Reconnect) change("restored");
+      else if (status.type === DebugEvents.StaleConnection) sockets.cut();
       else if (status.type === Events.Error)
         logger.warn("the broker reported an error", { detail: errorOf(status) });
     }

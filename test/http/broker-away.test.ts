@@ -93,3 +93,11 @@ describe("every GET", () => {
     await expectUnavailable();
   });
 });
+
+test("a policy that could not be set is answered with what was not done, and not as a question", async () => {
+  const answer = await service.call("/v1/retention", { method: "PUT", body: { maximum_days: 400 } });
+  expect([answer.status, answer.json.detail]).toEqual([
+    503,
+    "Policies and holds could not be read or changed: the log did not take the record of it, so nothing was done. Ask again.",
+  ]);
+});

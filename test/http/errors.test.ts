@@ -73,7 +73,24 @@ describe("400", () => {
   test("a member that stands twice is refused rather than guessed", async () => {
     const answer = await post('{"event_id":"evt_d","event_id":"evt_e","timestamp":"2026-11-20T10:00:00Z"}');
     expectProblem(answer, "invalid_request");
-    expect(answer.json.errors).toMatchObject([{ path: "/event_id", code: "duplicate_member" }]);
+    expect(answer.json.errors).toMatchObject([
+      { path: "/event_id", code: "duplicate_member" },
+      { path: "/asset_id", code: "required" },
+      { path: "/event_type", code: "required" },
+    ]);
+    expect(answer.json.detail).toBe("The request has 3 problems.");
+  });
+
+  test("in a batch, an event with a member that stands twice is named by its event_id, unless that is the member", async () => {
+    const twice = (member: string) =>
+      JSON.stringify(event({ event_id: "evt_twice" })).replace("{", `{${member},`);
+    const answer = await service.call("/v1/events/batch", {
+      body: `{"events":[${twice('"asset_id":"a"')},${twice('"event_id":"evt_e"')}]}`,
+    });
+    expect(answer.json.data.errors.map(({ event_id }: { event_id?: string }) => event_id)).toEqual([
+      "evt_twice",
+      undefined,
+    ]);
   });
 
   test.each([
@@ -209,8 +226,11 @@ test("409 and 422: see the tests of ingestion; the form is the same", async () =
 describe("413", () => {
   const large = (bytes: number): string => JSON.stringify(event({ metadata: { text: "x".repeat(bytes) } }));
 
-  test("an event above 256 KiB", async () =>
-    expectProblem(await post(large(256 * 1024)), "payload_too_large"));
+  test("an event above 256 KiB, and the answer says that it is the event", async () => {
+    const answer = await post(large(256 * 1024));
+    expectProblem(answer, "payload_too_large");
+    expect(answer.json.detail).toBe("The event is larger than 262144 bytes.");
+  });
   test("a body above 1 MiB", async () => expectProblem(await post(large(1024 * 1024)), "payload_too_large"));
   test("a batch above 16 MiB", async () =>
     expectProblem(

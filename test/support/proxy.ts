@@ -4,20 +4,30 @@ import { setTimeout as delay } from "node:timers/promises";
 const HELD_BACK_MS = 20;
 
 /**
- * Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed, or cut before a text, with a moment before
- * and after the rest: a network may cut anywhere.
+ * Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed, or come in two pieces, cut before a text: a network may cut
+ * anywhere. All connections can be cut.
  */
 export const startProxy = async (port: number, onSent: (bytes: Buffer) => void = () => undefined) => {
   let isMute = false;
   let cutBefore: string | undefined;
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
+  let taken = 0;
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   const server = createServer((client) => {
     const broker = connect({ host: "127.0.0.1", port });
     for (const socket of [client, broker]) {
       sockets.add(socket);
       socket.on("error", () => socket.destroy());
     }
-    client.on("close", () => broker.destroy());
+    taken++;
+    clients.add(client);
+    client.on("close", () => {
+      clients.delete(client);
+      broker.destroy();
+    });
     client.on("data", (bytes: Buffer) => {
       onSent(bytes);
       broker.write(bytes);
@@ -41,6 +51,10 @@ export const startProxy = async (port: number, onSent: (bytes: Buffer) => void =
   const address = server.address();
   return {
     port: typeof address === "object" && address ? address.port : 0,
+    /** Connections of clients: so many were taken, and so many are open. */
+    taken: () => taken,
+    open: () => clients.size,
+    cut,
     mute: () => {
       isMute = true;
     },
@@ -52,7 +66,7 @@ export const startProxy = async (port: number, onSent: (bytes: Buffer) => void =
       cutBefore = text;
     },
     [Symbol.dispose]: () => {
-      for (const socket of sockets) socket.destroy();
+      cut();
       server.close();
     },
   };

@@ -14,6 +14,7 @@ import type { Intake } from "../../intake/intake.ts";
 import {
   BATCH_BODY_BYTES_MAX,
   BATCH_EVENTS_MAX,
+  EVENT_BYTES_MAX,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   MIN_SEQUENCE_WAIT_MS_MAX,
   SINGLE_BODY_BYTES_MAX,
@@ -220,8 +221,9 @@ const refusalProblem = (
 ): [ProblemCode, ProblemDetails] => {
   switch (refusal.kind) {
     case "invalid_utf8":
+      return ["invalid_utf8", {}];
     case "event_too_large":
-      return [refusal.kind === "invalid_utf8" ? "invalid_utf8" : "payload_too_large", {}];
+      return ["payload_too_large", { detail: `The event is larger than ${EVENT_BYTES_MAX} bytes.` }];
     case "invalid_json":
       return ["invalid_json", { detail: refusal.detail }];
     case "invalid_request": {

@@ -197,7 +197,7 @@ const ROTATE: Operation = {
   tag: "Keys",
   summary: "Replace a key",
   description:
-    "Makes a successor with the same rights. The old key goes on working for `grace_seconds`, so that nothing stops meanwhile. Keys that it makes meanwhile end with it at the latest; it can rotate itself again where the answer was lost, and gets another successor.",
+    "Makes a successor with the same rights. The old key goes on working for `grace_seconds`, so that nothing stops meanwhile. Keys that it makes meanwhile end with it at the latest; it can rotate itself again where the answer was lost, and gets another successor. So one that others may know is rotated with `grace_seconds` 0, or revoked.",
   scope: "keys:manage",
   parameters: [ID],
   body: { schema: RotateKeyRequest, example: { grace_seconds: 86_400 }, required: false },

@@ -172,7 +172,7 @@ const refused = (
       return problem(context, "not_found", { detail: "There is no such hold that this key manages." });
     case "unavailable":
       return problem(context, "log_unavailable", {
-        detail: `Policies and holds could not be asked for: ${refusal.detail}. Ask again.`,
+        detail: `Policies and holds could not be read or changed: ${refusal.detail}. Ask again.`,
       });
   }
 };
