@@ -1,6 +1,10 @@
 /** Accepted = stored = projected: and what is said when it is not so. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 import { openViewsFile } from "../support/views-file.ts";
 
 let service: TestService;
@@ -132,4 +136,24 @@ test("views that have seen another log are named, and the service is not ready",
   const reasons = expect.stringContaining("The view activity has seen 7 records more than the log holds");
   expect(more).toEqual({ status: 503, reasons });
   expect((await ready()).status).toBe(200);
+});
+
+test("while the views are behind nothing is called lost", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "prooftrail-behind-"));
+  const start = (roles: string) => startTestService({ DATA_DIR: dataDir, ROLES: roles });
+  try {
+    // Makes the views.
+    await (await start("api,projector"))[Symbol.asyncDispose]();
+    await using behind = await start("api");
+    const events = ["a", "b", "c"].map((id) => event({ event_id: `evt_${id}` }));
+    await behind.call("/v1/events/batch", { body: { events } });
+    const read = async () => (await behind.call("/v1/reconciliation")).json.data;
+    const isCounted = async () => (await read()).hours.length === 1;
+    await until("the front end has handed on what it counted", isCounted);
+    const { is_balanced, hours } = await read();
+    expect(is_balanced).toBe(false);
+    expect(hours[0]).toMatchObject({ accepted: 3, stored: 0, state: "view_behind", differing: [] });
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
 });

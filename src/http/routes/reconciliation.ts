@@ -11,6 +11,7 @@ import {
   reconcile,
   reconcileCounted,
 } from "../../projections/ledger/reconcile.ts";
+import { tellUnread } from "../../projections/ledger/unread.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import type { Query } from "../query.ts";
@@ -29,12 +30,14 @@ export const reconciliationRoutes = ({
     ask: (query) => hoursAsked(query, now()),
     answer: async (hours, call, awaited) => {
       const { tenant } = call.principal;
-      const balances =
+      const { log } = reconciliation;
+      const position = Math.min(await views.position("ledger"), await views.position("events"));
+      const found =
         awaited === undefined
           ? await reconcile(reconciliation, tenant, hours)
           : await reconcileCounted(reconciliation, tenant, hours, { now: now(), deadline: awaited.until });
-      const position = await views.position("events");
-      const lastSequence = await reconciliation.log.lastSequence();
+      const lastSequence = await log.lastSequence();
+      const balances = await tellUnread(log, { position, end: lastSequence }, found);
       return answerOne(call, {
         is_balanced: balances.every(isBalanced),
         log_last_sequence: lastSequence,
@@ -98,7 +101,7 @@ const HourEntry = Type.Object({
     BALANCE_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "`more_stored`: stored, but nobody was told, because a front end or its connection ended first, or told and not counted yet. `refused`: nothing is lost, and the view could not take what `differing` names. `missing_in_log` and `not_projected` are alarms, or an hour that is still under way.",
+        "`more_stored`: stored, but nobody was told, because a front end or its connection ended first, or told and not counted yet. `refused`: nothing is lost, and the view could not take what `differing` names. `view_behind`: the views have not read all of the hour yet, so nobody can tell: ask again. `missing_in_log` and `not_projected` are alarms.",
     },
   ),
   differing: Type.Array(

@@ -37,10 +37,11 @@ export interface HourBalance {
   readonly isComplete: boolean;
 }
 
-/** `refused`: the counts are equal, and the view could not take some of the records. */
+/** `refused`: the counts are equal, and the view could not take some of the records. `view_behind`: what is missing may be among what the views have not read yet. */
 export const BALANCE_STATES = [
   "balanced",
   "more_stored",
+  "view_behind",
   "refused",
   "missing_in_log",
   "not_projected",
