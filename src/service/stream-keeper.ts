@@ -10,7 +10,7 @@ export interface StreamsState {
   /** Why the streams are not right; undefined when they are. */
   problem(): string | undefined;
   /** From now on, reconcile after each reconnect. */
-  watch(connection: BrokerConnection): Disposable;
+  watch(connection: Pick<BrokerConnection, "isConnected" | "onChange">): Disposable;
 }
 
 interface Keeper {
@@ -27,14 +27,17 @@ export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> =>
   const mayPass = ["unavailable", "lost", "no_jetstream"].includes(first.kind);
   if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: !mayPass });
 
-  const watch = (connection: BrokerConnection): Disposable => {
+  const watch: StreamsState["watch"] = (connection) => {
     let isWatching = true;
     const reconcileAgain = async (): Promise<void> => {
       problem = "The streams have not been checked since the last reconnect.";
+      let told: string | undefined;
       while (isWatching && connection.isConnected() && problem !== undefined) {
         problem = describe(await reconcileOnce(keeper).catch(unavailable));
         if (problem === undefined) return;
-        keeper.logger.error("the streams are not right", { detail: problem });
+        // Looked for twice a second, until somebody mends it: readiness says it all the time.
+        if (problem !== told) keeper.logger.error("the streams are not right", { detail: problem });
+        told = problem;
         await delay(BROKER_RETRY_MS);
       }
     };
