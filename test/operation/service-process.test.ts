@@ -163,13 +163,14 @@ test("a stop while the broker stands still answers what is on its way, and does 
   process.kill(broker.pid, "SIGCONT");
 }, 30_000);
 
-test("an alarm that has not been raised yet is there as 0, so that its first increase is seen", async () => {
+test("what has not been told yet, an alarm or a late duty, is there as 0, so that its first increase is seen", async () => {
   await using service = await startTestService();
   const { text } = await service.call("/metrics");
   const series = [
     ...MONITOR_ALARMS.map((kind) => `prooftrail_monitor_alarms_total{kind="${kind}"}`),
     ...LANE_ALARMS.map((alarm) => `prooftrail_projection_alarms_total{projection="events",alarm="${alarm}"}`),
     'prooftrail_seals_total{outcome="refused"}',
+    'prooftrail_duties_announced_total{transition="late"}',
   ];
   for (const each of series) expect(text).toContain(`\n${each} 0\n`);
 });
