@@ -72,7 +72,14 @@ test("README lists every event that Prooftrail writes itself, with what it says"
   );
 });
 
-test("streams/README.md lists every stream with its subjects, and every broker user", () => {
+/** Undefined for no bound. */
+const sizeOf = (bytes: number): string | undefined => {
+  if (bytes < 0) return undefined;
+  const mib = bytes / 1024 ** 2;
+  return mib < 1024 ? `${mib} MiB` : `${mib / 1024} GiB`;
+};
+
+test("streams/README.md lists every stream with its subjects and its bound, and every broker user", () => {
   const streams = rows(read("streams/README.md").split("\n## ")[0] ?? "");
   expect(streams.map(([name, , , subjects]) => [name, subjects])).toEqual(
     [
@@ -93,6 +100,9 @@ test("streams/README.md lists every stream with its subjects, and every broker u
     ]),
   );
   expect(streams).toHaveLength(topology({ replicas: 1 }).length);
+  const sizes = streams.map(([name, , kept]) => [name, /at most (\d+ [KMG]iB)/.exec(kept ?? "")?.[1]]);
+  const bounds = topology({ replicas: 1 }).map(({ name, settings }) => [name, sizeOf(settings.max_bytes)]);
+  expect(sizes.toSorted()).toEqual(bounds.toSorted());
   const users = rows(section("streams/README.md", "Permissions")).map(([user]) => user);
   expect(users).toEqual(Object.keys(PERMISSIONS));
 });

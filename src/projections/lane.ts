@@ -4,6 +4,15 @@ import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { createMover, type Lane, type MoverDependencies } from "./lane-mover.ts";
 
+export const LANE_ALARMS = [
+  /** A sequence is missing in what the log gave. */
+  "hole",
+  /** The view has seen more than the log holds, which was replaced, or restored from an older copy. */
+  "ahead_of_log",
+  /** That log has grown again, and holds another record where the view stands. */
+  "other_log",
+] as const;
+
 export type Stopped =
   /** As far as was asked for; also where the log gave no more, as it does when the signal is aborted. */
   | { readonly kind: "reached" }

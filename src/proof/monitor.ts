@@ -22,17 +22,19 @@ import { type Checkpoint, openCheckpoint } from "./tlog-checkpoint.ts";
 import { TILE_WIDTH } from "./tlog-tiles.ts";
 import type { TreeSource } from "./tree-source.ts";
 
-export type MonitorAlarm =
+export const MONITOR_ALARMS = [
   /** A sequence of the log is missing. */
-  | "hole"
+  "hole",
   /** More was signed than the log holds. */
-  | "shorter_than_signed"
+  "shorter_than_signed",
   /** The records give another root than was signed. */
-  | "root_differs"
+  "root_differs",
   /** A tile of the view is not what the records give, or is gone. */
-  | "tile_differs"
+  "tile_differs",
   /** A tree head on the stream is signed by no key of ours. */
-  | "unverifiable";
+  "unverifiable",
+] as const;
+export type MonitorAlarm = (typeof MONITOR_ALARMS)[number];
 
 export interface MonitorDependencies {
   readonly serviceName: string;

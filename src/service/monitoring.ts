@@ -4,9 +4,9 @@ import type { LogReader } from "../log/event-log.ts";
 import { treeSource } from "../projections/tree/queries.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { KeyRing } from "../proof/key-ring.ts";
-import { watchLog } from "../proof/monitor.ts";
+import { MONITOR_ALARMS, watchLog } from "../proof/monitor.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
@@ -20,6 +20,10 @@ export const startMonitoring = (dependencies: {
   readonly metrics: Metrics;
 }): AsyncDisposable => {
   const { views, metrics, ...shared } = dependencies;
+  countFromZero(
+    metrics.monitorAlarms,
+    MONITOR_ALARMS.map((kind) => ({ kind })),
+  );
   const monitor = {
     ...shared,
     trees: treeSource(views),

@@ -1,9 +1,10 @@
 /** Runs every projection in this process. */
 import type { LogReader } from "../log/event-log.ts";
+import { LANE_ALARMS } from "../projections/lane.ts";
 import type { Projection } from "../projections/projection.ts";
 import { createRunner, type RunnerMetrics } from "../projections/runner.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground } from "./background.ts";
 
@@ -16,6 +17,11 @@ export const startProjecting = (dependencies: {
   readonly now: () => Date;
 }): AsyncDisposable => {
   const { metrics, now, ...shared } = dependencies;
+  for (const { name: projection } of shared.projections)
+    countFromZero(
+      metrics.projectionAlarms,
+      LANE_ALARMS.map((alarm) => ({ projection, alarm })),
+    );
   const runner = createRunner({ ...shared, metrics: toRunnerMetrics(metrics), clock: now });
   return inBackground(runner.run);
 };

@@ -1,9 +1,10 @@
 /** Runs the reconciler. */
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader } from "../log/event-log.ts";
+import { BALANCE_STATES } from "../projections/ledger/reconcile.ts";
 import { createReconciler } from "../projections/ledger/reconciler.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
@@ -21,6 +22,11 @@ export const startReconciling = (dependencies: {
     clock: now,
     pause,
     onBalance: (tenant, { state, accepted, stored, projected }) => {
+      // Which tenants there are is not known before.
+      countFromZero(
+        metrics.reconciledHours,
+        BALANCE_STATES.map((each) => ({ tenant, state: each })),
+      );
       metrics.reconciledHours.inc({ tenant, state });
       if (accepted !== null) metrics.reconciledEvents.set({ tenant, stage: "accepted" }, accepted);
       metrics.reconciledEvents.set({ tenant, stage: "stored" }, stored);

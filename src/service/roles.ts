@@ -4,9 +4,10 @@ import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import type { StallReport } from "../jetstream/stall-clock.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
+import { TRANSITION } from "../obligations/transitions.ts";
 import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import { inBackground } from "./background.ts";
 import { loadCheckpointKeys } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
@@ -58,6 +59,10 @@ const startTelling = ({
 }): AsyncDisposable => {
   const { publish, hasPublished, stall } = createDutyPublisher({ connection, logger: shared.logger });
   keep("The stream of duties", stall);
+  countFromZero(
+    metrics.dutiesAnnounced,
+    Object.values(TRANSITION).map((transition) => ({ transition })),
+  );
   const dependencies: AnnouncerDependencies = {
     ...shared,
     publish,

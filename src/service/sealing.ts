@@ -6,7 +6,7 @@ import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { KeyRing } from "../proof/key-ring.ts";
 import { createSealer } from "../proof/sealer.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
@@ -20,6 +20,7 @@ export const startSealing = (dependencies: {
   readonly metrics: Metrics;
 }): AsyncDisposable => {
   const { views, checkpoints, keys, serviceName, intervalMs, logger, metrics } = dependencies;
+  countFromZero(metrics.sealOutcomes, [{ outcome: "refused" }]);
   const sealer = createSealer({
     serviceName,
     keys,

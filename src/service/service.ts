@@ -303,8 +303,10 @@ const openSandbox = async ({
       reader,
       earlier: NO_EARLIER_EVENTS,
       subjectOf: (_tenant, event) => sandboxSubject(event.asset_id, event.event_type),
-      onAccepted: () => {},
       ...judging,
+      // Nothing of it is in the log, and everybody may send it: it counts nowhere.
+      onAccepted: () => {},
+      onUnknownFields: () => {},
     });
   };
   const limiter = createClientRateLimiter({

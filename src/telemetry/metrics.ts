@@ -87,6 +87,16 @@ export const createMetrics = () => {
   };
 };
 
+/**
+ * What has not happened stands there as 0: Prometheus sees no increase in a series that begins with its first alarm.
+ */
+export const countFromZero = <Label extends string>(
+  counter: Counter<Label>,
+  series: readonly Readonly<Record<Label, string>>[],
+): void => {
+  for (const labels of series) counter.inc(labels, 0);
+};
+
 /** Asked whenever metrics are read; undefined where it is not known then, and what was known before stays. */
 type Asked = () => Promise<number | undefined>;
 

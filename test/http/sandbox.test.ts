@@ -232,6 +232,13 @@ describe("the limit", () => {
   });
 });
 
+test("what anybody sends to the sandbox is not counted with the events of the log", async () => {
+  const sent = await ask(front, "/events", { body: event({ event_id: "evt_misspelt", risk_teir: "high" }) });
+  expect(sent.json.data.warnings).toMatchObject([{ path: "/risk_teir" }]);
+  const metrics = await front.call("/metrics");
+  expect(metrics.text).toContain("\nprooftrail_unknown_fields_total 0\n");
+});
+
 test("a list of large events ends early, and begins with the newest of them", async () => {
   const text = "x".repeat(250_000);
   const send = (event_id: string) =>

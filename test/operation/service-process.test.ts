@@ -5,6 +5,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { readdir, readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import { LANE_ALARMS } from "../../src/projections/lane.ts";
+import { MONITOR_ALARMS } from "../../src/proof/monitor.ts";
 import { startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { fill } from "../support/full-disk.ts";
 import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
@@ -16,7 +18,7 @@ import {
   spawnService,
   standStill,
 } from "../support/process.ts";
-import { event } from "../support/service.ts";
+import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const hasOwnDisks = await canMountDisk();
@@ -165,6 +167,18 @@ test("a stop while the broker stands still answers what is on its way, and does 
   expect(await service.ended()).toBe(0);
   process.kill(broker.pid, "SIGCONT");
 }, 30_000);
+
+test("what has not been told yet, an alarm or a late duty, is there as 0, so that its first increase is seen", async () => {
+  await using service = await startTestService();
+  const { text } = await service.call("/metrics");
+  const series = [
+    ...MONITOR_ALARMS.map((kind) => `prooftrail_monitor_alarms_total{kind="${kind}"}`),
+    ...LANE_ALARMS.map((alarm) => `prooftrail_projection_alarms_total{projection="events",alarm="${alarm}"}`),
+    'prooftrail_seals_total{outcome="refused"}',
+    'prooftrail_duties_announced_total{transition="late"}',
+  ];
+  for (const each of series) expect(text).toContain(`\n${each} 0\n`);
+});
 
 test("a process that only projects says how it is doing, and nothing else", async () => {
   await using folder = await dataFolder();

@@ -212,7 +212,7 @@ describe("a record in the log", () => {
       await using service = await started(dataDir);
       expect(await alarm(service, code)).toMatchObject({ tenant: "acme", sequence });
       const { text } = await service.call("/metrics");
-      expect(text).toContain(`prooftrail_monitor_alarms_total{kind="${code}"}`);
+      expect(text).toMatch(new RegExp(`^prooftrail_monitor_alarms_total\\{kind="${code}"\\} [1-9]`, "m"));
     },
     30_000,
   );

@@ -140,7 +140,8 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
     ruleBy: (other: Rules) => {
       rules = other;
     },
-    catchUpWithCases: async (records: number) => commit([NEXT_CASES], happenedSoFar.slice(records)),
+    catchUpWithCases: async (records: number, cases = NEXT_CASES) =>
+      commit([cases], happenedSoFar.slice(records)),
     at: async (now: string) => {
       time = now;
       expect(await announce(dependencies(), new AbortController().signal)).toBe("told");
@@ -228,6 +229,22 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       await at.makeCasesAgain(1, casesProjection(read.rules, read.version));
       expect(await at.at("2026-04-20T10:00:00Z")).toEqual(["PIPA-EXPL open open"]);
       expect(await at.at("2026-04-28T15:00:01Z")).toContain("PIPA-EXPL late overdue");
+    });
+
+    test("by another version of the program, which has another limit for it, as soon as cases are made again", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.happens("decision.explanation_provided", "2026-05-04T09:00:00Z", { decision_id: "d1" });
+      expect(await at.at("2026-05-05T10:00:00Z")).toContain("PIPA-EXPL met met");
+      const read = readRules('{"deadlines":{"PIPA-EXPL":{"limit":{"count":10,"unit":"days"}}}}');
+      if (read.kind !== "rules") throw new Error("the limits are valid");
+      const next = { ...casesProjection(read.rules, 0), version: CASES.version + 1 };
+      await at.makeCasesAgain(1, next);
+      expect(await at.at("2026-05-05T11:00:00Z")).toEqual([]);
+      await at.catchUpWithCases(1, next);
+      expect(await at.at("2026-05-05T12:00:00Z")).toEqual(["PIPA-EXPL late met_late"]);
+      expect(await at.at("2026-05-05T13:00:00Z")).toEqual([]);
     });
 
     test("a duty that was made longer is open anew, until another time", async () => {

@@ -76,7 +76,8 @@ const METRICS: Operation = {
   id: "readMetrics",
   tag: "Operation",
   summary: "Metrics",
-  description: "In the Prometheus text format. Keep it inside your network.",
+  description:
+    "In the Prometheus text format. Asks for no key, and names tenants with their numbers of events: keep it inside your network.",
   answer: {
     status: 200,
     description: "All metrics.",

@@ -10,6 +10,7 @@ import {
   PAGE_BYTES_MAX,
   PAGE_ROWS_DEFAULT,
   PAGE_ROWS_MAX,
+  SANDBOX_BYTES_MAX,
   SANDBOX_LISTS_AT_ONCE,
   SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
@@ -261,7 +262,7 @@ const sendOperation = (vocabulary: EventVocabulary): Operation => ({
   id: "sendSandboxEvent",
   tag: "Sandbox",
   summary: "Send a test event",
-  description: `Held to the same rules as a real one; kept in memory for one hour, then gone. The same event sent again by the same client within ten minutes is stored once; what event_ids others send does not matter. ${LIMITED}`,
+  description: `Held to the same rules as a real one; kept in memory for one hour, then gone; the oldest sooner where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; what event_ids others send does not matter. ${LIMITED}`,
   body: {
     schema: auditEventSchema(vocabulary),
     example: EXAMPLE_EVENT,
@@ -269,7 +270,7 @@ const sendOperation = (vocabulary: EventVocabulary): Operation => ({
   },
   answer: {
     status: 202,
-    description: "It is in the sandbox until `expires_at`.",
+    description: "It is in the sandbox, until `expires_at` at the latest.",
     isReplayed: true,
     schema: SandboxAccepted,
     example: sandboxExample({

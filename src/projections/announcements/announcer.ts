@@ -10,13 +10,18 @@ import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../../limits.
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/clocks.ts";
-import { fingerprintOf } from "../../obligations/overrides.ts";
 import { OBLIGATION_STATES } from "../../obligations/state.ts";
 import { nextBoundary, type Told, type Transition } from "../../obligations/transitions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { isSameRow } from "../../views/stored-rows.ts";
 import { type Row, rowInteger, rowText, type Table } from "../../views/tables.ts";
-import { type Expectation, VIEW_REVISIONS, type ViewStore, type Write } from "../../views/view-store.ts";
+import {
+  type Expectation,
+  VIEW_REVISIONS,
+  VIEWS,
+  type ViewStore,
+  type Write,
+} from "../../views/view-store.ts";
 import {
   type DutyChange,
   type DutyId,
@@ -35,7 +40,7 @@ import {
   BOUNDARIES,
   TELLINGS,
   TOLD,
-  TOLD_RULES,
+  TOLD_VERSION,
 } from "./tables.ts";
 import { type Announcement, announcementsOf, type Telling, tellingOf } from "./telling.ts";
 
@@ -92,7 +97,7 @@ export const announce = async (
   if (cases.end < position) return "told";
   const changed = await tellChanged(dependencies, cases, position, signal);
   if (changed !== "told") return changed;
-  const again = await tellByOtherRules(dependencies, cases, signal);
+  const again = await tellByOtherVersion(dependencies, cases, signal);
   return again === "told" ? tellFallenDue(dependencies, cases, signal) : again;
 };
 
@@ -100,25 +105,24 @@ export const announce = async (
  * What happened before there was an announcer is told of when it changes. Where there was one and all views were lost, that is what the log holds: cases stand far
  * behind it, and what they will hold was told of before.
  */
-const begin = async (
-  { views, log, hasPublished, rules }: AnnouncerDependencies,
-  cases: Cases,
-): Promise<void> => {
+const begin = async ({ views, log, hasPublished }: AnnouncerDependencies, cases: Cases): Promise<void> => {
   for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS_BEGUN, ANNOUNCEMENTS]) await views.open(view);
-  // The rules say that somebody has begun; the views alone may have been made by one who was killed then.
-  if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await rulesTold(views)) !== undefined) return;
+  // The version says that somebody has begun; the views alone may have been made by one who was killed then.
+  if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await versionTold(views)) !== undefined) return;
   await views.commit({
     views: [ANNOUNCEMENTS],
     from: 0,
     to: (await hasPublished()) ? await log.lastSequence() : cases.end,
-    writes: [rulesToldNow(rules)],
+    writes: [versionToldNow(cases)],
     deadLetters: [],
-    expected: [{ table: TOLD_RULES, key: RULES_KEY, row: undefined }],
+    expected: [{ table: TOLD_VERSION, key: VERSION_KEY, row: undefined }],
   });
 };
 
 /** The view of cases, as long as it is not made again. */
 interface Cases {
+  /** Of what made it: its program and the limits. */
+  readonly version: number;
   readonly end: Sequence;
   readonly revision: Expectation;
 }
@@ -126,9 +130,11 @@ interface Cases {
 const CASES_KEY = { name: "cases" };
 
 const lookAtCases = async (views: ViewStore): Promise<Cases> => {
-  // Before the position: whoever makes cases again later shows in it.
+  // Before the others: whoever makes cases again later shows in it.
   const row = await revisionOfCases(views);
+  const [view] = await views.load(VIEWS, [CASES_KEY]);
   return {
+    version: view ? rowInteger(view, "version") : 0,
     end: await views.position(CASES_KEY.name),
     revision: { table: VIEW_REVISIONS, key: CASES_KEY, row },
   };
@@ -137,27 +143,30 @@ const lookAtCases = async (views: ViewStore): Promise<Cases> => {
 const revisionOfCases = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
   (await views.load(VIEW_REVISIONS, [CASES_KEY]))[0];
 
-const RULES_KEY = { name: "rules" };
+const VERSION_KEY = { name: "rules" };
 
-const rulesTold = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
-  (await views.load(TOLD_RULES, [RULES_KEY]))[0];
+const versionTold = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
+  (await views.load(TOLD_VERSION, [VERSION_KEY]))[0];
 
-const rulesToldNow = (rules: Rules): Write & { readonly kind: "upsert" } => ({
+const versionToldNow = ({ version }: Cases): Write & { readonly kind: "upsert" } => ({
   kind: "upsert",
-  table: TOLD_RULES,
-  row: { ...RULES_KEY, rules: fingerprintOf(rules).toString("base64url") },
+  table: TOLD_VERSION,
+  row: { ...VERSION_KEY, rules: String(version) },
 });
 
-/** An operator's own limits make other due times of duties that were told of; nothing in the log marks them as changed. */
-const tellByOtherRules = async (
+/**
+ * Another version of the program, and an operator's own limits, may find other states and due times of duties that were told of; nothing in the log marks them as
+ * changed.
+ */
+const tellByOtherVersion = async (
   dependencies: AnnouncerDependencies,
   cases: Cases,
   signal: AbortSignal,
 ): Promise<Announced> => {
-  const { views, rules } = dependencies;
+  const { views } = dependencies;
   const { end: position } = cases;
-  const now = rulesToldNow(rules);
-  if (isSameRow(await rulesTold(views), now.row)) return "told";
+  const now = versionToldNow(cases);
+  if (isSameRow(await versionTold(views), now.row)) return "told";
   let after: DutyChange | undefined;
   do {
     const query = dutyChangesQuery({ from: 0, to: position, after, rowsMax: ANNOUNCE_DUTIES });

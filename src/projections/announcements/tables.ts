@@ -25,8 +25,8 @@ export const BEGUN = {
   indexes: [],
 } as const satisfies Table;
 
-/** By which rules duties were told of last: other rules give duties that are there already another time. */
-export const TOLD_RULES = {
+/** By which version of the view of cases duties were told of last: another one may give duties that are there already another state or time. Older programs wrote their rules here. */
+export const TOLD_VERSION = {
   name: "obligation_rules_told",
   columns: { name: TEXT, rules: TEXT },
   primaryKey: ["name"],
@@ -52,7 +52,7 @@ export const ANNOUNCEMENTS: ViewDefinition = {
 export const ANNOUNCEMENT_NOTES: ViewDefinition = {
   name: "announcement_notes",
   version: 1,
-  tables: [TELLINGS, TOLD_RULES],
+  tables: [TELLINGS, TOLD_VERSION],
 };
 
 /** The same: it came later still. */
