@@ -25,14 +25,15 @@ Says whether an evidence bundle is valid, or names the first broken record. Need
 Exit codes: 0 valid, 1 invalid, 2 not decided: wrong use, unreadable files, or more is needed.
 `;
 
-export const reportText = (path: string, verdict: Verdict): string => {
+export const reportText = (bundle: string, verdict: Verdict): string => {
+  const path = printable(bundle);
   switch (verdict.kind) {
     case "valid":
       return validText(path, verdict.facts);
     case "invalid":
       return invalidText(path, verdict.finding);
     case "undecided":
-      return `NOT DECIDED  ${path}\n\n${folded(verdict.detail, 0)}\n`;
+      return `NOT DECIDED  ${path}\n\n${folded(printable(verdict.detail), 0)}\n`;
   }
 };
 
