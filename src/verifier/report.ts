@@ -45,7 +45,7 @@ const validText = (path: string, facts: EvidenceFacts): string => {
     ["period", `${facts.from ?? "the beginning"} to ${facts.to ?? "the end"}`],
     [
       "records",
-      `${records}${withheld > 0 ? `, ${withheld} of them by their hash alone (their events have expired)` : ""}; ${
+      `${records}${withheld > 0 ? `, ${withheld} of them by their hash alone (expired, or no events that the service understands)` : ""}; ${
         facts.isComplete
           ? "complete: every record of the log up to the checkpoint"
           : "chosen by a filter: that nothing else matches is not proven"
