@@ -10,7 +10,7 @@ export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "che
 
 const HEADER = `# Signs the tree heads of this installation. Whoever has it can sign a false history: keep it secret, and keep a copy.
 # 64 hex digits are the seed of an Ed25519 key. To rotate, add a new one above the old: both sign then. When everybody trusts the new one, replace the
-# old by "public:" and its public key (GET /v1/log/key), so that what it signed stays verifiable.
+# old by "public:" and its public key (the line of GET /v1/log/key), so that what it signed stays verifiable.
 `;
 
 /** The message is for the operator. */

@@ -6,8 +6,10 @@ import { type KeyRing, readKeyRing } from "../../src/proof/key-ring.ts";
 import { createCompactRange, leafHash } from "../../src/proof/rfc6962.ts";
 import { originOf, seal } from "../../src/proof/seal.ts";
 import { createSealer } from "../../src/proof/sealer.ts";
+import { formatVerifierKey } from "../../src/proof/signed-note.ts";
 import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import type { GrownTree } from "../../src/proof/tree-source.ts";
+import { readConfig } from "../../src/service/config.ts";
 import { silentLogger } from "../support/broker.ts";
 import { startTestLog, type TestLog } from "../support/log.ts";
 
@@ -108,6 +110,18 @@ test("while a key is changed both sign, and what the old one signed stays verifi
   expect(await seal(sealing(["a", "b", "c"], after), "rotated", 3)).toEqual({ kind: "sealed", size: 3 });
   expect(await opened("rotated", ringOf(OLD))).toEqual({ kind: "failed", reason: "unknown_key" });
   expect(await opened("rotated", after)).toMatchObject({ kind: "opened" });
+});
+
+test("an old key stays verifiable by its line of GET /v1/log/key, and a line that was mistyped is refused", () => {
+  const old = ringOf(OLD);
+  const line = old.signers("prooftrail/acme").map(formatVerifierKey).join();
+  const text = `${NEW},public:${line}`;
+  expect(ringOf(text).publicKeys).toEqual([...ringOf(NEW).publicKeys, ...old.publicKeys]);
+  expect(readConfig({ CHECKPOINT_KEY: text })).toMatchObject({
+    kind: "valid",
+    config: { checkpointKey: text },
+  });
+  expect(readKeyRing(text.replace("acme", "acne")).kind).toBe("malformed");
 });
 
 test("of two sealers at once one is overtaken, and there is one tree head", async () => {
