@@ -31,9 +31,15 @@ export const loadCheckpointKeys = async (options: {
   return read.ring;
 };
 
+const unreadable = (path: string) => (error: unknown) => {
+  throw new CheckpointKeyError(
+    `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+  );
+};
+
 /** Two sealers that share the folder and start at once end up with one key: the file gets its name when it is whole, and only once. */
 const readOrMake = async (path: string): Promise<string> => {
-  const known = await readFile(path, "utf8").catch(missingAs(undefined));
+  const known = await readFile(path, "utf8").catch(missingAs(undefined)).catch(unreadable(path));
   if (known !== undefined) return known;
   const prepared = `${path}.${randomBytes(8).toString("hex")}`;
   await writeDurably(prepared, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`);
