@@ -260,6 +260,11 @@ describe("the log", () => {
     }
   });
 
+  test("says how long it is to who holds a checkpoint of a longer one", async () => {
+    const { json } = await service.call("/v1/log/consistency?from=99999", { key: acme });
+    expect(json.errors[0].message).toMatch(/^The newest signed tree head has \d+ leaves/);
+  });
+
   test("of a tenant without events has no checkpoint yet", async () => {
     const key = await service.makeKey("empty");
     for (const path of ["checkpoint", "consistency?from=0"])
