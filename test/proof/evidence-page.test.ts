@@ -26,6 +26,7 @@ const PARTS: SummaryParts = {
       isWithheld: false,
     })),
     isComplete: false,
+    end: 105,
     case: undefined,
   },
   serviceName: "prooftrail",
