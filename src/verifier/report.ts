@@ -67,7 +67,7 @@ const validText = (path: string, facts: EvidenceFacts): string => {
     .join("");
   const pinned = facts.isKeyPinned
     ? ""
-    : `\n${folded("The key is not pinned: it came from the bundle itself. Compare it with GET /v1/log/key, or give that with --key:", 0)}\n${facts.keys
+    : `\n${folded("The key is not pinned: it came from the bundle itself. Compare each line with GET /v1/log/key, or give that with --key:", 0)}\n${facts.keys
         .map((key) => `  ${printable(key)}\n`)
         .join("")}`;
   const notes = facts.notes.map((note) => `\n${folded(`Note: ${printable(note)}`, 0)}\n`).join("");

@@ -442,6 +442,23 @@ describe("a bundle by somebody with a key of their own, who lies", () => {
     });
   });
 
+  test("about a bundle that the service has signed: the key to compare is theirs as well", async () => {
+    const fewer = inBoth(without(2, 1))(ofAsset);
+    const bytes = pack(resigned(fewer, { manifest: counted(fewer), keepsCheckpoint: true }));
+    const verdict = await verify(bytes);
+    const own = formatVerifierKey(
+      createSigningKey(new Uint8Array(32).fill(7)).signerNamed("prooftrail/acme"),
+    );
+    expect(verdict).toMatchObject({
+      kind: "valid",
+      facts: { isKeyPinned: false, keys: [textOf(ofAsset, "key").trim(), own] },
+    });
+    expect(await verify(bytes, { keys: textOf(ofAsset, "key") })).toMatchObject({
+      kind: "invalid",
+      finding: NOT_ANCHORED,
+    });
+  });
+
   test.each(Object.entries(lies))("%s", async (_, lie) => {
     const [files, told, code] = lie();
     expect(await verify(pack(resigned(files, told)))).toMatchObject({ kind: "invalid", finding: { code } });
