@@ -254,9 +254,10 @@ export const SEAL_TREES_PER_LOOK = 1000;
 export const SEAL_TREES_AT_ONCE = 16;
 /** The monitor begins at the first message again after this time: what was right yesterday may be altered today. */
 export const LOG_REREAD_MS = 24 * 60 * 60 * SECOND_MS;
-/** Share of its time in which the monitor works while it catches up: 1,000,000 records take it a minute. */
+/** Share of its time in which the monitor works while it catches up: 1,000,000 records take it a minute. Others have a turn after so many messages, or signatures (4 ms). */
 export const MONITOR_DUTY = 0.2;
 export const MONITOR_MESSAGES_MAX = 1000;
+export const MONITOR_HEADS_PER_TURN = 50;
 /** Leaves of one tenant that the monitor holds until a tree head covers them: 20 MB. */
 export const MONITOR_LEAVES_UNSIGNED_MAX = 100_000;
 /** How long `GET /v1/events/{event_id}/proof` waits for the seal at most, and how often it looks. */

@@ -1,4 +1,4 @@
-/** The duties that belong to a bundle: of its case, of its asset, or all. What the views say, at the time of the bundle; nothing proves it but the records. */
+/** The duties that belong to a bundle: of its case, of its asset, or all. What the views say where the bundle ends, at the time of the bundle; nothing proves it but the records. */
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import {
@@ -7,6 +7,7 @@ import {
   obligationsRegister,
 } from "../projections/cases/registers/obligations.ts";
 import { listRows } from "../projections/list.ts";
+import { type Row, rowInteger } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { EvidenceFilter, Selection } from "./selection.ts";
 
@@ -37,6 +38,13 @@ export type DutyEntry = Readonly<Record<string, unknown>>;
 
 export const dutyCells = (entry: DutyEntry): readonly string[] =>
   DUTY_COLUMNS.map((column) => String(entry[column] ?? ""));
+
+/** As the duty was before what has come since; undefined where that started it. */
+const asOf = (row: Row, end: number): Row | undefined => {
+  if (rowInteger(row, "started_sequence") > end) return undefined;
+  if (row.stopped_sequence === null || rowInteger(row, "stopped_sequence") <= end) return row;
+  return { ...row, status: "open", stopped_at: null, stopped_by: null, stopped_sequence: null };
+};
 
 export interface ShownDuties {
   readonly entries: readonly DutyEntry[];
@@ -69,7 +77,9 @@ export const createDuties = (
         });
   return {
     all: async function* (): AsyncGenerator<DutyEntry> {
-      for await (const row of rows()) {
+      for await (const found of rows()) {
+        const row = asOf(found, selection.end);
+        if (row === undefined) continue;
         const entry: DutyEntry = obligationEntry(row, rules, at);
         count++;
         if (entry.state === "overdue") overdue++;

@@ -50,6 +50,8 @@ export interface Selection {
   readonly records: readonly SelectedRecord[];
   /** These are all leaves that the head covers. */
   readonly isComplete: boolean;
+  /** Where in the log it ends: nothing in the bundle speaks of what has come since. */
+  readonly end: number;
   /** Of a bundle about one. */
   readonly case: FoundCase | undefined;
 }
@@ -98,7 +100,9 @@ export const selectRecords = async (
     if (leafIndex === undefined || leafIndex >= head.size) return { kind: "not_in_tree" };
     records.push({ sequence, leafIndex, isWithheld: withheld.has(sequence) });
   }
-  return { kind: "selected", selection: { head, records, isComplete, case: found } };
+  // The head of a whole tenant may hold some more.
+  const last = Math.max(end, sequences.at(-1) ?? 0);
+  return { kind: "selected", selection: { head, records, isComplete, end: last, case: found } };
 };
 
 /** The case as it was when the log ended there: what has come since may be under no signed head yet, and nothing in the bundle speaks of it. */

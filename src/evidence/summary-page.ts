@@ -71,7 +71,7 @@ const lead = ({ selection, tenant, filter }: SummaryParts, shown: number): strin
   const withheld =
     hidden === 0
       ? ""
-      : ` ${counted(hidden, "record")} are here by hash alone, because their events have expired.`;
+      : ` Of ${counted(hidden, "record")} only the hash is here, because the event has expired, or is none that the service understands.`;
   if (isComplete)
     return `${count}: every record of its log up to the signed checkpoint of ${head.size}.${withheld}`;
   return `${count}, ${period(filter)}, each proven to be in the log of ${counted(head.size, "record")} that the checkpoint covers.`;
@@ -159,7 +159,7 @@ const TIMELINE: readonly Column[] = [
 ];
 
 const timelineTable = (timeline: readonly TimelineRow[], shown: number): Html => {
-  if (timeline.length === 0) return html`<p class="none">The events of all its records have expired.</p>`;
+  if (timeline.length === 0) return html`<p class="none">Of all its records only the hash is here.</p>`;
   const rows = timeline.map(({ event, sequence, leafIndex }) => ({
     timestamp: event.timestamp,
     event_type: event.event_type,

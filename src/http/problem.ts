@@ -145,7 +145,7 @@ export const PROBLEMS = {
   view_behind: {
     status: 503,
     title: "The view has not caught up yet",
-    when: "The view did not reach `min_sequence` in time, or with `resent` the end of the log: then nothing was stored. Ask again.",
+    when: "The view did not reach `min_sequence` in time, or the end of the log with `wait` for a proof, or with `resent`: then nothing was stored. Ask again.",
     retryAfterSeconds: 1,
   },
 } as const satisfies Record<string, ProblemKind>;

@@ -3,6 +3,7 @@
  * The event's text is embedded byte for byte, never parsed and written again: numbers beyond doubles, the order of keys
  * and white space stay as the client sent them.
  */
+import { timeKeyOf } from "../event/formats.ts";
 
 export interface LogRecord {
   readonly tenant: string;
@@ -56,4 +57,25 @@ export const decodeRecord = (payload: Uint8Array): LogRecord | undefined => {
   if (envelope === undefined) return undefined;
   const { head, tenant, receivedAt, requestId } = envelope;
   return { tenant, receivedAt, requestId, eventText: text.slice(head.length - 1, -1) };
+};
+
+/** Whether the event gives itself a time from the one to before the other, both RFC 3339 in UTC. Within what is no time there is nothing. */
+export const isWithinPeriod = (
+  { eventText }: Pick<LogRecord, "eventText">,
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+): boolean => {
+  if (from === null && to === null) return true;
+  const at = timeIn(eventText);
+  const [first, end] = [from, to].map((bound) => (bound === null ? at : timeKeyOf(bound)));
+  if (at === undefined || first === undefined || end === undefined) return false;
+  return first <= at && (to === null || at < end);
+};
+
+const timeIn = (eventText: string): string | undefined => {
+  try {
+    const { timestamp }: Readonly<Record<string, unknown>> = Object(JSON.parse(eventText));
+    return typeof timestamp === "string" ? timeKeyOf(timestamp) : undefined;
+  } catch {
+    return undefined;
+  }
 };

@@ -3,7 +3,13 @@
  * origin (C2SP tlog-checkpoint). Every private key of the ring signs, so that those who trust an old one follow to a new one; a public key only verifies.
  */
 import { createHash } from "node:crypto";
-import { createSigningKey, createVerifier, type Signer, type Verifier } from "./signed-note.ts";
+import {
+  createSigningKey,
+  createVerifier,
+  parseVerifierKey,
+  type Signer,
+  type Verifier,
+} from "./signed-note.ts";
 
 export interface KeyRing {
   signers(origin: string): readonly Signer[];
@@ -24,12 +30,12 @@ export type KeyRingResult =
   | { readonly kind: "read"; readonly ring: KeyRing }
   | { readonly kind: "malformed"; readonly detail: string };
 
-const SEED = /^[0-9a-f]{64}$/;
-const PUBLIC = /^public:([0-9a-f]{64})$/;
+const HEX = /^[0-9a-f]{64}$/;
+const PUBLIC = "public:";
 
 /**
- * Entries separated by commas or white space: 64 hex digits are the seed of a private key (RFC 8032 §5.1.5), `public:` and 64 hex digits are a public key.
- * What follows a `#` in a line is a comment. No entry is repeated in an error.
+ * Entries separated by commas or white space: 64 hex digits are the seed of a private key (RFC 8032 §5.1.5); behind `public:` 64 hex digits are a public key, or a line of
+ * GET /v1/log/key has one. What follows a `#` in a line is a comment. No entry is repeated in an error.
  */
 export const readKeyRing = (text: string): KeyRingResult => {
   const entries = text
@@ -39,18 +45,21 @@ export const readKeyRing = (text: string): KeyRingResult => {
   const seeds: Uint8Array[] = [];
   const publics: Uint8Array[] = [];
   for (const [index, entry] of entries.entries()) {
-    const key = PUBLIC.exec(entry)?.[1];
-    if (SEED.test(entry)) seeds.push(Buffer.from(entry, "hex"));
-    else if (key !== undefined) publics.push(Buffer.from(key, "hex"));
+    const key = entry.startsWith(PUBLIC) ? publicKeyIn(entry.slice(PUBLIC.length)) : undefined;
+    if (HEX.test(entry)) seeds.push(Buffer.from(entry, "hex"));
+    else if (key !== undefined) publics.push(key);
     else
       return {
         kind: "malformed",
-        detail: `entry ${index + 1} is neither 64 hex digits nor public: and 64 hex digits`,
+        detail: `entry ${index + 1} is neither 64 hex digits nor public: and a public key, as 64 hex digits or as GET /v1/log/key gives it`,
       };
   }
   if (seeds.length === 0) return { kind: "malformed", detail: "there is no private key in it" };
   return { kind: "read", ring: ringOf(seeds, publics) };
 };
+
+const publicKeyIn = (text: string): Uint8Array | undefined =>
+  HEX.test(text) ? Buffer.from(text, "hex") : parseVerifierKey(text)?.publicKey;
 
 const ringOf = (seeds: readonly Uint8Array[], publics: readonly Uint8Array[]): KeyRing => {
   const signing = seeds.map(createSigningKey);

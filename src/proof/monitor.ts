@@ -3,7 +3,14 @@
  * was signed and every tile that is served. Follows the log then, and begins anew after a day, because what was right yesterday may be altered today.
  */
 import { tenantOfAudit } from "../../streams/subjects.ts";
-import { LOG_REREAD_MS, MONITOR_DUTY, MONITOR_LEAVES_UNSIGNED_MAX, MONITOR_MESSAGES_MAX } from "../limits.ts";
+import {
+  CHECKPOINTS_PER_READ,
+  LOG_REREAD_MS,
+  MONITOR_DUTY,
+  MONITOR_HEADS_PER_TURN,
+  MONITOR_LEAVES_UNSIGNED_MAX,
+  MONITOR_MESSAGES_MAX,
+} from "../limits.ts";
 import type { LogReader, StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { LogFields, Logger } from "../telemetry/logger.ts";
@@ -68,18 +75,20 @@ export const watchLog = async (dependencies: MonitorDependencies, signal: AbortS
 
 type Watch = ReturnType<typeof createWatch>;
 
-/** To the end of the log as it is now, or a rest where that is reached. */
+/** Some tree heads, and the log as far as they cover it; where there are no more heads to the end of the log as it is now, or a rest where that is reached. */
 const readOn = async (
   { log, pause }: MonitorDependencies,
   watch: Watch,
   ending: AbortSignal,
 ): Promise<void> => {
-  await watch.readHeads();
+  const rest = createRests(pause, ending);
+  const hasMoreHeads = await watch.readHeads(rest, ending);
+  if (ending.aborted) return;
   // After the heads: what they cover is in the log by then.
   const end = await log.lastSequence();
   if (watch.position() >= end) {
     await watch.look(true);
-    await pause(REST_MS, ending);
+    if (!hasMoreHeads) await pause(REST_MS, ending);
     return;
   }
   const reading = new AbortController();
@@ -89,18 +98,24 @@ const readOn = async (
     signal: AbortSignal.any([ending, reading.signal]),
   });
   try {
-    let beganMs = performance.now();
     for await (const group of messages) {
       watch.take(group);
       await watch.look(false);
-      if (watch.position() >= end) return;
-      // Everything else in this process goes first.
-      await pause((performance.now() - beganMs) * (1 / MONITOR_DUTY - 1), ending);
-      beganMs = performance.now();
+      if (watch.position() >= end || (hasMoreHeads && !watch.hasHeads())) return;
+      await rest();
     }
   } finally {
     reading.abort();
   }
+};
+
+/** Everything else in this process goes first. */
+const createRests = (pause: MonitorDependencies["pause"], signal: AbortSignal) => {
+  let beganMs = performance.now();
+  return async (): Promise<void> => {
+    await pause((performance.now() - beganMs) * (1 / MONITOR_DUTY - 1), signal);
+    beganMs = performance.now();
+  };
 };
 
 const REST_MS = 1000;
@@ -156,7 +171,9 @@ const createWatch = (dependencies: MonitorDependencies) => {
 
   return {
     position: () => position,
-    readHeads: async (): Promise<void> => {
+    /** Whether there are more: not all at once, because a signature takes as long to check as ten records to read, and each head waits in memory for its records. */
+    readHeads: async (rest: () => Promise<void>, ending: AbortSignal): Promise<boolean> => {
+      let read = 0;
       for await (const stored of checkpoints.since(revision)) {
         ({ revision } = stored);
         const { tenant } = stored;
@@ -170,8 +187,13 @@ const createWatch = (dependencies: MonitorDependencies) => {
             detail: `checkpoint ${stored.revision} is signed by no key of ours`,
           });
         }
+        read++;
+        if (read % MONITOR_HEADS_PER_TURN === 0) await rest();
+        if (read === CHECKPOINTS_PER_READ || ending.aborted) return true;
       }
+      return false;
     },
+    hasHeads: (): boolean => tenants.values().some(({ heads }) => heads.length > 0),
     take: (messages: readonly StoredMessage[]): void => {
       for (const { sequence, subject, payload } of messages) {
         if (sequence !== position + 1)

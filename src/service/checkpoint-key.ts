@@ -10,7 +10,7 @@ export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "che
 
 const HEADER = `# Signs the tree heads of this installation. Whoever has it can sign a false history: keep it secret, and keep a copy.
 # 64 hex digits are the seed of an Ed25519 key. To rotate, add a new one above the old: both sign then. When everybody trusts the new one, replace the
-# old by "public:" and its public key (GET /v1/log/key), so that what it signed stays verifiable.
+# old by "public:" and its public key (the line of GET /v1/log/key), so that what it signed stays verifiable.
 `;
 
 /** The message is for the operator. */
@@ -31,9 +31,15 @@ export const loadCheckpointKeys = async (options: {
   return read.ring;
 };
 
+const unreadable = (path: string) => (error: unknown) => {
+  throw new CheckpointKeyError(
+    `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+  );
+};
+
 /** Two sealers that share the folder and start at once end up with one key: the file gets its name when it is whole, and only once. */
 const readOrMake = async (path: string): Promise<string> => {
-  const known = await readFile(path, "utf8").catch(missingAs(undefined));
+  const known = await readFile(path, "utf8").catch(missingAs(undefined)).catch(unreadable(path));
   if (known !== undefined) return known;
   const prepared = `${path}.${randomBytes(8).toString("hex")}`;
   await writeDurably(prepared, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`);

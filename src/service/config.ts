@@ -50,7 +50,7 @@ const setting = (options: { pattern: string; description: string; default: strin
   );
 
 const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.source.slice(1, -1)})*$`;
-const KEY_RING_ENTRY = "(public:)?[0-9a-f]{64}";
+const KEY_RING_ENTRY = "(?:(?:public:)?[0-9a-f]{64}|public:[^\\s,+]+\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]+)";
 const NATS = `${list(/^nats:\/\/[^\s,]+$/)}|${list(/^tls:\/\/[^\s,]+$/)}`;
 const NATS_EXPECTS =
   "nats://user:password@host:port, or tls:// for a server with TLS, several of one kind separated by commas, with %, /, ? and # in user and password as %25, %2F, %3F and %23";
@@ -148,9 +148,10 @@ export const Environment = Type.Object({
   CHECKPOINT_KEY: setting({
     pattern: `^${KEY_RING_ENTRY}([\\s,]+${KEY_RING_ENTRY})*$`,
     description:
-      "What signs tree heads: 64 hex digits, the seed of an Ed25519 key; several separated by commas all sign, and `public:` with a public key keeps an old one verifiable. Unset: made on the first start, in DATA_DIR/checkpoint.key.",
+      "What signs tree heads: 64 hex digits, the seed of an Ed25519 key; several separated by commas all sign, and `public:` with an old one's public key, in hex or as `GET /v1/log/key` gives it, keeps that verifiable. Unset: made on the first start, in DATA_DIR/checkpoint.key.",
     default: "unset",
-    expects: "64 hex digits, or public: and 64 hex digits, separated by commas",
+    expects:
+      "64 hex digits, or public: and a public key, as 64 hex digits or as GET /v1/log/key gives it, separated by commas",
   }),
   SERVICE_NAME: setting({
     pattern: "^[a-z0-9][a-z0-9.-]{0,99}$",

@@ -5,6 +5,7 @@ import { treeSource } from "../projections/tree/queries.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { KeyRing } from "../proof/key-ring.ts";
 import { createSealer } from "../proof/sealer.ts";
+import { publishKeys } from "../proof/verifier-keys.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -32,7 +33,7 @@ export const startSealing = (dependencies: {
   let hasKeys = false;
   const look = async (): Promise<void> => {
     // Before anything is signed with them: what verifies a checkpoint is there when the checkpoint is.
-    if (!hasKeys) for (const { bytes } of keys.publicKeys) await checkpoints.addPublicKey(bytes);
+    if (!hasKeys) await publishKeys(checkpoints, keys);
     hasKeys = true;
     await sealer.look();
   };

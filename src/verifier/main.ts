@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `prooftrail-verify`: `prooftrail verify` alone, as one file without dependencies (`bun run build:verifier`). */
 import { parseArgs } from "node:util";
+import { printable } from "./printable.ts";
 import { HELP, reportText } from "./report.ts";
 import { EXIT_CODES, UsageError, verifyFile } from "./verify-file.ts";
 
@@ -53,7 +54,7 @@ const run = async (): Promise<number> => {
 };
 
 const complaintOf = (error: unknown): string => {
-  if (error instanceof UsageError) return `${error.message}\n\n${HELP.trimEnd()}`;
+  if (error instanceof UsageError) return `${printable(error.message)}\n\n${HELP.trimEnd()}`;
   if (error instanceof UnwrittenError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };

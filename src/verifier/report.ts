@@ -25,14 +25,15 @@ Says whether an evidence bundle is valid, or names the first broken record. Need
 Exit codes: 0 valid, 1 invalid, 2 not decided: wrong use, unreadable files, or more is needed.
 `;
 
-export const reportText = (path: string, verdict: Verdict): string => {
+export const reportText = (bundle: string, verdict: Verdict): string => {
+  const path = printable(bundle);
   switch (verdict.kind) {
     case "valid":
       return validText(path, verdict.facts);
     case "invalid":
       return invalidText(path, verdict.finding);
     case "undecided":
-      return `NOT DECIDED  ${path}\n\n${folded(verdict.detail, 0)}\n`;
+      return `NOT DECIDED  ${path}\n\n${folded(printable(verdict.detail), 0)}\n`;
   }
 };
 
@@ -44,7 +45,7 @@ const validText = (path: string, facts: EvidenceFacts): string => {
     ["period", `${facts.from ?? "the beginning"} to ${facts.to ?? "the end"}`],
     [
       "records",
-      `${records}${withheld > 0 ? `, ${withheld} of them by their hash alone (their events have expired)` : ""}; ${
+      `${records}${withheld > 0 ? `, ${withheld} of them by their hash alone (expired, or no events that the service understands)` : ""}; ${
         facts.isComplete
           ? "complete: every record of the log up to the checkpoint"
           : "chosen by a filter: that nothing else matches is not proven"
@@ -66,7 +67,7 @@ const validText = (path: string, facts: EvidenceFacts): string => {
     .join("");
   const pinned = facts.isKeyPinned
     ? ""
-    : `\n${folded("The key is not pinned: it came from the bundle itself. Compare it with GET /v1/log/key, or give that with --key:", 0)}\n${facts.keys
+    : `\n${folded("The key is not pinned: it came from the bundle itself. Compare each line with GET /v1/log/key, or give that with --key:", 0)}\n${facts.keys
         .map((key) => `  ${printable(key)}\n`)
         .join("")}`;
   const notes = facts.notes.map((note) => `\n${folded(`Note: ${printable(note)}`, 0)}\n`).join("");

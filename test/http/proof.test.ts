@@ -185,6 +185,14 @@ describe("a proof", () => {
     expect(openCheckpoint(checkpoint, options)).toEqual({ kind: "failed", reason: "unknown_key" });
   });
 
+  test("of an event that was acknowledged is not said to be of none while the view is behind", async () => {
+    await using behind = await startTestService({ ROLES: "api" });
+    const stored = await behind.call("/v1/events", { body: event({ event_id: "evt_stored" }) });
+    expect(stored.status).toBe(202);
+    const waited = await behind.call("/v1/events/evt_stored/proof?wait=1");
+    expect([waited.status, waited.json.code]).toEqual([503, "view_behind"]);
+  });
+
   test("of what is not there, and questions that nobody understands, get a clear answer", async () => {
     expect((await service.call("/v1/events/evt_never/proof?wait=1")).json.code).toBe("not_found");
     const refused = await service.call("/v1/events/evt_mine/proof?wait=31&format=xml&x=1", { key: acme });
@@ -258,6 +266,11 @@ describe("the log", () => {
       const refused = await service.call(`/v1/log/consistency?${query}`, { key: acme });
       expect([query, refused.status, refused.json.errors[0].path]).toEqual([query, 400, path]);
     }
+  });
+
+  test("says how long it is to who holds a checkpoint of a longer one", async () => {
+    const { json } = await service.call("/v1/log/consistency?from=99999", { key: acme });
+    expect(json.errors[0].message).toMatch(/^The newest signed tree head has \d+ leaves/);
   });
 
   test("of a tenant without events has no checkpoint yet", async () => {

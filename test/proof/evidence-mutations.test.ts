@@ -402,6 +402,17 @@ describe("a bundle by somebody with a key of their own, who lies", () => {
     ],
     "of a filter without one": () => [whole, manifest({ complete_range: false }), "manifest_differs"],
     "of another asset": () => [ofAsset, manifest({ asset_id: "other" }), "outside_filter"],
+    "of a period that begins later": () => [
+      ofAsset,
+      manifest({ from: "2026-11-20T10:00:00.000000001Z" }),
+      "outside_filter",
+    ],
+    "of a period that ends before": () => [
+      ofAsset,
+      manifest({ to: "2026-11-20T10:00:00Z" }),
+      "outside_filter",
+    ],
+    "of a period that is none": () => [ofAsset, manifest({ from: "last week" }), "outside_filter"],
     "of a file's content": () => [
       whole,
       manifest({
@@ -431,9 +442,31 @@ describe("a bundle by somebody with a key of their own, who lies", () => {
     });
   });
 
+  test("about a bundle that the service has signed: the key to compare is theirs as well", async () => {
+    const fewer = inBoth(without(2, 1))(ofAsset);
+    const bytes = pack(resigned(fewer, { manifest: counted(fewer), keepsCheckpoint: true }));
+    const verdict = await verify(bytes);
+    const own = formatVerifierKey(
+      createSigningKey(new Uint8Array(32).fill(7)).signerNamed("prooftrail/acme"),
+    );
+    expect(verdict).toMatchObject({
+      kind: "valid",
+      facts: { isKeyPinned: false, keys: [textOf(ofAsset, "key").trim(), own] },
+    });
+    expect(await verify(bytes, { keys: textOf(ofAsset, "key") })).toMatchObject({
+      kind: "invalid",
+      finding: NOT_ANCHORED,
+    });
+  });
+
   test.each(Object.entries(lies))("%s", async (_, lie) => {
     const [files, told, code] = lie();
     expect(await verify(pack(resigned(files, told)))).toMatchObject({ kind: "invalid", finding: { code } });
+  });
+
+  test("of nothing, where the period begins with the time of its events", async () => {
+    const period = { from: "2026-11-20T10:00:00+00:00", to: "2026-11-20T10:00:00.000000001Z" };
+    expect(await verify(pack(resigned(ofAsset, manifest(period))))).toMatchObject({ kind: "valid" });
   });
 
   test("of a leaf that is no record", async () => {

@@ -26,6 +26,7 @@ const PARTS: SummaryParts = {
       isWithheld: false,
     })),
     isComplete: false,
+    end: 105,
     case: undefined,
   },
   serviceName: "prooftrail",
@@ -83,6 +84,16 @@ test("a name that turns its direction or ends a tag is shown, and does nothing",
   const page = summaryPage({ ...PARTS, filter: { assetId: "a\u202e</style><script>b\u0000" } });
   expect(page).toContain("a\\u{202e}&lt;/style&gt;&lt;script&gt;b\\u{0}");
   expect(page).not.toContain("<script");
+});
+
+test("a record without an event to show is not said to have expired: it may be one that somebody else wrote into the log", () => {
+  const records = PARTS.selection.records.map((record) => ({ ...record, isWithheld: true }));
+  const selection = { ...PARTS.selection, records, isComplete: true };
+  const page = summaryPage({ ...PARTS, filter: {}, selection, timeline: [] });
+  expect(page).toContain(
+    "Of 6 records only the hash is here, because the event has expired, or is none that the service understands.",
+  );
+  expect(page).not.toContain("have expired");
 });
 
 /** A label stands before its value on a narrow screen, and is as wide as it stands there: it is written again to see how high it is. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { createDuties } from "../../src/evidence/duties.ts";
 import { selectRecords } from "../../src/evidence/selection.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
 import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
@@ -166,6 +167,56 @@ describe("a bundle", () => {
     expect(records.map(({ sequence }) => sequence)).toEqual([decided, objected]);
     expect(found).toMatchObject({ events: 2, is: { reviews: [] } });
     expect(found?.is.facts.map(({ id }) => id)).toEqual(["evt_decided", "evt_objected"]);
+  });
+
+  test("of an asset that is being written to tells its duties as they were where it ends", async () => {
+    const key = await service.makeKey("busy");
+    const objection = (id: string, type: string, timestamp: string) =>
+      event({
+        event_id: `evt_${id}_${type}`,
+        event_type: `objection.${type}`,
+        timestamp,
+        correlation_id: id,
+        legal_bases: ["pipa_37_2_kr"],
+        metadata: { objection_id: id, objection_type: "explanation_request" },
+      });
+    await send(key, [objection("first", "received", "2026-02-01T00:00:00Z")]);
+    const { files } = await bundle(key);
+    const { sequence } = manifestOf(files).last;
+    await send(key, [
+      objection("first", "resolved", "2026-02-02T00:00:00Z"),
+      objection("second", "received", "2026-02-03T00:00:00Z"),
+    ]);
+    await bundle(key);
+    await using views = createSqliteViews({ path: join(service.dataDir, "views.sqlite") });
+    const noRecord = () => {
+      throw new Error("the events of an asset are in the views");
+    };
+    const question = { tenant: "busy", filter: { assetId: "credit_model" } };
+    const note = textOf((await bundle(key)).files, "checkpoint");
+    const selected = await selectRecords(
+      {
+        views,
+        log: { lastSequence: async () => sequence, read: noRecord, follow: noRecord },
+        checkpoints: { last: async () => ({ note, revision: 1 }) },
+        rules: STANDARD_RULES,
+      },
+      { ...question, waitMs: 1000 },
+    );
+    if (selected.kind !== "selected") throw new Error(selected.kind);
+    const { selection } = selected;
+    const duties = createDuties(
+      { views, rules: STANDARD_RULES },
+      { ...question, selection, at: "2026-02-04" },
+    );
+    const told = await Array.fromAsync(duties.all());
+    expect(told.map(({ objection_id }) => objection_id)).toEqual(told.map(() => "first"));
+    expect(told.filter(({ stopped_at }) => stopped_at !== null)).toEqual([]);
+    const columns = textOf(files, "obligations.csv").trim().split("\r\n").slice(1);
+    expect(told.map(({ obligation_id }) => obligation_id)).toEqual(
+      columns.map((row) => row.split(",")[0] ?? ""),
+    );
+    expect(told).not.toEqual([]);
   });
 
   test("of a time holds the events that give themselves such a time", async () => {

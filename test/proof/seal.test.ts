@@ -6,8 +6,11 @@ import { type KeyRing, readKeyRing } from "../../src/proof/key-ring.ts";
 import { createCompactRange, leafHash } from "../../src/proof/rfc6962.ts";
 import { originOf, seal } from "../../src/proof/seal.ts";
 import { createSealer } from "../../src/proof/sealer.ts";
+import { formatVerifierKey } from "../../src/proof/signed-note.ts";
 import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import type { GrownTree } from "../../src/proof/tree-source.ts";
+import { publishKeys, verifierKeys } from "../../src/proof/verifier-keys.ts";
+import { readConfig } from "../../src/service/config.ts";
 import { silentLogger } from "../support/broker.ts";
 import { startTestLog, type TestLog } from "../support/log.ts";
 
@@ -27,6 +30,7 @@ const ringOf = (text: string): KeyRing => {
 };
 const OLD = "11".repeat(32);
 const NEW = "22".repeat(32);
+const OTHER = "33".repeat(32);
 
 /** A tree over texts, as the view would give it. */
 const treeOf = (leaves: readonly string[]) => ({
@@ -110,6 +114,18 @@ test("while a key is changed both sign, and what the old one signed stays verifi
   expect(await opened("rotated", after)).toMatchObject({ kind: "opened" });
 });
 
+test("an old key stays verifiable by its line of GET /v1/log/key, and a line that was mistyped is refused", () => {
+  const old = ringOf(OLD);
+  const line = old.signers("prooftrail/acme").map(formatVerifierKey).join();
+  const text = `${NEW},public:${line}`;
+  expect(ringOf(text).publicKeys).toEqual([...ringOf(NEW).publicKeys, ...old.publicKeys]);
+  expect(readConfig({ CHECKPOINT_KEY: text })).toMatchObject({
+    kind: "valid",
+    config: { checkpointKey: text },
+  });
+  expect(readKeyRing(text.replace("acme", "acne")).kind).toBe("malformed");
+});
+
 test("of two sealers at once one is overtaken, and there is one tree head", async () => {
   const leaves = ["a", "b"];
   const outcomes = await Promise.all([1, 2, 3].map(() => seal(sealing(leaves), "raced", 2)));
@@ -161,11 +177,21 @@ test("the sealer takes each tree that grew, and takes up again what it could not
 });
 
 test("public keys are kept for those who verify, each once", async () => {
-  const { publicKeys } = ringOf(`${NEW} ${OLD}`);
-  for (const { bytes } of [...publicKeys, ...publicKeys]) await checkpoints.addPublicKey(bytes);
+  const ring = ringOf(`${NEW} ${OLD}`);
+  const { publicKeys } = ring;
+  for (const keys of [ring, ring]) await publishKeys(checkpoints, keys);
   const kept = await checkpoints.publicKeys();
   expect(kept.map((key) => Buffer.from(key).toString("hex")).sort()).toEqual(
     publicKeys.map(({ bytes }) => Buffer.from(bytes).toString("hex")).sort(),
+  );
+});
+
+test("the seed of an old key is not given out where it was left behind public:", async () => {
+  await publishKeys(checkpoints, ringOf(OLD));
+  await expect(publishKeys(checkpoints, ringOf(`${NEW}\npublic:${OLD}`))).rejects.toThrow("the seed");
+  await expect(publishKeys(checkpoints, ringOf(`${OTHER} public:${OTHER}`))).rejects.toThrow("the seed");
+  expect(await verifierKeys(checkpoints, "prooftrail/acme", undefined)).not.toContain(
+    Buffer.from(`01${OLD}`, "hex").toString("base64"),
   );
 });
 

@@ -178,6 +178,8 @@ export const resigned = (
     readonly tenant?: string;
     readonly metadata?: object;
     readonly payload?: Uint8Array;
+    /** The checkpoint stays the service's, and the key of one's own stands beside the service's. */
+    readonly keepsCheckpoint?: boolean;
   } = {},
 ): PackedFile[] => {
   const key = createSigningKey(new Uint8Array(32).fill(7));
@@ -189,10 +191,10 @@ export const resigned = (
   if (head === undefined) throw new Error("there is a checkpoint");
   const one = lies.payload && leafHash(lies.payload);
   const [size, root] = one ? [1, one] : [head.size, head.root];
-  const made = withManifest(
-    withText(withText(files, "checkpoint", signed(origin, size, root)), "key", line(origin)),
-    lies.manifest,
-  );
+  const headed = lies.keepsCheckpoint
+    ? withText(files, "key", `${textOf(files, "key")}${line(origin)}`)
+    : withText(withText(files, "checkpoint", signed(origin, size, root)), "key", line(origin));
+  const made = withManifest(headed, lies.manifest);
   const manifest = manifestOf(made);
   const metadata = {
     tenant: manifest.tenant,

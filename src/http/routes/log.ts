@@ -121,7 +121,8 @@ const getConsistency =
     const head = await headHolding(dependencies, call, minSequence);
     if (head instanceof Response) return head;
     const to = asked ?? head.size;
-    const wrong = to > head.size ? beyondHead(head.size) : from > to ? FROM_BEYOND_TO : undefined;
+    const beyond = Object.entries({ to, from }).find(([, size]) => size > head.size);
+    const wrong = beyond ? beyondHead(beyond[0], head.size) : from > to ? FROM_BEYOND_TO : undefined;
     if (wrong) return problem(context, "invalid_request", { errors: [wrong] });
     const proof = await consistencyBetween(views, principal.tenant, { from, to });
     const [fromRoot, toRoot] = [
@@ -149,8 +150,8 @@ const FROM_BEYOND_TO = {
   code: "invalid_value",
   message: "from is greater than to: send the smaller size in from.",
 };
-const beyondHead = (size: number) => ({
-  path: "query:to",
+const beyondHead = (name: string, size: number) => ({
+  path: `query:${name}`,
   code: "invalid_value",
   message: `The newest signed tree head has ${size} leaves: send at most that.`,
 });

@@ -73,6 +73,7 @@ const getProof = async (
   const deadline = Math.max(performance.now() + waitMs, awaited?.until ?? 0);
   const eventId = params.event_id ?? "";
   const event = eventId === "" ? undefined : await awaitEvent(dependencies, tenant, eventId, waitMs);
+  if (event === "view_behind") return problem(context, "view_behind", { detail: EVENTS_BEHIND });
   if (!event) return notFound(call, "event");
   if (event.kind === "expired") return eventExpired(call, event);
   const record = await recordOf(dependencies, event, { tenant, eventId, sequence });
@@ -111,18 +112,21 @@ const recordOf = async (
   return isOfEvent ? { sequence, payload } : undefined;
 };
 
+const EVENTS_BEHIND =
+  "The view `events` did not come to the end of the log in the time of `wait`, and the event may be behind it. Ask again, or wait longer.";
+
 /** Who asks to wait may ask for what was acknowledged a moment ago: the view has seen that once it has seen the end of the log. */
 const awaitEvent = async (
   { views, log }: Dependencies,
   tenant: string,
   eventId: string,
   waitMs: number,
-): Promise<FoundEvent | undefined> => {
+): Promise<FoundEvent | "view_behind" | undefined> => {
   const found = await findEvent(views, tenant, eventId);
   if (found || waitMs === 0) return found;
-  const sequence = await log.lastSequence();
-  await waitForPosition({ views, projection: eventsProjection.name, sequence, timeoutMs: waitMs });
-  return findEvent(views, tenant, eventId);
+  const wait = { views, projection: eventsProjection.name, sequence: await log.lastSequence() };
+  const hasSeen = await waitForPosition({ ...wait, timeoutMs: waitMs });
+  return (await findEvent(views, tenant, eventId)) ?? (hasSeen ? undefined : "view_behind");
 };
 
 const jsonOf = ({ sequence, leafIndex, payload, inclusionProof, head }: RecordProof) => ({

@@ -63,7 +63,7 @@ export interface EvidenceFacts {
   readonly checkpointSize: number;
   /** Base64. */
   readonly checkpointRoot: string;
-  /** Verifier keys whose signatures are on the checkpoint. */
+  /** Verifier keys whose signatures all of this rests on: those on the checkpoint, and those on the anchor that are others. */
   readonly keys: readonly string[];
   /** Whether these keys were given to the verifier, and not taken from the bundle itself. */
   readonly isKeyPinned: boolean;

@@ -10,7 +10,12 @@ import { ANCHOR_EVENT_TYPE, ANCHOR_FILE, type Manifest, SYSTEM_TENANT_NAME } fro
 import type { EvidenceFacts, Finding } from "./verdict.ts";
 
 export type AnchorVerdict =
-  | { readonly kind: "anchored"; readonly anchor: EvidenceFacts["anchor"] }
+  | {
+      readonly kind: "anchored";
+      readonly anchor: EvidenceFacts["anchor"];
+      /** Those who signed the head of the system's log. */
+      readonly signers: readonly Verifier[];
+    }
   | { readonly kind: "broken"; readonly finding: Finding };
 
 export const systemOrigin = ({ service }: Pick<Manifest, "service">): string =>
@@ -43,7 +48,8 @@ export const verifyAnchor = (parts: {
     return broken("its event speaks of another tenant or of another number of records");
   if (metadata.actor !== manifest.made_by || metadata.request_id !== manifest.request_id)
     return broken("its event names another key or another request");
-  return { kind: "anchored", anchor: { origin, leafIndex: verified.index, at: record.receivedAt } };
+  const anchor = { origin, leafIndex: verified.index, at: record.receivedAt };
+  return { kind: "anchored", anchor, signers: verified.verifiers };
 };
 
 const broken = (detail: string): AnchorVerdict => ({

@@ -2,7 +2,7 @@
  * Every record of a bundle in its place, in the log, and as `events.ndjson` tells it. Both files are read side by side, a line at a time, so that what is broken is named by
  * the first record that it touches.
  */
-import { decodeRecord, type LogRecord } from "../../log/record.ts";
+import { decodeRecord, isWithinPeriod, type LogRecord } from "../../log/record.ts";
 import {
   type CompactRange,
   createCompactRange,
@@ -161,10 +161,19 @@ const takeRecord = (walk: Walk, text: string): Taken | Finding => {
     return finding("not_in_log", NOT_IN_LOG);
   if (leaf.kind === "record" && record === undefined)
     return finding("record_malformed", "the leaf is not a record");
-  if (record && manifest.asset_id !== null && eventIn(record.eventText)?.asset_id !== manifest.asset_id)
-    return finding("outside_filter", "it is about another asset than the bundle");
+  const misfit = record && misfitOf(manifest, record);
+  if (misfit) return finding("outside_filter", misfit);
   remember(walk, taken, hash);
   return taken;
+};
+
+/** What of the filter a record does not fit. Whether it belongs to a case is not in the record alone. */
+const misfitOf = ({ asset_id: assetId, from, to }: Manifest, record: LogRecord): string | undefined => {
+  if (assetId !== null && eventIn(record.eventText)?.asset_id !== assetId)
+    return "it is about another asset than the bundle";
+  return isWithinPeriod(record, { from, to })
+    ? undefined
+    : "its event gives itself a time that is not in the bundle's period";
 };
 
 const NOT_IN_LOG =

@@ -110,13 +110,27 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
     facts: {
       ...factsOf(manifest),
       isComplete: manifest.complete_range,
-      keys: signers.map(formatVerifierKey),
+      keys: reliedUpon(keys.verifiers, signers, anchored.signers).map(formatVerifierKey),
       isKeyPinned: keys.isPinned,
       anchor: anchored.anchor,
       heldCheckpoint: holdAgainst(question, checkpoint, keys.verifiers),
       notes: verified.counted.notes,
     },
   };
+};
+
+/**
+ * Under the name of the tenant's log, those on the checkpoint first. Who has no key of the service can put one of their own beside it, leave the checkpoint as it is and
+ * anchor another choice of records themselves: whoever compares keys must see that one too.
+ */
+const reliedUpon = (
+  verifiers: readonly Verifier[],
+  onCheckpoint: readonly Verifier[],
+  onAnchor: readonly Verifier[],
+): readonly Verifier[] => {
+  const anchoring = new Set(onAnchor.map(({ publicKey }) => encodeBase64(publicKey)));
+  const others = verifiers.filter(({ publicKey }) => anchoring.has(encodeBase64(publicKey)));
+  return [...new Set([...onCheckpoint, ...others])];
 };
 
 const MALFORMED = "it is not written as this version writes manifests";

@@ -1,0 +1,13 @@
+import { expect, test } from "bun:test";
+import { reportText } from "./report.ts";
+
+test("neither a file's name nor what a bundle says of itself makes a terminal show another verdict", () => {
+  const path = "evidence.zip\u001b[1A\u001b[2K\rVALID  evidence.zip";
+  const invalid = reportText(path, {
+    kind: "invalid",
+    finding: { code: "cut_off", detail: "it is cut off" },
+  });
+  const undecided = reportText(path, { kind: "undecided", detail: "It is none of prooftrail\u009b2K/acme." });
+  for (const text of [invalid, undecided]) expect(text.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  expect(invalid).toStartWith("INVALID  evidence.zip\\u{1b}[1A");
+});
