@@ -5,7 +5,7 @@ import { standStill } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 
-test("of the attempts to connect to a broker that stands still one is left, and nothing is received twice when it moves again", async () => {
+test.concurrent("of the attempts to connect to a broker that stands still one is left, and nothing is received twice when it moves again", async () => {
   await using broker = await startTestBroker();
   using proxy = await startProxy(broker.port);
   await using connection = await connectToBroker({
@@ -25,7 +25,7 @@ test("of the attempts to connect to a broker that stands still one is left, and 
   expect([proxy.taken(), proxy.open(), changes]).toEqual([3, 1, ["lost", "restored"]]);
 });
 
-test("a broker that takes nothing any more is known to be lost in 15 s, however much waits to be sent", async () => {
+test.concurrent("a broker that takes nothing any more is known to be lost in 15 s, however much waits to be sent", async () => {
   await using broker = await startTestBroker();
   await using connection = await connectToBroker({
     url: broker.url("service"),
