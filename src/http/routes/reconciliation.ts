@@ -4,14 +4,12 @@ import { timeKey } from "../../event/formats.ts";
 import { RECONCILED_EVENTS_NAMED_MAX, RECONCILED_HOURS_MAX } from "../../limits.ts";
 import { hourAt, hourOf } from "../../log/accepted-counts.ts";
 import {
-  BALANCE_STATES,
-  type HourBalance,
   isBalanced,
   type ReconciliationDependencies,
   reconcile,
   reconcileCounted,
 } from "../../projections/ledger/reconcile.ts";
-import { tellUnread } from "../../projections/ledger/unread.ts";
+import { TOLD_STATES, type ToldBalance, tellUnread } from "../../projections/ledger/unread.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import type { Query } from "../query.ts";
@@ -72,7 +70,7 @@ const hoursAsked = (query: Query, now: Date): readonly string[] => {
   return Array.from({ length: count }, (_, index) => hourAt((first + index) * HOUR_MS));
 };
 
-const hourEntry = (balance: HourBalance) => ({
+const hourEntry = (balance: ToldBalance) => ({
   hour: `${balance.hour}:00:00Z`,
   accepted: balance.accepted,
   stored: balance.stored,
@@ -98,7 +96,7 @@ const HourEntry = Type.Object({
       "Records that the view could not take, among them those that repeat an event_id with other content. Where `is_complete` is false, some of them may be of another hour that overlaps with this one in the log.",
   }),
   state: Type.Union(
-    BALANCE_STATES.map((state) => Type.Literal(state)),
+    TOLD_STATES.map((state) => Type.Literal(state)),
     {
       description:
         "`more_stored`: stored, but nobody was told, because a front end or its connection ended first, or told and not counted yet. `refused`: nothing is lost, and the view could not take what `differing` names. `view_behind`: the views have not read all of the hour yet, so nobody can tell: ask again. `missing_in_log` and `not_projected` are alarms.",

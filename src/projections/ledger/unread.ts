@@ -4,7 +4,14 @@ import { hourAt } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { decodeRecord } from "../../log/record.ts";
-import { type HourBalance, NOT_PROJECTED } from "./reconcile.ts";
+import { BALANCE_STATES, type HourBalance, NOT_PROJECTED } from "./reconcile.ts";
+
+/** `view_behind`: what is missing may be among what the views have not read yet. */
+export const TOLD_STATES = [...BALANCE_STATES, "view_behind"] as const;
+
+export interface ToldBalance extends Omit<HourBalance, "state"> {
+  readonly state: (typeof TOLD_STATES)[number];
+}
 
 /**
  * `position`: what the views had read before the hours were reconciled; `end`: of the log, after that. Records stand in the order of their times but for seconds, so
@@ -14,7 +21,7 @@ export const tellUnread = async (
   log: Pick<LogReader, "read">,
   { position, end }: { readonly position: Sequence; readonly end: Sequence },
   balances: readonly HourBalance[],
-): Promise<readonly HourBalance[]> => {
+): Promise<readonly ToldBalance[]> => {
   if (position >= end || !balances.some(isLacking)) return balances;
   const first = await log.read(position + 1);
   const record = first && decodeRecord(first.payload);
@@ -27,7 +34,7 @@ export const tellUnread = async (
 const isLacking = ({ state }: HourBalance): boolean =>
   state === "missing_in_log" || state === "not_projected";
 
-const unread = (balance: HourBalance): HourBalance => ({
+const unread = (balance: HourBalance): ToldBalance => ({
   ...balance,
   state: "view_behind",
   differing: balance.differing.filter(({ code }) => code !== NOT_PROJECTED),
