@@ -198,6 +198,10 @@ export const ANNOUNCE_DUTIES = 500;
 export const ANNOUNCE_STANDBY_MS = 4 * SECOND_MS;
 /** Legal bases that the register of assets shows of one asset. */
 export const ASSET_LEGAL_BASES_MAX = 64;
+/** What registers and cases keep of a text that an event's metadata says, in UTF-16 units: the event has all of it. */
+export const KEPT_TEXT_CHARACTERS_MAX = 500;
+/** The same of a decision's outcome, a word or two: with the longest ids beside it a row of an index has to fit into 2704 bytes (PostgreSQL, B-tree). */
+export const OUTCOME_CHARACTERS_MAX = 64;
 /** Items that a register keeps of a list in an event's metadata: clauses, a checklist. Decree 28(1) of the AI Basic Act names seven. */
 export const METADATA_LIST_ITEMS_MAX = 32;
 /** Longest input of a classification, as JSON, that the history of risk shows; a longer one is in its event. */

@@ -1,6 +1,6 @@
 /** One case and one decision, where something is missing, shared by too much, or said by another name. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { CASE_NEIGHBOURS_MAX, NOTICES_PER_PAGE } from "../../src/limits.ts";
+import { CASE_NEIGHBOURS_MAX, NOTICES_PER_PAGE, OUTCOME_CHARACTERS_MAX } from "../../src/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -81,3 +81,27 @@ test("the last notice to the person is the last by its own time, by whatever nam
 test("activity until the first days of the calendar is no fault", async () => {
   expect((await service.call("/v1/activity?to=0000-01-15T00:00:00Z")).status).toBe(200);
 });
+
+test.each([
+  ["letters", "denied ".padEnd(OUTCOME_CHARACTERS_MAX + 9, "because ")],
+  ["a pair of surrogates where it is cut", `${"d".repeat(OUTCOME_CHARACTERS_MAX - 1)}${"😀".repeat(3)}`],
+])(
+  "a decision whose outcome is longer than the register keeps is found by it as it was sent and as it is shown: %s",
+  async (kind, outcome) => {
+    const decision_id = `long ${kind}`;
+    const made = event({ event_id: `evt_${decision_id}`, metadata: { decision_id, outcome } });
+    const other = event({
+      event_id: `evt_other ${kind}`,
+      metadata: { decision_id: "short", outcome: "denied" },
+    });
+    const read = await readAfter(`/v1/decisions/${encodeURIComponent(decision_id)}`, [made, other]);
+    const shown = read.json.data.outcome;
+    expect(shown.isWellFormed()).toBe(true);
+    expect(shown.length).toBeLessThanOrEqual(OUTCOME_CHARACTERS_MAX + 1);
+    expect([shown.at(-1), outcome.startsWith(shown.slice(0, -1))]).toEqual(["…", true]);
+    for (const asked of [outcome, shown]) {
+      const { json } = await service.call(`/v1/decisions?outcome=${encodeURIComponent(asked)}`);
+      expect(json.data).toMatchObject([{ decision_id, outcome: shown }]);
+    }
+  },
+);
