@@ -198,6 +198,9 @@ export const ANNOUNCE_DUTIES = 500;
 export const ANNOUNCE_STANDBY_MS = 4 * SECOND_MS;
 /** Legal bases that the register of assets shows of one asset. */
 export const ASSET_LEGAL_BASES_MAX = 64;
+/** What views keep of a text in metadata, in UTF-16 units, and of a decision's outcome, which stands in an index beside the longest ids: 2704 bytes at most (PostgreSQL, B-tree). */
+export const KEPT_TEXT_CHARACTERS_MAX = 500;
+export const OUTCOME_CHARACTERS_MAX = 64;
 /** Items that a register keeps of a list in an event's metadata: clauses, a checklist. Decree 28(1) of the AI Basic Act names seven. */
 export const METADATA_LIST_ITEMS_MAX = 32;
 /** Longest input of a classification, as JSON, that the history of risk shows; a longer one is in its event. */
@@ -211,10 +214,7 @@ export const AUDIT_ROWS_PER_READ = 500;
 export const CASE_FACTS_MAX = 256;
 /** Names that one name may stand beside before it counts as used for everything and connects nothing. */
 export const CASE_NEIGHBOURS_MAX = 64;
-/**
- * Spans of retention in days: the most that so many months or years can have, so that nothing goes a day before the law allows it
- * (March to August are 184 days, five years may have two leap days).
- */
+/** Spans of retention in days: the most that so many months or years can have (March to August 184, five years two leap days), so that nothing goes a day before the law allows it. */
 export const SIX_MONTHS_DAYS = 184;
 export const ONE_YEAR_DAYS = 366;
 export const THREE_YEARS_DAYS = 1096;

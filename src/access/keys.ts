@@ -191,7 +191,7 @@ const rotate = async (
   const old = found.record;
   const time = now();
   if (!isActive(old, time)) {
-    const message = "Only a key that still works can be rotated.";
+    const message = "Only a key that still works can be rotated: make a new one in its place.";
     return { kind: "invalid", problems: [{ path: "", code: "invalid_value", message }] };
   }
   // The caller gets the successor's secret, so a rotation grants as much as a creation does.

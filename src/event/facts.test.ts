@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { IDENTIFIER_CHARACTERS_MAX, METADATA_LEGAL_BASES_MAX } from "../limits.ts";
-import { eventFacts, hashMember, metadataName, metadataText } from "./facts.ts";
+import { IDENTIFIER_CHARACTERS_MAX, KEPT_TEXT_CHARACTERS_MAX, METADATA_LEGAL_BASES_MAX } from "../limits.ts";
+import { eventFacts, hashMember, metadataName, metadataText, shortened } from "./facts.ts";
 
 const minimal = {
   event_id: "evt_1",
@@ -153,4 +153,22 @@ test("values of a wrong type count as absent, whatever JSON stands there", () =>
     ...nothingElse,
     metadata,
   });
+});
+
+test("a text is shortened between two characters, and one that fits is not", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "binary", maxLength: 40 }),
+      fc.integer({ min: 1, max: 20 }),
+      (text, charactersMax) => {
+        const kept = shortened(text, charactersMax);
+        if (text.length <= charactersMax) return kept === text;
+        const start = kept.slice(0, -1);
+        const isLongest = charactersMax - start.length <= Number(text.charCodeAt(start.length) >= 0xd800);
+        return kept.endsWith("…") && text.startsWith(start) && kept.isWellFormed() && isLongest;
+      },
+    ),
+  );
+  // Half of a pair that was sent as such stays.
+  expect(shortened(`${"x".repeat(KEPT_TEXT_CHARACTERS_MAX - 1)}\ud83dx`)).toEndWith("\ud83d…");
 });

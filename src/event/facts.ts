@@ -3,7 +3,7 @@
  * service sends `legal_bases` and the hash of the person inside `metadata`. Takes any JSON object, because the log may
  * hold what an older or newer version accepted; of a wrong type means absent.
  */
-import { IDENTIFIER_CHARACTERS_MAX, METADATA_LEGAL_BASES_MAX } from "../limits.ts";
+import { IDENTIFIER_CHARACTERS_MAX, KEPT_TEXT_CHARACTERS_MAX, METADATA_LEGAL_BASES_MAX } from "../limits.ts";
 import {
   canonicalEventId,
   canonicalTraceId,
@@ -149,11 +149,15 @@ export const modelVersion = ({ assetVersion, metadata }: EventFacts): string | u
 const asName = (text: string | undefined): string | undefined =>
   text !== undefined && isWithinCharacters(text, 1, IDENTIFIER_CHARACTERS_MAX) ? text : undefined;
 
-const SHORTENED_CHARACTERS_MAX = 500;
-
-/** What a view keeps of a text. The whole text stays in the event; the last character shows that there is more. */
-export const shortened = (text: string, charactersMax = SHORTENED_CHARACTERS_MAX): string =>
-  text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`;
+/**
+ * What a view keeps of a text. The whole text stays in the event; the last character shows that there is more. A pair of surrogates is not cut in two: half of
+ * one is a character that nobody sent, and parsers that hold JSON to Unicode refuse the answer with it (RFC 8259 §8.2).
+ */
+export const shortened = (text: string, charactersMax = KEPT_TEXT_CHARACTERS_MAX): string => {
+  if (text.length <= charactersMax) return text;
+  const cutsPair = (text.codePointAt(charactersMax - 1) ?? 0) > 0xffff;
+  return `${text.slice(0, cutsPair ? charactersMax - 1 : charactersMax)}…`;
+};
 
 const isText = (value: unknown): value is string => typeof value === "string";
 

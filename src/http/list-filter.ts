@@ -1,4 +1,5 @@
 /** Query parameters that choose rows of a list by its columns, and their words in the documentation. */
+import { shortened } from "../event/facts.ts";
 import { canonicalEventId, isLegalBasis, isSha256 } from "../event/formats.ts";
 import type { List } from "../projections/list.ts";
 import type { Condition } from "../views/conditions.ts";
@@ -7,28 +8,41 @@ import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
 import { equalTo, parameter } from "./reading.ts";
 
-type ListFilters = Pick<List, "filters" | "values">;
+type ListFilters = Pick<List, "filters" | "values" | "shortened">;
 
 /** What no row can hold is refused: misspelt, it would read as "there is none". */
 export const readListFilter = (query: Query, list: ListFilters): readonly Condition[] =>
   list.filters.flatMap((name) => equalTo(name, valueAsked(query, list, name)));
 
-const valueAsked = (query: Query, { values }: ListFilters, name: string): string | undefined => {
+const valueAsked = (
+  query: Query,
+  { values, shortened: charactersMax }: ListFilters,
+  name: string,
+): string | undefined => {
   const known = values?.[name];
   if (known) return query.oneOf(name, known);
   if (name === "subject_hash") return query.checked(name, isSha256, HASH_EXPECTED)?.toLowerCase();
   if (name === "law") return query.checked(name, isLegalBasis, LEGAL_BASIS_EXPECTED);
   const text = query.text(name);
-  return NAMES.includes(name) && text !== undefined ? canonicalEventId(text) : text;
+  if (text === undefined) return undefined;
+  const max = charactersMax?.[name];
+  if (max !== undefined) return shortened(text, max);
+  return NAMES.includes(name) ? canonicalEventId(text) : text;
 };
 
 /** Columns of names that may be event_ids, and are compared as these are. */
 const NAMES: readonly string[] = ["decision_id", "objection_id", "incident_id"];
 
-export const listFilterParameters = ({ filters, values }: ListFilters): readonly Parameter[] =>
+export const listFilterParameters = ({
+  filters,
+  values,
+  shortened: charactersMax,
+}: ListFilters): readonly Parameter[] =>
   filters.map((name) => {
     const known = values?.[name];
-    return parameter(name, `Exactly this ${name}.`, {
+    const max = charactersMax?.[name];
+    const asShown = max === undefined ? "" : ` Of more than ${max} characters the first ones count.`;
+    return parameter(name, `Exactly this ${name}.${asShown}`, {
       type: "string",
       ...(known ? { enum: [...known] } : { minLength: 1 }),
     });

@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { SCOPE_OPENS, type Scope } from "../access/scopes.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
-import { BODY_MS_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
+import { BODY_MS_MAX, KEPT_TEXT_CHARACTERS_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { CODINGS_ACCEPTED } from "./decompress.ts";
 import { PROBLEMS, type ProblemCode, problemType, type RequestError } from "./problem.ts";
@@ -14,7 +14,7 @@ const RECORDED = `Each change is an event of the tenant \`${SYSTEM_TENANT}\` bef
 export const TAGS = {
   Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
   Reading: "Asking for what was stored.",
-  Registers: "What an auditor asks for: lists that are made of the events, by the time of the events.",
+  Registers: `What an auditor asks for: lists that are made of the events, by the time of the events. Of a long text in \`metadata\`, such as the reason of an objection, those of a case show the first ${KEPT_TEXT_CHARACTERS_MAX} characters, with \`…\` behind them: the event has all.`,
   Keys: `Who may do what, in which tenant. ${RECORDED}`,
   Proof: "That nothing was altered and nothing left out, in forms that other tools verify (RFC 6962, C2SP).",
   Retention: `How long the views show events, and what is on hold. ${RECORDED}`,

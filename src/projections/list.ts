@@ -16,6 +16,8 @@ export interface List {
   readonly filters: readonly string[];
   /** Filters whose column holds nothing else than these. */
   readonly values?: Readonly<Record<string, readonly string[]>>;
+  /** Filters whose column holds no more than so many characters of a text. */
+  readonly shortened?: Readonly<Record<string, number>>;
   /** What holds for every row that is shown. */
   readonly always?: readonly Condition[];
   /** Columns that are not shown, beside `tenant`: mostly the one it is ordered by, where another one says what that time means. */

@@ -137,7 +137,7 @@ const placeHold = async (
     ({ record }) => record.tenant === tenant && record.released_at === undefined,
   );
   if (active.length >= HOLDS_PER_TENANT_MAX) {
-    const message = `The tenant already has ${HOLDS_PER_TENANT_MAX} holds that are not released.`;
+    const message = `The tenant already has ${HOLDS_PER_TENANT_MAX} holds that are not released: release one that is needed no longer, and ask again.`;
     return invalid([{ path: "", code: "too_many", message }]);
   }
   const hold: HoldRecord = {

@@ -152,3 +152,15 @@ test("lists are taken apart", () => {
   expect(config?.vocabulary.eventTypes.slice(32)).toEqual(["sdk.heartbeat", "ping"]);
   expect(config?.vocabulary.eventIdPrefixes).toEqual(["evt_", "obj_", "rev_"]);
 });
+
+test("an interval of tree heads that is too long for its unit is told how long one may be", () => {
+  for (const longest of ["999999ms", "999999s", "9999m"])
+    expect(readConfig({ CHECKPOINT_INTERVAL: longest }).kind).toBe("valid");
+  for (const wrong of ["1000000ms", "1000000s", "10000m", "2h", "0s"])
+    expect(readConfig({ CHECKPOINT_INTERVAL: wrong })).toEqual({
+      kind: "invalid",
+      errors: [
+        `CHECKPOINT_INTERVAL must be a time such as 500ms, 1s or 2m, from 1ms to 999999ms, 999999s or 9999m, not "${wrong}".`,
+      ],
+    });
+});

@@ -143,7 +143,7 @@ export const Environment = Type.Object({
     pattern: "^[1-9](?:\\d{0,5}(?:ms|s)|\\d{0,3}m)$",
     description: "How often the tree heads of tenants with new events are signed.",
     default: "1s",
-    expects: "a time such as 500ms, 1s or 2m",
+    expects: "a time such as 500ms, 1s or 2m, from 1ms to 999999ms, 999999s or 9999m",
   }),
   CHECKPOINT_KEY: setting({
     pattern: `^${KEY_RING_ENTRY}([\\s,]+${KEY_RING_ENTRY})*$`,

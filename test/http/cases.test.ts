@@ -1,6 +1,12 @@
 /** One case and one decision, where something is missing, shared by too much, or said by another name. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { CASE_NEIGHBOURS_MAX, NOTICES_PER_PAGE } from "../../src/limits.ts";
+import {
+  CASE_FACTS_MAX,
+  CASE_NEIGHBOURS_MAX,
+  KEPT_TEXT_CHARACTERS_MAX,
+  NOTICES_PER_PAGE,
+  OUTCOME_CHARACTERS_MAX,
+} from "../../src/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -80,4 +86,116 @@ test("the last notice to the person is the last by its own time, by whatever nam
 
 test("activity until the first days of the calendar is no fault", async () => {
   expect((await service.call("/v1/activity?to=0000-01-15T00:00:00Z")).status).toBe(200);
+});
+
+test.each([
+  ["letters", "denied ".padEnd(OUTCOME_CHARACTERS_MAX + 9, "because ")],
+  ["a pair of surrogates where it is cut", `${"d".repeat(OUTCOME_CHARACTERS_MAX - 1)}${"😀".repeat(3)}`],
+])(
+  "a decision whose outcome is longer than the register keeps is found by it as it was sent and as it is shown: %s",
+  async (kind, outcome) => {
+    const decision_id = `long ${kind}`;
+    const made = event({ event_id: `evt_${decision_id}`, metadata: { decision_id, outcome } });
+    const other = event({
+      event_id: `evt_other ${kind}`,
+      metadata: { decision_id: "short", outcome: "denied" },
+    });
+    const read = await readAfter(`/v1/decisions/${encodeURIComponent(decision_id)}`, [made, other]);
+    const shown = read.json.data.outcome;
+    expect(shown.isWellFormed()).toBe(true);
+    expect(shown.length).toBeLessThanOrEqual(OUTCOME_CHARACTERS_MAX + 1);
+    expect([shown.at(-1), outcome.startsWith(shown.slice(0, -1))]).toEqual(["…", true]);
+    for (const asked of [outcome, shown]) {
+      const { json } = await service.call(`/v1/decisions?outcome=${encodeURIComponent(asked)}`);
+      expect(json.data).toMatchObject([{ decision_id, outcome: shown }]);
+    }
+  },
+);
+
+interface Described {
+  readonly description?: string;
+  readonly maxItems?: number;
+  readonly items?: Described;
+  readonly properties?: Readonly<Record<string, Described>>;
+}
+
+/** What the document says of `data` in the answer of this path. */
+const documented = async (path: string): Promise<Described | undefined> => {
+  const { json } = await service.call("/docs/json");
+  const { schema } = json.paths[path].get.responses["200"].content["application/json"];
+  return schema.properties.data;
+};
+
+test("of a case with more events than it keeps, the document says of which ones its times and assets are", async () => {
+  const at = (second: number): string => new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString();
+  const events = Array.from({ length: CASE_FACTS_MAX + 9 }, (_, index) =>
+    event({
+      event_id: `evt_turn_${index}`,
+      event_type: "ai_inference",
+      correlation_id: "conversation",
+      timestamp: at(index),
+    }),
+  );
+  const { data } = (await readAfter("/v1/cases/conversation", events)).json;
+  expect([data.events, data.timeline.length]).toEqual([CASE_FACTS_MAX + 9, CASE_FACTS_MAX]);
+  expect([data.started_at, data.last_at]).toEqual([data.timeline.at(0).at, data.timeline.at(-1).at]);
+  const members = (await documented("/v1/cases/{correlation_id}"))?.properties;
+  for (const name of ["started_at", "last_at", "asset_ids"])
+    expect([name, members?.[name]?.description]).toEqual([name, "Of the events in the timeline."]);
+});
+
+test("of long lists and texts registers show as much as the document says", async () => {
+  const named = (count: number, name: string) =>
+    Array.from({ length: count }, (_, index) => `${name}${index}`);
+  const bases = named(100, "basis_");
+  const about = { asset_id: "much" };
+  const sent = await service.call("/v1/events/batch", {
+    body: {
+      events: [
+        ...named(10, "evt_bases_").map((event_id, index) =>
+          event({ ...about, event_id, legal_bases: bases.slice(index * 10, index * 10 + 10) }),
+        ),
+        event({
+          ...about,
+          event_id: "evt_changed",
+          event_type: "assessment.risk_classification_changed",
+          metadata: { to: "high", clauses: named(50, "art. ") },
+        }),
+        event({
+          ...about,
+          event_id: "evt_assessed",
+          event_type: "assessment.impact_assessment_started",
+          metadata: { assessment_id: "as", checklist: named(50, "item ") },
+        }),
+        event({
+          ...about,
+          event_id: "evt_resolved",
+          event_type: "objection.resolved",
+          metadata: { objection_id: "ob", reason: "r".repeat(KEPT_TEXT_CHARACTERS_MAX + 1) },
+        }),
+      ],
+    },
+  });
+  const read = async (path: string) => {
+    const separator = path.includes("?") ? "&" : "?";
+    const { json } = await service.call(`${path}${separator}min_sequence=${sent.json.data.sequence}`);
+    return json.data;
+  };
+  const asset = await read("/v1/assets/much");
+  const ofAsset = (await documented("/v1/assets/{asset_id}"))?.properties;
+  expect(asset.legal_bases).toHaveLength(ofAsset?.legal_bases?.maxItems ?? 0);
+  expect(asset.legal_bases).toEqual([...bases].sort().slice(0, asset.legal_bases.length));
+  expect(asset.clauses).toHaveLength(ofAsset?.clauses?.maxItems ?? 0);
+  for (const [path, member] of [
+    ["/v1/registers/risk-changes", "clauses"],
+    ["/v1/registers/assessments", "checklist"],
+  ] as const) {
+    const [entry] = await read(`${path}?asset_id=much`);
+    const ofEntry = (await documented(path))?.items?.properties;
+    expect([path, entry[member].length]).toEqual([path, ofEntry?.[member]?.maxItems ?? 0]);
+  }
+  const [objection] = await read("/v1/registers/objections?asset_id=much");
+  expect(objection.reason).toBe(`${"r".repeat(KEPT_TEXT_CHARACTERS_MAX)}…`);
+  const { tags } = (await service.call("/docs/json")).json;
+  expect(JSON.stringify(tags)).toContain(`the first ${KEPT_TEXT_CHARACTERS_MAX} characters`);
 });

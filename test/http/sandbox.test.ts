@@ -178,6 +178,23 @@ describe("a test event", () => {
     expect([own.status, own.json.code]).toEqual([409, "event_id_conflict"]);
   });
 
+  test("is known by its event_id alone, whatever Idempotency-Key it is sent with, and the document says so", async () => {
+    const from = newClient();
+    const headers = { "idempotency-key": "one" };
+    for (const event_id of ["evt_keyed_1", "evt_keyed_2"]) {
+      const { status, json } = await ask(front, "/events", { body: event({ event_id }), headers, from });
+      expect([status, json.data.duplicate]).toEqual([202, false]);
+    }
+    const { json } = await front.call("/docs/json");
+    const { parameters } = json.paths["/v1/sandbox/events"].post;
+    expect(parameters).toContainEqual(
+      expect.objectContaining({
+        name: "Idempotency-Key",
+        description: expect.stringContaining("of no effect here"),
+      }),
+    );
+  });
+
   test("that is not valid is refused with the same errors as a real one", async () => {
     const body = { ...event(), risk_tier: "extreme", event_id: "x" };
     const [sandbox, real] = [await ask(front, "/events", { body }), await front.call("/v1/events", { body })];

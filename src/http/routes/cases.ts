@@ -192,7 +192,10 @@ const parts = {
   timeline: Timeline,
 };
 
-const time = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
+/** A case knows the events that it keeps: of others it has the number. */
+const OF_TIMELINE = "Of the events in the timeline.";
+
+const time = Type.Union([Type.String({ format: "date-time" }), Type.Null()], { description: OF_TIMELINE });
 
 const CaseAnswer = dataOf(
   Type.Object({
@@ -200,7 +203,7 @@ const CaseAnswer = dataOf(
     state: Type.Union([Type.Literal("open"), Type.Literal("closed")]),
     started_at: time,
     last_at: time,
-    asset_ids: Type.Array(Type.String()),
+    asset_ids: Type.Array(Type.String(), { description: OF_TIMELINE }),
     events: Type.Integer({
       description:
         "More than in the timeline where a name has more than are kept. Those that were kept and went with the case when it expired are not counted, others that expired are.",

@@ -256,7 +256,7 @@ const EXAMPLE_EVENT = {
   metadata: { decision_id: "dec_42", outcome: "approved", model: "scorer-7" },
 };
 
-const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
+export const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
   name: "Idempotency-Key",
   in: "header",
   description:

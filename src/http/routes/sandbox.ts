@@ -35,7 +35,13 @@ import { refusedQuery } from "../reading.ts";
 import { contextOf, type RequestContext } from "../request-context.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successList } from "../success.ts";
-import { acceptedEvent, invalidIdempotencyKey, readIdempotencyKey, refused } from "./ingestion.ts";
+import {
+  acceptedEvent,
+  IDEMPOTENCY_KEY_PARAMETER,
+  invalidIdempotencyKey,
+  readIdempotencyKey,
+  refused,
+} from "./ingestion.ts";
 
 interface SandboxDependencies {
   /** Each client has event_ids of its own: the example of the documentation is everybody's first event. */
@@ -263,6 +269,13 @@ const sendOperation = (vocabulary: EventVocabulary): Operation => ({
   tag: "Sandbox",
   summary: "Send a test event",
   description: `Held to the same rules as a real one; kept in memory for one hour, then gone; the oldest sooner where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; what event_ids others send does not matter. ${LIMITED}`,
+  parameters: [
+    {
+      ...IDEMPOTENCY_KEY_PARAMETER,
+      description:
+        "Allowed, and held to its form as by `POST /v1/events`; of no effect here, where the event_id alone is the identity of an event.",
+    },
+  ],
   body: {
     schema: auditEventSchema(vocabulary),
     example: EXAMPLE_EVENT,

@@ -138,7 +138,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 9,
+  version: 10,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { Latest } from "../latest.ts";
 import type { List } from "../list.ts";
@@ -13,6 +14,7 @@ const CHECKLIST = Type.Array(
     }),
   }),
   {
+    maxItems: METADATA_LIST_ITEMS_MAX,
     description:
       "The content items of the assessment (for Korea the seven of Decree 28(1) of the AI Basic Act), by name, from `metadata.checklist`, `items` or `content_items` of its events: an object by item, or an array. Prooftrail adds none: what nobody named is not here.",
   },
@@ -52,6 +54,7 @@ export const riskChangeList: List = {
         "What was classified: `metadata.input` (or `normalized_input`, as the classification answers) of the event. Null where it says nothing, or too much to be shown here.",
     }),
     clauses: Type.Array(Type.String(), {
+      maxItems: METADATA_LIST_ITEMS_MAX,
       description:
         "Articles that the event names: `metadata.clauses` (or the `ref` of each of `cited_clauses`).",
     }),

@@ -271,7 +271,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 11,
+  version: 12,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),

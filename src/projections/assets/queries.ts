@@ -1,6 +1,7 @@
 /** The questions that the view `assets` answers. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { RISK_TIERS } from "../../event/audit-event.ts";
+import { ASSET_LEGAL_BASES_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { entryMembers, entryOf, type List } from "../list.ts";
@@ -13,7 +14,12 @@ export const assetList: List = {
   filters: ["risk_tier", "status"],
   values: { risk_tier: RISK_TIERS, status: ASSET_STATUSES },
   hidden: ["said"],
-  json: { legal_bases: Type.Array(Type.String()) },
+  json: {
+    legal_bases: Type.Array(Type.String(), {
+      maxItems: ASSET_LEGAL_BASES_MAX,
+      description: `All that its events name; where these are more than ${ASSET_LEGAL_BASES_MAX}, the first of them in alphabetical order.`,
+    }),
+  },
   about: {
     risk_tier:
       "The tier of the last `assessment.risk_classification_changed`, whatever tier other events are sent with; where the log has none, the tier that an event was sent with last.",
@@ -34,6 +40,7 @@ const SAID: Readonly<Record<string, TSchema>> = {
   oversight_contact: Type.String({ description: "How to reach that person." }),
   retention: Type.String(),
   clauses: Type.Array(Type.String(), {
+    maxItems: METADATA_LIST_ITEMS_MAX,
     description: "Articles that the last event named that says why it is at its tier, or describes it.",
   }),
   created_at: Type.String({ format: "date-time", description: "The first `asset.created`." }),

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Decision } from "../../../cases/case.ts";
 import { basesOf } from "../../../cases/fact.ts";
 import { shortened } from "../../../event/facts.ts";
+import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
@@ -46,9 +47,6 @@ export const DECISIONS = {
     ["tenant", "subject_hash", "at", "decision_id", "asset_id", "outcome"],
   ],
 } as const satisfies Table;
-
-/** A word or two. With the longest ids beside it a row of an index has to fit into 2704 bytes (PostgreSQL, B-tree). */
-const OUTCOME_CHARACTERS_MAX = 64;
 
 const openOf = ({ id }: Decision, obligations: readonly Obligation[]): readonly Obligation[] =>
   obligations.length === 0
@@ -127,7 +125,11 @@ export const decisionList: List = {
   table: DECISIONS,
   orderBy: ["at", "decision_id"],
   filters: ["asset_id", "subject_hash", "outcome"],
+  shortened: { outcome: OUTCOME_CHARACTERS_MAX },
   hidden: ["at", "notice_event_id", "legal_bases"],
+  about: {
+    outcome: `At most ${OUTCOME_CHARACTERS_MAX} characters of it, with \`…\` behind them where there are more: the event has all.`,
+  },
   json: {
     missing: Type.Array(Type.String(), {
       description:
