@@ -52,7 +52,7 @@ test("a copy of the folder, taken in one moment of a service at work, is the sam
   expect(copy.output).not.toContain("do not agree");
 });
 
-test("after an older copy of the log nothing is signed that it has lost, so that what comes is sealed once the views are made again", async () => {
+test("after an older copy of the log nothing is signed that it has lost, nothing of it counts as stored, and what comes is sealed once the views are made again", async () => {
   await using folder = await dataFolder();
   await using elsewhere = await dataFolder();
   const broker = join(folder.path, "broker/store");
@@ -81,12 +81,17 @@ test("after an older copy of the log nothing is signed that it has lost, so that
   });
   rmSync(broker, { recursive: true });
   cpSync(copy, broker, { recursive: true });
-  await running((service) =>
-    until("the sealer has looked", () => /no tree head is signed|do not agree/.test(service.output)),
-  );
+  await running(async (service) => {
+    await until("the sealer has looked", () => /no tree head is signed|do not agree/.test(service.output));
+    await take(service, ["new_1", "new_2"]);
+    // The view knows it, and the log has another event in its place.
+    const resent = await service.call("/v1/events?resent=true", { body: event({ event_id: "evt_lost_1" }) });
+    expect([resent.status, resent.json.code]).toEqual([503, "view_behind"]);
+  });
   for (const end of ["", "-wal", "-shm"]) rmSync(join(folder.path, `views.sqlite${end}`), { force: true });
   await running(async (service) => {
-    await take(service, ["new_1", "new_2", "new_3"]);
+    const resent = await service.call("/v1/events?resent=true", { body: event({ event_id: "evt_lost_1" }) });
+    expect([resent.status, resent.json.data?.duplicate]).toEqual([202, false]);
     await sealed(service, 4);
     expect(service.output).not.toContain("do not agree");
   });
