@@ -108,6 +108,7 @@ const sealAll = async (log: TestLog, parts: { readonly log: LogReader; readonly 
     keys: keys.ring,
     trees: treeSource(parts.views),
     checkpoints,
+    isOfLog: async () => true,
     logger: silentLogger,
     onOutcome: ({ kind }) => {
       if (kind === "sealed") seals++;

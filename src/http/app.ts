@@ -17,6 +17,7 @@ import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { Retention } from "../retention/retention.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { VIEWS_UNAVAILABLE, ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { BodyReader } from "./body.ts";
 import { potOf } from "./byte-pot.ts";
@@ -252,11 +253,18 @@ const unmatchedBeside =
   };
 
 /**
- * A broker that does not answer is no fault in the program, and any route may meet it. Of all else the stack goes to the logger, never to the client.
+ * A broker or a database that does not answer is no fault in the program, and any route may meet it. Of all else the stack goes to the logger, never to the client.
  */
 const failed = (error: unknown, context: RequestContext, logger: Logger): Response => {
   if (error instanceof LogUnavailableError) {
     return problem(context, "log_unavailable", { detail: `${error.message} Ask again.` });
+  }
+  if (error instanceof ViewsUnavailableError) {
+    logger.warn("a request found no views", { request_id: context.requestId, detail: error.message });
+    return problem(context, "not_ready", {
+      reasons: [VIEWS_UNAVAILABLE],
+      detail: `${VIEWS_UNAVAILABLE} Ask again.`,
+    });
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   logger.error("a request failed", { request_id: context.requestId, detail });

@@ -84,6 +84,8 @@ const WITH_BODY: readonly ProblemCode[] = [
   "invalid_utf8",
   "invalid_request",
 ];
+/** Of what asks the views, whose database may be away. */
+const WITH_VIEWS: readonly ProblemCode[] = ["not_ready"];
 /** Of a list, which may be long. */
 const LIST: readonly ProblemCode[] = ["overloaded"];
 
@@ -93,6 +95,7 @@ export const problemsOf = (operation: Operation): readonly ProblemCode[] => [
     ...(operation.body === undefined ? [] : WITH_BODY),
     ...("next_cursor" in (operation.answer.schema.properties ?? {}) ? LIST : []),
     ...operation.problems,
+    ...(operation.scope === "events:read" || operation.problems.includes("view_behind") ? WITH_VIEWS : []),
     ...ALWAYS,
   ]),
 ];

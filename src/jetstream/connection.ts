@@ -81,6 +81,12 @@ export const connectToBroker = async (options: {
       throw new BrokerRefusedError(
         `The NATS server at ${servers.join(", ")} does not offer TLS, which tls:// asks for. Set up TLS there, or write nats:// where the network may read what is sent.`,
       );
+    if (error instanceof NatsError && error.code === ErrorCode.AuthorizationViolation)
+      // Not final: a server that was just given its users may still have to read them.
+      throw new BrokerRefusedError(
+        `The NATS server at ${servers.join(", ")} refuses the user or password: set those of its configuration in NATS_URL, and in NATS_PROVISION_URL where it is set.`,
+        { isFinal: false },
+      );
     throw new BrokerRefusedError(`No connection to NATS at ${servers.join(", ")}: ${describeError(error)}.`, {
       isFinal: false,
     });

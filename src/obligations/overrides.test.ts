@@ -58,3 +58,14 @@ test.each([
   const read = readRules(text);
   expect(read.kind === "invalid" && read.errors.join()).toContain(place);
 });
+
+test("what is wrong in a deadline is said, and what it may be", () => {
+  const wrong = { "HR-CLOSE": { limit: { count: -5, unit: "weeks" } }, "CIA-EXPL": 5 };
+  const read = readRules(JSON.stringify({ deadlines: wrong }));
+  const said = read.kind === "invalid" ? [...read.errors].sort() : [];
+  expect(said).toEqual([
+    "/deadlines/CIA-EXPL: Expected object or null",
+    "/deadlines/HR-CLOSE/limit/count: Expected integer to be greater or equal to 0",
+    "/deadlines/HR-CLOSE/limit/unit: Expected 'days' or 'business_days' or 'months'",
+  ]);
+});

@@ -3,6 +3,7 @@ import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { ValueError } from "@sinclair/typebox/errors";
 import { isUtcTimestamp } from "../event/formats.ts";
 import { isZone } from "./calendar.ts";
 import type { Rules } from "./clocks.ts";
@@ -52,7 +53,7 @@ export const readRules = (text: string): ReadRules => {
   const value = parse(text);
   if (value === undefined) return { kind: "invalid", errors: ["it is not JSON"] };
   if (!compiled.Check(value)) {
-    const errors = [...compiled.Errors(value)].map(({ path, message }) => `${path || "/"}: ${message}`);
+    const errors = [...compiled.Errors(value)].flatMap(spelledOut);
     return { kind: "invalid", errors: [...new Set(errors)] };
   }
   const { holidays = [], deadlines = {} } = value;
@@ -80,6 +81,15 @@ export const readRules = (text: string): ReadRules => {
     }),
   };
   return { kind: "rules", rules, version: versionOf(rules) };
+};
+
+/** What each kind that is allowed there asks for. Of a deadline that is given but wrong, what is wrong in it. */
+const spelledOut = (error: ValueError): readonly string[] => {
+  const kinds = error.errors.map((kind) => [...kind]);
+  const inside = kinds.flat().filter(({ path }) => path !== error.path);
+  if (inside.length > 0) return inside.flatMap(spelledOut);
+  const messages = kinds.length > 0 ? kinds.flat().map(({ message }) => message) : [error.message];
+  return [`${error.path || "/"}: ${messages.join(" or ").replaceAll(" or Expected", " or")}`];
 };
 
 const parse = (text: string): unknown => {

@@ -12,14 +12,17 @@ export interface Sealer {
 export const createSealer = (
   dependencies: SealDependencies & {
     readonly trees: Pick<TreeSource, "grown">;
+    /** Whether the trees are of the log as it is now. After a copy of the log was brought back they may hold what it has lost. */
+    readonly isOfLog: () => Promise<boolean>;
     readonly logger: Logger;
     readonly onOutcome: (outcome: SealOutcome) => void;
   },
 ): Sealer => {
-  const { trees, logger, onOutcome } = dependencies;
+  const { trees, isOfLog, logger, onOutcome } = dependencies;
   /** Trees that grew and are not sealed yet, as far as they were seen. */
   const pending = new Map<string, GrownTree>();
   let seen = 0;
+  let isToldOfOtherLog = false;
   /** Why trees are not signed, by tenant: told once, and again when it is for another reason. */
   const refusals = new Map<string, string>();
 
@@ -43,9 +46,21 @@ export const createSealer = (
     if (outcome.kind !== "overtaken" && outcome.kind !== "refused") pending.delete(tenant);
   };
 
+  /** Trees that are made again may have other sizes, and end before the place that was seen. */
+  const forget = (): void => {
+    pending.clear();
+    seen = 0;
+    if (!isToldOfOtherLog) logger.error(OTHER_LOG);
+    isToldOfOtherLog = true;
+  };
+
   return {
     look: async () => {
       await gather();
+      if (pending.size === 0) return;
+      // What it signed could never be taken back, and the log that goes on would not extend it.
+      if (!(await isOfLog())) return forget();
+      isToldOfOtherLog = false;
       const waiting = [...pending.values()];
       for (let start = 0; start < waiting.length; start += SEAL_TREES_AT_ONCE) {
         // All of them end before the look does: the next one would meet those that are still on their way.
@@ -55,3 +70,6 @@ export const createSealer = (
     },
   };
 };
+
+const OTHER_LOG =
+  "no tree head is signed: the view tree has seen what the log does not hold, it was replaced or restored: make the views again";

@@ -19,7 +19,9 @@ export const listen = (options: ListenOptions): Listener => {
       error instanceof Error &&
       (error.name === "AddrInUse" || ("code" in error && error.code === "EADDRINUSE"));
     if (isInUse)
-      throw new ListenRefusedError(`Port ${options.port} on ${options.host} is in use by another program.`);
+      throw new ListenRefusedError(
+        `Port ${options.port} on ${options.host} is in use by another program. End that, or set PORT to a free one.`,
+      );
     const detail = error instanceof Error ? error.message : String(error);
     throw new ListenRefusedError(
       `Nothing can listen on port ${options.port} of HOST ${options.host}: ${detail}. Set HOST to an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, and PORT to one that this user may take.`,

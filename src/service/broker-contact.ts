@@ -33,13 +33,17 @@ interface Contacting {
 /** Throws BrokerRefusedError: at once where waiting cannot help, otherwise after BROKER_START_MS_MAX. */
 export const contactBroker = async (contacting: Contacting): Promise<BrokerContact> => {
   const deadline = performance.now() + BROKER_START_MS_MAX;
+  let told: string | undefined;
   for (;;) {
     try {
       return await tryOnce(contacting);
     } catch (error) {
       const refused = asRefusal(error);
       if (refused.isFinal || performance.now() > deadline) throw refused;
-      contacting.logger.warn("waiting for the broker", { detail: refused.message });
+      // Tried twice a second, for a minute.
+      if (refused.message !== told)
+        contacting.logger.warn("waiting for the broker", { detail: refused.message });
+      told = refused.message;
       await delay(BROKER_RETRY_MS);
     }
   }

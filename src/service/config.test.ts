@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readConfig } from "./config.ts";
+import { ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 
 test("nothing set means the documented defaults", () => {
   expect(readConfig({ PATH: "/bin" })).toMatchObject({
@@ -163,4 +163,23 @@ test("an interval of tree heads that is too long for its unit is told how long o
         `CHECKPOINT_INTERVAL must be a time such as 500ms, 1s or 2m, from 1ms to 999999ms, 999999s or 9999m, not "${wrong}".`,
       ],
     });
+});
+
+test("who names the server to make streams on, and no server for events, is not given a broker that nobody meant", () => {
+  const result = readConfig({ NATS_PROVISION_URL: "nats://provisioner:hunter2@h:4222" });
+  expect(result.kind === "invalid" && result.errors).toEqual([
+    "NATS_PROVISION_URL must not be set without NATS_URL: a broker of our own would be started, and take the events. Set NATS_URL to the same server, or leave both out.",
+  ]);
+  const both = { NATS_PROVISION_URL: "nats://provisioner:hunter2@h:4222", NATS_URL: "nats://h:4222" };
+  expect(readConfig(both).kind).toBe("valid");
+});
+
+test("a setting that is there and empty is said to be empty, of secrets too", () => {
+  for (const name of ENVIRONMENT_NAMES) {
+    const result = readConfig({ [name]: "" });
+    expect([name, result.kind === "invalid" && result.errors.join()]).toEqual([
+      name,
+      expect.stringContaining(', not "".'),
+    ]);
+  }
 });

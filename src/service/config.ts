@@ -151,7 +151,7 @@ export const Environment = Type.Object({
       "What signs tree heads: 64 hex digits, the seed of an Ed25519 key; several separated by commas all sign, and `public:` with an old one's public key, in hex or as `GET /v1/log/key` gives it, keeps that verifiable. Unset: made on the first start, in DATA_DIR/checkpoint.key.",
     default: "unset",
     expects:
-      "64 hex digits, or public: and a public key, as 64 hex digits or as GET /v1/log/key gives it, separated by commas",
+      "64 hex digits in lower case, or public: and a public key, as 64 hex digits or as GET /v1/log/key gives it, separated by commas",
   }),
   SERVICE_NAME: setting({
     pattern: "^[a-z0-9][a-z0-9.-]{0,99}$",
@@ -204,7 +204,11 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
     ...unreadableHost(wellFormed),
     ...unreadableUrls(wellFormed),
     // A NATS_URL that cannot be used is there all the same.
-    ...contradictions({ ...wellFormed, NATS_URL: given.NATS_URL }),
+    ...contradictions({
+      ...wellFormed,
+      NATS_URL: given.NATS_URL,
+      NATS_PROVISION_URL: given.NATS_PROVISION_URL,
+    }),
   ];
   return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config: toConfig(given) };
 };
@@ -235,16 +239,23 @@ const isReadableUrl = (text: string): boolean => {
 
 /** Settings that are right by themselves and cannot be together. */
 const contradictions = (given: Readonly<Record<string, string | undefined>>): readonly string[] => {
-  const { STREAM_REPLICAS: replicas = "1", NATS_URL: natsUrl } = given;
-  if (replicas === "1" || natsUrl !== undefined) return [];
-  return [
+  const { STREAM_REPLICAS: replicas = "1", NATS_URL: natsUrl, NATS_PROVISION_URL: provisionUrl } = given;
+  if (natsUrl !== undefined) return [];
+  const errors: string[] = [];
+  if (provisionUrl !== undefined)
+    errors.push(
+      "NATS_PROVISION_URL must not be set without NATS_URL: a broker of our own would be started, and take the events. Set NATS_URL to the same server, or leave both out.",
+    );
+  if (replicas === "1") return errors;
+  errors.push(
     `STREAM_REPLICAS must be 1 without NATS_URL, not ${replicas}: a broker of our own is one server. Leave it out, or set NATS_URL to a cluster of at least ${replicas} servers.`,
-  ];
+  );
+  return errors;
 };
 
 /** Values that may hold a secret are not repeated. */
 const shown = (name: string, value: unknown): string =>
-  name.endsWith("_URL") || name.endsWith("_KEY") ? "" : `, not ${JSON.stringify(value)}`;
+  value !== "" && (name.endsWith("_URL") || name.endsWith("_KEY")) ? "" : `, not ${JSON.stringify(value)}`;
 
 /** `500ms`, `1s` or `2m`. */
 const milliseconds = (text: string): number => {

@@ -4,11 +4,13 @@ import { MIN_SEQUENCE_WAIT_MS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { findEarlier } from "../projections/events/earlier.ts";
+import { eventsProjection } from "../projections/events/evolve.ts";
+import { isSameLog } from "../projections/view-end.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
 export const createEarlierEvents = (dependencies: {
-  readonly log: Pick<LogReader, "lastSequence">;
+  readonly log: Pick<LogReader, "lastSequence" | "read">;
   readonly views: ViewStore;
   /** The appender counts all others. */
   readonly countOutcomes: Metrics["countOutcomes"];
@@ -18,7 +20,11 @@ export const createEarlierEvents = (dependencies: {
     find: async (tenant, eventIds) => {
       let upTo: Sequence;
       try {
+        const position = await views.position(eventsProjection.name);
         upTo = await log.lastSequence();
+        // What the view saw in another log, as before a copy was brought back, says nothing of this one.
+        if (position > upTo || !(await isSameLog({ views, log }, [eventsProjection.name], position)))
+          return { kind: "view_behind" };
       } catch (error) {
         if (error instanceof LogUnavailableError) return { kind: "unavailable", detail: error.message };
         throw error;

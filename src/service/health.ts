@@ -5,6 +5,7 @@ import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Projection } from "../projections/projection.ts";
 import { isSameLog } from "../projections/view-end.ts";
+import { VIEWS_UNAVAILABLE, ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { LogKeeper } from "./log-keeper.ts";
 import type { StreamsState } from "./stream-keeper.ts";
@@ -63,6 +64,7 @@ const viewReasons = async ({
     return reasons;
   } catch (error) {
     if (error instanceof LogUnavailableError) return [error.message];
+    if (error instanceof ViewsUnavailableError) return [VIEWS_UNAVAILABLE];
     throw error;
   }
 };

@@ -1,7 +1,10 @@
 /** Runs the sealer. */
 
+import type { LogReader } from "../log/event-log.ts";
 import { lookAgain } from "../projections/look-again.ts";
 import { treeSource } from "../projections/tree/queries.ts";
+import { TREE_VIEW } from "../projections/tree/tables.ts";
+import { isSameLog } from "../projections/view-end.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { KeyRing } from "../proof/key-ring.ts";
 import { createSealer } from "../proof/sealer.ts";
@@ -12,6 +15,7 @@ import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
 export const startSealing = (dependencies: {
+  readonly log: LogReader;
   readonly views: ViewStore;
   readonly checkpoints: CheckpointStore;
   readonly keys: KeyRing;
@@ -20,12 +24,19 @@ export const startSealing = (dependencies: {
   readonly logger: Logger;
   readonly metrics: Metrics;
 }): AsyncDisposable => {
-  const { views, checkpoints, keys, serviceName, intervalMs, logger, metrics } = dependencies;
+  const { log, views, checkpoints, keys, serviceName, intervalMs, logger, metrics } = dependencies;
   countFromZero(metrics.sealOutcomes, [{ outcome: "refused" }]);
+  const trees = treeSource(views);
+  const isOfLog = async (): Promise<boolean> => {
+    const position = await trees.position();
+    // Asked after the view: what it has seen was in the log by then.
+    return position <= (await log.lastSequence()) && isSameLog({ views, log }, [TREE_VIEW], position);
+  };
   const sealer = createSealer({
     serviceName,
     keys,
-    trees: treeSource(views),
+    trees,
+    isOfLog,
     checkpoints,
     logger,
     onOutcome: ({ kind }) => metrics.sealOutcomes.inc({ outcome: kind }),

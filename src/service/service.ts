@@ -100,7 +100,7 @@ export const startService = async (dependencies: {
   const { connection, adminKey } = contact;
   const retentionStore = createRetentionBucket({ connection, logger });
 
-  const { views, projections, rules } = await openViews(config, stack);
+  const { views, projections, rules } = await openViews({ config, logger, stack });
   const { reader, appender, logKeeper, keep, accepted } = await openLog({
     connection,
     broker,
@@ -265,13 +265,21 @@ const createLimiter = (counter: RateCounter) =>
     nowMs: () => Date.now(),
   });
 
+const MADE_AGAIN =
+  "a view is made again from the log: its rows are of another version of Prooftrail, or follow other deadlines";
+
 /** The tables are there before the first question is asked of them. */
-const openViews = async (config: Config, stack: AsyncDisposableStack) => {
+const openViews = async (parts: { config: Config; logger: Logger; stack: AsyncDisposableStack }) => {
+  const { config, logger, stack } = parts;
   const { rules, version } = await loadRules(config.deadlinesFile);
   const projections = projectionsWith(rules, version);
   const views = stack.use(connectViews(config));
   try {
-    for (const projection of projections) await views.open(projection);
+    for (const projection of projections) {
+      const opened = await views.open(projection);
+      // Until it has caught up, its lists lack what was there before.
+      if (opened === "made_again") logger.warn(MADE_AGAIN, { projection: projection.name });
+    }
   } catch (error) {
     throw viewsRefused(error, config);
   }

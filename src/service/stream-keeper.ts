@@ -74,7 +74,7 @@ const describe = (result: Reconciliation): string | undefined => {
   if (result.kind === "forbidden")
     return "The NATS user that streams are made with may not make them. Set NATS_PROVISION_URL to the same server with the provisioner's user of streams/permissions.ts.";
   if (result.kind === "no_jetstream")
-    return "No NATS server answers for JetStream. Put a jetstream block into its configuration, or set NATS_URL to a server that has one.";
+    return "No NATS server answers for JetStream. Put a jetstream block into its configuration, or set NATS_URL, and NATS_PROVISION_URL where it is set, to a server that has one.";
   if (result.kind === "lost")
     return `The broker no longer has ${result.streams.join(", ")}, which it had before. Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.`;
   if (result.kind === "no_cluster")

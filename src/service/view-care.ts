@@ -18,6 +18,7 @@ import { createLogger } from "../telemetry/logger.ts";
 import { DatabaseError } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/tables.ts";
+import { ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
@@ -92,7 +93,8 @@ export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
       return { kind: "no_broker", reason: error.message };
     if (error instanceof DeadlinesRefusedError || error instanceof ViewsRefusedError)
       return { kind: "refused", reason: error.message };
-    if (error instanceof DatabaseError) return { kind: "no_database", reason: error.message };
+    if (error instanceof DatabaseError || error instanceof ViewsUnavailableError)
+      return { kind: "no_database", reason: error.message };
     throw error;
   }
 };

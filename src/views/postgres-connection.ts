@@ -13,6 +13,7 @@ import {
   VIEW_WRITER_SILENT_MS_MAX,
 } from "../limits.ts";
 import { createTurns, type Done } from "./turns.ts";
+import { ViewsUnavailableError } from "./unavailable.ts";
 
 /** What came back: rows, and `INSERT` or `COMMIT`, which PostgreSQL calls the command. */
 export interface Answer {
@@ -131,18 +132,18 @@ interface Session {
 
 const openSession = (url: string): Session => {
   const client = connect(url, () => lose());
-  const waiting = new Set<(error: DatabaseError) => void>();
+  const waiting = new Set<(error: Error) => void>();
   const mayPrepare = createPreparing();
   const prepared = new Set<string>();
   let isLost = false;
-  const lose = (reason = new DatabaseError(LOST)): void => {
+  const lose = (reason: Error = new ViewsUnavailableError(LOST)): void => {
     if (isLost) return;
     isLost = true;
     for (const reject of waiting) reject(reason);
     waiting.clear();
     client.end({ timeout: 0 }).catch(() => undefined);
   };
-  const loseAfter = (ms: number) => setTimeout(() => lose(new DatabaseError(TOO_LATE)), ms);
+  const loseAfter = (ms: number) => setTimeout(() => lose(new ViewsUnavailableError(TOO_LATE)), ms);
   // Asked first, because the package tries for ever where a connection is taken and closed at once.
   const opening = loseAfter(CONNECT_SECONDS_MAX * 1000);
   client
@@ -152,7 +153,7 @@ const openSession = (url: string): Session => {
   const answered = <Result>(ask: () => PromiseLike<Result>): Promise<Result> =>
     new Promise((resolve, reject) => {
       // No event of the connection comes between this check and the handing over.
-      if (isLost) throw new DatabaseError(LOST);
+      if (isLost) throw new ViewsUnavailableError(LOST);
       const timer = loseAfter(VIEW_QUERY_MS_MAX);
       const settled = (): void => {
         clearTimeout(timer);
@@ -261,11 +262,16 @@ const createPreparing = () => {
   };
 };
 
+/** Of a server that stops, starts or has no connection left, and of one that does not let us in: classes 08, 28 and 53, 57P01 to 57P03, 3D000. */
+const IS_AWAY = /^(08|28|53|57P0[1-3]|3D000)/;
+
 /** The package puts text and parameters of the query into its errors, and PostgreSQL the values of a row into `detail`. */
-const withoutValues = (error: unknown): DatabaseError => {
+const withoutValues = (error: unknown): DatabaseError | ViewsUnavailableError => {
   if (!(error instanceof Error)) return new DatabaseError("the database failed");
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  if (!(error instanceof postgres.PostgresError)) return new DatabaseError(error.message || `${code}`);
+  if (!(error instanceof postgres.PostgresError))
+    return new ViewsUnavailableError(error.message || `${code}`);
+  if (code !== undefined && IS_AWAY.test(code)) return new ViewsUnavailableError(error.message);
   // The messages of class 22 quote what could not be converted.
   return new DatabaseError(code?.startsWith("22") ? `data exception ${code}` : error.message, code);
 };

@@ -1,6 +1,6 @@
 /** What README says of a copy: taken in one moment of a service at work, and without its views. */
 import { expect, test } from "bun:test";
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { dataFolder, type ServiceProcess, spawnService, standStill } from "../support/process.ts";
 import { event } from "../support/service.ts";
@@ -9,11 +9,11 @@ import { until } from "../support/until.ts";
 const COUNT = 20;
 
 /** Size and root of the newest tree head (C2SP tlog-checkpoint), once it speaks of all events. */
-const sealed = (service: ServiceProcess): Promise<readonly string[]> =>
+const sealed = (service: ServiceProcess, count = COUNT): Promise<readonly string[]> =>
   until("all events are sealed", async () => {
     const { text } = await service.call("/v1/log/checkpoint");
     const [, size, root] = text.split("\n");
-    return size === String(COUNT) && root !== undefined && [size, root];
+    return size === String(count) && root !== undefined && [size, root];
   });
 
 const shown = async ({ call }: ServiceProcess) => {
@@ -50,4 +50,49 @@ test("a copy of the folder, taken in one moment of a service at work, is the sam
   expect(await sealed(copy)).toEqual(head);
   expect(await shown(copy)).toEqual(before);
   expect(copy.output).not.toContain("do not agree");
+});
+
+test("after an older copy of the log nothing is signed that it has lost, nothing of it counts as stored, and what comes is sealed once the views are made again", async () => {
+  await using folder = await dataFolder();
+  await using elsewhere = await dataFolder();
+  const broker = join(folder.path, "broker/store");
+  const copy = join(elsewhere.path, "store");
+  const running = async (work: (service: ServiceProcess) => Promise<unknown>): Promise<void> => {
+    await using service = await spawnService({ dataDir: folder.path });
+    await service.untilReady();
+    await work(service);
+    service.kill("SIGTERM");
+    expect(await service.ended()).toBe(0);
+  };
+  const take = async (service: ServiceProcess, names: readonly string[]): Promise<void> => {
+    for (const name of names) {
+      const answer = await service.call("/v1/events", { body: event({ event_id: `evt_${name}` }) });
+      expect(answer.status).toBe(202);
+    }
+  };
+  await running(async (service) => {
+    await take(service, ["kept"]);
+    await sealed(service, 1);
+  });
+  cpSync(broker, copy, { recursive: true });
+  await running(async (service) => {
+    await take(service, ["lost_1", "lost_2"]);
+    await sealed(service, 3);
+  });
+  rmSync(broker, { recursive: true });
+  cpSync(copy, broker, { recursive: true });
+  await running(async (service) => {
+    await until("the sealer has looked", () => /no tree head is signed|do not agree/.test(service.output));
+    await take(service, ["new_1", "new_2"]);
+    // The view knows it, and the log has another event in its place.
+    const resent = await service.call("/v1/events?resent=true", { body: event({ event_id: "evt_lost_1" }) });
+    expect([resent.status, resent.json.code]).toEqual([503, "view_behind"]);
+  });
+  for (const end of ["", "-wal", "-shm"]) rmSync(join(folder.path, `views.sqlite${end}`), { force: true });
+  await running(async (service) => {
+    const resent = await service.call("/v1/events?resent=true", { body: event({ event_id: "evt_lost_1" }) });
+    expect([resent.status, resent.json.data?.duplicate]).toEqual([202, false]);
+    await sealed(service, 4);
+    expect(service.output).not.toContain("do not agree");
+  });
 });

@@ -426,6 +426,20 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(service.output).toContain("Put a jetstream block into its configuration");
   });
 
+  test("a NATS server that refuses the password is waited for, and one line says so and which setting has it", async () => {
+    await using broker = await startTestBroker();
+    await using folder = await dataFolder();
+    const url = broker.url("service").replace(/:[^:@]+@/, ":hunter2@");
+    await using service = await spawnService({ dataDir: folder.path, environment: { NATS_URL: url } });
+    const brokerLog = join(broker.directory, "nats-server.log");
+    const refusals = () => readFileSync(brokerLog, "utf8").split("authentication error").length - 1;
+    await until("it has tried again", () => refusals() >= 3);
+    const lines = service.output.split("\n").filter((line) => line.includes("waiting for the broker"));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain("refuses the user or password: set those of its configuration in NATS_URL");
+    expect(service.output + service.errors).not.toContain("hunter2");
+  });
+
   test("a NATS server that is not there is waited for, and a signal ends the waiting at once", async () => {
     await using folder = await dataFolder();
     await using service = await spawnService({
@@ -470,4 +484,23 @@ test("after a restart of the broker its streams are right again, also the one th
   process.kill(brokerPid(folder.path), "SIGKILL");
   await until("the sandbox stream is made again", () => made() === 2);
   await until("the service is ready", async () => (await service.call("/health/ready")).status === 200);
+});
+
+test("a start that has to make a view again, as with other deadlines, says of which", async () => {
+  await using folder = await dataFolder();
+  const deadlines = join(folder.path, "deadlines.json");
+  writeFileSync(deadlines, '{"holidays": ["2026-12-25"]}');
+  for (const [environment, made] of [
+    [{}, []],
+    [{ DEADLINES_FILE: deadlines }, ["cases"]],
+    [{ DEADLINES_FILE: deadlines }, []],
+  ] as const) {
+    await using service = await spawnService({ dataDir: folder.path, environment });
+    await service.untilReady();
+    const lines = service.output.split("\n").filter((line) => line.includes("a view is made again"));
+    const projections = lines.map((line) => JSON.parse(line).projection);
+    expect([environment, projections]).toEqual([environment, [...made]]);
+    service.kill("SIGTERM");
+    expect(await service.ended()).toBe(0);
+  }
 });

@@ -164,6 +164,7 @@ test("the sealer takes each tree that grew, and takes up again what it could not
         return all.filter(({ lastSequence }) => lastSequence > after);
       },
     },
+    isOfLog: async () => true,
     logger: silentLogger,
     onOutcome: ({ kind }) => outcomes.push(kind),
   });
@@ -223,6 +224,7 @@ test("a tree that was refused is sealed when what was wrong is mended, also with
         return { kind: "written", revision: 1 };
       },
     },
+    isOfLog: async () => true,
     logger: silentLogger,
     onOutcome: ({ kind }) => void outcomes.push(kind),
   });
@@ -232,4 +234,25 @@ test("a tree that was refused is sealed when what was wrong is mended, also with
   hasTiles = true;
   await sealer.look();
   expect(notes).toHaveLength(1);
+});
+
+test("trees that have seen another log are not signed, and are looked at from the start once they are made again", async () => {
+  let isOfLog = false;
+  let grown: readonly GrownTree[] = [{ tenant: "restored", size: 3, lastSequence: 9 }];
+  const sealer = createSealer({
+    ...sealing(["a", "b", "c"]),
+    trees: {
+      ...treeOf(["a", "b", "c"]),
+      grown: async (after) => grown.filter(({ lastSequence }) => lastSequence > after),
+    },
+    isOfLog: async () => isOfLog,
+    logger: silentLogger,
+    onOutcome: () => {},
+  });
+  await sealer.look();
+  expect(await checkpoints.last("restored")).toBeUndefined();
+  isOfLog = true;
+  grown = [{ tenant: "restored", size: 2, lastSequence: 7 }];
+  await sealer.look();
+  expect(await opened("restored", ringOf(OLD))).toMatchObject({ kind: "opened", checkpoint: { size: 2 } });
 });
