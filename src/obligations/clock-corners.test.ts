@@ -403,6 +403,43 @@ describe("where no decision is in the log", () => {
     },
   );
 
+  const [ANN, BEN] = ["a", "b"].map((digit) => ({ ...of, subject_hash: `sha256:${digit.repeat(64)}` }));
+  const asked = (id: string, day: number, type: string, whom = {}) =>
+    fact(`${id} objection.received 2027-01-0${day}T00:00:00Z`, { objection_type: type }, whom);
+  const answeredIn = (deadline: string, ...facts: readonly Fact[]) =>
+    obligationsOf(caseOf(facts), STANDARD_RULES)
+      .filter((duty) => duty.deadline === deadline && duty.stoppedBy !== undefined)
+      .map(({ objectionId }) => objectionId);
+
+  test("of several persons in one correlation, an explanation answers one: its own, or who asked last and waits", () => {
+    const requests = [asked("oa", 1, "explanation_request", ANN), asked("ob", 2, "explanation_request", BEN)];
+    const explained = (day: number, whom: Metadata = of) =>
+      fact(`e${day} decision.explanation_provided 2027-01-0${day}T00:00:00Z`, {}, whom);
+    const answered = (...facts: readonly Fact[]) => answeredIn("PIPA-EXPL", ...requests, ...facts);
+    expect(answered(explained(5, ANN))).toEqual(["oa"]);
+    expect(answered(explained(5))).toEqual(["ob"]);
+    expect(answered(explained(5), explained(6))).toEqual(["oa", "ob"]);
+    expect(answered(explained(5, ANN), explained(6, BEN))).toEqual(["oa", "ob"]);
+  });
+
+  test.each(["decision.decision_reversed", "decision.human_review_completed"])(
+    "of several persons in one correlation, %s is for one",
+    (type) => {
+      const refused = [
+        asked("oa", 1, "automated_decision_refusal", ANN),
+        asked("ob", 2, "automated_decision_refusal", BEN),
+      ];
+      const told = ["oa", "ob"].map((objection_id) =>
+        fact(`r${objection_id} objection.resolved 2027-01-06T00:00:00Z`, { objection_id }, of),
+      );
+      const answered = (...facts: readonly Fact[]) =>
+        answeredIn("PIPA-REFUSE", ...refused, ...told, ...facts);
+      const redone = (whom: Metadata = of) => fact(`v ${type} 2027-01-05T00:00:00Z`, {}, whom);
+      expect(answered(redone(ANN))).toEqual(["oa"]);
+      expect(answered(redone())).toEqual(["ob"]);
+    },
+  );
+
   test("a review in the same case, and an answer, meet a refusal of automation", () => {
     const found = duties(
       received("automated_decision_refusal"),

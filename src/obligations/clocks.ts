@@ -1,4 +1,5 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
+import { type AnswersUndecided, answersUndecided } from "../cases/answers.ts";
 import { awareAt, type Case, classOfIncident, type Decision, type Incident } from "../cases/case.ts";
 import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
 import {
@@ -58,10 +59,11 @@ export const obligationsOf = (
   const add = (made: Obligation | undefined): void => {
     if (made) found.push(made);
   };
+  const answers = answersUndecided({ facts, objections, reviews });
   for (const objection of objections)
     for (const start of objectionStarts(
       objection,
-      decisionOf(objection.decisionId) ?? undecided(objection, facts, reviews),
+      decisionOf(objection.decisionId) ?? undecided(objection, { facts, reviews, answers }),
     ))
       add(clock(start, rules));
   for (const decision of decisions) {
@@ -168,10 +170,16 @@ type Answers = Pick<Decision, "made" | "explanations" | "reversals" | "reviews" 
 /** What names no objection may be about any. */
 const isAbout = ({ id }: Pick<Objection, "id">, named: string | undefined): boolean => (named ?? id) === id;
 
-/** Where no decision is named, what answers in the same case and is about no other objection. */
-const undecided = (objection: Objection, facts: readonly Fact[], reviews: readonly Review[]): Answers => {
+/** Where no decision is named, what answers in the same case and is about no other objection, nor another person. */
+const undecided = (
+  objection: Objection,
+  { facts, reviews, answers }: Pick<Case, "facts" | "reviews"> & { readonly answers: AnswersUndecided },
+): Answers => {
   const named = facts.filter(
-    ({ links }) => links.decision === undefined && isAbout(objection, links.objection),
+    (fact) =>
+      fact.links.decision === undefined &&
+      isAbout(objection, fact.links.objection) &&
+      answers(fact, objection),
   );
   return {
     made: undefined,
@@ -180,7 +188,8 @@ const undecided = (objection: Objection, facts: readonly Fact[], reviews: readon
     reviews: reviews.filter(
       ({ decisionId, triggered, completed }) =>
         decisionId === undefined &&
-        isAbout(objection, completed?.links.objection ?? triggered?.links.objection),
+        isAbout(objection, completed?.links.objection ?? triggered?.links.objection) &&
+        (completed === undefined || answers(completed, objection)),
     ),
     facts: NONE,
   };
