@@ -6,6 +6,7 @@ import {
   isExplanation,
   isReversal,
   type Objection,
+  openingsOf,
   reasonedDenial,
 } from "./objection.ts";
 import { likest, type OtherPersons } from "./persons.ts";
@@ -26,8 +27,9 @@ const NO_ANSWERS: ReadonlyMap<Fact, string> = new Map();
  * objects to the decision itself.
  */
 export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
-  const { facts, objections } = parts;
-  if (objections.length === 0) return NO_ANSWERS;
+  const { facts } = parts;
+  if (parts.objections.length === 0) return NO_ANSWERS;
+  const objections = parts.objections.flatMap(openingsOf);
   const found = new Map<Fact, string>();
   const find = (isAnswer: (fact: Fact) => boolean, requests: readonly Objection[]): void => {
     if (requests.length > 0) findAnswered({ ...parts, found, answers: facts.filter(isAnswer), requests });
@@ -103,7 +105,7 @@ export const answersUndecided = ({
   objections,
   reviews,
 }: Pick<Parts, "facts" | "objections"> & { readonly reviews: readonly Review[] }): AnswersUndecided => {
-  const undecided = objections.filter(({ decisionId }) => decisionId === undefined);
+  const undecided = objections.filter(({ decisionId }) => decisionId === undefined).flatMap(openingsOf);
   if (new Set(undecided.flatMap((objection) => personOf(objection) ?? [])).size < 2) return ALWAYS;
   const answered = new Set<Objection>();
   const persons = new Map<Fact, string | undefined>();

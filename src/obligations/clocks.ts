@@ -7,8 +7,11 @@ import {
   EXPLANATION_REQUEST,
   isDenied,
   isExplanation,
+  isResolved,
   isReversal,
   type Objection,
+  type Opening,
+  openingsOf,
   reasonedDenial,
   typeOfObjection,
 } from "../cases/objection.ts";
@@ -60,12 +63,11 @@ export const obligationsOf = (
     if (made) found.push(made);
   };
   const answers = answersUndecided({ facts, objections, reviews });
-  for (const objection of objections)
-    for (const start of objectionStarts(
-      objection,
-      decisionOf(objection.decisionId) ?? undecided(objection, { facts, reviews, answers }),
-    ))
-      add(clock(start, rules));
+  for (const objection of objections) {
+    const decision = decisionOf(objection.decisionId) ?? undecided(objection, { facts, reviews, answers });
+    for (const opening of openingsOf(objection))
+      for (const start of objectionStarts(opening, objection, decision)) add(clock(start, rules));
+  }
   for (const decision of decisions) {
     const start = decisionStart(decision);
     if (start) add(clock(start, rules));
@@ -191,7 +193,7 @@ const undecided = (
         isAbout(objection, completed?.links.objection ?? triggered?.links.objection) &&
         (completed === undefined || answers(completed, objection)),
     ),
-    facts: NONE,
+    facts: named,
   };
 };
 
@@ -219,13 +221,14 @@ export const lacksExplanation = (objection: Objection, explanations: readonly Fa
   );
 };
 
-const objectionStarts = (objection: Objection, decision: Answers): readonly Start[] => {
+/** Of each time that it was open. */
+const objectionStarts = (objection: Opening, whole: Objection, decision: Answers): readonly Start[] => {
   const { id, received, facts } = objection;
   // What stopped a clock once did so for ever, whatever is resolved again later: of each kind the first counts.
-  const resolutions = facts.filter(({ type }) => type === "objection.resolved");
+  const resolutions = facts.filter(isResolved);
   const refusal = resolutions.find(isDenied);
   const about = { objectionId: id, decisionId: objection.decisionId };
-  const named = [...facts, ...decision.facts];
+  const named = [...whole.facts, ...decision.facts];
   const begunBy = [received, decision.made];
   const denial = (): readonly Start[] =>
     refusal
@@ -233,7 +236,7 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
           {
             deadline: "PIPA-DENY",
             by: refusal,
-            stop: [refusal, ...facts.filter(since(refusal))].find(tellsReason),
+            stop: [refusal, ...whole.facts.filter(since(refusal))].find(tellsReason),
             named,
             begunBy: [...begunBy, refusal],
             about,
