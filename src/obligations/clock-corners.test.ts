@@ -143,6 +143,18 @@ describe("of what is said several times", () => {
     expect(duties(received("explanation_request"), refused, upheldLate)["PIPA-EXPL"]?.status).toBe("met");
   });
 
+  test("a law that the refusal names takes the duty to say why away no more than the one to answer", () => {
+    const refused = fact(
+      "r objection.resolved 2026-09-20T10:00:00Z",
+      { objection_id: "o", resolution: "denied" },
+      { legal_bases: ["eu_ai_act_art_73"] },
+    );
+    const asked = fact("o objection.received 2026-09-10T10:00:00Z", { objection_id: "o" });
+    const lawsOf = (...facts: readonly Fact[]) => Object.keys(duties(...facts));
+    expect(lawsOf(asked, refused)).toEqual(expect.arrayContaining(["PIPA-REVIEW", "PIPA-DENY"]));
+    expect(lawsOf(refused)).not.toContain("PIPA-DENY");
+  });
+
   test("a refusal without a reason still owes one after it was refused again, or upheld", () => {
     const again = resolved("r2", "2026-10-05T10:00:00Z", { resolution: "denied", reason: "no" });
     const denial = duties(received("appeal"), refusedSilently, again)["PIPA-DENY"];

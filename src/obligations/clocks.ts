@@ -238,7 +238,8 @@ const objectionStarts = (objection: Opening, whole: Objection, decision: Answers
             by: refusal,
             stop: [refusal, ...whole.facts.filter(since(refusal))].find(tellsReason),
             named,
-            begunBy: [...begunBy, refusal],
+            // Where neither is in the log, nothing else began it.
+            begunBy: received || decision.made ? begunBy : [refusal],
             about,
           },
         ]
