@@ -663,7 +663,7 @@ describe("an objection that is received again", () => {
     expect(objection).toMatchObject({ received: { id: "a" } });
   });
 
-  test("is meant by what names none, as any that waits", () => {
+  test("is meant by what names none, like every one that waits", () => {
     const of = { correlation_id: "c" };
     const received = (id: string, at: string) =>
       fact(`${id} objection.received ${at}`, { objection_id: "o" }, of);
