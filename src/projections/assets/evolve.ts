@@ -298,7 +298,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 12,
+  version: 13,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),
