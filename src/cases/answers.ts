@@ -6,9 +6,11 @@ import {
   isExplanation,
   isReversal,
   type Objection,
+  openingsOf,
   reasonedDenial,
 } from "./objection.ts";
 import { likest, type OtherPersons } from "./persons.ts";
+import { isReviewCompleted, type Review } from "./reviews.ts";
 
 interface Parts {
   readonly facts: readonly Fact[];
@@ -25,8 +27,9 @@ const NO_ANSWERS: ReadonlyMap<Fact, string> = new Map();
  * objects to the decision itself.
  */
 export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
-  const { facts, objections } = parts;
-  if (objections.length === 0) return NO_ANSWERS;
+  const { facts } = parts;
+  if (parts.objections.length === 0) return NO_ANSWERS;
+  const objections = parts.objections.flatMap(openingsOf);
   const found = new Map<Fact, string>();
   const find = (isAnswer: (fact: Fact) => boolean, requests: readonly Objection[]): void => {
     if (requests.length > 0) findAnswered({ ...parts, found, answers: facts.filter(isAnswer), requests });
@@ -87,3 +90,45 @@ const lastReceived = (objections: readonly Objection[]): Objection | undefined =
       last = objection;
   return last;
 };
+
+/** Whether what names neither a decision nor an objection answers an objection of which no decision is known. */
+export type AnswersUndecided = (fact: Fact, objection: Objection) => boolean;
+
+const ALWAYS: AnswersUndecided = () => true;
+
+/**
+ * Of several persons one is answered: the person that the answer is about, or else who asked last until then and waits. Who asks for an explanation waits for that, and who
+ * objects for the decision to be looked at again.
+ */
+export const answersUndecided = ({
+  facts,
+  objections,
+  reviews,
+}: Pick<Parts, "facts" | "objections"> & { readonly reviews: readonly Review[] }): AnswersUndecided => {
+  const undecided = objections.filter(({ decisionId }) => decisionId === undefined).flatMap(openingsOf);
+  if (new Set(undecided.flatMap((objection) => personOf(objection) ?? [])).size < 2) return ALWAYS;
+  const answered = new Set<Objection>();
+  const persons = new Map<Fact, string | undefined>();
+  for (const fact of facts) {
+    if (!isExplanation(fact) && !isReversal(fact) && !isReviewCompleted(fact)) continue;
+    // What triggers a review may say of whom and of which objection it is.
+    const triggered = reviews.find(({ completed }) => completed === fact)?.triggered;
+    const said = [fact, ...(triggered ? [triggered] : [])];
+    if (said.some(({ links }) => links.decision !== undefined || links.objection !== undefined)) continue;
+    const waiting = undecided.filter(
+      (request) =>
+        asksForExplanation(request) === isExplanation(fact) &&
+        request.received !== undefined &&
+        request.received.at <= fact.at &&
+        !answered.has(request),
+    );
+    const last = lastReceived(waiting);
+    const person = fact.subject ?? triggered?.subject ?? (last && personOf(last));
+    for (const request of waiting) if (personOf(request) === person) answered.add(request);
+    persons.set(fact, person);
+  }
+  return (fact, objection) => !persons.has(fact) || persons.get(fact) === personOf(objection);
+};
+
+const personOf = ({ facts }: Objection): string | undefined =>
+  facts.find(({ subject }) => subject !== undefined)?.subject;

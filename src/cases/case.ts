@@ -17,7 +17,7 @@ import {
   OBJECTION_RECEIVED,
 } from "./fact.ts";
 import { meaningByEvent } from "./named-by-event.ts";
-import { isExplanation, isReversal, type Objection } from "./objection.ts";
+import { isExplanation, isReversal, type Objection, openingsOf } from "./objection.ts";
 import { likest, type OtherPersons, otherPersons } from "./persons.ts";
 import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
 
@@ -266,19 +266,22 @@ const objectionsOf = (
     if (links.objection === undefined && !said) return undefined;
     const id = links.objection ?? meantBy(fact, received, { closed, said, isOther }) ?? standingAs(fact);
     said?.add(id);
+    // Received again, it waits for all of it again.
+    if (isReceived(fact) && closed?.has(id)) for (const each of saidOf.values()) each.delete(id);
     return id;
   });
   return [...members].map(([id, own]) => {
-    const opening = received.get(id);
     const decisionId = firstDefined(own, ({ links }) => links.decision) ?? firstDefined(own, decisionOf);
+    const openings = openingsOf({ id, decisionId, facts: own });
+    const [last] = openings.slice(-1);
     return {
       id,
       facts: own,
       decisionId,
-      received: opening,
-      acknowledged: own.find(({ type }) => type === "objection.acknowledged"),
-      escalated: own.find(({ type }) => type === "objection.escalated"),
-      resolved: own.findLast(({ type }) => type === "objection.resolved"),
+      received: last?.received,
+      acknowledged: last?.acknowledged,
+      escalated: last?.escalated,
+      resolved: last?.resolved,
     };
   });
 };

@@ -1,22 +1,75 @@
 /** What is known of an objection as a whole. */
-import { type Fact, saysWord } from "./fact.ts";
+import { type Fact, OBJECTION_RECEIVED, saysWord } from "./fact.ts";
 
+/** Received again after it was resolved, it is open again (DOMAIN 2b): what was received, and what became of that, is of the last time. */
 export interface Objection {
   readonly id: string;
   readonly decisionId: string | undefined;
-  /** Absent where others refer to an objection that was never seen. */
+  /** Absent where others refer to an objection that was never seen. Of what is received while it is open the first counts. */
   readonly received: Fact | undefined;
   readonly acknowledged: Fact | undefined;
   readonly escalated: Fact | undefined;
   readonly resolved: Fact | undefined;
-  /** In order, the first one included. */
+  /** In order, of all times. */
   readonly facts: readonly Fact[];
 }
 
+/** One time that an objection was open. */
+export interface Opening extends Objection {
+  /** Of this time. */
+  readonly facts: readonly Fact[];
+  /** The time before. */
+  readonly before: Opening | undefined;
+}
+
+export const isResolved = ({ type }: Fact): boolean => type === "objection.resolved";
+const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
+
+/** At least one, in order. */
+export const openingsOf = ({
+  id,
+  decisionId,
+  facts,
+}: Pick<Objection, "id" | "decisionId" | "facts">): readonly Opening[] => {
+  const openings: Opening[] = [];
+  let start = 0;
+  const end = (next: number): void => {
+    const own = start === 0 && next === facts.length ? facts : facts.slice(start, next);
+    openings.push({
+      id,
+      decisionId,
+      facts: own,
+      received: own.find(isReceived),
+      acknowledged: own.find(({ type }) => type === "objection.acknowledged"),
+      escalated: own.find(({ type }) => type === "objection.escalated"),
+      resolved: own.findLast(isResolved),
+      before: openings.at(-1),
+    });
+    start = next;
+  };
+  let isOpened = false;
+  let resolved: Fact | undefined;
+  for (const [index, fact] of facts.entries()) {
+    if (isResolved(fact) && isOpened) resolved = fact;
+    if (!isReceived(fact)) continue;
+    if (resolved && resolved.at < fact.at) {
+      end(index);
+      resolved = undefined;
+    }
+    isOpened = true;
+  }
+  end(facts.length);
+  return openings;
+};
+
 /** As it was received; where that is not said, what was said of it last. */
-export const typeOfObjection = ({ received, facts }: Objection): string | undefined =>
-  received?.says.objection_type ??
-  facts.findLast(({ says }) => says.objection_type !== undefined)?.says.objection_type;
+export const typeOfObjection = (objection: Objection | Opening): string | undefined => {
+  const { received, facts } = objection;
+  const said =
+    received?.says.objection_type ??
+    facts.findLast(({ says }) => says.objection_type !== undefined)?.says.objection_type;
+  return said ?? ("before" in objection && objection.before ? typeOfObjection(objection.before) : undefined);
+};
 
 export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
 
@@ -24,11 +77,7 @@ export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") ==
 export const reasonedDenial = ({ received, facts }: Objection): Fact | undefined =>
   received &&
   facts.find(
-    (fact) =>
-      fact.type === "objection.resolved" &&
-      fact.at >= received.at &&
-      isDenied(fact) &&
-      fact.says.reason !== undefined,
+    (fact) => isResolved(fact) && fact.at >= received.at && isDenied(fact) && fact.says.reason !== undefined,
   );
 
 export const isExplanation = ({ type }: Fact): boolean => type === "decision.explanation_provided";

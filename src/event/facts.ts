@@ -73,7 +73,7 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
 
 /** OpenTelemetry's names for generative AI (semantic-conventions-genai, still "Development"), as instrumented programs put them into `metadata`. */
 const GEN_AI_CONVERSATION = "gen_ai.conversation.id";
-export const MODEL_NAMES: readonly string[] = [
+const MODEL_NAMES: readonly string[] = [
   "model",
   "model_name",
   "gen_ai.response.model",
@@ -145,6 +145,13 @@ export const modelVersion = ({ assetVersion, metadata }: EventFacts): string | u
   metadataName(metadata, "model_version") ??
   assetVersion ??
   metadataName(metadata, "asset_version", "version");
+
+/** Which model an event is about. Of what is told of a model itself `name` is its own. */
+export const modelText = ({ eventType, metadata }: EventFacts): string | undefined =>
+  metadataText(metadata, ...MODEL_NAMES, ...(eventType.startsWith("model.") ? ["name"] : []));
+
+/** The same as a key may have it. */
+export const modelName = (facts: EventFacts): string | undefined => asName(modelText(facts));
 
 const asName = (text: string | undefined): string | undefined =>
   text !== undefined && isWithinCharacters(text, 1, IDENTIFIER_CHARACTERS_MAX) ? text : undefined;

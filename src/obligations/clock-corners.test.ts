@@ -143,6 +143,18 @@ describe("of what is said several times", () => {
     expect(duties(received("explanation_request"), refused, upheldLate)["PIPA-EXPL"]?.status).toBe("met");
   });
 
+  test("a law that the refusal names takes the duty to say why away no more than the one to answer", () => {
+    const refused = fact(
+      "r objection.resolved 2026-09-20T10:00:00Z",
+      { objection_id: "o", resolution: "denied" },
+      { legal_bases: ["eu_ai_act_art_73"] },
+    );
+    const asked = fact("o objection.received 2026-09-10T10:00:00Z", { objection_id: "o" });
+    const lawsOf = (...facts: readonly Fact[]) => Object.keys(duties(...facts));
+    expect(lawsOf(asked, refused)).toEqual(expect.arrayContaining(["PIPA-REVIEW", "PIPA-DENY"]));
+    expect(lawsOf(refused)).not.toContain("PIPA-DENY");
+  });
+
   test("a refusal without a reason still owes one after it was refused again, or upheld", () => {
     const again = resolved("r2", "2026-10-05T10:00:00Z", { resolution: "denied", reason: "no" });
     const denial = duties(received("appeal"), refusedSilently, again)["PIPA-DENY"];
@@ -403,6 +415,52 @@ describe("where no decision is in the log", () => {
     },
   );
 
+  const [ANN, BEN] = ["a", "b"].map((digit) => ({ ...of, subject_hash: `sha256:${digit.repeat(64)}` }));
+  const asked = (id: string, day: number, type: string, whom = {}) =>
+    fact(`${id} objection.received 2027-01-0${day}T00:00:00Z`, { objection_type: type }, whom);
+  const answeredIn = (deadline: string, ...facts: readonly Fact[]) =>
+    obligationsOf(caseOf(facts), STANDARD_RULES)
+      .filter((duty) => duty.deadline === deadline && duty.stoppedBy !== undefined)
+      .map(({ objectionId }) => objectionId);
+
+  test("a law that an answer names has its clock too", () => {
+    const explained = fact(
+      "e decision.explanation_provided 2027-01-05T00:00:00Z",
+      {},
+      { ...of, legal_bases: ["gdpr_art_22"] },
+    );
+    expect(duties(received("appeal"), explained)).toHaveProperty("GDPR-12-3");
+  });
+
+  test("of several persons in one correlation, an explanation answers one: its own, or who asked last and waits", () => {
+    const requests = [asked("oa", 1, "explanation_request", ANN), asked("ob", 2, "explanation_request", BEN)];
+    const explained = (day: number, whom: Metadata = of) =>
+      fact(`e${day} decision.explanation_provided 2027-01-0${day}T00:00:00Z`, {}, whom);
+    const answered = (...facts: readonly Fact[]) => answeredIn("PIPA-EXPL", ...requests, ...facts);
+    expect(answered(explained(5, ANN))).toEqual(["oa"]);
+    expect(answered(explained(5))).toEqual(["ob"]);
+    expect(answered(explained(5), explained(6))).toEqual(["oa", "ob"]);
+    expect(answered(explained(5, ANN), explained(6, BEN))).toEqual(["oa", "ob"]);
+  });
+
+  test.each(["decision.decision_reversed", "decision.human_review_completed"])(
+    "of several persons in one correlation, %s is for one",
+    (type) => {
+      const refused = [
+        asked("oa", 1, "automated_decision_refusal", ANN),
+        asked("ob", 2, "automated_decision_refusal", BEN),
+      ];
+      const told = ["oa", "ob"].map((objection_id) =>
+        fact(`r${objection_id} objection.resolved 2027-01-06T00:00:00Z`, { objection_id }, of),
+      );
+      const answered = (...facts: readonly Fact[]) =>
+        answeredIn("PIPA-REFUSE", ...refused, ...told, ...facts);
+      const redone = (whom: Metadata = of) => fact(`v ${type} 2027-01-05T00:00:00Z`, {}, whom);
+      expect(answered(redone(ANN))).toEqual(["oa"]);
+      expect(answered(redone())).toEqual(["ob"]);
+    },
+  );
+
   test("a review in the same case, and an answer, meet a refusal of automation", () => {
     const found = duties(
       received("automated_decision_refusal"),
@@ -557,4 +615,67 @@ test("a refusal is answered once the first of several reviews is completed and t
     review("e1 decision.human_review_completed 2026-11-20T10:00:00Z", "c1"),
   );
   expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
+});
+
+describe("an objection that is received again", () => {
+  const about = { objection_id: "o", decision_id: "d" };
+  const received = (id: string, at: string, said: Metadata = {}) =>
+    fact(`${id} objection.received ${at}`, { ...about, ...said });
+  const resolved = (id: string, at: string, said: Metadata = { resolution: "upheld" }) =>
+    fact(`${id} objection.resolved ${at}`, { ...about, ...said });
+  const REQUEST = { objection_type: "explanation_request" };
+  const explained = fact("e decision.explanation_provided 2027-01-20T00:00:00Z", { decision_id: "d" });
+  const statuses = (...facts: readonly Fact[]) =>
+    Object.fromEntries(obligationsOf(caseOf(facts), STANDARD_RULES).map(({ id, status }) => [id, status]));
+
+  test("after it was resolved is open again, and has clocks of its own", () => {
+    const facts = [
+      received("a", "2027-01-01T00:00:00Z"),
+      resolved("ra", "2027-01-05T00:00:00Z"),
+      received("b", "2027-02-01T00:00:00Z"),
+    ];
+    expect(statuses(...facts)).toEqual({
+      "PIPA-REVIEW:a": "met",
+      "OBJ-ACK:a": "met",
+      "PIPA-REVIEW:b": "open",
+      "OBJ-ACK:b": "open",
+    });
+    const [objection] = caseOf(facts).objections;
+    expect(objection).toMatchObject({ received: { id: "b" }, resolved: undefined });
+    const late = statuses(...facts, resolved("rb", "2027-04-01T00:00:00Z"));
+    expect(late).toMatchObject({ "PIPA-REVIEW:a": "met", "PIPA-REVIEW:b": "met_late" });
+  });
+
+  test("asks for what it asked for before, and what answered that answers it no more", () => {
+    const facts = [
+      received("a", "2027-01-01T00:00:00Z", REQUEST),
+      explained,
+      resolved("ra", "2027-01-21T00:00:00Z"),
+      received("b", "2027-02-01T00:00:00Z"),
+    ];
+    expect(statuses(...facts)).toMatchObject({ "PIPA-EXPL:a": "met", "PIPA-EXPL:b": "open" });
+  });
+
+  test("while it is open is the same", () => {
+    const facts = [received("a", "2027-01-01T00:00:00Z"), received("b", "2027-01-02T00:00:00Z")];
+    expect(statuses(...facts)).toEqual({ "PIPA-REVIEW:a": "open", "OBJ-ACK:a": "open" });
+    const [objection] = caseOf(facts).objections;
+    expect(objection).toMatchObject({ received: { id: "a" } });
+  });
+
+  test("is meant by what names none, like every one that waits", () => {
+    const of = { correlation_id: "c" };
+    const received = (id: string, at: string) =>
+      fact(`${id} objection.received ${at}`, { objection_id: "o" }, of);
+    const resolved = (id: string, at: string) => fact(`${id} objection.resolved ${at}`, {}, of);
+    const facts = [
+      received("a", "2027-01-01T00:00:00Z"),
+      resolved("ra", "2027-01-05T00:00:00Z"),
+      received("b", "2027-02-01T00:00:00Z"),
+      fact("p objection.received 2027-01-03T00:00:00Z", { objection_id: "p" }, of),
+      resolved("rp", "2027-01-06T00:00:00Z"),
+      resolved("rb", "2027-02-05T00:00:00Z"),
+    ];
+    expect(statuses(...facts)).toMatchObject({ "PIPA-REVIEW:b": "met" });
+  });
 });

@@ -1,4 +1,5 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
+import { type AnswersUndecided, answersUndecided } from "../cases/answers.ts";
 import { awareAt, type Case, classOfIncident, type Decision, type Incident } from "../cases/case.ts";
 import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
 import {
@@ -6,8 +7,11 @@ import {
   EXPLANATION_REQUEST,
   isDenied,
   isExplanation,
+  isResolved,
   isReversal,
   type Objection,
+  type Opening,
+  openingsOf,
   reasonedDenial,
   typeOfObjection,
 } from "../cases/objection.ts";
@@ -58,12 +62,12 @@ export const obligationsOf = (
   const add = (made: Obligation | undefined): void => {
     if (made) found.push(made);
   };
-  for (const objection of objections)
-    for (const start of objectionStarts(
-      objection,
-      decisionOf(objection.decisionId) ?? undecided(objection, facts, reviews),
-    ))
-      add(clock(start, rules));
+  const answers = answersUndecided({ facts, objections, reviews });
+  for (const objection of objections) {
+    const decision = decisionOf(objection.decisionId) ?? undecided(objection, { facts, reviews, answers });
+    for (const opening of openingsOf(objection))
+      for (const start of objectionStarts(opening, objection, decision)) add(clock(start, rules));
+  }
   for (const decision of decisions) {
     const start = decisionStart(decision);
     if (start) add(clock(start, rules));
@@ -168,10 +172,16 @@ type Answers = Pick<Decision, "made" | "explanations" | "reversals" | "reviews" 
 /** What names no objection may be about any. */
 const isAbout = ({ id }: Pick<Objection, "id">, named: string | undefined): boolean => (named ?? id) === id;
 
-/** Where no decision is named, what answers in the same case and is about no other objection. */
-const undecided = (objection: Objection, facts: readonly Fact[], reviews: readonly Review[]): Answers => {
+/** Where no decision is named, what answers in the same case and is about no other objection, nor another person. */
+const undecided = (
+  objection: Objection,
+  { facts, reviews, answers }: Pick<Case, "facts" | "reviews"> & { readonly answers: AnswersUndecided },
+): Answers => {
   const named = facts.filter(
-    ({ links }) => links.decision === undefined && isAbout(objection, links.objection),
+    (fact) =>
+      fact.links.decision === undefined &&
+      isAbout(objection, fact.links.objection) &&
+      answers(fact, objection),
   );
   return {
     made: undefined,
@@ -180,9 +190,10 @@ const undecided = (objection: Objection, facts: readonly Fact[], reviews: readon
     reviews: reviews.filter(
       ({ decisionId, triggered, completed }) =>
         decisionId === undefined &&
-        isAbout(objection, completed?.links.objection ?? triggered?.links.objection),
+        isAbout(objection, completed?.links.objection ?? triggered?.links.objection) &&
+        (completed === undefined || answers(completed, objection)),
     ),
-    facts: NONE,
+    facts: named,
   };
 };
 
@@ -210,13 +221,14 @@ export const lacksExplanation = (objection: Objection, explanations: readonly Fa
   );
 };
 
-const objectionStarts = (objection: Objection, decision: Answers): readonly Start[] => {
+/** Of each time that it was open. */
+const objectionStarts = (objection: Opening, whole: Objection, decision: Answers): readonly Start[] => {
   const { id, received, facts } = objection;
   // What stopped a clock once did so for ever, whatever is resolved again later: of each kind the first counts.
-  const resolutions = facts.filter(({ type }) => type === "objection.resolved");
+  const resolutions = facts.filter(isResolved);
   const refusal = resolutions.find(isDenied);
   const about = { objectionId: id, decisionId: objection.decisionId };
-  const named = [...facts, ...decision.facts];
+  const named = [...whole.facts, ...decision.facts];
   const begunBy = [received, decision.made];
   const denial = (): readonly Start[] =>
     refusal
@@ -224,9 +236,10 @@ const objectionStarts = (objection: Objection, decision: Answers): readonly Star
           {
             deadline: "PIPA-DENY",
             by: refusal,
-            stop: [refusal, ...facts.filter(since(refusal))].find(tellsReason),
+            stop: [refusal, ...whole.facts.filter(since(refusal))].find(tellsReason),
             named,
-            begunBy: [...begunBy, refusal],
+            // Where neither is in the log, nothing else began it.
+            begunBy: received || decision.made ? begunBy : [refusal],
             about,
           },
         ]

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { isEventId } from "../event/formats.ts";
 import { fromStoredText, toStoredText } from "./text.ts";
 
 /** Any UTF-16 units, with the difficult ones often. */
@@ -32,5 +33,15 @@ test("the text of a JSON document is stored as it is", () => {
       fc.pre(text.isWellFormed());
       expect(toStoredText(text)).toBe(text);
     }),
+  );
+});
+
+test("an event_id is stored as it is, so that what was told of duties is found again, however other texts are written", () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const id = `evt_${text}`;
+      expect(!isEventId(id, ["evt_"]) || toStoredText(id) === id).toBe(true);
+    }),
+    { numRuns: 2000 },
   );
 });

@@ -29,6 +29,7 @@ const anyMetadata = fc.record({
   source_sequence: sometimes(fc.integer({ min: 1, max: 12 })),
   last_source_sequence: sometimes(fc.integer({ min: 0, max: 15 })),
   version: sometimes(few("v")),
+  model: sometimes(few("model ")),
   queue_depth: sometimes(fc.nat(9)),
   assessment_type: sometimes(fc.constantFrom("bias_audit", "fria")),
   outcome_hash: sometimes(hash),

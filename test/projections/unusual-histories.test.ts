@@ -833,3 +833,48 @@ test("no time that an event may have keeps it out of the registers", async () =>
   ]);
   expect(decided).toHaveLength(1);
 });
+
+describe("two models of one asset that have the same version", () => {
+  const told = (done: string, day: number, metadata: object = {}): Sent => [
+    `model.${done}`,
+    `2027-01-0${day}T00:00:00Z`,
+    { version: "1.0", ...metadata },
+  ];
+  const both = [
+    told("model_deployed", 1, { model: "ranker" }),
+    told("model_deployed", 2, { model: "embedder" }),
+  ];
+  const modelsAfter = async (events: readonly Sent[]) =>
+    (await entriesAfter(modelList, events)).toSorted((one, other) =>
+      String(one.model ?? "") < String(other.model ?? "") ? -1 : 1,
+    );
+  const arrivals = (events: readonly Sent[]) => [events, events.toReversed()];
+
+  test("are two, and one that is retired retires neither the other nor the asset", async () => {
+    const events = [...both, told("model_retired", 3, { model: "ranker" })];
+    for (const arriving of arrivals(events)) {
+      expect(await modelsAfter(arriving)).toMatchObject([
+        { version: "1.0", model: "embedder", state: "deployed", retired_at: null },
+        { version: "1.0", model: "ranker", state: "retired", deployed_at: "2027-01-01T00:00:00Z" },
+      ]);
+      expect((await viewAfter(arriving)).rows(assetList.table)).toMatchObject([{ status: "active" }]);
+    }
+    for (const arriving of arrivals([...events, told("model_retired", 4, { model: "embedder" })]))
+      expect((await viewAfter(arriving)).rows(assetList.table)).toMatchObject([{ status: "retired" }]);
+  });
+
+  test("what names none of them stands by itself, and where there is one model it is about that one", async () => {
+    const degraded = told("performance_degraded", 3);
+    for (const arriving of arrivals([...both, degraded]))
+      expect(await modelsAfter(arriving)).toMatchObject([
+        { model: null, state: "seen", degradations: 1 },
+        { model: "embedder", state: "deployed", degradations: 0 },
+        { model: "ranker", state: "deployed", degradations: 0 },
+      ]);
+    const only = [told("model_deployed", 1, { name: "ranker" }), degraded, told("model_retired", 4)];
+    for (const arriving of arrivals(only))
+      expect(await modelsAfter(arriving)).toMatchObject([
+        { model: "ranker", state: "retired", degradations: 1, degraded_at: "2027-01-03T00:00:00Z" },
+      ]);
+  });
+});

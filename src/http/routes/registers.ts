@@ -108,7 +108,8 @@ export const LISTS: readonly ListRoute[] = [
     list: modelList,
     example: MODEL_EXAMPLE,
     summary: "The register of models",
-    description: "Versions of the models behind each asset: deployed, degraded, retired.",
+    description:
+      "The models behind each asset, each version of each: deployed, degraded, retired. What names no model is about the only one of its version, and stands by itself where there are several.",
   },
   {
     path: "/sources",

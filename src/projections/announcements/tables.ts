@@ -41,7 +41,11 @@ export const BOUNDARIES = {
   indexes: [["tenant", "at", "owner", "obligation_id"]],
 } as const satisfies Table;
 
-/** With another version what was told would be forgotten: all duties would be told of again, and those that are open never fall due. */
+/**
+ * With another version what was told would be forgotten: all duties would be told of again, and those that are open never fall due. Their texts are names of
+ * deadlines, event_ids, tenants, states and times, which have none of the characters that are stored otherwise than they are (views/text.ts): who changes how those
+ * are written changes nothing here.
+ */
 export const ANNOUNCEMENTS: ViewDefinition = {
   name: "announcements",
   version: 1,

@@ -1,6 +1,13 @@
 /** The view `assets`: what is known of each AI system, from all of its events. */
 import { RISK_TIERS } from "../../event/audit-event.ts";
-import { type EventFacts, isObject, type JsonObject, metadataText, modelVersion } from "../../event/facts.ts";
+import {
+  type EventFacts,
+  isObject,
+  type JsonObject,
+  metadataText,
+  modelName,
+  modelVersion,
+} from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataTexts } from "../../event/metadata-lists.ts";
 import { ASSET_LEGAL_BASES_MAX } from "../../limits.ts";
 import { ANY_LAW } from "../../obligations/duties.ts";
@@ -18,6 +25,7 @@ import {
   type LatestInMaking,
   laterOf,
   latestText,
+  type Said,
 } from "../latest.ts";
 import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
@@ -131,20 +139,23 @@ const grow = (asset: Asset, facts: EventFacts): void => {
   // A program may say so each time it starts, so the first one counts.
   if (eventType === CREATED) addFirst(asset.said, "created_at", [occurred, occurred, eventId]);
   if (DESCRIBING.test(eventType)) for (const [name, value] of described(facts)) say(name, value);
-  if (eventType === RETIRED) keepLastRetired(asset.said);
+  if (eventType === RETIRED) keepLast(asset.said, RETIRED_MODEL);
+  if (eventType === DEPLOYED) keepLast(asset.said, DEPLOYED_MODEL);
 };
 
-/** Behind it the version: that it was retired. */
-const RETIRED_VERSION = "retired:";
-/** Far more than are retired after a model was deployed, and before the next one is. */
-const RETIRED_VERSIONS_MAX = 128;
+/** Behind it the name of a model, empty where none is named: which of its versions was deployed. */
+const DEPLOYED_MODEL = "deployed:";
+/** Behind it name and version of a model, as JSON, empty where none is named: that it was retired. */
+const RETIRED_MODEL = "retired:";
+/** Far more than run at one time, and than are retired after a model was deployed, and before the next one is. */
+const MODELS_MAX = 128;
 
 /** The last ones stay, whatever came first. */
-const keepLastRetired = (said: LatestInMaking): void => {
-  const retired = Object.entries(said).filter(([name]) => name.startsWith(RETIRED_VERSION));
-  if (retired.length <= RETIRED_VERSIONS_MAX) return;
-  retired.sort(([, one], [, other]) => (isLater(one, other) ? -1 : 1));
-  for (const [name] of retired.slice(RETIRED_VERSIONS_MAX)) delete said[name];
+const keepLast = (said: LatestInMaking, prefix: string): void => {
+  const found = Object.entries(said).filter(([name]) => name.startsWith(prefix));
+  if (found.length <= MODELS_MAX) return;
+  found.sort(([, one], [, other]) => (isLater(one, other) ? -1 : 1));
+  for (const [name] of found.slice(MODELS_MAX)) delete said[name];
 };
 
 /** The first ones by name stay, so that a limit does not depend on the order of arrival. */
@@ -169,14 +180,13 @@ const described = (facts: EventFacts): readonly (readonly [string, string | unde
   if (eventType.startsWith("assessment.")) return done;
   const personal = metadata.processes_personal_data;
   const version = metadataText(metadata, "asset_version", "version", "model_version");
-  const ofModel = modelVersion(facts);
+  const [model, ofModel] = [modelName(facts), modelVersion(facts)];
+  const isNamed = model !== undefined || ofModel !== undefined;
   return [
     ...done,
     ["version", assetVersion === null && eventType !== RETIRED ? version : undefined],
-    ["deployed_version", eventType === DEPLOYED ? ofModel : undefined],
-    // Also that none was named, so that an earlier name does not stay.
-    ["retired_version", eventType === RETIRED ? (ofModel ?? "") : undefined],
-    [RETIRED_VERSION + (ofModel ?? ""), eventType === RETIRED ? "" : undefined],
+    [DEPLOYED_MODEL + (model ?? ""), eventType === DEPLOYED && isNamed ? (ofModel ?? "") : undefined],
+    [RETIRED_MODEL + JSON.stringify([model ?? "", ofModel ?? ""]), eventType === RETIRED ? "" : undefined],
     ["clauses", clausesIn(metadata)],
     ...oversightPerson(metadata),
     ["processes_personal_data", typeof personal === "boolean" ? String(personal) : undefined],
@@ -214,24 +224,41 @@ const tierOf = ({ eventType, metadata, riskTier }: EventFacts): [name: string, t
   return [CLASSIFIED_TIER, RISK_TIERS.find((tier) => tier === to) ?? riskTier];
 };
 
-/** An asset whose old model was retired after a newer one was deployed is what it was before. */
+/** An asset of which another model, or another version, still runs is what it was before one was retired. */
 const statusOf = (known: Latest): string => {
-  const { status, deployed_version: deployed, retired_version: retired } = known;
+  const { status } = known;
   if (status === undefined) return "seen" satisfies AssetStatus;
   const [said] = status;
-  const isOtherRetired =
-    said === ("retired" satisfies AssetStatus) &&
-    deployed !== undefined &&
-    retired !== undefined &&
-    retired[0] !== "" &&
-    retired[0] !== deployed[0] &&
-    // Where no version was named, it was that of the time.
-    [deployed[0], ""].every((version) => isNews(known[RETIRED_VERSION + version], deployed));
-  if (!isOtherRetired) return said;
+  if (said !== ("retired" satisfies AssetStatus) || !hasModel(known)) return said;
   const { created_last: created, deployed_at: began, archived_at: archived } = known;
   const isArchived = archived !== undefined && [created, began].every((other) => isNews(other, archived));
   return isArchived ? ("archived" satisfies AssetStatus) : ("active" satisfies AssetStatus);
 };
+
+/** Of one model the version that was deployed last runs, and models of other names beside it. What names none may be any of them. */
+const hasModel = (known: Latest): boolean => {
+  const deployed = startingWith(known, DEPLOYED_MODEL);
+  const retired = startingWith(known, RETIRED_MODEL).map(([key, said]) => ({ said, names: namesIn(key) }));
+  return deployed.some(
+    ([model, began]) =>
+      deployed.every(
+        ([other, said]) => (other !== "" && model !== "") || other === model || isLater(began, said),
+      ) &&
+      !retired.some(
+        ({ said, names: [name, version] }) =>
+          (name === "" || model === "" || name === model) &&
+          (version === "" || began[0] === "" || version === began[0]) &&
+          !isLater(began, said),
+      ),
+  );
+};
+
+const startingWith = (known: Latest, prefix: string): readonly (readonly [string, Said])[] =>
+  Object.entries(known).flatMap(([name, said]) =>
+    name.startsWith(prefix) ? [[name.slice(prefix.length), said] as const] : [],
+  );
+
+const namesIn = (text: string): readonly [name: string, version: string] => JSON.parse(text);
 
 const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSETS> => ({
   tenant,
@@ -271,7 +298,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 12,
+  version: 13,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),

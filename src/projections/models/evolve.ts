@@ -1,65 +1,123 @@
-import { MODEL_NAMES, metadataText, modelVersion } from "../../event/facts.ts";
-import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
+import { type EventFacts, modelName, modelVersion } from "../../event/facts.ts";
+import { type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
-import { earlierOf, type Latest, latestText, type Said, withSaid } from "../latest.ts";
-import type { States } from "../projection.ts";
-import { MODELS, type ModelState } from "./tables.ts";
-
-const DEPLOYED = "model.model_deployed";
-const RETIRED = "model.model_retired";
-const DEGRADED = "model.performance_degraded";
+import type { StateKey, States } from "../projection.ts";
+import { MODEL_VERSIONS, MODELS } from "./tables.ts";
+import { modelColumns, type Told, together, toldAnd, toldIn, toldText } from "./told.ts";
 
 const isAboutModel = ({ facts }: FirstEvent): boolean => facts.eventType.startsWith("model.");
 
-const keyOf = ({ tenant, facts }: FirstEvent) => ({
+type VersionKey = Pick<RowOf<typeof MODEL_VERSIONS>, "tenant" | "asset_id" | "version">;
+
+const versionOf = ({ tenant, facts }: FirstEvent): VersionKey => ({
   tenant,
   asset_id: facts.assetId,
   version: modelVersion(facts) ?? "",
 });
 
+const nameOf = (facts: EventFacts): string => modelName(facts) ?? "";
+
+/** One version of an asset while it grows: what was said of each of its models that is at hand. */
+interface Version {
+  readonly key: VersionKey;
+  firstName: string;
+  hasOthers: boolean;
+  unnamed: Told | undefined;
+  readonly named: Map<string, Told>;
+}
+
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
-  const rows = new Map<string, RowOf<typeof MODELS>>();
+  const versions = new Map<string, Version>();
   for (const event of events.filter(isAboutModel)) {
-    const key = keyOf(event);
-    const name = JSON.stringify(Object.values(key));
-    rows.set(name, grown(key, rows.get(name) ?? states.get(MODELS, key), event));
+    const key = versionOf(event);
+    const text = JSON.stringify(Object.values(key));
+    const version = versions.get(text) ?? versionIn(states, key);
+    versions.set(text, version);
+    grow(states, version, event.facts);
   }
-  return [...rows.values()].map((row) => ({ kind: "upsert", table: MODELS, row }));
+  return [...versions.values()].flatMap(writesOf);
 };
 
-const grown = (
-  key: ReturnType<typeof keyOf>,
-  before: Row | undefined,
-  { facts }: FirstEvent,
-): RowOf<typeof MODELS> => {
-  const { occurred, eventId, eventType, metadata } = facts;
-  const said = (value: string): Said => [value, occurred, eventId];
-  const known: Latest = before ? JSON.parse(rowText(before, "said")) : {};
-  const model = metadataText(metadata, ...MODEL_NAMES);
-  const named = model === undefined ? known : withSaid(known, "model", said(model));
-  const latest = withSaid(named, eventType, said(occurred));
-  const at = before ? rowText(before, "at") : occurred;
-  const timeOf = (type: string): string | null => latest[type]?.[0] ?? null;
-  const [deployedAt, retiredAt] = [timeOf(DEPLOYED), timeOf(RETIRED)];
-  const isRetired = retiredAt !== null && (deployedAt === null || retiredAt >= deployedAt);
-  return {
-    ...key,
-    model: latest.model?.[0] ?? null,
-    at: earlierOf(occurred, at),
-    state: (isRetired ? "retired" : deployedAt === null ? "seen" : "deployed") satisfies ModelState,
-    deployed_at: deployedAt,
-    retired_at: retiredAt,
-    degradations: (before ? rowInteger(before, "degradations") : 0) + Number(eventType === DEGRADED),
-    degraded_at: timeOf(DEGRADED),
-    said: latestText(latest),
+const versionIn = (states: States, key: VersionKey): Version => {
+  const row = states.get(MODEL_VERSIONS, key);
+  const version: Version = {
+    key,
+    firstName: row ? rowText(row, "first_name") : "",
+    hasOthers: row?.has_others === 1,
+    unnamed: row && toldIn(rowText(row, "said")),
+    named: new Map(),
   };
+  // What says no name is told of it while it is the only one.
+  if (version.firstName !== "" && !version.hasOthers) load(states, version, version.firstName);
+  return version;
+};
+
+const load = (states: States, { key, named }: Version, name: string): void => {
+  const row = named.has(name) ? undefined : states.get(MODELS, { ...key, name });
+  const told = row && toldIn(rowText(row, "said"));
+  if (told) named.set(name, told);
+};
+
+const grow = (states: States, version: Version, facts: EventFacts): void => {
+  const name = nameOf(facts);
+  if (name === "") {
+    version.unnamed = toldAnd(version.unnamed, facts);
+    return;
+  }
+  load(states, version, name);
+  version.named.set(name, toldAnd(version.named.get(name), facts));
+  const { firstName } = version;
+  version.hasOthers ||= firstName !== "" && firstName !== name;
+  if (firstName === "" || name < firstName) version.firstName = name;
+};
+
+/** What names no model is about the only one of that version; of several it may be any, so it stands by itself. */
+const writesOf = ({ key, firstName, hasOthers, unnamed, named }: Version): readonly Write[] => {
+  const rowOf = (name: string, own: Told | undefined, told: Told): Write => ({
+    kind: "upsert",
+    table: MODELS,
+    row: { ...key, name, ...modelColumns(told), said: toldText(own) },
+  });
+  const isOnly = firstName !== "" && !hasOthers;
+  return [
+    {
+      kind: "upsert",
+      table: MODEL_VERSIONS,
+      row: { ...key, first_name: firstName, has_others: hasOthers ? 1 : 0, said: toldText(unnamed) },
+    },
+    ...[...named].map(([name, own]) => rowOf(name, own, isOnly ? together(own, unnamed) : own)),
+    ...unnamedWrites(),
+  ];
+
+  function unnamedWrites(): readonly Write[] {
+    if (unnamed === undefined) return [];
+    if (isOnly) return [{ kind: "delete", table: MODELS, key: { ...key, name: "" } }];
+    return [rowOf("", undefined, unnamed)];
+  }
+};
+
+const rowsOfVersion = (event: FirstEvent): readonly StateKey[] => {
+  const key = versionOf(event);
+  return [
+    { table: MODEL_VERSIONS, key },
+    { table: MODELS, key: { ...key, name: nameOf(event.facts) } },
+  ];
+};
+
+/** The only model of the version, which what names none is about, as long as it is not at hand. */
+const firstNamed = (states: States, event: FirstEvent): readonly StateKey[] => {
+  const row = isAboutModel(event) ? states.get(MODEL_VERSIONS, versionOf(event)) : undefined;
+  if (!row) return [];
+  const key = { ...versionOf(event), name: rowText(row, "first_name") };
+  return states.isNamed(MODELS, key) ? [] : [{ table: MODELS, key }];
 };
 
 export const modelsProjection = onFirstEvents({
   name: "models",
-  version: 7,
-  tables: [MODELS],
-  stateKeys: (events) => events.filter(isAboutModel).map((event) => ({ table: MODELS, key: keyOf(event) })),
+  version: 8,
+  tables: [MODELS, MODEL_VERSIONS],
+  stateKeys: (events) => events.filter(isAboutModel).flatMap(rowsOfVersion),
+  furtherKeys: firstNamed,
   evolve,
 });

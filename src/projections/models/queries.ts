@@ -4,8 +4,8 @@ import { MODEL_STATES, MODELS } from "./tables.ts";
 export const modelList: List = {
   view: "models",
   table: MODELS,
-  orderBy: ["at", "asset_id", "version"],
+  orderBy: ["at", "asset_id", "version", "name"],
   filters: ["asset_id", "state"],
   values: { state: MODEL_STATES },
-  hidden: ["at", "said"],
+  hidden: ["name", "at", "said"],
 };

@@ -1,6 +1,6 @@
 import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
 
-/** Versions of the models behind an asset. */
+/** The models behind an asset, each version of each. */
 export const MODELS = {
   name: "models",
   columns: {
@@ -8,6 +8,8 @@ export const MODELS = {
     asset_id: TEXT,
     /** Empty where the events name none. */
     version: TEXT,
+    /** The model's name, as a key may have it. Empty where the events name none. */
+    name: TEXT,
     model: NULLABLE_TEXT,
     /** When it is first spoken of. */
     at: TEXT,
@@ -17,15 +19,33 @@ export const MODELS = {
     retired_at: NULLABLE_TEXT,
     degradations: INTEGER,
     degraded_at: NULLABLE_TEXT,
-    /** JSON object: what was said last (latest.ts). */
+    /** JSON object: what the events said that name this model (told.ts). */
+    said: TEXT,
+  },
+  primaryKey: ["tenant", "asset_id", "version", "name"],
+  indexes: [
+    ["tenant", "at", "asset_id", "version", "name"],
+    ["tenant", "state", "at", "asset_id", "version", "name"],
+    ["tenant", "asset_id", "at", "version", "name"],
+  ],
+} as const satisfies Table;
+
+/** Which models go by one version of an asset, and what was said of that version without a name. */
+export const MODEL_VERSIONS = {
+  name: "model_versions",
+  columns: {
+    tenant: TEXT,
+    asset_id: TEXT,
+    version: TEXT,
+    /** The first of the names, in the order of their characters; empty where no event names one. */
+    first_name: TEXT,
+    /** 1 where there are more. */
+    has_others: INTEGER,
+    /** As in MODELS; empty where every event names its model. */
     said: TEXT,
   },
   primaryKey: ["tenant", "asset_id", "version"],
-  indexes: [
-    ["tenant", "at", "asset_id", "version"],
-    ["tenant", "state", "at", "asset_id", "version"],
-    ["tenant", "asset_id", "at", "version"],
-  ],
+  indexes: [],
 } as const satisfies Table;
 
 export const MODEL_STATES = ["seen", "deployed", "retired"] as const;

@@ -20,7 +20,7 @@ export const OBJECTIONS = {
     asset_id: TEXT,
     subject_hash: NULLABLE_TEXT,
     objection_type: NULLABLE_TEXT,
-    /** When it was received; for one that was never seen, when it was first referred to. */
+    /** When it was received last; for one that was never seen, when it was first referred to. */
     at: TEXT,
     /** `received`, `acknowledged`, `escalated`, `resolved`, or `orphan` where it was never received. */
     state: TEXT,
@@ -86,7 +86,9 @@ const rowOf = (
   const limits = obligations.filter(
     ({ objectionId, deadline }) => objectionId === id && !OTHER_LIMITS.includes(deadline),
   );
-  const extended = mostExtended(limits);
+  // Where it was open before, these were limits of another answer.
+  const ofNow = limits.filter(({ startedBy }) => startedBy.at >= (received ?? first).at);
+  const extended = mostExtended(ofNow);
   const decision = is.decisions.find((each) => each.id === objection.decisionId);
   return {
     tenant,
@@ -104,7 +106,7 @@ const rowOf = (
     resolved_at: resolved?.at ?? null,
     resolution: resolved?.says.resolution ?? null,
     reason: resolved?.says.reason ?? null,
-    due_at: firstDue(limits),
+    due_at: firstDue(ofNow),
     extensions: extended.length,
     extension_reasons: JSON.stringify(extended),
     answered_late: limits.some(({ status }) => status === "met_late") ? 1 : 0,
@@ -144,6 +146,8 @@ export const objectionList: List = {
     objection_id:
       "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",
     correlation_id: "Of the objection, or else of its decision.",
+    received_at:
+      "Received again after it was resolved, it is open again: this, and what became of it, is of the last time. Each time has limits of its own.",
     due_at: "The earliest limit that the law sets for the answer, extensions included.",
     extensions:
       "How often the limit was made longer; of several limits the most. What is told without a reason, or after the limit, does not count.",
