@@ -20,7 +20,7 @@ import {
 import { formatRecordLine } from "../proof/evidence/record-line.ts";
 import { type Hash, leafHash, verifyInclusion } from "../proof/rfc6962.ts";
 import { originOf } from "../proof/seal.ts";
-import { verifierKeys } from "../proof/verifier-keys.ts";
+import { keyLines } from "../proof/verifier-keys.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Anchor } from "./anchor.ts";
 import type { BundleRequest } from "./bundle-request.ts";
@@ -83,7 +83,8 @@ export async function* writeBundle(
     rowsOf(formats.csvStart + formats.csvRow(DUTY_COLUMNS), duties.all(), cells),
   );
   yield* list("checkpoint", [head.note]);
-  const keys = await verifierKeys(checkpoints, originOf(serviceName, tenant), head.note);
+  const publicKeys = await checkpoints.publicKeys();
+  const keys = keyLines(publicKeys, originOf(serviceName, tenant), head.note);
   yield* list("key", [keys]);
   const subjects = await readSubjects(views, { ...request, at });
   yield* list("summary.html", [
@@ -96,6 +97,7 @@ export async function* writeBundle(
     manifestSha256: createHash("sha256").update(manifest).digest("hex"),
     records: selection.records.length,
     filter: filterMembers(request.filter),
+    publicKeys,
   });
   yield* zip.add(ANCHOR_FILE, [anchored.proof]);
   yield* zip.add(SYSTEM_KEY_FILE, [anchored.systemKey]);
