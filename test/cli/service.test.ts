@@ -328,6 +328,27 @@ test("classify tells tier, laws and duties, without a key", async () => {
     expect(out).toContain(text);
 });
 
+test("of a process without the role api, doctor says that it takes no key, and other commands where to ask", async () => {
+  await using other = await startTestService({ ROLES: "projector" });
+  const where = ["--url", other.url];
+  const { out } = await cli(["doctor", "--json", ...where]);
+  const { checks } = JSON.parse(out).data;
+  expect(checks.filter(({ name }: { name: string }) => ["http", "key"].includes(name))).toEqual([
+    { name: "http", state: "ok", detail: `${other.url} is ready` },
+    {
+      name: "key",
+      state: "unchecked",
+      detail: expect.stringContaining("does not have the role api (ROLES)"),
+      advice: expect.stringContaining("--url"),
+    },
+  ]);
+  const asked = await cli(["events", "list", "--json", ...where]);
+  expect([asked.code, JSON.parse(asked.err)]).toMatchObject([
+    1,
+    { code: "no_api", advice: expect.stringContaining("role api") },
+  ]);
+});
+
 describe("doctor asks a key as often as its limit lets it", () => {
   const keyCheck = async (url: string, text: string) => {
     const address = { url, isLoopback: true, source: "the test" };
