@@ -4,10 +4,10 @@ import { SYSTEM_TENANT } from "../access/tenant.ts";
 import type { EvidenceAction } from "../administration/system-events.ts";
 import { EVIDENCE_ANCHOR_MS_MAX } from "../limits.ts";
 import { awaitProof, type ProofDependencies, type RecordProof } from "../projections/tree/record-proof.ts";
+import { keyLines } from "../proof/key-lines.ts";
 import { originOf } from "../proof/seal.ts";
 import { createVerifier, isSignedByNobodyElse } from "../proof/signed-note.ts";
 import { formatTlogProof } from "../proof/tlog-proof.ts";
-import { keyLines } from "../proof/verifier-keys.ts";
 
 export interface Anchored {
   /** C2SP tlog-proof, with the record in `extra`. */

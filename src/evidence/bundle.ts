@@ -18,16 +18,15 @@ import {
   SYSTEM_KEY_FILE,
 } from "../proof/evidence/manifest.ts";
 import { formatRecordLine } from "../proof/evidence/record-line.ts";
+import { keyLines } from "../proof/key-lines.ts";
 import { type Hash, leafHash, verifyInclusion } from "../proof/rfc6962.ts";
 import { originOf } from "../proof/seal.ts";
-import { keyLines } from "../proof/verifier-keys.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Anchor } from "./anchor.ts";
 import type { BundleRequest } from "./bundle-request.ts";
 import { createDuties, DUTY_COLUMNS, type DutyEntry, dutyCells } from "./duties.ts";
 import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
 import type { EvidenceFilter, SelectedRecord } from "./selection.ts";
-import { readSubjects } from "./subjects.ts";
 import { summaryPage, type TimelineRow } from "./summary-page.ts";
 import { verifyText } from "./verify-text.ts";
 import { createZipWriter, type WrittenFile } from "./zip-writer.ts";
@@ -60,7 +59,7 @@ export async function* writeBundle(
   dependencies: BundleDependencies,
   request: BundleRequest,
 ): AsyncGenerator<Bytes, void> {
-  const { views, checkpoints, formats, anchor } = dependencies;
+  const { checkpoints, formats, anchor } = dependencies;
   const { tenant, selection, serviceName, generatedAt } = request;
   const { head } = selection;
   const zip = createZipWriter();
@@ -86,9 +85,8 @@ export async function* writeBundle(
   const publicKeys = await checkpoints.publicKeys();
   const keys = keyLines(publicKeys, originOf(serviceName, tenant), head.note);
   yield* list("key", [keys]);
-  const subjects = await readSubjects(views, { ...request, at });
   yield* list("summary.html", [
-    summaryPage({ ...request, keys, timeline: records.timeline(), duties: duties.shown(), subjects }),
+    summaryPage({ ...request, keys, timeline: records.timeline(), duties: duties.shown() }),
   ]);
   yield* list("VERIFY.md", [verifyText(request)]);
   const manifest = formatManifest(manifestOf(request, written));

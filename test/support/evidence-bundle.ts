@@ -23,6 +23,7 @@ import {
   type ZipEntry,
 } from "../../src/proof/evidence/zip-layout.ts";
 import { type BundleSource, openZip } from "../../src/proof/evidence/zip-reader.ts";
+import { keyLines } from "../../src/proof/key-lines.ts";
 import { type Hash, leafHash } from "../../src/proof/rfc6962.ts";
 import { sealedHead } from "../../src/proof/sealed-head.ts";
 import {
@@ -33,7 +34,6 @@ import {
 } from "../../src/proof/signed-note.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { formatTlogProof } from "../../src/proof/tlog-proof.ts";
-import { keyLines } from "../../src/proof/verifier-keys.ts";
 import type { TestService } from "./service.ts";
 
 /** What the service gives, with the admin key or with the one given. */

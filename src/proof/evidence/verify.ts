@@ -5,9 +5,9 @@
  */
 import { createHash } from "node:crypto";
 import { encodeBase64 } from "../base64.ts";
+import { keyLines } from "../key-lines.ts";
 import { createVerifier, formatVerifierKey, parseVerifierKey, type Verifier } from "../signed-note.ts";
 import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
-import { keyLines } from "../verifier-keys.ts";
 import { compareCheckpoints } from "./held-checkpoint.ts";
 import {
   ANCHOR_FILE,
