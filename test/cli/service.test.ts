@@ -226,7 +226,7 @@ describe("events", () => {
     tail.child.kill("SIGINT");
     const { code, err } = await tail.ended();
     expect(sequences()).toEqual([226, 227, 228, 229, 230, 231, -1, -1]);
-    expect([code, err]).toEqual([0, "prooftrail: the stream broke off; connecting again\n"]);
+    expect([code, JSON.parse(err)]).toMatchObject([0, { code: "connecting_again" }]);
   }, 30_000);
 });
 
