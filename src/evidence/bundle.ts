@@ -75,7 +75,7 @@ export async function* writeBundle(
   yield* list("events.ndjson", records.rows("", formats.eventLine));
   yield* list("events.csv", records.rows(formats.eventCsvStart(), formats.eventCsvRow));
   const at = timeKey(generatedAt.toISOString());
-  const duties = createDuties(dependencies, { ...request, at });
+  const duties = createDuties(dependencies, selection.duties, at);
   const cells = (entry: DutyEntry): string => formats.csvRow(dutyCells(entry));
   yield* list(
     "obligations.csv",
@@ -110,13 +110,9 @@ const digestOf = (name: ListedFile, file: WrittenFile): Manifest["files"][number
   deflated_sha256: file.packedSha256,
 });
 
-async function* rowsOf<Item>(
-  start: string,
-  items: AsyncIterable<Item>,
-  row: (item: Item) => string,
-): AsyncGenerator<string> {
+function* rowsOf<Item>(start: string, items: Iterable<Item>, row: (item: Item) => string): Generator<string> {
   yield start;
-  for await (const item of items) yield row(item);
+  for (const item of items) yield row(item);
 }
 
 /** As parameters name them. */

@@ -11,6 +11,7 @@ import type { Rules } from "../obligations/clocks.ts";
 import { ASSETS } from "../projections/assets/tables.ts";
 import { eventsOfFacts, type FoundCase, findCase, isCaseExpired } from "../projections/cases/queries.ts";
 import { DECISIONS } from "../projections/cases/registers/decisions.ts";
+import { OBLIGATIONS } from "../projections/cases/registers/obligations.ts";
 import { CASE_NODES } from "../projections/cases/tables.ts";
 import { eventsProjection } from "../projections/events/evolve.ts";
 import { EVENTS, isExpired } from "../projections/events/tables.ts";
@@ -22,6 +23,7 @@ import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { SealedHead } from "../proof/sealed-head.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { type Snapshot, VIEWS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
+import { type KeptDuties, keepDuties } from "./duties.ts";
 import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
 import { NO_SUBJECTS, readSubjects, type Subjects } from "./subjects.ts";
 
@@ -60,6 +62,7 @@ export interface Selection {
   /** Of a bundle about one. */
   readonly case: FoundCase | undefined;
   readonly subjects: Subjects;
+  readonly duties: KeptDuties;
 }
 
 export type SelectionResult =
@@ -80,7 +83,7 @@ export const selectRecords = async (
   const { tenant, filter, waitMs } = question;
   const sealed = await untilSealed(dependencies, question, waitMs);
   if (sealed.kind !== "sealed") return sealed;
-  const { head, end, subjects, case: found } = sealed;
+  const { head, end, subjects, duties, case: found } = sealed;
   const { correlationId } = filter;
   const isComplete = Object.values(filter).every((value) => value === undefined);
   if (correlationId !== undefined) {
@@ -104,7 +107,7 @@ export const selectRecords = async (
     if (leafIndex === undefined || leafIndex >= head.size) return { kind: "not_in_tree" };
     records.push({ sequence, leafIndex, isWithheld: withheld.has(sequence) });
   }
-  return { kind: "selected", selection: { head, records, isComplete, end, case: found, subjects } };
+  return { kind: "selected", selection: { head, records, isComplete, end, case: found, subjects, duties } };
 };
 
 interface SelectionQuestion {
@@ -138,7 +141,7 @@ const untilSealed = async (
   return head ? { kind: "sealed", head, ...state } : { kind: "not_sealed" };
 };
 
-interface State extends Pick<Selection, "end" | "case" | "subjects"> {
+interface State extends Pick<Selection, "end" | "case" | "subjects" | "duties"> {
   /** Leaves of the tenant's tree. */
   readonly size: number;
 }
@@ -157,11 +160,14 @@ const untilLevel = async (
         correlationId === undefined
           ? undefined
           : await findCase(snapshot, tenant, { kind: "correlation", value: correlationId, rules });
-      const hasSubjects = correlationId === undefined || found !== undefined;
-      const subjects = hasSubjects
-        ? await readSubjects(snapshot, { tenant, assetId, case: found, at })
-        : NO_SUBJECTS;
-      return { end, size: await treeSize(snapshot, tenant), case: found, subjects };
+      const size = await treeSize(snapshot, tenant);
+      const state = { end, size, case: found };
+      // A case that is not there has nothing, and must not get what all have.
+      if (correlationId !== undefined && found === undefined)
+        return { ...state, subjects: NO_SUBJECTS, duties: () => [] };
+      const about = { tenant, assetId, case: found };
+      const subjects = await readSubjects(snapshot, { ...about, at });
+      return { ...state, subjects, duties: await keepDuties(snapshot, about) };
     });
     if (state !== undefined || performance.now() >= deadline) return state;
     await delay(PROOF_POLL_MS);
@@ -185,7 +191,7 @@ export const EVIDENCE_VIEWS = [eventsProjection.name, "tree", "cases", "assets"]
 const STATE: ViewDefinition = {
   name: eventsProjection.name,
   version: eventsProjection.version,
-  tables: [EVENTS, TREES, CASE_NODES, DECISIONS, ASSETS],
+  tables: [EVENTS, TREES, CASE_NODES, DECISIONS, OBLIGATIONS, ASSETS],
   textIndexes: eventsProjection.textIndexes ?? [],
 };
 

@@ -28,6 +28,7 @@ const PARTS: SummaryParts = {
     isComplete: false,
     end: 105,
     case: undefined,
+    duties: () => [],
     subjects: {
       assets: [
         {

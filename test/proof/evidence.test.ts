@@ -176,11 +176,8 @@ describe("a bundle", () => {
     );
     if (selected.kind !== "selected") throw new Error(selected.kind);
     const { selection } = selected;
-    const duties = createDuties(
-      { views, rules: STANDARD_RULES },
-      { tenant, filter, selection, at: "2026-03-01" },
-    );
-    const told = await Array.fromAsync(duties.all());
+    const duties = createDuties({ rules: STANDARD_RULES }, selection.duties, "2026-03-01");
+    const told = [...duties.all()];
     const [, ...dutyRows] = textOf(before.files, "obligations.csv").trim().split("\r\n");
     const dutiesBefore = dutyRows.map((row) => row.split(",")[0] ?? "");
     return { selection, told, before: { ...before, dutiesBefore, last: manifestOf(before.files).last } };
@@ -227,6 +224,8 @@ describe("a bundle", () => {
       meanwhile: [
         objection("first", "resolved", "2026-02-02T00:00:00Z"),
         objection("second", "received", "2026-02-03T00:00:00Z"),
+        // Of an earlier day: the duty of the first begins with it.
+        { ...objection("first", "received", "2026-01-31T00:00:00Z"), event_id: "evt_first_earlier" },
       ],
     });
     expect(told.map(({ objection_id }) => objection_id)).toEqual(told.map(() => "first"));
