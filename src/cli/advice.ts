@@ -9,6 +9,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   insufficient_scope:
     "Use a key that has the scope, or have one made: prooftrail keys create --scope …; for another tenant use the admin key.",
   not_found: "Check the name and the tenant: a key sees only its own tenant.",
+  no_api: "Name a process that has the role api, with --url or PROOFTRAIL_URL.",
   method_not_allowed: "Client and service may be of different versions: compare prooftrail --version.",
   request_timeout: "Ask again.",
   event_id_conflict: "Events are never changed: send what is new under a new event_id.",

@@ -40,8 +40,8 @@ export interface CommandSpec {
   readonly examples: readonly Example[];
   /** Where its exit codes mean something else than those of all commands. */
   readonly exitMeanings?: readonly (readonly [ExitCode, string])[];
-  /** Where the answer could not be written; EXIT.failed unless told. */
-  readonly unwrittenCode?: ExitCode;
+  /** Where the answer could not be written, or a fault of ours kept it from being found; EXIT.failed unless told. */
+  readonly faultCode?: ExitCode;
   readonly run: (input: Input, context: Context) => Promise<ExitCode>;
 }
 

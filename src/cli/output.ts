@@ -15,6 +15,17 @@ export const printAnswer = async (
   await out.write(input.isSet("--json") ? `${answer.json}\n` : answer.text());
 };
 
+/** Of what goes on all the same: to standard error, as everything there a line of JSON with --json. */
+export const tellNotice = async (
+  { err }: Context,
+  input: Input,
+  { code, message }: { readonly code: "retrying" | "connecting_again"; readonly message: string },
+): Promise<void> => {
+  await err.write(
+    input.isSet("--json") ? `${JSON.stringify({ code, message })}\n` : `prooftrail: ${printable(message)}\n`,
+  );
+};
+
 export const tableColumns = ({ isTerminal, columns }: Writer): number | undefined =>
   isTerminal ? columns : undefined;
 

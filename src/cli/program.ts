@@ -38,13 +38,14 @@ export const runProgram = async (
     await context.err.write(wantsJson ? `${JSON.stringify(document)}\n` : invocation.text);
     return EXIT.usage;
   }
+  const { faultCode = EXIT.failed } = invocation.spec;
   try {
     const exitCode = await invocation.spec.run(invocation.input, context);
-    const { unwrittenCode = EXIT.failed } = invocation.spec;
-    return (await tellUnwritten(context, wantsJson)) ? unwrittenCode : exitCode;
+    return (await tellUnwritten(context, wantsJson)) ? faultCode : exitCode;
   } catch (error) {
     if (error instanceof Interrupted) return EXIT.interrupted;
-    const { document, exitCode } = error instanceof Failure ? error : faultOf(error);
+    const { document, exitCode } =
+      error instanceof Failure ? error : { document: faultOf(error), exitCode: faultCode };
     await tellFailure(context, document, wantsJson);
     return exitCode;
   }
@@ -72,8 +73,8 @@ const tellUnwritten = async (context: Context, wantsJson: boolean): Promise<bool
 };
 
 /** A fault of ours shows its stack, which is what a report of it needs. */
-const faultOf = (error: unknown): { document: FailureDocument; exitCode: ExitCode } =>
-  failure("failed", error instanceof Error ? (error.stack ?? error.message) : String(error));
+const faultOf = (error: unknown): FailureDocument =>
+  failure("failed", error instanceof Error ? (error.stack ?? error.message) : String(error)).document;
 
 /** Reads; runs nothing and prints nothing. */
 export const readInvocation = (root: CommandGroup, args: readonly string[]): Invocation => {

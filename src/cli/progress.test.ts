@@ -67,3 +67,14 @@ test("--quiet says nothing", () => {
   progress.end();
   expect(written).toEqual([]);
 });
+
+test("nothing where a program reads JSON there; a person at a terminal sees it all the same", () => {
+  for (const isTerminal of [false, true]) {
+    const { err, written } = collecting(isTerminal);
+    let now = 0;
+    const progress = createProgress({ err, what: "sending", isJson: true, elapsedMs: () => now });
+    for (now = 0; now <= 12_000; now += 100) progress.report({ count: now });
+    progress.end();
+    expect([isTerminal, written.length > 0]).toEqual([isTerminal, isTerminal]);
+  }
+});

@@ -1,4 +1,4 @@
-/** How far a long command is: a bar for a person at a terminal, a line every few seconds for a file, nothing with --quiet. On standard error. */
+/** How far a long command is: a bar for a person at a terminal, a line every few seconds for a file, nothing with --quiet, nor where JSON goes there. On standard error. */
 
 import { cutTo, padded } from "../verifier/text-width.ts";
 import type { Writer } from "./context.ts";
@@ -26,6 +26,8 @@ export interface ProgressOptions {
   /** Of what is counted; nothing where `what` says it. */
   readonly unit?: string;
   readonly isQuiet?: boolean;
+  /** What reads standard error, unless it is a person, reads JSON there and nothing else. */
+  readonly isJson?: boolean;
   /** What was done before this run: it does not count for the rate. */
   readonly before?: Report;
   /** Milliseconds that only grow. */
@@ -35,7 +37,8 @@ export interface ProgressOptions {
 const BAR_COLUMNS = 20;
 
 export const createProgress = (options: ProgressOptions): Progress => {
-  const { err, elapsedMs, isQuiet = false } = options;
+  const { err, elapsedMs, isQuiet = false, isJson = false } = options;
+  const isSilent = isQuiet || (isJson && !err.isTerminal);
   const startedMs = elapsedMs();
   let saidMs = startedMs;
   let shown = "";
@@ -53,7 +56,7 @@ export const createProgress = (options: ProgressOptions): Progress => {
   return {
     report: (report) => {
       last = report;
-      if (isQuiet) return;
+      if (isSilent) return;
       const everyMs = err.isTerminal ? TERMINAL_MS : PROGRESS_LINE_MS;
       if (elapsedMs() - saidMs < everyMs) return;
       saidMs = elapsedMs();

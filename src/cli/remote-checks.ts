@@ -92,7 +92,12 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
       };
       return;
     }
-    const { title, detail, advice = "" } = error.document;
+    const { code, title, detail, advice = "" } = error.document;
+    // Nothing is wrong with it, nor with the key: it answers how it is doing, and asks nobody for a key.
+    if (code === "no_api") {
+      yield { name, state: "unchecked", detail, advice };
+      return;
+    }
     yield { name, state: "failed", detail: `${title}: ${detail}`, advice };
     return;
   }

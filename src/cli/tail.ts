@@ -11,6 +11,7 @@ import { EXIT } from "./exit-codes.ts";
 import { Interrupted } from "./failure.ts";
 import { asRecord, parseJson } from "./json.ts";
 import { CLI_RETRY_MS_MAX, CLI_STREAM_QUIET_MS_MAX } from "./limits.ts";
+import { tellNotice } from "./output.ts";
 
 /** Ends with Ctrl-C or when nobody reads any more. Throws a Failure where the service refuses, or was never reached. */
 export const tailEvents = async (parts: {
@@ -56,7 +57,10 @@ export const tailEvents = async (parts: {
       });
       // Once for each time that it breaks, however often connecting fails.
       if (failed === 1 && !input.isSet("--quiet"))
-        await context.err.write("prooftrail: the stream broke off; connecting again\n");
+        await tellNotice(context, input, {
+          code: "connecting_again",
+          message: "the stream broke off; connecting again",
+        });
       await delay(waitMs, undefined, { signal });
     }
   } catch (error) {

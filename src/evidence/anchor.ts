@@ -4,10 +4,10 @@ import { SYSTEM_TENANT } from "../access/tenant.ts";
 import type { EvidenceAction } from "../administration/system-events.ts";
 import { EVIDENCE_ANCHOR_MS_MAX } from "../limits.ts";
 import { awaitProof, type ProofDependencies, type RecordProof } from "../projections/tree/record-proof.ts";
-import type { CheckpointStore } from "../proof/checkpoint-store.ts";
+import { keyLines } from "../proof/key-lines.ts";
 import { originOf } from "../proof/seal.ts";
+import { createVerifier, isSignedByNobodyElse } from "../proof/signed-note.ts";
 import { formatTlogProof } from "../proof/tlog-proof.ts";
-import { verifierKeys } from "../proof/verifier-keys.ts";
 
 export interface Anchored {
   /** C2SP tlog-proof, with the record in `extra`. */
@@ -21,19 +21,20 @@ export type Anchor = (made: {
   readonly manifestSha256: string;
   readonly records: number;
   readonly filter: Readonly<Record<string, string>>;
+  /** Those that the bundle names for the tenant's log. */
+  readonly publicKeys: readonly Uint8Array[];
 }) => Promise<Anchored>;
 
 export const createAnchor =
   (
     dependencies: ProofDependencies & {
-      readonly checkpoints: Pick<CheckpointStore, "last" | "publicKeys">;
       readonly recorder: ActionRecorder<EvidenceAction>;
       readonly serviceName: string;
     },
     { by, tenant }: { readonly by: Actor; readonly tenant: string },
   ): Anchor =>
-  async ({ manifestSha256, records, filter }) => {
-    const { recorder, checkpoints, serviceName } = dependencies;
+  async ({ manifestSha256, records, filter, publicKeys }) => {
+    const { recorder, serviceName } = dependencies;
     let proof: RecordProof | undefined;
     const result = await recorder.carryOut({
       by,
@@ -56,6 +57,10 @@ export const createAnchor =
         `the manifest could not be anchored: ${result.kind === "unavailable" ? result.detail : result.kind}`,
       );
     const { payload, leafIndex, inclusionProof, head } = proof;
+    const origin = originOf(serviceName, SYSTEM_TENANT);
+    const verifiers = publicKeys.map((publicKey) => createVerifier({ name: origin, publicKey }));
+    if (!isSignedByNobodyElse(head.note, verifiers))
+      throw new Error("the signing keys were changed while the bundle was made: it would not be valid");
     return {
       proof: formatTlogProof({
         extra: payload,
@@ -63,6 +68,6 @@ export const createAnchor =
         hashes: inclusionProof,
         checkpoint: head.note,
       }),
-      systemKey: await verifierKeys(checkpoints, originOf(serviceName, SYSTEM_TENANT), head.note),
+      systemKey: keyLines(publicKeys, origin, head.note),
     };
   };

@@ -18,16 +18,15 @@ import {
   SYSTEM_KEY_FILE,
 } from "../proof/evidence/manifest.ts";
 import { formatRecordLine } from "../proof/evidence/record-line.ts";
+import { keyLines } from "../proof/key-lines.ts";
 import { type Hash, leafHash, verifyInclusion } from "../proof/rfc6962.ts";
 import { originOf } from "../proof/seal.ts";
-import { verifierKeys } from "../proof/verifier-keys.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Anchor } from "./anchor.ts";
 import type { BundleRequest } from "./bundle-request.ts";
 import { createDuties, DUTY_COLUMNS, type DutyEntry, dutyCells } from "./duties.ts";
 import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
 import type { EvidenceFilter, SelectedRecord } from "./selection.ts";
-import { readSubjects } from "./subjects.ts";
 import { summaryPage, type TimelineRow } from "./summary-page.ts";
 import { verifyText } from "./verify-text.ts";
 import { createZipWriter, type WrittenFile } from "./zip-writer.ts";
@@ -60,7 +59,7 @@ export async function* writeBundle(
   dependencies: BundleDependencies,
   request: BundleRequest,
 ): AsyncGenerator<Bytes, void> {
-  const { views, checkpoints, formats, anchor } = dependencies;
+  const { checkpoints, formats, anchor } = dependencies;
   const { tenant, selection, serviceName, generatedAt } = request;
   const { head } = selection;
   const zip = createZipWriter();
@@ -76,18 +75,18 @@ export async function* writeBundle(
   yield* list("events.ndjson", records.rows("", formats.eventLine));
   yield* list("events.csv", records.rows(formats.eventCsvStart(), formats.eventCsvRow));
   const at = timeKey(generatedAt.toISOString());
-  const duties = createDuties(dependencies, { ...request, at });
+  const duties = createDuties(dependencies, selection.duties, at);
   const cells = (entry: DutyEntry): string => formats.csvRow(dutyCells(entry));
   yield* list(
     "obligations.csv",
     rowsOf(formats.csvStart + formats.csvRow(DUTY_COLUMNS), duties.all(), cells),
   );
   yield* list("checkpoint", [head.note]);
-  const keys = await verifierKeys(checkpoints, originOf(serviceName, tenant), head.note);
+  const publicKeys = await checkpoints.publicKeys();
+  const keys = keyLines(publicKeys, originOf(serviceName, tenant), head.note);
   yield* list("key", [keys]);
-  const subjects = await readSubjects(views, { ...request, at });
   yield* list("summary.html", [
-    summaryPage({ ...request, keys, timeline: records.timeline(), duties: duties.shown(), subjects }),
+    summaryPage({ ...request, keys, timeline: records.timeline(), duties: duties.shown() }),
   ]);
   yield* list("VERIFY.md", [verifyText(request)]);
   const manifest = formatManifest(manifestOf(request, written));
@@ -96,6 +95,7 @@ export async function* writeBundle(
     manifestSha256: createHash("sha256").update(manifest).digest("hex"),
     records: selection.records.length,
     filter: filterMembers(request.filter),
+    publicKeys,
   });
   yield* zip.add(ANCHOR_FILE, [anchored.proof]);
   yield* zip.add(SYSTEM_KEY_FILE, [anchored.systemKey]);
@@ -110,13 +110,9 @@ const digestOf = (name: ListedFile, file: WrittenFile): Manifest["files"][number
   deflated_sha256: file.packedSha256,
 });
 
-async function* rowsOf<Item>(
-  start: string,
-  items: AsyncIterable<Item>,
-  row: (item: Item) => string,
-): AsyncGenerator<string> {
+function* rowsOf<Item>(start: string, items: Iterable<Item>, row: (item: Item) => string): Generator<string> {
   yield start;
-  for await (const item of items) yield row(item);
+  for (const item of items) yield row(item);
 }
 
 /** As parameters name them. */

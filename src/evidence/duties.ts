@@ -1,15 +1,16 @@
 /** The duties that belong to a bundle: of its case, of its asset, or all. What the views say where the bundle ends, at the time of the bundle; nothing proves it but the records. */
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/clocks.ts";
+import type { FoundCase } from "../projections/cases/queries.ts";
 import {
   obligationEntry,
   obligationList,
   obligationsRegister,
 } from "../projections/cases/registers/obligations.ts";
 import { listRows } from "../projections/list.ts";
-import { type Row, rowInteger } from "../views/tables.ts";
+import type { Row } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
-import type { EvidenceFilter, Selection } from "./selection.ts";
 
 export const DUTY_COLUMNS = [
   "obligation_id",
@@ -39,12 +40,46 @@ export type DutyEntry = Readonly<Record<string, unknown>>;
 export const dutyCells = (entry: DutyEntry): readonly string[] =>
   DUTY_COLUMNS.map((column) => String(entry[column] ?? ""));
 
-/** As the duty was before what has come since; undefined where that started it. */
-const asOf = (row: Row, end: number): Row | undefined => {
-  if (rowInteger(row, "started_sequence") > end) return undefined;
-  if (row.stopped_sequence === null || rowInteger(row, "stopped_sequence") <= end) return row;
-  return { ...row, status: "open", stopped_at: null, stopped_by: null, stopped_sequence: null };
+/** Rows of the view, as they were when they were read. */
+export type KeptDuties = () => Iterable<Row>;
+
+/** Packed, page by page: a tenant may have millions, and they are written long after they were read. */
+export const keepDuties = async (
+  views: Pick<ViewStore, "select">,
+  question: {
+    readonly tenant: string;
+    readonly assetId: string | undefined;
+    /** Of a bundle about one. */
+    readonly case: FoundCase | undefined;
+  },
+): Promise<KeptDuties> => {
+  const { tenant, assetId, case: found } = question;
+  if (found) {
+    const rows = obligationsRegister.rowsOf(found);
+    return () => rows;
+  }
+  const where =
+    assetId === undefined ? [] : [{ kind: "equals", column: "asset_id", value: assetId } as const];
+  const pages: Uint8Array[] = [];
+  let page: Row[] = [];
+  const pack = (): void => {
+    pages.push(deflateRawSync(JSON.stringify(page)));
+    page = [];
+  };
+  for await (const row of listRows(views, tenant, obligationList, { where, pageRows: PAGE_ROWS_MAX })) {
+    page.push(row);
+    if (page.length === PAGE_ROWS_MAX) pack();
+  }
+  pack();
+  return () => unpacked(pages);
 };
+
+function* unpacked(pages: readonly Uint8Array[]): Generator<Row> {
+  for (const page of pages) {
+    const rows: readonly Row[] = JSON.parse(inflateRawSync(page).toString());
+    yield* rows;
+  }
+}
 
 export interface ShownDuties {
   readonly entries: readonly DutyEntry[];
@@ -52,34 +87,13 @@ export interface ShownDuties {
   readonly overdue: number;
 }
 
-export const createDuties = (
-  { views, rules }: { readonly views: ViewStore; readonly rules: Rules },
-  question: {
-    readonly tenant: string;
-    readonly filter: EvidenceFilter;
-    readonly selection: Selection;
-    /** Now, as text that sorts. */
-    readonly at: string;
-  },
-) => {
-  const { tenant, filter, selection, at } = question;
+/** `at`: the time of the bundle, as text that sorts. */
+export const createDuties = ({ rules }: { readonly rules: Rules }, kept: KeptDuties, at: string) => {
   const shown: DutyEntry[] = [];
   let [count, overdue] = [0, 0];
-  const rows = () =>
-    selection.case
-      ? obligationsRegister.rowsOf(selection.case)
-      : listRows(views, tenant, obligationList, {
-          where:
-            filter.assetId === undefined
-              ? []
-              : [{ kind: "equals", column: "asset_id", value: filter.assetId }],
-          pageRows: PAGE_ROWS_MAX,
-        });
   return {
-    all: async function* (): AsyncGenerator<DutyEntry> {
-      for await (const found of rows()) {
-        const row = asOf(found, selection.end);
-        if (row === undefined) continue;
+    all: function* (): Generator<DutyEntry> {
+      for (const row of kept()) {
         const entry: DutyEntry = obligationEntry(row, rules, at);
         count++;
         if (entry.state === "overdue") overdue++;

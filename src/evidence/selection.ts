@@ -2,25 +2,32 @@
  * Which records a bundle holds. Found once and kept as numbers, so that all files of it speak of the same records, whatever expires while it is written: their bytes come
  * from the log, which never changes.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { timeKey } from "../event/formats.ts";
-import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../limits.ts";
+import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX, PROOF_POLL_MS } from "../limits.ts";
 import { eventIdOf } from "../log/event-id-of.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
-import { caseView } from "../projections/cases/case-view.ts";
+import { ASSETS } from "../projections/assets/tables.ts";
 import { eventsOfFacts, type FoundCase, findCase, isCaseExpired } from "../projections/cases/queries.ts";
+import { DECISIONS } from "../projections/cases/registers/decisions.ts";
+import { OBLIGATIONS } from "../projections/cases/registers/obligations.ts";
+import { CASE_NODES } from "../projections/cases/tables.ts";
 import { eventsProjection } from "../projections/events/evolve.ts";
 import { EVENTS, isExpired } from "../projections/events/tables.ts";
 import { walkEvents } from "../projections/events/walk.ts";
 import { leafIndexesOf, leafSequences, treeSize } from "../projections/tree/queries.ts";
 import { awaitHead, type ProofDependencies } from "../projections/tree/record-proof.ts";
+import { TREES } from "../projections/tree/tables.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { SealedHead } from "../proof/sealed-head.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { type Snapshot, VIEWS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
+import { type KeptDuties, keepDuties } from "./duties.ts";
 import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
+import { NO_SUBJECTS, readSubjects, type Subjects } from "./subjects.ts";
 
-type Views = Pick<ViewStore, "load" | "select" | "position">;
+type Views = Pick<ViewStore, "load" | "select" | "position" | "snapshot">;
 
 export interface EvidenceFilter {
   readonly assetId?: string | undefined;
@@ -50,10 +57,12 @@ export interface Selection {
   readonly records: readonly SelectedRecord[];
   /** These are all leaves that the head covers. */
   readonly isComplete: boolean;
-  /** Where in the log it ends: nothing in the bundle speaks of what has come since. */
+  /** Where in the log the views stood: of decisions, assets, cases and duties nothing in the bundle speaks of what has come since. */
   readonly end: number;
   /** Of a bundle about one. */
   readonly case: FoundCase | undefined;
+  readonly subjects: Subjects;
+  readonly duties: KeptDuties;
 }
 
 export type SelectionResult =
@@ -69,17 +78,15 @@ export type SelectionResult =
 
 export const selectRecords = async (
   dependencies: SelectionDependencies,
-  question: { readonly tenant: string; readonly filter: EvidenceFilter; readonly waitMs: number },
+  question: SelectionQuestion & { readonly waitMs: number },
 ): Promise<SelectionResult> => {
   const { tenant, filter, waitMs } = question;
-  const sealed = await untilSealed(dependencies, tenant, waitMs);
+  const sealed = await untilSealed(dependencies, question, waitMs);
   if (sealed.kind !== "sealed") return sealed;
-  const { head, end } = sealed;
+  const { head, end, subjects, duties, case: found } = sealed;
   const { correlationId } = filter;
   const isComplete = Object.values(filter).every((value) => value === undefined);
-  let found: FoundCase | undefined;
   if (correlationId !== undefined) {
-    found = await caseUntil(end, dependencies, { tenant, correlationId });
     if (found === undefined) return { kind: "nothing" };
     if (found.isShared) return { kind: "case_shared" };
     if (await isCaseExpired(dependencies.views, tenant, correlationId, found, end))
@@ -100,48 +107,93 @@ export const selectRecords = async (
     if (leafIndex === undefined || leafIndex >= head.size) return { kind: "not_in_tree" };
     records.push({ sequence, leafIndex, isWithheld: withheld.has(sequence) });
   }
-  // The head of a whole tenant may hold some more.
-  const last = Math.max(end, sequences.at(-1) ?? 0);
-  return { kind: "selected", selection: { head, records, isComplete, end: last, case: found } };
+  return { kind: "selected", selection: { head, records, isComplete, end, case: found, subjects, duties } };
 };
 
-/** The case as it was when the log ended there: what has come since may be under no signed head yet, and nothing in the bundle speaks of it. */
-const caseUntil = async (
-  end: number,
-  { views, rules }: SelectionDependencies,
-  { tenant, correlationId }: { readonly tenant: string; readonly correlationId: string },
-): Promise<FoundCase | undefined> => {
-  const found = await findCase(views, tenant, { kind: "correlation", value: correlationId, rules });
-  if (found === undefined) return undefined;
-  const facts = found.is.facts.filter(({ sequence }) => sequence <= end);
-  const later = found.is.facts.length - facts.length;
-  return later === 0 ? found : { ...found, ...caseView(tenant, facts, rules), events: found.events - later };
-};
+interface SelectionQuestion {
+  readonly tenant: string;
+  readonly filter: EvidenceFilter;
+  /** Now, as text that sorts. */
+  readonly at: string;
+}
 
 /** Waits until views and seal have come to where the log ends now. */
 const untilSealed = async (
-  { views, log, checkpoints }: SelectionDependencies,
-  tenant: string,
+  dependencies: SelectionDependencies,
+  question: SelectionQuestion,
   waitMs: number,
 ): Promise<
-  | { readonly kind: "sealed"; readonly head: SealedHead; readonly end: number }
+  | ({ readonly kind: "sealed"; readonly head: SealedHead } & State)
   | { readonly kind: "nothing" | "not_sealed" }
 > => {
+  const { views, log, checkpoints } = dependencies;
   const deadline = performance.now() + waitMs;
-  const end = await log.lastSequence();
+  const logEnd = await log.lastSequence();
   for (const projection of EVIDENCE_VIEWS) {
     const timeoutMs = Math.max(0, deadline - performance.now());
-    if (!(await waitForPosition({ views, projection, sequence: end, timeoutMs })))
+    if (!(await waitForPosition({ views, projection, sequence: logEnd, timeoutMs })))
       return { kind: "not_sealed" };
   }
-  const size = await treeSize(views, tenant);
-  if (size === 0) return { kind: "nothing" };
-  const head = await awaitHead({ checkpoints }, tenant, size, deadline);
-  return head ? { kind: "sealed", head, end } : { kind: "not_sealed" };
+  const state = await untilLevel(dependencies, question, deadline);
+  if (state === undefined) return { kind: "not_sealed" };
+  if (state.size === 0) return { kind: "nothing" };
+  const head = await awaitHead({ checkpoints }, question.tenant, state.size, deadline);
+  return head ? { kind: "sealed", head, ...state } : { kind: "not_sealed" };
+};
+
+interface State extends Pick<Selection, "end" | "case" | "subjects" | "duties"> {
+  /** Leaves of the tenant's tree. */
+  readonly size: number;
+}
+
+/** Read at once, so that all of it is as of one record. Undefined where the views stand apart until the deadline: one of them is being made again. */
+const untilLevel = async (
+  { views, rules }: SelectionDependencies,
+  { tenant, filter: { assetId, correlationId }, at }: SelectionQuestion,
+  deadline: number,
+): Promise<State | undefined> => {
+  for (;;) {
+    const state = await views.snapshot(STATE, async (snapshot) => {
+      const end = await levelOf(snapshot);
+      if (end === undefined) return undefined;
+      const found =
+        correlationId === undefined
+          ? undefined
+          : await findCase(snapshot, tenant, { kind: "correlation", value: correlationId, rules });
+      const size = await treeSize(snapshot, tenant);
+      const state = { end, size, case: found };
+      // A case that is not there has nothing, and must not get what all have.
+      if (correlationId !== undefined && found === undefined)
+        return { ...state, subjects: NO_SUBJECTS, duties: () => [] };
+      const about = { tenant, assetId, case: found };
+      const subjects = await readSubjects(snapshot, { ...about, at });
+      return { ...state, subjects, duties: await keepDuties(snapshot, about) };
+    });
+    if (state !== undefined || performance.now() >= deadline) return state;
+    await delay(PROOF_POLL_MS);
+  }
+};
+
+/** Where all views stand; undefined where they do not stand together. */
+const levelOf = async (snapshot: Snapshot): Promise<number | undefined> => {
+  const rows = await snapshot.load(
+    VIEWS,
+    EVIDENCE_VIEWS.map((name) => ({ name })),
+  );
+  const [end, ...others] = new Set(rows.map((row) => rowInteger(row, "position")));
+  return rows.length === EVIDENCE_VIEWS.length && others.length === 0 ? end : undefined;
 };
 
 /** What a bundle is made of. */
 export const EVIDENCE_VIEWS = [eventsProjection.name, "tree", "cases", "assets"] as const;
+
+/** What is read of them at once. */
+const STATE: ViewDefinition = {
+  name: eventsProjection.name,
+  version: eventsProjection.version,
+  tables: [EVENTS, TREES, CASE_NODES, DECISIONS, OBLIGATIONS, ASSETS],
+  textIndexes: eventsProjection.textIndexes ?? [],
+};
 
 type Chosen =
   | {

@@ -2,11 +2,11 @@
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
 import { assetEntry, assetList, findAsset } from "../projections/assets/queries.ts";
 import { findNoticeToPerson, missingBeside } from "../projections/cases/notice-to-person.ts";
+import type { FoundCase } from "../projections/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../projections/cases/registers/decisions.ts";
 import { entryOf, listRows } from "../projections/list.ts";
 import type { Row } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
-import type { EvidenceFilter, Selection } from "./selection.ts";
 
 export type Entry = Readonly<Record<string, unknown>>;
 
@@ -20,15 +20,25 @@ export interface Subjects {
   readonly hasMoreDecisions: boolean;
 }
 
+export const NO_SUBJECTS: Subjects = {
+  assets: [],
+  hasMoreAssets: false,
+  decisions: [],
+  hasMoreDecisions: false,
+};
+
+type Views = Pick<ViewStore, "load" | "select">;
+
 interface Question {
   readonly tenant: string;
-  readonly filter: EvidenceFilter;
-  readonly selection: Selection;
+  readonly assetId: string | undefined;
+  /** Of a bundle about one. */
+  readonly case: FoundCase | undefined;
   /** Now, as text that sorts. */
   readonly at: string;
 }
 
-export const readSubjects = async (views: ViewStore, question: Question): Promise<Subjects> => {
+export const readSubjects = async (views: Views, question: Question): Promise<Subjects> => {
   const assets = await firstOf(assetEntries(views, question));
   const lacking = await firstOf(lackingDecisions(views, question));
   const decisions: Entry[] = [];
@@ -60,16 +70,16 @@ const firstOf = async <Item>(
 };
 
 async function* assetEntries(
-  views: ViewStore,
-  { tenant, filter, selection, at }: Question,
+  views: Views,
+  { tenant, assetId, case: found, at }: Question,
 ): AsyncGenerator<Entry> {
-  if (filter.assetId === undefined && selection.case === undefined) {
+  if (assetId === undefined && found === undefined) {
     for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PAGE_ROWS_MAX }))
       yield assetEntry(row, at);
     return;
   }
-  const named = selection.case?.is.facts.map(({ asset }) => asset) ?? [];
-  const ids = filter.assetId === undefined ? [...new Set(named)] : [filter.assetId];
+  const named = found?.is.facts.map(({ asset }) => asset) ?? [];
+  const ids = assetId === undefined ? [...new Set(named)] : [assetId];
   for (const id of ids) {
     const row = await findAsset(views, tenant, id);
     if (row) yield assetEntry(row, at);
@@ -78,15 +88,13 @@ async function* assetEntries(
 
 /** By the register, which knows the notices only that name a decision or its case. */
 async function* lackingDecisions(
-  views: ViewStore,
-  { tenant, filter, selection }: Question,
+  views: Views,
+  { tenant, assetId, case: found }: Question,
 ): AsyncGenerator<Row> {
   const where =
-    filter.assetId === undefined
-      ? []
-      : [{ kind: "equals", column: "asset_id", value: filter.assetId } as const];
-  const rows: AsyncIterable<Row> | Iterable<Row> = selection.case
-    ? decisionsRegister.rowsOf(selection.case)
+    assetId === undefined ? [] : [{ kind: "equals", column: "asset_id", value: assetId } as const];
+  const rows: AsyncIterable<Row> | Iterable<Row> = found
+    ? decisionsRegister.rowsOf(found)
     : listRows(views, tenant, decisionList, { where, pageRows: PAGE_ROWS_MAX });
   for await (const row of rows) if (row.missing !== "[]") yield row;
 }

@@ -22,7 +22,6 @@ export interface SummaryParts extends BundleRequest {
     readonly count: number;
     readonly overdue: number;
   };
-  readonly subjects: Subjects;
 }
 
 export const summaryPage = (parts: SummaryParts): string => {
@@ -47,9 +46,9 @@ ${timelineTable(timeline, shown)}
 <h2>Duties</h2>
 ${dutiesTable(parts)}
 <h2>Decisions with missing steps</h2>
-${decisionsTable(parts.subjects)}
+${decisionsTable(parts.selection.subjects)}
 <h2>Who to ask</h2>
-${assetsTable(parts.subjects)}
+${assetsTable(parts.selection.subjects)}
 ${howToVerify(tenant)}
 ${limits(parts)}
 </main>
@@ -93,6 +92,7 @@ const coverage = ({ tenant, filter, selection, serviceName, keys, ...made }: Sum
 <dt>Case</dt><dd>${orNone(filter.correlationId, "all")}</dd>
 <dt>Period</dt><dd>${period(filter)}</dd>
 <dt>Records</dt><dd>${counted(records.length, "record")}, leaf ${first?.leafIndex ?? 0} to ${last?.leafIndex ?? 0}, sequence ${first?.sequence ?? 0} to ${last?.sequence ?? 0}</dd>
+<dt>Tables</dt><dd>duties, decisions and AI systems as they were at sequence ${selection.end} of the log</dd>
 <dt>Log</dt><dd class="id">${originOf(serviceName, tenant)}</dd>
 <dt>Checkpoint</dt><dd>${counted(head.size, "record")}, root <span class="id">${encodeBase64(head.root)}</span></dd>
 <dt>Signing key</dt><dd class="id">${keyName(keys)}</dd>

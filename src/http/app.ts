@@ -24,7 +24,7 @@ import { potOf } from "./byte-pot.ts";
 import { createGuard } from "./guard.ts";
 import { createMethodTable, hasParameter, type MethodTable } from "./method-table.ts";
 import type { OpenStreams } from "./open-streams.ts";
-import { problem } from "./problem.ts";
+import { type ProblemCode, problem } from "./problem.ts";
 import { contextOf, openRequest, type RequestContext } from "./request-context.ts";
 import { pathStartOf, requestUrl } from "./request-url.ts";
 import { activityRoutes } from "./routes/activity.ts";
@@ -105,7 +105,7 @@ export type OperationDependencies = Pick<
 
 /** Of a process without the role api: only how it is doing. */
 export const createOperationApp = (dependencies: OperationDependencies): HttpHandler =>
-  operationApp(dependencies, unmatchedBeside(NO_API));
+  operationApp(dependencies, unmatchedBeside("no_api"));
 
 /** Of a process that is not up yet: how it is doing, and of anything else that it is to be asked again, as a client takes a 404 for its last word. */
 export const createStartingApp = (dependencies: OperationDependencies): HttpHandler =>
@@ -122,9 +122,6 @@ const operationApp = (dependencies: OperationDependencies, refuse: Refuse): Http
   );
   return handlerOf(dependencies, app);
 };
-
-const NO_API =
-  "This process does not have the role api (ROLES): it answers /health/live, /health/ready and /metrics only.";
 
 const handlerOf = (
   { logger, metrics, trustedHops, newRequestId }: OperationDependencies,
@@ -181,7 +178,10 @@ const withRoutableUrl = (request: Request): Request => {
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
   const { docsAssets, version, reasonsNotReady, metrics, logger, vocabulary } = dependencies;
   const guard = createGuard(dependencies);
-  const refuse = unmatchedBeside("There is nothing at this path. The API is described at /docs.");
+  const refuse = unmatchedBeside(
+    "not_found",
+    "There is nothing at this path. The API is described at /docs.",
+  );
   return withRoutes({ logger, refuse }, (bare) =>
     bare
       .use(docsRoutes({ assets: docsAssets, version }))
@@ -237,11 +237,12 @@ const withRoutes = (
 
 /** The framework answers 404 for a known path with another method; the client is told which methods there are (RFC 9110 §15.5.6). */
 const unmatchedBeside =
-  (nothingHere: string): Refuse =>
+  (code: ProblemCode, nothingHere?: string): Refuse =>
   (request, context, methods) => {
     const { pathname } = requestUrl(request.url);
     const allowed = methods.allowed(pathname);
-    if (allowed.length === 0) return problem(context, "not_found", { detail: nothingHere });
+    if (allowed.length === 0)
+      return problem(context, code, nothingHere === undefined ? {} : { detail: nothingHere });
     const headers = { allow: allowed.join(", ") };
     if (request.method === "OPTIONS") {
       return new Response(null, { status: 204, headers: { ...headers, "x-request-id": context.requestId } });

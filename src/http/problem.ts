@@ -58,6 +58,11 @@ export const PROBLEMS = {
     title: "Not found",
     when: "There is no such path, or no such thing that this key may see.",
   },
+  no_api: {
+    status: 404,
+    title: "No API here",
+    when: "This process does not have the role api (ROLES): it answers /health/live, /health/ready and /metrics only. Ask one that has it.",
+  },
   method_not_allowed: {
     status: 405,
     title: "Method not allowed",

@@ -52,7 +52,7 @@ export type ListAnswer =
   | { readonly kind: "invalid_cursor" };
 
 export const readList = async (
-  views: ViewStore,
+  views: Pick<ViewStore, "select">,
   tenant: string,
   list: List,
   {
@@ -156,7 +156,7 @@ const columnSchema = (list: List, name: string): TSchema => {
 
 /** Every row that matches, page by page, from the first. Rows that come or change meanwhile may be there or not. */
 export async function* listRows(
-  views: ViewStore,
+  views: Pick<ViewStore, "select">,
   tenant: string,
   list: List,
   { where, pageRows }: { readonly where: readonly Condition[]; readonly pageRows: number },

@@ -2,7 +2,7 @@
  * The keys that sign tree heads. One Ed25519 key serves every tenant's log, under a name of its own for each, as a checkpoint's key is named by the log's
  * origin (C2SP tlog-checkpoint). Every private key of the ring signs, so that those who trust an old one follow to a new one; a public key only verifies.
  */
-import { createHash } from "node:crypto";
+import { fingerprintOf } from "./key-lines.ts";
 import {
   createSigningKey,
   createVerifier,
@@ -71,9 +71,4 @@ const ringOf = (seeds: readonly Uint8Array[], publics: readonly Uint8Array[]): K
   };
 };
 
-const FINGERPRINT_DIGITS = 16;
-
-export const publicKey = (bytes: Uint8Array): PublicKey => ({
-  bytes,
-  fingerprint: createHash("sha256").update(bytes).digest("hex").slice(0, FINGERPRINT_DIGITS),
-});
+export const publicKey = (bytes: Uint8Array): PublicKey => ({ bytes, fingerprint: fingerprintOf(bytes) });

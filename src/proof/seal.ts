@@ -2,6 +2,7 @@
  * Signs a tree head only where it extends the last one that was signed: the tree of today is asked for its root at the size of that one, and must give the very
  * same. Both roots then come from the same leaves, which is what a consistency proof shows to others (RFC 6962 §2.1.4).
  */
+import { encodeBase64 } from "./base64.ts";
 import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { sameHash } from "./rfc6962.ts";
@@ -14,7 +15,7 @@ export const originOf = (serviceName: string, tenant: string): string => `${serv
 
 export type SealOutcome =
   | { readonly kind: "sealed"; readonly size: number }
-  /** The last tree head says it all. */
+  /** The last tree head says it all, and all keys of ours have signed it. */
   | { readonly kind: "current" }
   /** The view is made again and has not come so far yet. */
   | { readonly kind: "view_behind" }
@@ -53,7 +54,7 @@ export const seal = async (
     const root = await trees.root(tenant, last.size);
     if (root === undefined) return tilesMissing(last.size);
     if (!sameHash(root, last.root)) return doesNotExtend(last);
-    if (last.size === size) return { kind: "current" };
+    if (last.size === size && last.isSignedByAll) return { kind: "current" };
   }
   const root = await trees.root(tenant, size);
   if (root === undefined) return tilesMissing(size);
@@ -64,9 +65,18 @@ export const seal = async (
 
 type Refusal = Extract<SealOutcome, { kind: "refused" }>;
 
-const openLast = ({ note }: StoredCheckpoint, origin: string, keys: KeyRing): Checkpoint | Refusal => {
+interface LastHead extends Checkpoint {
+  /** Otherwise it is older than a key of ours: it is signed again, so that who trusts an old key follows to the new one also where nothing is written any more. */
+  readonly isSignedByAll: boolean;
+}
+
+const openLast = ({ note }: StoredCheckpoint, origin: string, keys: KeyRing): LastHead | Refusal => {
   const opened = openCheckpoint(note, { origin, verifiers: keys.verifiers(origin) });
-  if (opened.kind === "opened") return opened.checkpoint;
+  if (opened.kind === "opened") {
+    const signed = new Set(opened.verifiers.map(({ publicKey }) => encodeBase64(publicKey)));
+    const isSignedByAll = keys.signers(origin).every(({ publicKey }) => signed.has(encodeBase64(publicKey)));
+    return { ...opened.checkpoint, isSignedByAll };
+  }
   const detail = `the last checkpoint is not one of ours (${opened.reason}): was the signing key replaced without keeping the old one, or SERVICE_NAME changed?`;
   return refusal("unverifiable", detail);
 };

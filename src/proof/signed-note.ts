@@ -185,6 +185,12 @@ export const openNote = (note: string, verifiers: readonly Verifier[]): OpenedNo
   return { kind: "opened", text: parsed.text, verifiers: [...verified] };
 };
 
+/** Whether each of its signatures is by one of the verifiers, and none of them signed it twice: so no line can be put to it. */
+export const isSignedByNobodyElse = (note: string, verifiers: readonly Verifier[]): boolean => {
+  const opened = openNote(note, verifiers);
+  return opened.kind === "opened" && parseNote(note)?.signatures.length === opened.verifiers.length;
+};
+
 const SIGNATURE_LINE_PREFIX = "\u2014 ";
 
 interface NoteSignature {

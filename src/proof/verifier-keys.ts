@@ -1,8 +1,9 @@
 /** The keys of a log as they are given out: one line each, those that sign now first. */
 import { encodeBase64 } from "./base64.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
+import { keyLines } from "./key-lines.ts";
 import type { KeyRing } from "./key-ring.ts";
-import { createSigningKey, createVerifier, formatVerifierKey, openNote } from "./signed-note.ts";
+import { createSigningKey } from "./signed-note.ts";
 
 /** Throws where one is no public key but the seed of a key that signs or has signed here: given out, it could never be taken back. */
 export const publishKeys = async (
@@ -25,12 +26,5 @@ export const verifierKeys = async (
   origin: string,
   head: string | undefined,
 ): Promise<string> => {
-  const verifiers = (await checkpoints.publicKeys()).map((publicKey) =>
-    createVerifier({ name: origin, publicKey }),
-  );
-  const opened = head === undefined ? undefined : openNote(head, verifiers);
-  const signing = opened?.kind === "opened" ? opened.verifiers : [];
-  return [...new Set([...signing, ...verifiers])]
-    .map((verifier) => `${formatVerifierKey(verifier)}\n`)
-    .join("");
+  return keyLines(await checkpoints.publicKeys(), origin, head);
 };

@@ -3,25 +3,37 @@
 import { parseArgs } from "node:util";
 import { printable } from "./printable.ts";
 import { HELP, reportText } from "./report.ts";
-import { EXIT_CODES, UsageError, verifyFile } from "./verify-file.ts";
+import { EXIT_CODES, UnreadableFileError, verifyFile } from "./verify-file.ts";
 
 const UNUSABLE = 2;
 
+/** All of them are read, so that of two values none is ignored. */
+const FILE_OR_NAME = { type: "string", multiple: true } as const;
+
 const OPTIONS = {
-  key: { type: "string" },
-  tenant: { type: "string" },
-  checkpoint: { type: "string" },
-  consistency: { type: "string" },
+  key: FILE_OR_NAME,
+  tenant: FILE_OR_NAME,
+  checkpoint: FILE_OR_NAME,
+  consistency: FILE_OR_NAME,
   json: { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
 } as const;
+
+class WrongUseError extends Error {
+  override readonly name = "WrongUseError";
+}
 
 const readArguments = () => {
   try {
     return parseArgs({ options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new WrongUseError(error instanceof Error ? error.message : String(error));
   }
+};
+
+const only = (option: string, values: readonly string[] = []): string | undefined => {
+  if (values.length > 1) throw new WrongUseError(`--${option} stands twice: give it once.`);
+  return values[0];
 };
 
 class UnwrittenError extends Error {
@@ -46,15 +58,35 @@ const run = async (): Promise<number> => {
     return EXIT_CODES.valid;
   }
   const [path, ...more] = positionals;
-  if (path === undefined || more.length > 0) throw new UsageError("Name one bundle.");
-  const { key: keys, tenant, checkpoint, consistency } = values;
-  const verdict = await verifyFile({ bundle: path, keys, tenant, checkpoint, consistency });
+  if (path === undefined || more.length > 0) throw new WrongUseError("Name one bundle.");
+  const verdict = await verifyFile({
+    bundle: path,
+    keys: only("key", values.key),
+    tenant: only("tenant", values.tenant),
+    checkpoint: only("checkpoint", values.checkpoint),
+    consistency: only("consistency", values.consistency),
+  });
   await tell(values.json ? `${JSON.stringify(verdict)}\n` : reportText(path, verdict));
   return EXIT_CODES[verdict.kind];
 };
 
+/** For programs, in the form in which `prooftrail` tells failures (RFC 9457). */
+const documentOf = (error: unknown): object => {
+  const [code, title] = kindOf(error);
+  const detail = error instanceof Error ? error.message : String(error);
+  return { type: `urn:prooftrail:cli:${code}`, title, detail, code };
+};
+
+const kindOf = (error: unknown): readonly [code: string, title: string] => {
+  if (error instanceof WrongUseError) return ["wrong_use", "Wrong use"];
+  if (error instanceof UnreadableFileError) return ["unreadable_file", "A file cannot be used"];
+  if (error instanceof UnwrittenError) return ["unwritten_output", "The output could not be written"];
+  return ["failed", "It failed"];
+};
+
 const complaintOf = (error: unknown): string => {
-  if (error instanceof UsageError) return `${printable(error.message)}\n\n${HELP.trimEnd()}`;
+  if (error instanceof WrongUseError || error instanceof UnreadableFileError)
+    return `${printable(error.message)}\n\n${HELP.trimEnd()}`;
   if (error instanceof UnwrittenError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
@@ -63,5 +95,7 @@ try {
   process.exitCode = await run();
 } catch (error) {
   process.exitCode = UNUSABLE;
-  process.stderr.write(`${complaintOf(error)}\n`);
+  // Also where the arguments cannot be read.
+  const isJson = process.argv.includes("--json");
+  process.stderr.write(`${isJson ? JSON.stringify(documentOf(error)) : complaintOf(error)}\n`);
 }

@@ -11,3 +11,11 @@ test("neither a file's name nor what a bundle says of itself makes a terminal sh
   for (const text of [invalid, undecided]) expect(text.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
   expect(invalid).toStartWith("INVALID  evidence.zip\\u{1b}[1A");
 });
+
+test("a name cannot begin a line of its own, also not by Unicode's separators of lines and paragraphs", () => {
+  const text = reportText("bundle.zip", {
+    kind: "invalid",
+    finding: { code: "outside_filter", detail: "it is none", eventId: "evt\u2028VALID\u2029x\u0085y" },
+  });
+  expect(text).toContain("evt\\u{2028}VALID\\u{2029}x\\u{85}y");
+});

@@ -19,7 +19,7 @@ Says whether an evidence bundle is valid, or names the first broken record. Need
   --tenant <name>       whose bundle it must be
   --checkpoint <file>   a checkpoint of the same log that you hold (GET /v1/log/checkpoint)
   --consistency <file>  the answer of GET /v1/log/consistency between that one and the bundle's
-  --json                the verdict as one line of JSON
+  --json                the verdict as one line of JSON; what keeps it from one as JSON on standard error
   --help                this text
 
 Exit codes: 0 valid, 1 invalid, 2 not decided: wrong use, unreadable files, or more is needed.

@@ -4,9 +4,9 @@ import type { Verdict } from "../proof/evidence/verdict.ts";
 import { verifyEvidence } from "../proof/evidence/verify.ts";
 import type { BundleSource } from "../proof/evidence/zip-reader.ts";
 
-/** What was asked cannot be begun; the message is for the person who asked. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
+/** A file that was named cannot be read; the message is for the person who named it. */
+export class UnreadableFileError extends Error {
+  override readonly name = "UnreadableFileError";
 }
 
 export interface VerifyQuestion {
@@ -21,7 +21,7 @@ export interface VerifyQuestion {
 
 export const EXIT_CODES = { valid: 0, invalid: 1, undecided: 2 } as const;
 
-/** Throws UsageError. */
+/** Throws UnreadableFileError. */
 export const verifyFile = async (question: VerifyQuestion): Promise<Verdict> => {
   const held = {
     keys: await readText(question.keys),
@@ -46,8 +46,10 @@ const readText = async (path: string | undefined): Promise<string | undefined> =
   }
 };
 
-const unreadable = (path: string, error: unknown): UsageError =>
-  new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+const unreadable = (path: string, error: unknown): UnreadableFileError =>
+  new UnreadableFileError(
+    `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+  );
 
 const openBundle = async (path: string): Promise<BundleSource & AsyncDisposable> => {
   try {
@@ -68,7 +70,7 @@ const openBundle = async (path: string): Promise<BundleSource & AsyncDisposable>
             .catch((error: unknown) => {
               throw unreadable(path, error);
             });
-          if (bytesRead === 0) throw new UsageError(`${path} became shorter while it was read`);
+          if (bytesRead === 0) throw new UnreadableFileError(`${path} became shorter while it was read`);
           read += bytesRead;
         }
         return bytes;

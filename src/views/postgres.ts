@@ -40,6 +40,7 @@ import {
   timeIndexDdl,
   type Value,
 } from "./tables.ts";
+import type { TenantQuery } from "./tenant-query.ts";
 import {
   labelTableName,
   postgresMatchText,
@@ -104,10 +105,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     together: undefined,
     recordsMax: () => Number.POSITIVE_INFINITY,
     revise,
-    select: async ({ byTables: { sql, params } }) => {
-      const { rows } = await read(inPostgres(sql), params.map(parameterText));
-      return rows.map(fromStored);
-    },
+    select: (query) => selectRows(read, query),
     replace: async (replacement) => {
       await whenReady();
       return writer.transaction((run) => replaceView(run, replacement)).catch(inUse);
@@ -217,6 +215,9 @@ const removeView = async (run: RunSql, view: Row): Promise<void> => {
   await run("DELETE FROM views WHERE name = $1", [rowText(view, "name")]);
 };
 
+const selectRows = async (run: RunSql, { byTables: { sql, params } }: TenantQuery): Promise<readonly Row[]> =>
+  (await run(inPostgres(sql), params.map(parameterText))).rows.map(fromStored);
+
 /** On a connection of its own, because the transaction stays open as long as somebody looks. */
 const inSnapshot = async <Result>(
   url: string,
@@ -246,10 +247,10 @@ const inSnapshot = async <Result>(
         }
       }
       const load: Snapshot["load"] = (...asked) => loadRows(run, ...asked);
+      const select: Snapshot["select"] = (query) => selectRows(run, query);
       const visitTerms: Snapshot["visitTerms"] = (index, seen) => visitPostgresTerms(run, index, seen);
       const position = known ? rowInteger(known, "position") : 0;
-      const result = await visit({ position, rows, load, visitTerms });
-      return { result, keep: false };
+      return { result: await visit({ position, rows, load, select, visitTerms }), keep: false };
     });
   } finally {
     await connection.close();

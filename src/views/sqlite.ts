@@ -54,7 +54,6 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
   const read = createStatements(reader);
   const wal = createWalMover(path, { count: () => walPages(read), bytes: () => fileBytes(write) });
   const transactions = createTransactions(write, wal);
-  const wordsWith = createWordsWith(reader, read);
 
   const open = (view: ViewDefinition) =>
     transactions.run<"made" | "kept" | "made_again">(async () => {
@@ -102,10 +101,7 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     recordsMax: wal.recordsMax,
     revise,
     load: createLoad({ read, write, transactions }),
-    select: async ({ sql, params }) =>
-      read(sql)
-        .all(...params.map((parameter) => parameterWith(parameter, wordsWith)))
-        .map(fromStored),
+    select: createSelect(reader, read),
     replace: (replacement) => transactions.run(() => replaceView(writer, write, replacement)),
     names: async () =>
       read(VIEW_NAMES)
@@ -121,6 +117,14 @@ export const createSqliteViews = ({ path }: { readonly path: string }): ViewStor
     close,
     [Symbol.asyncDispose]: close,
   };
+};
+
+const createSelect = (database: DatabaseSync, read: Statements): ViewStore["select"] => {
+  const wordsWith = createWordsWith(database, read);
+  return async ({ sql, params }) =>
+    read(sql)
+      .all(...params.map((parameter) => parameterWith(parameter, wordsWith)))
+      .map(fromStored);
 };
 
 const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together"> => {
@@ -254,9 +258,16 @@ const inSnapshot = async <Result>(
       }
     }
     const load: Snapshot["load"] = async (...asked) => getRows(statements, ...asked);
+    const select = createSelect(database, statements);
     const visitTerms: Snapshot["visitTerms"] = (index, seen) =>
       inSlices(sqliteTerms(database, index), ({ term, sequence }) => seen(term, sequence));
-    return await visit({ position: known ? rowInteger(known, "position") : 0, rows, load, visitTerms });
+    return await visit({
+      position: known ? rowInteger(known, "position") : 0,
+      rows,
+      load,
+      select,
+      visitTerms,
+    });
   } finally {
     database.close();
   }

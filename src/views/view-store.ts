@@ -171,8 +171,9 @@ export interface Snapshot {
   readonly position: number;
   /** All rows of a table, page by page, in the order of their keys (texts by their bytes). */
   rows(table: Table): AsyncIterable<readonly Row[]>;
-  /** As the store's own `load`. */
+  /** As the store's own, of this and every other view: of those whose tables were named none takes another's place meanwhile. */
   load: ViewStore["load"];
+  select: ViewStore["select"];
   /** Every term of every row that a text index has, each once, in any order. */
   visitTerms(index: TextIndex, visit: (term: string, sequence: number) => void): Promise<void>;
 }

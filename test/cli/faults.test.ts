@@ -243,3 +243,42 @@ describe("output that cannot be written is a failure, and says why", () => {
     expect([code, err]).toEqual([1, ""]);
   });
 });
+
+describe("prooftrail-verify", () => {
+  const main = resolve(import.meta.dir, "../../src/verifier/main.ts");
+  const verifier = (args: readonly string[], cwd: string) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+      cwd,
+      encoding: "utf8",
+    });
+    return { status, stdout, stderr };
+  };
+
+  test.each([
+    ["no bundle", [], "wrong_use"],
+    ["two of them", ["a.zip", "b.zip"], "wrong_use"],
+    ["an option that is none", ["--colour", "a.zip"], "wrong_use"],
+    ["an option twice", ["--key", "a", "--key", "b", "a.zip"], "wrong_use"],
+    ["an option without its value", ["a.zip", "--key"], "wrong_use"],
+    ["a value for --json", ["--json=yes", "a.zip"], "wrong_use"],
+    ["a bundle that is not there", ["missing.zip"], "unreadable_file"],
+    ["a folder", ["."], "unreadable_file"],
+    ["a key that is not there", ["--key", "missing", "bundle.zip"], "unreadable_file"],
+  ])("tells programs of %s as JSON, and people as text", (_, args, code) => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "bundle.zip"), "no ZIP");
+    const told = verifier(["--json", ...args], folder.path);
+    expect([told.status, told.stdout]).toEqual([2, ""]);
+    expect(JSON.parse(told.stderr)).toMatchObject({ code, type: `urn:prooftrail:cli:${code}` });
+    const text = verifier(args, folder.path);
+    expect([text.status, text.stdout, text.stderr]).toEqual([2, "", expect.stringContaining("Usage:")]);
+  });
+
+  test("says with --json what it decided on standard output, with the same exit code", () => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "bundle.zip"), "no ZIP");
+    const { status, stdout, stderr } = verifier(["--json", "bundle.zip"], folder.path);
+    expect([status, stderr]).toEqual([1, ""]);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "invalid", finding: { code: "cut_off" } });
+  });
+});

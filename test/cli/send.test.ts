@@ -321,6 +321,19 @@ describe("a service that cannot take it now", () => {
     expect(result.err).toContain("nothing listens there. Trying again.");
     expect(result.err).toContain("past --retry-for. The last answer: No answer from http://127.0.0.1:1");
   }, 30_000);
+
+  test("with --json every line of standard error is JSON, also while it is tried again", async () => {
+    const result = await send(["-", "--retry-for", "1s", "--json"], {
+      url: "http://127.0.0.1:1",
+      input: lineOf("evt_never"),
+    });
+    const told = result.err
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(told.at(0)).toMatchObject({ code: "retrying", message: expect.stringContaining("Trying again.") });
+    expect(told.at(-1)).toMatchObject({ code: "gave_up" });
+  }, 30_000);
 });
 
 type Answer = (call: { readonly response: ServerResponse; readonly count: number }) => unknown;

@@ -226,7 +226,7 @@ describe("events", () => {
     tail.child.kill("SIGINT");
     const { code, err } = await tail.ended();
     expect(sequences()).toEqual([226, 227, 228, 229, 230, 231, -1, -1]);
-    expect([code, err]).toEqual([0, "prooftrail: the stream broke off; connecting again\n"]);
+    expect([code, JSON.parse(err)]).toMatchObject([0, { code: "connecting_again" }]);
   }, 30_000);
 });
 
@@ -326,6 +326,27 @@ test("classify tells tier, laws and duties, without a key", async () => {
   expect(out).toStartWith("Risk tier: high\n");
   for (const text of ["eu_ai_act_art_6", "Legal bases", "Obligations", "human_oversight", "no legal advice"])
     expect(out).toContain(text);
+});
+
+test("of a process without the role api, doctor says that it takes no key, and other commands where to ask", async () => {
+  await using other = await startTestService({ ROLES: "projector" });
+  const where = ["--url", other.url];
+  const { out } = await cli(["doctor", "--json", ...where]);
+  const { checks } = JSON.parse(out).data;
+  expect(checks.filter(({ name }: { name: string }) => ["http", "key"].includes(name))).toEqual([
+    { name: "http", state: "ok", detail: `${other.url} is ready` },
+    {
+      name: "key",
+      state: "unchecked",
+      detail: expect.stringContaining("does not have the role api (ROLES)"),
+      advice: expect.stringContaining("--url"),
+    },
+  ]);
+  const asked = await cli(["events", "list", "--json", ...where]);
+  expect([asked.code, JSON.parse(asked.err)]).toMatchObject([
+    1,
+    { code: "no_api", advice: expect.stringContaining("role api") },
+  ]);
 });
 
 describe("doctor asks a key as often as its limit lets it", () => {

@@ -448,6 +448,12 @@ test("case_shared: a correlation_id of more decisions than a case has", async ()
   expectProblem(answer, "case_shared");
 });
 
+test("no_api: whatever is asked of a process without the role api", async () => {
+  await using projector = await startTestService({ ROLES: "projector" });
+  for (const path of ["/v1/events", "/v1/sandbox/ping", "/docs", "/v1/nothing"])
+    expectProblem(await projector.call(path), "no_api");
+});
+
 test("every code of the catalogue was seen, but for a fault of ours, half a minute of waiting and 100,000 records (see the tests of bodies and evidence)", () => {
   expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual([
     "request_timeout",

@@ -194,7 +194,7 @@ test("a process that only projects says how it is doing, and nothing else", asyn
   for (const line of ["prooftrail_log_last_sequence 0", "prooftrail_log_copies 1"])
     expect(text).toContain(`\n${line}\n`);
   const refused = await service.call("/v1/events");
-  expect([refused.status, refused.json.code]).toEqual([404, "not_found"]);
+  expect([refused.status, refused.json.code]).toEqual([404, "no_api"]);
   expect(refused.json.detail).toContain("role api");
   const wrongMethod = await service.call("/metrics", { method: "POST" });
   expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);

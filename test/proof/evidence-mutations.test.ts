@@ -5,7 +5,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeBase64, encodeBase64 } from "../../src/proof/base64.ts";
-import type { Manifest } from "../../src/proof/evidence/manifest.ts";
+import {
+  BUNDLE_FILES,
+  type BundleFile,
+  LISTED_FILES,
+  type Manifest,
+} from "../../src/proof/evidence/manifest.ts";
 import { sealedHead } from "../../src/proof/sealed-head.ts";
 import {
   createSigningKey,
@@ -566,5 +571,94 @@ describe("the ZIP itself", () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+/** While keys are changed: two sign, and one that has signed is only verified. So every file has several lines. */
+describe("a bundle with several keys: each file as it was made, and no other", () => {
+  let files: readonly PackedFile[] = [];
+  const seeds = [1, 2, 3].map((byte) => byte.toString(16).padStart(2, "0").repeat(32));
+  const [first = "", second = "", retired = ""] = seeds;
+  const publicHex = Buffer.from(createSigningKey(Buffer.from(retired, "hex")).publicKey).toString("hex");
+
+  beforeAll(async () => {
+    await using rotating = await startTestService({
+      CHECKPOINT_INTERVAL: "50ms",
+      CHECKPOINT_KEY: `${first},${second},public:${publicHex}`,
+    });
+    const key = await rotating.makeKey("acme");
+    const events = [0, 1, 2].map((index) => event({ event_id: `evt_${index}` }));
+    await rotating.call("/v1/events/batch", { key, body: { events } });
+    files = await unpack(await evidence(rotating, "asset_id=credit_model", key));
+  }, 30_000);
+
+  const withBytes = (name: BundleFile, content: Uint8Array): Uint8Array =>
+    pack(files.map((file) => (file.name === name ? { name, content } : file)));
+  const kindOf = async (name: BundleFile, text: string): Promise<string> =>
+    (await verify(withBytes(name, Buffer.from(text)))).kind;
+
+  test("its keys are told in every file that names them", async () => {
+    expect(await verify(pack(files))).toMatchObject({ kind: "valid" });
+    for (const name of ["key", "system-key"] as const)
+      expect(textOf(files, name).trim().split("\n")).toHaveLength(seeds.length);
+  });
+
+  /** Another signature by a key of the service is left, and says as much by itself (C2SP signed-note, Signatures). */
+  const isSignatureBesideAnother = (name: BundleFile, line: string): boolean =>
+    name === "manifest.tlog-proof" && line.startsWith("\u2014 ");
+
+  test.each(BUNDLE_FILES)("%s: no line is taken out, repeated, or put elsewhere", async (name) => {
+    const lines = textOf(files, name).split("\n");
+    const without = (at: number) => lines.toSpliced(at, 1).join("\n");
+    const repeated = (at: number) => lines.toSpliced(at, 0, lines[at] ?? "").join("\n");
+    const swapped = (at: number) => lines.toSpliced(at, 2, lines[at + 1] ?? "", lines[at] ?? "").join("\n");
+    const passed: string[] = [];
+    for (const [at, line] of lines.entries()) {
+      if (at === lines.length - 1) break;
+      const changes: Record<string, string> = {
+        without: without(at),
+        repeated: repeated(at),
+        ...(at + 2 < lines.length && { swapped: swapped(at) }),
+      };
+      for (const [change, text] of Object.entries(changes)) {
+        if (text === textOf(files, name)) continue;
+        if (change !== "repeated" && isSignatureBesideAnother(name, line)) continue;
+        if ((await kindOf(name, text)) !== "invalid") passed.push(`${change} ${at}: ${line}`);
+      }
+    }
+    expect(passed).toEqual([]);
+  });
+
+  /** Of what the manifest has a digest of a sample will do; of the others every byte. */
+  test.each(BUNDLE_FILES)(
+    "%s: no byte is another, missing, or one too many",
+    async (name) => {
+      const content = Buffer.from(textOf(files, name));
+      const step = LISTED_FILES.some((listed) => listed === name) ? Math.ceil(content.length / 40) : 1;
+      const passed: string[] = [];
+      for (let at = 0; at < content.length; at += step) {
+        const bit = Buffer.from(content);
+        bit[at] = (bit[at] ?? 0) ^ (1 << (at % 8));
+        const changes = {
+          bit,
+          missing: Buffer.concat([content.subarray(0, at), content.subarray(at + 1)]),
+          more: Buffer.concat([content.subarray(0, at), Buffer.from(" "), content.subarray(at)]),
+        };
+        for (const [change, changed] of Object.entries(changes))
+          if ((await verify(withBytes(name, changed))).kind !== "invalid") passed.push(`${change} at ${at}`);
+      }
+      expect(passed).toEqual([]);
+    },
+    60_000,
+  );
+
+  test("a signature line by a stranger is not taken beside the service's", async () => {
+    const note = textOf(files, "manifest.tlog-proof");
+    const stranger = createSigningKey(new Uint8Array(32).fill(7)).signerNamed("witness.example");
+    const line = signNote("any\n", [stranger]).split("\n").at(-2);
+    expect(await verify(withBytes("manifest.tlog-proof", Buffer.from(`${note}${line}\n`)))).toMatchObject({
+      kind: "invalid",
+      finding: NOT_ANCHORED,
+    });
   });
 });

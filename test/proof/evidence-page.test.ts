@@ -28,6 +28,30 @@ const PARTS: SummaryParts = {
     isComplete: false,
     end: 105,
     case: undefined,
+    duties: () => [],
+    subjects: {
+      assets: [
+        {
+          asset_id: "credit_model",
+          owner: "Credit risk team",
+          oversight_person: "Kim Seo-yeon, seo-yeon@example.com",
+          risk_tier: "high",
+          version: "7.1",
+        },
+        { asset_id: LONG, owner: "<img src=x onerror=alert(1)>", risk_tier: null, version: null },
+      ],
+      hasMoreAssets: true,
+      decisions: [
+        {
+          decision_id: "dec_42",
+          asset_id: "credit_model",
+          made_at: "2026-11-20T10:00:00Z",
+          outcome: "denied",
+          missing: ["notice", "objection_resolution"],
+        },
+      ],
+      hasMoreDecisions: false,
+    },
   },
   serviceName: "prooftrail",
   generator: "prooftrail 0.1.0",
@@ -54,29 +78,6 @@ const PARTS: SummaryParts = {
       started_at: "2026-11-20T10:00:00Z",
       stopped_at: state === "met" ? "2026-11-25T10:00:00Z" : null,
     })),
-  },
-  subjects: {
-    assets: [
-      {
-        asset_id: "credit_model",
-        owner: "Credit risk team",
-        oversight_person: "Kim Seo-yeon, seo-yeon@example.com",
-        risk_tier: "high",
-        version: "7.1",
-      },
-      { asset_id: LONG, owner: "<img src=x onerror=alert(1)>", risk_tier: null, version: null },
-    ],
-    hasMoreAssets: true,
-    decisions: [
-      {
-        decision_id: "dec_42",
-        asset_id: "credit_model",
-        made_at: "2026-11-20T10:00:00Z",
-        outcome: "denied",
-        missing: ["notice", "objection_resolution"],
-      },
-    ],
-    hasMoreDecisions: false,
   },
 };
 

@@ -3,24 +3,37 @@ import { expect, test } from "bun:test";
 import { type EvidenceFilter, selectRecords } from "../../src/evidence/selection.ts";
 import { EVENT_BYTES_MAX, EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../../src/limits.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { ASSETS } from "../../src/projections/assets/tables.ts";
 import { EMPTY_ROOT } from "../../src/proof/rfc6962.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+import { VIEWS, type ViewStore } from "../../src/views/view-store.ts";
 
 const nothingRead = () => Promise.reject(new Error("no record is read before the bounds are known"));
 
 /** Of a tenant with so many events, each with this text, under a signed head. */
 const select = (filter: EvidenceFilter, count: number, event = "{}") => {
   let given = 0;
+  const load: ViewStore["load"] = async (table, keys) =>
+    table.name === VIEWS.name
+      ? keys.map(({ name }) => ({ name: name ?? "", position: count }))
+      : table.name === ASSETS.name
+        ? []
+        : [{ tenant: "*", owner: "acme", size: count, last_sequence: count }];
+  const nothing = () => {
+    throw new Error("no whole table is read");
+  };
   return selectRecords(
     {
       views: {
         position: async () => count,
-        load: async () => [{ tenant: "*", owner: "acme", size: count, last_sequence: count }],
+        load,
         select: async () =>
           Array.from({ length: Math.min(500, count - given) }, () => {
             given++;
             return { sequence: given, tenant: "acme", received_at: "2026-11-20T10:00:00.000Z", event };
           }),
+        snapshot: (_view, visit) =>
+          visit({ position: count, load, select: async () => [], rows: nothing, visitTerms: nothing }),
       },
       log: {
         lastSequence: async () => count,
@@ -37,7 +50,7 @@ const select = (filter: EvidenceFilter, count: number, event = "{}") => {
       },
       rules: STANDARD_RULES,
     },
-    { tenant: "acme", filter, waitMs: 0 },
+    { tenant: "acme", filter, waitMs: 0, at: "2026-11-20T10:00:00.000" },
   );
 };
 

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createDuties } from "../../src/evidence/duties.ts";
-import { selectRecords } from "../../src/evidence/selection.ts";
+import { type EvidenceFilter, selectRecords } from "../../src/evidence/selection.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
 import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
@@ -145,79 +145,141 @@ describe("a bundle", () => {
     expect(duties).toContain(`${DEADLINES_VERSION},overdue`);
   });
 
-  test("of a case that is being written to ends where the log ended when it was asked for", async () => {
-    const { json } = await service.call("/v1/events?order=asc", { key: acme });
-    const [, decided, objected] = json.data.map(({ sequence }: { sequence: number }) => sequence);
-    const note = textOf((await bundle(acme)).files, "checkpoint");
+  /** What a bundle would be made of, where `meanwhile` is sent after its views were read and before its records are. */
+  const selectedWhile = async (parts: {
+    readonly tenant: string;
+    readonly key: string;
+    readonly filter: EvidenceFilter;
+    readonly meanwhile: readonly object[];
+  }) => {
+    const { tenant, key, filter, meanwhile } = parts;
+    const before = await bundle(key);
+    const note = textOf(before.files, "checkpoint");
     await using views = createSqliteViews({ path: join(service.dataDir, "views.sqlite") });
     const noRecord = () => {
-      throw new Error("the records of a case are in the views");
+      throw new Error("its records are in the views");
     };
     const selected = await selectRecords(
       {
         views,
-        log: { lastSequence: async () => objected, read: noRecord, follow: noRecord },
-        checkpoints: { last: async () => ({ note, revision: 1 }) },
+        log: { lastSequence: () => views.position("events"), read: noRecord, follow: noRecord },
+        checkpoints: {
+          last: async () => {
+            await send(key, meanwhile);
+            await bundle(key);
+            return { note, revision: 1 };
+          },
+        },
         rules: STANDARD_RULES,
       },
-      { tenant: "acme", filter: { correlationId: "case-17" }, waitMs: 1000 },
+      { tenant, filter, waitMs: 1000, at: "2026-03-01" },
     );
     if (selected.kind !== "selected") throw new Error(selected.kind);
-    const { records, case: found } = selected.selection;
-    expect(records.map(({ sequence }) => sequence)).toEqual([decided, objected]);
-    expect(found).toMatchObject({ events: 2, is: { reviews: [] } });
-    expect(found?.is.facts.map(({ id }) => id)).toEqual(["evt_decided", "evt_objected"]);
+    const { selection } = selected;
+    const duties = createDuties({ rules: STANDARD_RULES }, selection.duties, "2026-03-01");
+    const told = [...duties.all()];
+    const [, ...dutyRows] = textOf(before.files, "obligations.csv").trim().split("\r\n");
+    const dutiesBefore = dutyRows.map((row) => row.split(",")[0] ?? "");
+    return { selection, told, before: { ...before, dutiesBefore, last: manifestOf(before.files).last } };
+  };
+
+  const objection = (id: string, type: string, timestamp: string) =>
+    event({
+      event_id: `evt_${id}_${type}`,
+      event_type: `objection.${type}`,
+      timestamp,
+      correlation_id: id,
+      legal_bases: ["pipa_37_2_kr"],
+      metadata: { objection_id: id, objection_type: "explanation_request" },
+    });
+
+  test("of a case that is being written to ends where the views were when it was asked for", async () => {
+    const key = await service.makeKey("open-case");
+    await send(key, [
+      objection("first", "received", "2026-02-01T00:00:00Z"),
+      objection("other", "received", "2026-02-01T00:00:00Z"),
+    ]);
+    const { selection } = await selectedWhile({
+      tenant: "open-case",
+      key,
+      filter: { correlationId: "first" },
+      meanwhile: [
+        objection("first", "resolved", "2026-02-02T00:00:00Z"),
+        // And one that ties both cases together.
+        event({ event_id: "evt_tie", correlation_id: "first", metadata: { objection_id: "other" } }),
+      ],
+    });
+    expect(selection.records).toHaveLength(1);
+    expect(selection.case).toMatchObject({ events: 1 });
+    expect(selection.case?.is.facts.map(({ id }) => id)).toEqual(["evt_first_received"]);
   });
 
   test("of an asset that is being written to tells its duties as they were where it ends", async () => {
     const key = await service.makeKey("busy");
-    const objection = (id: string, type: string, timestamp: string) =>
-      event({
-        event_id: `evt_${id}_${type}`,
-        event_type: `objection.${type}`,
-        timestamp,
-        correlation_id: id,
-        legal_bases: ["pipa_37_2_kr"],
-        metadata: { objection_id: id, objection_type: "explanation_request" },
-      });
     await send(key, [objection("first", "received", "2026-02-01T00:00:00Z")]);
-    const { files } = await bundle(key);
-    const { sequence } = manifestOf(files).last;
-    await send(key, [
-      objection("first", "resolved", "2026-02-02T00:00:00Z"),
-      objection("second", "received", "2026-02-03T00:00:00Z"),
-    ]);
-    await bundle(key);
-    await using views = createSqliteViews({ path: join(service.dataDir, "views.sqlite") });
-    const noRecord = () => {
-      throw new Error("the events of an asset are in the views");
-    };
-    const question = { tenant: "busy", filter: { assetId: "credit_model" } };
-    const note = textOf((await bundle(key)).files, "checkpoint");
-    const selected = await selectRecords(
-      {
-        views,
-        log: { lastSequence: async () => sequence, read: noRecord, follow: noRecord },
-        checkpoints: { last: async () => ({ note, revision: 1 }) },
-        rules: STANDARD_RULES,
-      },
-      { ...question, waitMs: 1000 },
-    );
-    if (selected.kind !== "selected") throw new Error(selected.kind);
-    const { selection } = selected;
-    const duties = createDuties(
-      { views, rules: STANDARD_RULES },
-      { ...question, selection, at: "2026-02-04" },
-    );
-    const told = await Array.fromAsync(duties.all());
+    const { told, before } = await selectedWhile({
+      tenant: "busy",
+      key,
+      filter: { assetId: "credit_model" },
+      meanwhile: [
+        objection("first", "resolved", "2026-02-02T00:00:00Z"),
+        objection("second", "received", "2026-02-03T00:00:00Z"),
+        // Of an earlier day: the duty of the first begins with it.
+        { ...objection("first", "received", "2026-01-31T00:00:00Z"), event_id: "evt_first_earlier" },
+      ],
+    });
     expect(told.map(({ objection_id }) => objection_id)).toEqual(told.map(() => "first"));
     expect(told.filter(({ stopped_at }) => stopped_at !== null)).toEqual([]);
-    const columns = textOf(files, "obligations.csv").trim().split("\r\n").slice(1);
-    expect(told.map(({ obligation_id }) => obligation_id)).toEqual(
-      columns.map((row) => row.split(",")[0] ?? ""),
-    );
+    expect(told.map(({ obligation_id }) => obligation_id)).toEqual(before.dutiesBefore);
     expect(told).not.toEqual([]);
   });
+
+  test.each(["asset", "tenant", "case"])(
+    "of one %s that is being written to names decisions and whom to ask as they were where it ends",
+    async (about) => {
+      const tenant = `growing-${about}`;
+      const key = await service.makeKey(tenant);
+      const created = (id: string, asset_id: string, owner: string) =>
+        event({
+          event_id: `evt_${id}`,
+          event_type: "asset.created",
+          asset_id,
+          correlation_id: "case",
+          metadata: { owner },
+        });
+      const decided = (id: string) =>
+        event({ event_id: `evt_${id}`, correlation_id: "case", metadata: { decision_id: id } });
+      const notice = (id: string) =>
+        event({
+          event_id: `evt_notice_${id}`,
+          event_type: "transparency.notice_shown",
+          timestamp: "2026-01-01T00:00:00Z",
+          metadata: { decision_id: id },
+        });
+      await send(key, [created("made", "credit_model", "First team"), decided("dec_early")]);
+      const filter = { asset: { assetId: "credit_model" }, tenant: {}, case: { correlationId: "case" } }[
+        about
+      ];
+      const { selection, before } = await selectedWhile({
+        tenant,
+        key,
+        filter: filter ?? {},
+        meanwhile: [
+          notice("dec_early"),
+          decided("dec_late"),
+          created("remade", "credit_model", "Second team"),
+          created("another", "another_model", "Third team"),
+        ],
+      });
+      const { assets, decisions } = selection.subjects;
+      expect(decisions).toMatchObject([{ decision_id: "dec_early", missing: ["notice"] }]);
+      expect(assets).toMatchObject([{ asset_id: "credit_model", owner: "First team" }]);
+      expect(selection.records.at(-1)?.sequence).toBe(before.last.sequence);
+      expect(selection.end).toBeGreaterThanOrEqual(before.last.sequence);
+      const page = textOf(before.files, "summary.html");
+      expect(page).toMatch(/as they were at sequence \d+ of the log/);
+    },
+  );
 
   test("of a time holds the events that give themselves such a time", async () => {
     const { files } = await bundle(acme, "from=2026-02-02T00:00:00Z&to=2026-03-01T00:00:00Z");

@@ -114,6 +114,29 @@ test("while a key is changed both sign, and what the old one signed stays verifi
   expect(await opened("rotated", after)).toMatchObject({ kind: "opened" });
 });
 
+test("a tree head that a new key has not signed is signed again, once, though nothing is written any more", async () => {
+  const origin = "prooftrail/idle";
+  const isBefore = async (): Promise<boolean> => {
+    const note = (await checkpoints.last("idle"))?.note;
+    const lines = (await verifierKeys(checkpoints, origin, note)).split("\n");
+    const [old, young] = [OLD, NEW].map((seed) =>
+      lines.indexOf(ringOf(seed).signers(origin).map(formatVerifierKey).join()),
+    );
+    return (young ?? -1) < (old ?? -1);
+  };
+  const both = ringOf(`${NEW}\n${OLD}`);
+  await publishKeys(checkpoints, both);
+  expect(await seal(sealing(["a"], ringOf(OLD)), "idle", 1)).toEqual({ kind: "sealed", size: 1 });
+  expect(await isBefore()).toBe(false);
+  expect(await seal(sealing(["a"], both), "idle", 1)).toEqual({ kind: "sealed", size: 1 });
+  expect(await isBefore()).toBe(true);
+  for (const trusted of [OLD, NEW])
+    expect(await opened("idle", ringOf(trusted))).toMatchObject({ kind: "opened", checkpoint: { size: 1 } });
+  // Nor by a sealer that has not heard of the new key.
+  for (const ring of [both, ringOf(OLD), ringOf(NEW)])
+    expect(await seal(sealing(["a"], ring), "idle", 1)).toEqual({ kind: "current" });
+});
+
 test("an old key stays verifiable by its line of GET /v1/log/key, and a line that was mistyped is refused", () => {
   const old = ringOf(OLD);
   const line = old.signers("prooftrail/acme").map(formatVerifierKey).join();

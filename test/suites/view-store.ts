@@ -7,6 +7,7 @@ import {
   DEAD_LETTERS,
   type DeadLetter,
   VIEW_ENDS,
+  VIEWS,
   type ViewCommit,
   type ViewRevision,
   type ViewStore,
@@ -77,7 +78,7 @@ const letter = (sequence: number, change: Partial<DeadLetter> = {}): DeadLetter 
 const allThings = (tenant = "acme") =>
   tenantQuery({ tenant, table: THINGS, columns: ["key"], where: [], order: "asc", rowsMax: 10_000 });
 
-const keysOf = async (store: ViewStore, tenant?: string): Promise<readonly unknown[]> =>
+const keysOf = async (store: Pick<ViewStore, "select">, tenant?: string): Promise<readonly unknown[]> =>
   (await store.select(allThings(tenant))).map(({ key }) => key);
 
 const lettersOf = (store: ViewStore, tenant = "acme"): Promise<readonly Row[]> =>
@@ -97,6 +98,34 @@ export const viewStoreSuite = (
   create: () => Promise<ViewDatabase> | ViewDatabase,
 ): void => {
   const setUp = () => openView(create, VIEW);
+
+  describe(`one state of the views in ${database}`, () => {
+    test("lists, rows and positions of every view are as they were when the look began", async () => {
+      await using made = await create();
+      await using store = made.connect();
+      await store.open(VIEW);
+      await store.open(OTHER_VIEW);
+      const other = { tenant: "acme", mark: "a", sequence: 1 };
+      await store.commit(commitOf(0, 1, { writes: [insert(thing(1))] }));
+      const seen = await store.snapshot(VIEW, async (snapshot) => {
+        const look = async () => ({
+          keys: await keysOf(snapshot),
+          others: await snapshot.load(OTHERS, [other]),
+          positions: (await snapshot.load(VIEWS, [{ name: "things" }, { name: "others" }])).map(
+            ({ position }) => position,
+          ),
+        });
+        const before = await look();
+        await store.commit(commitOf(1, 2, { writes: [insert(thing(2))] }));
+        await store.commit(commitOf(0, 2, { views: [OTHER_VIEW], writes: [insert(other, OTHERS)] }));
+        return { before, after: await look() };
+      });
+      expect(seen.after).toEqual(seen.before);
+      expect(seen.before).toMatchObject({ keys: ["k1"], others: [] });
+      expect(seen.before.positions.toSorted()).toEqual([0, 1]);
+      expect(await keysOf(store)).toEqual(["k1", "k2"]);
+    });
+  });
 
   describe(`opening a view in ${database}`, () => {
     test("a new view is empty and stands at 0; opening it again changes nothing", async () => {

@@ -23,9 +23,15 @@ import {
   type ZipEntry,
 } from "../../src/proof/evidence/zip-layout.ts";
 import { type BundleSource, openZip } from "../../src/proof/evidence/zip-reader.ts";
+import { keyLines } from "../../src/proof/key-lines.ts";
 import { type Hash, leafHash } from "../../src/proof/rfc6962.ts";
 import { sealedHead } from "../../src/proof/sealed-head.ts";
-import { createSigningKey, formatVerifierKey, signNote } from "../../src/proof/signed-note.ts";
+import {
+  createSigningKey,
+  formatVerifierKey,
+  parseVerifierKey,
+  signNote,
+} from "../../src/proof/signed-note.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { formatTlogProof } from "../../src/proof/tlog-proof.ts";
 import type { TestService } from "./service.ts";
@@ -216,5 +222,9 @@ export const resigned = (
   const system = `${service}/prooftrail-system`;
   const checkpoint = signed(system, 1, leafHash(payload));
   const proof = formatTlogProof({ extra: payload, index: 0, hashes: [], checkpoint });
-  return withText(withText(made, "manifest.tlog-proof", proof), "system-key", line(system));
+  const publicKeys = textOf(made, "key")
+    .split("\n")
+    .flatMap((text) => parseVerifierKey(text)?.publicKey ?? []);
+  const systemKey = keyLines(publicKeys, system, checkpoint);
+  return withText(withText(made, "manifest.tlog-proof", proof), "system-key", systemKey);
 };

@@ -68,6 +68,7 @@ export const EVIDENCE: CommandSpec = {
       what: "fetching",
       unit: "bytes",
       isQuiet: input.isSet("--quiet"),
+      isJson: input.isSet("--json"),
       elapsedMs: () => performance.now(),
     });
     const onBytes = (chunk: Uint8Array): void => {

@@ -68,6 +68,7 @@ export const EXPORT: CommandSpec = {
       what: "exporting",
       unit: "events",
       isQuiet,
+      isJson: input.isSet("--json"),
       elapsedMs: () => performance.now(),
     });
     const options = {

@@ -9,6 +9,7 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
 import { SEND_RETRY_MS_DEFAULT } from "../limits.ts";
+import { tellNotice } from "../output.ts";
 import { createProgress, type Report } from "../progress.ts";
 import { createBatchSender } from "../sending/batch-sender.ts";
 import { fillEvent } from "../sending/fill.ts";
@@ -79,6 +80,7 @@ export const SEND: CommandSpec = {
       what: "sending",
       unit: "events",
       isQuiet: input.isSet("--quiet"),
+      isJson: input.isSet("--json"),
       before,
       elapsedMs: () => performance.now(),
     });
@@ -153,7 +155,7 @@ const senderFor = (api: Api, parts: { input: Input; context: Context; signal: Ab
     elapsedMs: () => performance.now(),
     onRetry: ({ document }) => {
       if (!input.isSet("--quiet"))
-        void context.err.write(`prooftrail: ${printable(document.detail)} Trying again.\n`);
+        void tellNotice(context, input, { code: "retrying", message: `${document.detail} Trying again.` });
     },
   });
 };

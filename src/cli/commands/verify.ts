@@ -1,6 +1,6 @@
 /** `prooftrail verify`: whether an evidence bundle is valid. Needs no service. */
 import { reportText } from "../../verifier/report.ts";
-import { EXIT_CODES, UsageError, verifyFile } from "../../verifier/verify-file.ts";
+import { EXIT_CODES, UnreadableFileError, verifyFile } from "../../verifier/verify-file.ts";
 import type { CommandSpec } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
@@ -43,7 +43,7 @@ export const VERIFY: CommandSpec = {
     [EXIT.usage, "not decided: wrong use, files that cannot be read, or more is needed"],
   ],
   // 1 would say that the bundle is invalid.
-  unwrittenCode: EXIT.usage,
+  faultCode: EXIT.usage,
   run: async (input, { out }) => {
     const path = input.argument("bundle") ?? "";
     try {
@@ -57,7 +57,7 @@ export const VERIFY: CommandSpec = {
       await out.write(input.isSet("--json") ? `${JSON.stringify(verdict)}\n` : reportText(path, verdict));
       return EXIT_CODES[verdict.kind];
     } catch (error) {
-      if (error instanceof UsageError) throw failure("unreadable_file", `${error.message}.`);
+      if (error instanceof UnreadableFileError) throw failure("unreadable_file", `${error.message}.`);
       throw error;
     }
   },

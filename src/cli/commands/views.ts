@@ -79,6 +79,7 @@ const progressOf = (what: string, { input, context }: { input: Input; context: C
     err: context.err,
     what,
     isQuiet: input.isSet("--quiet"),
+    isJson: input.isSet("--json"),
     elapsedMs: () => performance.now(),
   });
 

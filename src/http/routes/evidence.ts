@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ActionRecorder } from "../../access/action.ts";
 import type { EvidenceAction, ExportAction } from "../../administration/system-events.ts";
+import { timeKey } from "../../event/formats.ts";
 import { createAnchor } from "../../evidence/anchor.ts";
 import { type BundleFormats, filterMembers, writeBundle } from "../../evidence/bundle.ts";
 import {
@@ -101,7 +102,12 @@ const getEvidence =
     let isStreaming = false;
     context.keepOpen(true);
     try {
-      const selected = await selectRecords(dependencies, { tenant: principal.tenant, filter, waitMs });
+      const selected = await selectRecords(dependencies, {
+        tenant: principal.tenant,
+        filter,
+        waitMs,
+        at: timeKey(dependencies.now().toISOString()),
+      });
       const answer = await answerTo(dependencies, { call, filter, selected, open });
       isStreaming = answer.body !== null && answer.ok;
       return answer;

@@ -13,7 +13,7 @@ import { type EventFilter, type StoredEvent, searchEvents } from "../events/quer
 
 /** Of a decision as the register has it. */
 export const findNoticeToPerson = async (
-  views: ViewStore,
+  views: Pick<ViewStore, "select">,
   tenant: string,
   decision: Row,
 ): Promise<Fact | undefined> => {
@@ -46,7 +46,7 @@ export const missingBeside = (noticeToPerson: Fact | undefined, missing: unknown
 
 /** They come by the order of arrival, which says nothing of when a notice was shown: so all are looked at, up to a bound. */
 async function* newestEvents(
-  views: ViewStore,
+  views: Pick<ViewStore, "select">,
   tenant: string,
   filter: EventFilter,
 ): AsyncGenerator<StoredEvent> {

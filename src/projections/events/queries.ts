@@ -54,7 +54,7 @@ export type EventSearch =
   | { readonly kind: "invalid_cursor" };
 
 export const searchEvents = async (
-  views: ViewStore,
+  views: Pick<ViewStore, "select">,
   tenant: string,
   filter: EventFilter & EventPage,
 ): Promise<EventSearch> => {

@@ -4,7 +4,7 @@
  */
 import { decodeRecord } from "../../log/record.ts";
 import { leafHash } from "../rfc6962.ts";
-import type { Verifier } from "../signed-note.ts";
+import { isSignedByNobodyElse, type Verifier } from "../signed-note.ts";
 import { parseTlogProof, verifyTlogProof } from "../tlog-proof.ts";
 import { ANCHOR_EVENT_TYPE, ANCHOR_FILE, type Manifest, SYSTEM_TENANT_NAME } from "./manifest.ts";
 import type { EvidenceFacts, Finding } from "./verdict.ts";
@@ -15,6 +15,8 @@ export type AnchorVerdict =
       readonly anchor: EvidenceFacts["anchor"];
       /** Those who signed the head of the system's log. */
       readonly signers: readonly Verifier[];
+      /** That head, a signed note. */
+      readonly head: string;
     }
   | { readonly kind: "broken"; readonly finding: Finding };
 
@@ -28,14 +30,22 @@ export const verifyAnchor = (parts: {
   readonly proof: string;
   /** Trusted keys, under the name of the system's log. */
   readonly verifiers: readonly Verifier[];
+  /** And those that the bundle names. */
+  readonly bundled: readonly Verifier[];
 }): AnchorVerdict => {
   const { manifest, manifestSha256, proof, verifiers } = parts;
-  const payload = parseTlogProof(proof)?.extra;
+  const parsed = parseTlogProof(proof);
+  const payload = parsed?.extra;
   const record = payload && decodeRecord(payload);
-  if (!payload || !record) return broken("it is not a tlog-proof with a record in it");
+  if (!parsed || !payload || !record) return broken("it is not a tlog-proof with a record in it");
   const origin = systemOrigin(manifest);
   const verified = verifyTlogProof({ proof, leaf: leafHash(payload), origin, verifiers });
   if (verified.kind === "failed") return broken(REASONS[verified.reason]);
+  // Nothing else in the bundle covers this file, so a line of another would stand here unseen.
+  if (!isSignedByNobodyElse(parsed.checkpoint, parts.bundled))
+    return broken(
+      "its checkpoint has a signature that is by none of the bundle's keys, or stands there twice",
+    );
   const said = eventSaid(record.eventText);
   if (record.tenant !== SYSTEM_TENANT_NAME || said?.type !== ANCHOR_EVENT_TYPE)
     return broken(`its record is not an event ${ANCHOR_EVENT_TYPE} of the tenant ${SYSTEM_TENANT_NAME}`);
@@ -49,7 +59,7 @@ export const verifyAnchor = (parts: {
   if (metadata.actor !== manifest.made_by || metadata.request_id !== manifest.request_id)
     return broken("its event names another key or another request");
   const anchor = { origin, leafIndex: verified.index, at: record.receivedAt };
-  return { kind: "anchored", anchor, signers: verified.verifiers };
+  return { kind: "anchored", anchor, signers: verified.verifiers, head: parsed.checkpoint };
 };
 
 const broken = (detail: string): AnchorVerdict => ({

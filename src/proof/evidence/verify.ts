@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { encodeBase64 } from "../base64.ts";
+import { keyLines } from "../key-lines.ts";
 import { createVerifier, formatVerifierKey, parseVerifierKey, type Verifier } from "../signed-note.ts";
 import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
 import { compareCheckpoints } from "./held-checkpoint.ts";
@@ -94,17 +95,22 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
   if (verified.kind === "broken") throw new BrokenBundleError(verified.finding);
   for (const digest of manifest.files) await checkFile(bundle, entries(digest.name), digest);
   checkCounts(manifest, checkpoint, verified.counted);
-  const systemVerifiers = keys.verifiers.map(({ publicKey }) =>
-    createVerifier({ name: systemOrigin(manifest), publicKey }),
-  );
+  const ofSystem = ({ publicKey }: Verifier): Verifier =>
+    createVerifier({ name: systemOrigin(manifest), publicKey });
   const anchored = verifyAnchor({
     manifest,
     manifestSha256: createHash("sha256").update(manifestText).digest("hex"),
     proof: await text(ANCHOR_FILE),
-    verifiers: systemVerifiers,
+    verifiers: keys.verifiers.map(ofSystem),
+    bundled: keys.bundled.map(ofSystem),
   });
   if (anchored.kind === "broken") throw new BrokenBundleError(anchored.finding);
-  checkSystemKeys(await text(SYSTEM_KEY_FILE), manifest, keys);
+  const systemKeys = keyLines(
+    keys.bundled.map(({ publicKey }) => publicKey),
+    systemOrigin(manifest),
+    anchored.head,
+  );
+  if ((await text(SYSTEM_KEY_FILE)) !== systemKeys) fail("key_malformed", OTHER_KEYS, SYSTEM_KEY_FILE);
   return {
     kind: "valid",
     facts: {
@@ -190,19 +196,8 @@ const readKeys = (text: string, origin: string): readonly Verifier[] | undefined
     : undefined;
 };
 
-/** Other tools are given this file to check the anchor with: a stranger's key in it would have them believe another one. */
-const checkSystemKeys = (
-  text: string,
-  manifest: Manifest,
-  { verifiers, bundled }: ReturnType<typeof trustedKeys>,
-): void => {
-  const ofSystem =
-    readKeys(text, systemOrigin(manifest)) ??
-    fail("key_malformed", "it holds no keys of the system's log", SYSTEM_KEY_FILE);
-  const known = new Set([...verifiers, ...bundled].map(({ publicKey }) => encodeBase64(publicKey)));
-  if (!ofSystem.every(({ publicKey }) => known.has(encodeBase64(publicKey))))
-    fail("key_malformed", "it holds a key that is none of those the log was signed with", SYSTEM_KEY_FILE);
-};
+/** Other tools are given this file to check the anchor with: with a stranger's key in it they would believe another one, without one of the service's not this one. */
+const OTHER_KEYS = "it does not hold the bundle's keys, and no others, as keys of the system's log";
 
 const trustedKeys = (
   given: string | undefined,

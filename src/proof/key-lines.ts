@@ -1,0 +1,25 @@
+/** The public keys of a log as a file, one line each; and the short name of one. */
+import { createHash } from "node:crypto";
+import { createVerifier, formatVerifierKey, openNote } from "./signed-note.ts";
+
+/** One text for each set of keys and head: those that signed the head in the order of their signatures, then the others in the order of their fingerprints. */
+export const keyLines = (
+  publicKeys: readonly Uint8Array[],
+  origin: string,
+  head: string | undefined,
+): string => {
+  const verifiers = publicKeys
+    .toSorted((one, other) => (fingerprintOf(one) < fingerprintOf(other) ? -1 : 1))
+    .map((publicKey) => createVerifier({ name: origin, publicKey }));
+  const opened = head === undefined ? undefined : openNote(head, verifiers);
+  const signing = opened?.kind === "opened" ? opened.verifiers : [];
+  return [...new Set([...signing, ...verifiers])]
+    .map((verifier) => `${formatVerifierKey(verifier)}\n`)
+    .join("");
+};
+
+const FINGERPRINT_DIGITS = 16;
+
+/** SHA-256 of a public key in hex, shortened: a name for people and subjects. */
+export const fingerprintOf = (publicKey: Uint8Array): string =>
+  createHash("sha256").update(publicKey).digest("hex").slice(0, FINGERPRINT_DIGITS);
