@@ -183,7 +183,11 @@ export class BackgroundClient implements Client {
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
     this.#parts.reports.closing();
-    this.#moveOverflow();
+    if (this.#overflow.pending.events > 0) {
+      // What was sent meanwhile may be all that the disk has room for.
+      await this.#parts.outbox.release();
+      this.#moveOverflow();
+    }
     const ended = await this.#parts.outbox.close();
     programEnd.exit.drop(this.#exit);
     this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");

@@ -3,12 +3,12 @@
  * the process; `sync` says when it survives that of the machine. Entries are read back from the files to be sent, so that memory does not grow with
  * what waits. Files of clients that are dead are taken over by renaming them, which only one can do.
  */
-import { fstatSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { fstatSync, ftruncateSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { clearInterval, setImmediate, setInterval } from "node:timers";
 import { adoptSegments } from "./adoption.ts";
 import { textOf } from "./error-text.ts";
-import { FileSync } from "./file-sync.ts";
+import { FileSync, type OpenFile } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
 import { isMissing } from "./is-missing.ts";
 import { Lease } from "./lease.ts";
@@ -42,10 +42,21 @@ export interface FileOutboxOptions {
 export const createFileOutbox = (options: FileOutboxOptions): Outbox => new FileOutbox(options);
 
 /** The segment that is written to. */
-interface Live {
+interface Live extends OpenFile {
   readonly segment: Segment;
-  readonly fd: number;
 }
+
+const LEASE_GONE =
+  "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.";
+
+const isGone = (path: string): boolean => {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    return isMissing(error);
+  }
+};
 
 class FileOutbox implements Outbox {
   readonly #options: FileOutboxOptions;
@@ -64,6 +75,7 @@ class FileOutbox implements Outbox {
   #adopting: Promise<void>;
   #removing: Promise<unknown> = Promise.resolve();
   #isSyncPlanned = false;
+  #isClosed = false;
   #arrived = () => {};
 
   constructor(options: FileOutboxOptions) {
@@ -110,39 +122,41 @@ class FileOutbox implements Outbox {
         this.#renew();
       }
       this.#live ??= this.#openSegment();
-      if (this.#files.isBusy(this.#live.fd))
+      if (this.#files.isBusy(this.#live))
         [this.#live, this.#spare] = [this.#spare ?? this.#openSegment(), this.#live];
       if (!this.#makeRoom(length)) return { kind: "full" };
       if (this.#live.segment.madeMs > sinceMs) this.#rotate(sinceMs);
       writeFrame(bytes, this.#frame);
       this.#write(this.#live, length);
     } catch (error) {
+      void this.release();
       return { kind: "failed", reason: textOf(error) };
     }
     if (this.#options.sync === "always") this.#syncSoon();
     return { kind: "kept" };
   }
 
-  #write({ segment, fd }: Live, length: number): void {
+  #write(live: Live, length: number): void {
+    const { segment, fd } = live;
     let written = 0;
     try {
       while (written < length) written += writeSync(fd, this.#frame, written, length - written);
     } catch (error) {
-      if (written > 0) this.#takeBack(segment, fd);
+      if (written > 0) this.#takeBack(live);
       throw error;
     }
     segment.size += length;
     segment.entries++;
     this.#bytes += length;
-    this.#files.written(fd);
+    this.#files.written(live);
   }
 
   /** A part of a frame must not stand before the next one. */
-  #takeBack({ size }: Segment, fd: number): void {
+  #takeBack(live: Live): void {
     try {
-      ftruncateSync(fd, size);
+      ftruncateSync(live.fd, live.segment.size);
     } catch {
-      this.#files.finished(fd);
+      this.#files.finished(live);
       this.#live = undefined;
     }
   }
@@ -156,7 +170,7 @@ class FileOutbox implements Outbox {
     // What is settled takes room as long as its file is written to.
     const isOver = this.#bytes + length > bytesMax && segment?.left === 0;
     if (isOver && this.#spare?.segment.left === 0) {
-      this.#files.finished(this.#spare.fd);
+      this.#files.finished(this.#spare);
       this.#spare = undefined;
     }
     if (isLarge || isOver) this.#rotate();
@@ -167,7 +181,19 @@ class FileOutbox implements Outbox {
     const { path, fd } = this.#openFile(madeMs);
     const segment = new Segment(path);
     this.#segments.addOwn(segment);
-    return { segment, fd };
+    return this.#opened(segment, fd);
+  }
+
+  #opened(segment: Segment, fd: number): Live {
+    return {
+      segment,
+      fd,
+      onUnsynced: (reason) => {
+        segment.unsynced = reason;
+        // What comes from now on is not to share its fate.
+        this.#leave(segment);
+      },
+    };
   }
 
   #openFile(madeMs: number): { readonly path: string; readonly fd: number } {
@@ -279,6 +305,16 @@ class FileOutbox implements Outbox {
     this.#segments.delete(segment);
   }
 
+  async release(): Promise<void> {
+    // One that has never been written to takes none.
+    for (const live of [this.#live, this.#spare])
+      if (live && live.segment.left === 0 && live.segment.size > 0) this.#leave(live.segment);
+    this.#drop();
+    await this.#removing;
+    // It takes room as long as it is open.
+    await this.#syncQuietly();
+  }
+
   /** Nothing more is written to it. */
   #leave(segment: Segment): void {
     const [live, spare] = [this.#live, this.#spare];
@@ -296,25 +332,49 @@ class FileOutbox implements Outbox {
    * Nothing more is written to it. Who took us for dead and is done with the file has removed it, and may not have read all of it: that is kept anew.
    * Who is not done sees what is in it now when it removes it (`#remove`), so that one of us always does.
    */
-  #finish({ segment, fd }: Live): void {
+  #finish(live: Live): void {
+    const { segment, fd } = live;
     try {
       if (segment.left > 0 && fstatSync(fd).nlink === 0) this.#keepAnew(segment, segment.bytesIn(fd));
     } catch (error) {
       this.#lose(segment, `Their file is gone, and no other can be made: ${textOf(error)}`);
     }
-    this.#files.finished(fd);
+    this.#files.finished(live);
   }
 
   #keepAnew(segment: Segment, bytes: Uint8Array): void {
     const { path, fd } = this.#openFile(segment.madeMs);
-    this.#files.finished(fd);
+    const file = this.#opened(segment, fd);
+    this.#files.finished(file);
     writeFileSync(fd, bytes);
-    this.#files.written(fd);
+    this.#files.written(file);
     segment.moved(path, bytes);
   }
 
-  sync(): Promise<Synced> {
-    return this.#files.sync();
+  async sync(): Promise<Synced> {
+    // The kernel syncs also what is in no folder any more. After `close` others may have it.
+    const missing = this.#isClosed ? undefined : this.#findMissing();
+    const synced = await this.#files.sync();
+    if (synced.kind === "failed") return synced;
+    if (missing !== undefined) return { kind: "failed", reason: missing };
+    const { events, reason } = this.#segments.unsynced;
+    if (events === 0) return synced;
+    return {
+      kind: "failed",
+      reason: `A file could not be synced (${reason}): ${events} events may not be on the disk until they are delivered.`,
+    };
+  }
+
+  /** Keeps anew what is still open and has been removed, and names what is not. */
+  #findMissing(): string | undefined {
+    if (!this.#renewQuietly()) return LEASE_GONE;
+    for (const segment of this.#segments.own) {
+      const { path } = segment;
+      if (segment.left === 0 || !isGone(path + EVENTS_SUFFIX)) continue;
+      this.#leave(segment);
+      if (segment.path === path) return `${path}${EVENTS_SUFFIX} is no longer there.`;
+    }
+    return undefined;
   }
 
   /** After this turn of the loop: what a program captures in one go shares a sync, and does not pay for the call. */
@@ -329,28 +389,29 @@ class FileOutbox implements Outbox {
 
   async #syncQuietly(): Promise<void> {
     if (!this.#files.isDue) return;
-    const synced = await this.sync();
+    const synced = await this.#files.sync();
     if (synced.kind === "failed") this.#options.onFailure(`The outbox could not be synced: ${synced.reason}`);
   }
 
-  #renew(): void {
-    if (this.#lease.renew()) return;
-    this.#options.onFailure(
-      "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.",
-    );
+  /** False where the lease was gone. */
+  #renew(): boolean {
+    if (this.#lease.renew()) return true;
+    this.#options.onFailure(LEASE_GONE);
     // What comes from now on has the new name, and so has what nobody else has.
     for (const segment of this.#segments) {
       const { path } = segment;
       this.#leave(segment);
       if (segment.path === path) this.#forget(segment);
     }
+    return false;
   }
 
-  #renewQuietly(): void {
+  #renewQuietly(): boolean {
     try {
-      this.#renew();
+      return this.#renew();
     } catch (error) {
       this.#options.onFailure(`The outbox cannot be written: ${textOf(error)}`);
+      return false;
     }
   }
 
@@ -390,7 +451,8 @@ class FileOutbox implements Outbox {
     for (const segment of this.#segments) this.#leave(segment);
     this.#drop();
     await this.#removing;
-    await this.sync();
+    await this.#syncQuietly();
+    this.#isClosed = true;
     this.#lease.drop();
     return this.empty();
   }

@@ -11,6 +11,10 @@ export class SegmentList {
     yield* [...this.#adopted, ...this.#own];
   }
 
+  get own(): Iterable<Segment> {
+    return this.#own;
+  }
+
   addOwn(segment: Segment): void {
     this.#own.push(segment);
   }
@@ -35,6 +39,12 @@ export class SegmentList {
       bytes += segment.leftBytes;
     }
     return { events, bytes };
+  }
+
+  /** Entries without an outcome in files that could not be synced, and why not. */
+  get unsynced(): { readonly events: number; readonly reason: string | undefined } {
+    const unsynced = [...this].filter(({ unsynced, left }) => unsynced !== undefined && left > 0);
+    return { events: unsynced.reduce((sum, { left }) => sum + left, 0), reason: unsynced[0]?.unsynced };
   }
 
   get nextDueMs(): number | undefined {

@@ -35,6 +35,8 @@ export class Segment {
   isGone = false;
   /** It is nobody's: its entries are lost, and that is told. */
   isLost = false;
+  /** Why some of its bytes may never come to the disk; undefined where nothing says so. */
+  unsynced: string | undefined;
   /** Where the first entry stands that has no outcome. */
   #headOffset = 0;
   #headIndex = 0;
@@ -194,6 +196,7 @@ export class Segment {
       this.entries++;
       this.size += length;
     }
+    this.unsynced = undefined;
     this.#attempted = { wallMs: this.madeMs, steadyMs: undefined };
     this.#attemptedUpTo = this.entries;
     this.#note([...Array(this.#headIndex).keys(), ...this.#settled.keys()]);

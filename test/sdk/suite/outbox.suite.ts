@@ -493,9 +493,11 @@ test("what cannot be synced is said to be so", async () => {
   // A device has nothing to sync: Linux refuses it, which nobody would see who does not ask.
   const fd = openSync("/dev/null", "w");
   const files = new FileSync("/dev");
-  files.written(fd);
+  const told: string[] = [];
+  files.written({ fd, onUnsynced: (reason) => told.push(reason) });
   const synced = await files.sync();
   assert.ok(synced.kind === "failed" && /invalid/i.test(synced.reason), JSON.stringify(synced));
+  assert.deepEqual(told, [synced.reason]);
   closeSync(fd);
 });
 
