@@ -3,19 +3,20 @@
  * the process; `sync` says when it survives that of the machine. Entries are read back from the files to be sent, so that memory does not grow with
  * what waits. Files of clients that are dead are taken over by renaming them, which only one can do.
  */
-import { fstatSync, ftruncateSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { clearInterval, setImmediate, setInterval } from "node:timers";
 import { adoptSegments } from "./adoption.ts";
 import { textOf } from "./error-text.ts";
-import { FileSync, type OpenFile } from "./file-sync.ts";
+import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
-import { isMissing } from "./is-missing.ts";
+import { isGone, isMissing } from "./is-missing.ts";
 import { Lease } from "./lease.ts";
 import { EVENT_BYTES_MAX, LEASE_RENEW_MS, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
+import { LiveSegment, openEvents } from "./live-segment.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
 import { type Chosen, EVENTS_SUFFIX, Segment } from "./segment.ts";
 import { SegmentList } from "./segment-list.ts";
+import { Gathering } from "./taken.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
@@ -41,22 +42,8 @@ export interface FileOutboxOptions {
 /** Throws where the folder cannot be made or written to: a mistake that is better seen at the start. */
 export const createFileOutbox = (options: FileOutboxOptions): Outbox => new FileOutbox(options);
 
-/** The segment that is written to. */
-interface Live extends OpenFile {
-  readonly segment: Segment;
-}
-
 const LEASE_GONE =
   "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.";
-
-const isGone = (path: string): boolean => {
-  try {
-    statSync(path);
-    return false;
-  } catch (error) {
-    return isMissing(error);
-  }
-};
 
 class FileOutbox implements Outbox {
   readonly #options: FileOutboxOptions;
@@ -67,9 +54,9 @@ class FileOutbox implements Outbox {
   readonly #lease: Lease;
   readonly #segments = new SegmentList();
   /** Undefined while none can be written to; the next entry tries again. */
-  #live: Live | undefined;
+  #live: LiveSegment | undefined;
   /** Written to while the other is synced: a write to a file that is being synced takes up to 100 µs, one to another file 20 (measured, 99th percentile). */
-  #spare: Live | undefined;
+  #spare: LiveSegment | undefined;
   /** In the files of all segments. */
   #bytes = 0;
   #adopting: Promise<void>;
@@ -127,38 +114,16 @@ class FileOutbox implements Outbox {
       if (!this.#makeRoom(length)) return { kind: "full" };
       if (this.#live.segment.madeMs > sinceMs) this.#rotate(sinceMs);
       writeFrame(bytes, this.#frame);
-      this.#write(this.#live, length);
+      this.#live.append(this.#frame.subarray(0, length));
+      this.#bytes += length;
+      this.#files.written(this.#live);
     } catch (error) {
+      if (this.#live?.isTorn) this.#leave(this.#live.segment);
       void this.release();
       return { kind: "failed", reason: textOf(error) };
     }
     if (this.#options.sync === "always") this.#syncSoon();
     return { kind: "kept" };
-  }
-
-  #write(live: Live, length: number): void {
-    const { segment, fd } = live;
-    let written = 0;
-    try {
-      while (written < length) written += writeSync(fd, this.#frame, written, length - written);
-    } catch (error) {
-      if (written > 0) this.#takeBack(live);
-      throw error;
-    }
-    segment.size += length;
-    segment.entries++;
-    this.#bytes += length;
-    this.#files.written(live);
-  }
-
-  /** A part of a frame must not stand before the next one. */
-  #takeBack(live: Live): void {
-    try {
-      ftruncateSync(live.fd, live.segment.size);
-    } catch {
-      this.#files.finished(live);
-      this.#live = undefined;
-    }
   }
 
   /** False where the bound is reached. */
@@ -169,60 +134,42 @@ class FileOutbox implements Outbox {
       segment !== undefined && segment.size > 0 && segment.size + length > this.#segmentBytesMax;
     // What is settled takes room as long as its file is written to.
     const isOver = this.#bytes + length > bytesMax && segment?.left === 0;
-    if (isOver && this.#spare?.segment.left === 0) {
-      this.#files.finished(this.#spare);
-      this.#spare = undefined;
-    }
+    if (isOver && this.#spare?.segment.left === 0) this.#leave(this.#spare.segment);
     if (isLarge || isOver) this.#rotate();
     return this.#bytes + length <= bytesMax;
   }
 
-  #openSegment(madeMs = Date.now()): Live {
-    const { path, fd } = this.#openFile(madeMs);
-    const segment = new Segment(path);
-    this.#segments.addOwn(segment);
-    return this.#opened(segment, fd);
+  #openSegment(madeMs = Date.now()): LiveSegment {
+    const path = this.#newPath(madeMs);
+    const live = this.#open(new Segment(path), path);
+    this.#segments.addOwn(live.segment);
+    return live;
   }
 
-  #opened(segment: Segment, fd: number): Live {
-    return {
-      segment,
-      fd,
-      onUnsynced: (reason) => {
-        segment.unsynced = reason;
-        // What comes from now on is not to share its fate.
-        this.#leave(segment);
-      },
-    };
+  #newPath(madeMs: number): string {
+    return join(this.#options.directory, `${this.#lease.owner}.${uuid7(madeMs)}`);
   }
 
-  #openFile(madeMs: number): { readonly path: string; readonly fd: number } {
-    const path = join(this.#options.directory, `${this.#lease.owner}.${uuid7(madeMs)}`);
-    // It may have been removed under us.
-    mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 });
-    const fd = openSync(path + EVENTS_SUFFIX, "ax+", 0o600);
+  #open(segment: Segment, path: string): LiveSegment {
+    const fd = openEvents(path);
     this.#files.made();
-    return { path, fd };
+    return new LiveSegment(segment, fd, (left) => this.#leave(left));
   }
 
   #rotate(madeMs?: number): void {
     const before = this.#live;
     this.#live = this.#openSegment(madeMs);
     if (before) this.#finish(before);
-    this.#drop();
     void this.#syncQuietly();
   }
 
-  /** Segments without anything left go, but for those that are written to. */
-  #drop(): void {
-    const isDone = (segment: Segment) =>
-      segment.left === 0 && segment !== this.#live?.segment && segment !== this.#spare?.segment;
-    for (const segment of this.#segments) {
-      if (!isDone(segment)) continue;
-      this.#bytes -= segment.size;
-      this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
-      this.#segments.delete(segment);
-    }
+  /** A segment without anything left goes, but for those that are written to. */
+  #dropIfDone(segment: Segment): void {
+    const isLive = segment === this.#live?.segment || segment === this.#spare?.segment;
+    if (isLive || segment.left > 0 || !this.#segments.has(segment)) return;
+    this.#bytes -= segment.size;
+    this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
+    this.#segments.delete(segment);
   }
 
   async #remove(segment: Segment): Promise<void> {
@@ -242,29 +189,20 @@ class FileOutbox implements Outbox {
   async take(limits: TakeLimits): Promise<Taken | undefined> {
     await this.#adopting;
     const failures: unknown[] = [];
+    const gathering = new Gathering(limits);
     for (const segment of this.#segments) {
       if (segment.left === 0) continue;
-      const chosen = await this.#choose(segment, limits).catch((error: unknown): readonly Chosen[] => {
+      if (!gathering.suits(segment)) break;
+      const chosen = await this.#choose(segment, gathering.room).catch((error: unknown) => {
         failures.push(error);
         return [];
       });
-      this.#drop();
-      if (chosen.length === 0) continue;
-      const { mayBeResent } = segment;
-      segment.attempt(chosen);
-      const at = (positions: readonly number[]) => positions.flatMap((position) => chosen[position] ?? []);
-      return {
-        entries: chosen.map(({ entry }) => entry),
-        mayBeResent,
-        settle: (positions) => {
-          segment.settle(at(positions));
-          this.#drop();
-        },
-        postpone: (positions, until) => segment.postpone(at(positions), until),
-      };
+      this.#dropIfDone(segment);
+      if (!gathering.add(segment, chosen)) break;
     }
-    if (failures.length > 0) throw failures[0];
-    return undefined;
+    const taken = gathering.taken((segment) => this.#dropIfDone(segment));
+    if (!taken && failures.length > 0) throw failures[0];
+    return taken;
   }
 
   async #choose(segment: Segment, limits: TakeLimits): Promise<readonly Chosen[]> {
@@ -309,7 +247,6 @@ class FileOutbox implements Outbox {
     // One that has never been written to takes none.
     for (const live of [this.#live, this.#spare])
       if (live && live.segment.left === 0 && live.segment.size > 0) this.#leave(live.segment);
-    this.#drop();
     await this.#removing;
     // It takes room as long as it is open.
     await this.#syncQuietly();
@@ -332,23 +269,23 @@ class FileOutbox implements Outbox {
    * Nothing more is written to it. Who took us for dead and is done with the file has removed it, and may not have read all of it: that is kept anew.
    * Who is not done sees what is in it now when it removes it (`#remove`), so that one of us always does.
    */
-  #finish(live: Live): void {
-    const { segment, fd } = live;
+  #finish(live: LiveSegment): void {
+    const { segment } = live;
     try {
-      if (segment.left > 0 && fstatSync(fd).nlink === 0) this.#keepAnew(segment, segment.bytesIn(fd));
+      if (segment.left > 0 && live.isRemoved) this.#keepAnew(segment, live.read());
     } catch (error) {
       this.#lose(segment, `Their file is gone, and no other can be made: ${textOf(error)}`);
     }
     this.#files.finished(live);
+    this.#dropIfDone(segment);
   }
 
   #keepAnew(segment: Segment, bytes: Uint8Array): void {
-    const { path, fd } = this.#openFile(segment.madeMs);
-    const file = this.#opened(segment, fd);
-    this.#files.finished(file);
-    writeFileSync(fd, bytes);
-    this.#files.written(file);
-    segment.moved(path, bytes);
+    const path = this.#newPath(segment.madeMs);
+    const live = this.#open(segment, path);
+    this.#files.finished(live);
+    live.moveTo(path, bytes);
+    this.#files.written(live);
   }
 
   async sync(): Promise<Synced> {
@@ -426,9 +363,9 @@ class FileOutbox implements Outbox {
         if (!segment.path.startsWith(join(directory, this.#lease.owner))) continue;
         this.#bytes += segment.size;
         this.#segments.addAdopted(segment);
+        this.#dropIfDone(segment);
         this.#arrived();
       }
-      this.#drop();
     } catch (error) {
       onFailure(error);
     }
@@ -449,7 +386,6 @@ class FileOutbox implements Outbox {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#adopting;
     for (const segment of this.#segments) this.#leave(segment);
-    this.#drop();
     await this.#removing;
     await this.#syncQuietly();
     this.#isClosed = true;

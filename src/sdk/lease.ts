@@ -48,7 +48,13 @@ const attempt = <Value>(read: () => Value): Value | undefined => {
 };
 
 /** A boot and a space of process ids (Linux); elsewhere the machine's name. Two processes with the same one can ask for each other. */
+let host: string | undefined;
 const thisHost = (): string => {
+  host ??= readHost();
+  return host;
+};
+
+const readHost = (): string => {
   const boot = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
   const processes = attempt(() => readlinkSync("/proc/self/ns/pid"));
   return boot && processes ? `${boot} ${processes}` : hostname();

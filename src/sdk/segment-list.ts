@@ -3,12 +3,17 @@ import type { Segment } from "./segment.ts";
 
 export class SegmentList {
   /** Of clients that are dead; they go first, because they are older. */
-  #adopted: Segment[] = [];
-  #own: Segment[] = [];
+  readonly #adopted = new Set<Segment>();
+  readonly #own = new Set<Segment>();
 
-  /** As they are now: what comes or goes meanwhile does not matter. */
+  /** What comes meanwhile may be among them, and what goes is not. */
   *[Symbol.iterator](): Generator<Segment> {
-    yield* [...this.#adopted, ...this.#own];
+    yield* this.#adopted;
+    yield* this.#own;
+  }
+
+  has(segment: Segment): boolean {
+    return this.#own.has(segment) || this.#adopted.has(segment);
   }
 
   get own(): Iterable<Segment> {
@@ -16,20 +21,20 @@ export class SegmentList {
   }
 
   addOwn(segment: Segment): void {
-    this.#own.push(segment);
+    this.#own.add(segment);
   }
 
   addAdopted(segment: Segment): void {
-    this.#adopted.push(segment);
+    this.#adopted.add(segment);
   }
 
   isAdopted(segment: Segment): boolean {
-    return this.#adopted.includes(segment);
+    return this.#adopted.has(segment);
   }
 
   delete(segment: Segment): void {
-    this.#own = this.#own.filter((other) => other !== segment);
-    this.#adopted = this.#adopted.filter((other) => other !== segment);
+    this.#own.delete(segment);
+    this.#adopted.delete(segment);
   }
 
   get pending(): { readonly events: number; readonly bytes: number } {
@@ -58,7 +63,7 @@ export class SegmentList {
 
   /** Of what this client has written. */
   mark(): () => boolean {
-    const marks = this.#own.map((segment) => ({ segment, entries: segment.entries }));
+    const marks = [...this.#own].map((segment) => ({ segment, entries: segment.entries }));
     return () => marks.every(({ segment, entries }) => segment.isSettled(entries));
   }
 }

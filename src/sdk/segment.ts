@@ -1,5 +1,5 @@
 /** One file of the outbox, `<owner>.<id>.events`, and beside it `.settled`: which of its entries have their outcome. Entries are counted from 0. */
-import { appendFileSync, readSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { type FileHandle, open, readFile, unlink } from "node:fs/promises";
 import { type Frame, frameLengths, readFrames } from "./frame.ts";
 import { EVENT_BYTES_MAX, RESENT_AFTER_MS } from "./limits.ts";
@@ -75,17 +75,6 @@ export class Segment {
     }
     segment.#advance();
     return segment;
-  }
-
-  /** All of it that is still there, through a file that was opened before somebody removed it. */
-  bytesIn(fd: number): Uint8Array {
-    const bytes = new Uint8Array(this.size);
-    let filled = 0;
-    for (let read = -1; read !== 0 && filled < bytes.length; ) {
-      read = readSync(fd, bytes, filled, bytes.length - filled, filled);
-      filled += read;
-    }
-    return bytes.subarray(0, filled);
   }
 
   /** Entries without an outcome. */

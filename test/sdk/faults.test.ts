@@ -343,7 +343,7 @@ test("what was sent from memory and never answered for, and comes into the folde
         const next = open();
         await until("it is delivered", () => next.stats.delivered === 2);
         const paths = service.asked.slice(before).map(({ path }) => path);
-        expect(paths).toEqual(Array(2).fill("/v1/events/batch?resent=true"));
+        expect(new Set(paths)).toEqual(new Set(["/v1/events/batch?resent=true"]));
         await next.close();
       } finally {
         Date.now = now;

@@ -267,6 +267,51 @@ test("of two clients one takes over what a dead one has left", () =>
     for (const outbox of [...heirs, dead]) await outbox.close();
   }));
 
+test("what many dead have left is taken together, within the limits, and each has its own outcome", () =>
+  withFolder(async (directory) => {
+    const dead = Array.from({ length: 5 }, () => openFile(directory));
+    for (const [number, outbox] of dead.entries())
+      for (const part of [0, 1]) outbox.append(entry(10 * number + part, 10));
+    await killHolders(directory);
+    const heir = openFile(directory);
+    const first = await heir.take({ events: 7, bytes: 999 });
+    assert.equal(first?.entries.length, 7);
+    const [kept, later] = [first?.entries.map(numberIn)[2], first?.entries.map(numberIn)[5]];
+    first?.postpone([5], { dueMs: performance.now() + 60_000, isFirm: true });
+    first?.settle([0, 1, 3, 4, 6]);
+    const second = await heir.take({ events: 9, bytes: 35 });
+    assert.deepEqual([second?.entries.length, second?.entries.map(numberIn)[0]], [2, kept]);
+    second?.settle([0, 1]);
+    const third = await heir.take({ events: 9, bytes: 999 });
+    assert.equal(third?.entries.length, 2);
+    third?.settle([0, 1]);
+    assert.equal(await heir.take({ events: 9, bytes: 999 }), undefined);
+    const { events } = heir.pending;
+    assert.equal(events, 1);
+    await heir.close();
+    const next = openFile(directory);
+    assert.deepEqual(await drain(next), [later]);
+    for (const outbox of [next, ...dead]) await outbox.close();
+  }));
+
+test("what may have been sent too long ago is not taken together with what was not, which is not looked up", () =>
+  withFolder(async (directory) => {
+    const dead = openFile(directory);
+    dead.append(entry(1, 0));
+    await killHolders(directory);
+    await ahead(2 * RESENT_AFTER_MS, async () => {
+      const heir = openFile(directory);
+      heir.append(entry(2, 0));
+      const old = await heir.take({ events: 9, bytes: 999 });
+      assert.deepEqual([old?.mayBeResent, old?.entries.map(numberIn)], [true, [1]]);
+      old?.settle([0]);
+      const next = await heir.take({ events: 9, bytes: 999 });
+      assert.deepEqual([next?.mayBeResent, next?.entries.map(numberIn)], [false, [2]]);
+      await heir.close();
+    });
+    await dead.close();
+  }));
+
 test("what a dead client has left is sent by one that is running and captures nothing itself", () =>
   withFolder(async (directory) => {
     const [dead, heir] = [openFile(directory), openFile(directory, [], 5)];
@@ -380,7 +425,7 @@ test("what is kept anew while it is looked for is delivered, and is not called l
     for (let step = 0; step < 50; step++) await null;
     await late(() => assert.equal(holder.append(entry(2, 0)).kind, "kept"));
     const found = (await taking)?.entries.map(numberIn);
-    assert.deepEqual([found, failures.filter((told) => told.startsWith("lost"))], [[1], []]);
+    assert.deepEqual([found, failures.filter((told) => told.startsWith("lost"))], [[1, 2], []]);
     await holder.close();
     await heir.close();
   }));
