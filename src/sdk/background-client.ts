@@ -38,7 +38,7 @@ export interface Stats {
 
 export interface Client<Extra extends string = never> extends Recorder<Extra> {
   /**
-   * Sends one event past the outbox and waits for its receipt. Tries again for `timeoutMs` (30,000). Does not throw. An event that is both sent and
+   * Sends one event past the outbox and waits for its receipt, `timeoutMs` (30,000) at most. Does not throw. An event that is both sent and
    * captured is two records in the log: choose one.
    */
   send(event: CaptureEvent<Extra>, options?: { readonly timeoutMs?: number }): Promise<Sent>;
