@@ -10,7 +10,7 @@ import { textOf } from "./error-text.ts";
 import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
 import { isGone, isMissing } from "./is-missing.ts";
-import { Lease } from "./lease.ts";
+import { LEASE_GONE, Lease } from "./lease.ts";
 import { EVENT_BYTES_MAX, LEASE_RENEW_MS, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
 import { LiveSegment, openEvents } from "./live-segment.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
@@ -42,9 +42,6 @@ export interface FileOutboxOptions {
 /** Throws where the folder cannot be made or written to: a mistake that is better seen at the start. */
 export const createFileOutbox = (options: FileOutboxOptions): Outbox => new FileOutbox(options);
 
-const LEASE_GONE =
-  "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.";
-
 class FileOutbox implements Outbox {
   readonly #options: FileOutboxOptions;
   readonly #files: FileSync;
@@ -70,7 +67,12 @@ class FileOutbox implements Outbox {
     this.#files = new FileSync(options.directory);
     this.#segmentBytesMax = Math.min(SEGMENT_BYTES_MAX, Math.ceil(options.bytesMax / 8));
     this.#lease = new Lease(options.directory);
-    this.#live = this.#openSegment();
+    try {
+      this.#live = this.#openSegment();
+    } catch (error) {
+      this.#lease.drop();
+      throw error;
+    }
     this.#adopting = this.#adopt();
     this.#every(LEASE_RENEW_MS, () => this.#renewQuietly());
     this.#every(options.adoptIntervalMs, () => {

@@ -128,6 +128,10 @@ const threadIn = (value: unknown): Thread | undefined => {
 export const dropLease = (directory: string, owner: string): void =>
   void attempt(() => unlinkSync(join(directory, owner + LEASE_SUFFIX)));
 
+/** What `Lease.renew` has found where it gives false. */
+export const LEASE_GONE =
+  "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.";
+
 /** The lease of a client that lives, and the name that its files have. */
 export class Lease {
   readonly #directory: string;
@@ -181,10 +185,16 @@ export class Lease {
     const { pid } = process;
     const thread = thisThread();
     const holder: Holder = { host: thisHost(), pid, started: startOf(pid), ...(thread && { thread }) };
-    writeFileSync(join(this.#directory, owner + LEASE_SUFFIX), JSON.stringify(holder), {
-      mode: 0o600,
-      flag: "wx",
-    });
+    try {
+      writeFileSync(join(this.#directory, owner + LEASE_SUFFIX), JSON.stringify(holder), {
+        mode: 0o600,
+        flag: "wx",
+      });
+    } catch (error) {
+      // A full disk may have made the file and taken nothing into it.
+      dropLease(this.#directory, owner);
+      throw error;
+    }
     this.#owner = owner;
     this.#renewedMs = performance.now();
   }

@@ -208,6 +208,20 @@ test.if(await canMountDisk())(
   },
 );
 
+test.if(await canMountDisk())(
+  "a client that a full disk does not let begin leaves nothing there, however often it is tried",
+  async () => {
+    using folder = temporaryFolder();
+    await using disk = await mountDisk(folder.path, 1);
+    const directory = join(disk.root + folder.path, "outbox");
+    mkdirSync(directory);
+    await fill(join(disk.root + folder.path, "ballast"));
+    for (let tried = 0; tried < 3; tried++)
+      expect(() => createClient({ url: NOWHERE, apiKey: "k", outbox: { directory } })).toThrow("ENOSPC");
+    expect(readdirSync(directory)).toEqual([]);
+  },
+);
+
 describe("events that the disk did not take, and nobody else, when the client is closed", () => {
   test.each([
     ["are in the folder if it can be written again", true, { inFolder: 3, dropped: {} }],
