@@ -11,11 +11,11 @@ import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
 import { isGone, isMissing } from "./is-missing.ts";
 import { LEASE_GONE, Lease } from "./lease.ts";
-import { EVENT_BYTES_MAX, LEASE_RENEW_MS, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
+import { EVENT_BYTES_MAX, LEASE_RENEW_MS, RUNS_MAX, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
 import { LiveSegment, openEvents } from "./live-segment.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
 import { type Chosen, EVENTS_SUFFIX, Segment } from "./segment.ts";
-import { SegmentList } from "./segment-list.ts";
+import { type Part, SegmentList } from "./segment-list.ts";
 import { Gathering } from "./taken.ts";
 import { uuid7 } from "./uuid.ts";
 
@@ -111,11 +111,12 @@ class FileOutbox implements Outbox {
         this.#renew();
       }
       this.#live ??= this.#openSegment();
-      if (this.#files.isBusy(this.#live))
+      if (this.#files.isBusy(this.#live) && this.#segments.runs < RUNS_MAX)
         [this.#live, this.#spare] = [this.#spare ?? this.#openSegment(), this.#live];
       if (!this.#makeRoom(length)) return { kind: "full" };
       if (this.#live.segment.madeMs > sinceMs) this.#rotate(sinceMs);
       writeFrame(bytes, this.#frame);
+      this.#segments.writeTo(this.#live.segment);
       this.#live.append(this.#frame.subarray(0, length));
       this.#bytes += length;
       this.#files.written(this.#live);
@@ -192,10 +193,10 @@ class FileOutbox implements Outbox {
     await this.#adopting;
     const failures: unknown[] = [];
     const gathering = new Gathering(limits);
-    for (const segment of this.#segments) {
-      if (segment.left === 0) continue;
+    for (const part of this.#segments.parts()) {
+      const { segment } = part;
       if (!gathering.suits(segment)) break;
-      const chosen = await this.#choose(segment, gathering.room).catch((error: unknown) => {
+      const chosen = await this.#choose(part, gathering.room).catch((error: unknown) => {
         failures.push(error);
         return [];
       });
@@ -207,26 +208,22 @@ class FileOutbox implements Outbox {
     return taken;
   }
 
-  async #choose(segment: Segment, limits: TakeLimits): Promise<readonly Chosen[]> {
+  async #choose(part: Part, limits: TakeLimits): Promise<readonly Chosen[]> {
+    const { segment, range } = part;
     // It may be kept anew while it is looked for, by an event that comes meanwhile or by the next renewal.
     const { path } = segment;
+    const onCut = (events: number): void => {
+      this.#options.onLost(events, `${segment.path}${EVENTS_SUFFIX} is shorter than what was written to it.`);
+      this.#leave(segment);
+    };
     try {
-      return await segment.choose(limits, {
-        onUnreadable: this.#options.onUnreadable,
-        onCut: (events) => {
-          this.#options.onLost(
-            events,
-            `${segment.path}${EVENTS_SUFFIX} is shorter than what was written to it.`,
-          );
-          this.#leave(segment);
-        },
-      });
+      return await segment.choose(limits, { onUnreadable: this.#options.onUnreadable, onCut }, range);
     } catch (error) {
       if (!isMissing(error)) throw error;
       this.#renew();
       this.#leave(segment);
       if (segment.isGone) return [];
-      if (segment.path !== path) return this.#choose(segment, limits);
+      if (segment.path !== path) return this.#choose(part, limits);
       this.#lose(segment, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);
       return [];
     }

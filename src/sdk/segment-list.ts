@@ -1,15 +1,61 @@
 /** The segments of an outbox, and what is said of all of them. */
-import type { Segment } from "./segment.ts";
+import type { Place, Range, Segment } from "./segment.ts";
+
+/** What was written to a segment before another one had its turn. */
+interface Run {
+  readonly segment: Segment;
+  readonly from: Place;
+  /** The next one of the same segment. */
+  next: Run | undefined;
+}
+
+export interface Part {
+  readonly segment: Segment;
+  readonly range: Range;
+}
 
 export class SegmentList {
   /** Of clients that are dead; they go first, because they are older. */
   readonly #adopted = new Set<Segment>();
   readonly #own = new Set<Segment>();
+  /** Of one's own, in the order that they were written in: two segments are written to by turns, and what waits is sent as it came. */
+  readonly #runs = new Set<Run>();
+  readonly #lastRuns = new WeakMap<Segment, Run>();
+  #writing: Segment | undefined;
 
   /** What comes meanwhile may be among them, and what goes is not. */
   *[Symbol.iterator](): Generator<Segment> {
     yield* this.#adopted;
     yield* this.#own;
+  }
+
+  get runs(): number {
+    return this.#runs.size;
+  }
+
+  /** The next entry stands in this one. */
+  writeTo(segment: Segment): void {
+    if (segment === this.#writing) return;
+    this.#writing = segment;
+    const run: Run = { segment, from: segment.end, next: undefined };
+    const last = this.#lastRuns.get(segment);
+    if (last) last.next = run;
+    this.#lastRuns.set(segment, run);
+    this.#runs.add(run);
+  }
+
+  /** What has entries without an outcome, oldest first. */
+  *parts(): Generator<Part> {
+    for (const segment of this.#adopted) if (segment.left > 0) yield { segment, range: segment.range };
+    for (const run of this.#runs) {
+      const { segment, from, next } = run;
+      const to = next?.from ?? segment.end;
+      const isOver = segment !== this.#writing || next !== undefined;
+      if (!this.#own.has(segment) || (isOver && segment.isSettled(to.index))) this.#runs.delete(run);
+      else if (segment.left > 0) yield { segment, range: { from, to } };
+      // What comes while its entries are read may stand in it too, before what stands elsewhere.
+      if (!isOver) return;
+    }
   }
 
   has(segment: Segment): boolean {

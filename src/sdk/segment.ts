@@ -19,6 +19,19 @@ export interface Chosen {
 
 type Placed = Omit<Chosen, "entry">;
 
+/** Where an entry stands. */
+export interface Place {
+  readonly index: number;
+  readonly offset: number;
+}
+
+/** Entries of a segment that follow each other. */
+export interface Range {
+  readonly from: Place;
+  /** Behind the last one. */
+  readonly to: Place;
+}
+
 /** What becomes of entries that are not in the file as they were written. */
 export interface Damage {
   readonly onUnreadable: (bytes: Uint8Array) => void;
@@ -103,13 +116,23 @@ export class Segment {
     return mayBeOlderThan(this.#attempted, RESENT_AFTER_MS);
   }
 
-  /** Entries that are due and have no outcome, oldest first. What cannot be read is handed to `damage`, and settled. */
-  async choose(limits: TakeLimits, damage: Damage): Promise<readonly Chosen[]> {
+  /** All of it. */
+  get range(): Range {
+    return { from: { index: 0, offset: 0 }, to: this.end };
+  }
+
+  /** Where the next entry will stand. */
+  get end(): Place {
+    return { index: this.entries, offset: this.size };
+  }
+
+  /** Entries in `range` that are due and have no outcome, oldest first. What cannot be read is handed to `damage`, and settled. */
+  async choose(limits: TakeLimits, damage: Damage, range = this.range): Promise<readonly Chosen[]> {
     const chosen: Chosen[] = [];
     const unreadable: Placed[] = [];
     let bytes = 0;
     const now = performance.now();
-    for await (const { index, frame } of this.#frames(limits.bytes, damage)) {
+    for await (const { index, frame } of this.#frames(limits.bytes, damage, range)) {
       if (this.#settled.has(index) || (this.#postponed.get(index)?.dueMs ?? 0) > now) continue;
       const { entry, length } = frame;
       if (entry === undefined) {
@@ -201,13 +224,15 @@ export class Segment {
     }
   }
 
-  /** From the head to what is written now, read in pieces that hold a batch. */
+  /** From the head or what is behind it, read in pieces that hold a batch. */
   async *#frames(
     bytes: number,
     { onCut }: Damage,
+    { from: begin, to }: Range,
   ): AsyncGenerator<{ readonly index: number; readonly frame: Frame }> {
-    const { size } = this;
-    let [offset, index] = [this.#headOffset, this.#headIndex];
+    const size = to.offset;
+    const head = { index: this.#headIndex, offset: this.#headOffset };
+    let { index, offset } = begin.index > head.index ? begin : head;
     if (offset >= size) return;
     const file = await open(this.path + EVENTS_SUFFIX, "r");
     let pieceBytes = bytes + 2 * EVENT_BYTES_MAX;
