@@ -236,7 +236,7 @@ class FileOutbox implements Outbox {
   }
 
   #forget(segment: Segment): void {
-    if (segment.isGone) return;
+    if (segment.isGone || !this.#segments.has(segment)) return;
     this.#bytes -= segment.size;
     segment.isGone = true;
     this.#segments.delete(segment);

@@ -1008,6 +1008,23 @@ test("an outbox that was full takes events again once what it held has its outco
     }
   }));
 
+test("a client whose lease was taken keeps to its bound", () =>
+  withFolder(async (directory) => {
+    const fill = (outbox: Outbox): number => {
+      let kept = 0;
+      while (outbox.append(entry(1, 1000)).kind === "kept") kept++;
+      return kept;
+    };
+    const [one, other] = [openFile(join(directory, "one")), openFile(join(directory, "other"))];
+    for (let number = 0; number < 5; number++) one.append(entry(1, 1200));
+    assert.equal((await drain(one)).length, 5);
+    for (const name of await readdir(join(directory, "one")))
+      if (name.endsWith(".lease")) await unlink(join(directory, "one", name));
+    await late(() => assert.equal(one.append(entry(1, 1000)).kind, "kept"));
+    assert.equal(fill(one) + 1, fill(other));
+    for (const outbox of [one, other]) await outbox.close();
+  }));
+
 for (const sync of ["always", "never"] as const)
   test(`events of one turn are synced together right after it where that is asked for (${sync})`, () =>
     withFolder(async (directory) => {
