@@ -13,20 +13,31 @@ interface Heir {
 
 /** Segments that are the heir's from now on, oldest first. What another took meanwhile is not among them. */
 export async function* adoptSegments(heir: Heir): AsyncGenerator<Segment> {
-  const names = await readdir(heir.directory);
-  const owners = new Set(names.flatMap((name) => ownerOf(name) ?? []));
-  owners.delete(heir.lease.owner);
-  for (const owner of owners)
+  const files = filesByOwner(await readdir(heir.directory));
+  files.delete(heir.lease.owner);
+  for (const [owner, theirs] of files)
     if (isAbandoned(heir.directory, owner, () => heir.lease.isClockSet()))
-      yield* adoptFrom(heir, owner, names);
+      yield* adoptFrom(heir, owner, theirs);
 }
 
-async function* adoptFrom(heir: Heir, owner: string, names: readonly string[]): AsyncGenerator<Segment> {
+/** Once for all owners: there may be very many, where each of a machine's short-lived programs left an event. */
+const filesByOwner = (names: readonly string[]): Map<string, Set<string>> => {
+  const files = new Map<string, Set<string>>();
+  for (const name of names) {
+    const owner = ownerOf(name);
+    if (owner === undefined) continue;
+    const theirs = files.get(owner);
+    if (theirs) theirs.add(name);
+    else files.set(owner, new Set([name]));
+  }
+  return files;
+};
+
+async function* adoptFrom(heir: Heir, owner: string, theirs: ReadonlySet<string>): AsyncGenerator<Segment> {
   const { directory, onFailure } = heir;
   // First of all, so that a holder who lives and misses a file can tell that it was taken over. Files without a lease are anybody's.
   dropLease(directory, owner);
-  const theirs = names.filter((name) => name.startsWith(`${owner}.`));
-  const ids = theirs
+  const ids = [...theirs]
     .filter((name) => name.endsWith(EVENTS_SUFFIX))
     .map((name) => name.slice(owner.length + 1, -EVENTS_SUFFIX.length));
   for (const id of ids.sort()) {
@@ -40,7 +51,7 @@ async function* adoptFrom(heir: Heir, owner: string, names: readonly string[]): 
   }
   // Without events beside it, it says nothing.
   for (const name of theirs)
-    if (name.endsWith(SETTLED_SUFFIX) && !theirs.includes(name.replace(SETTLED_SUFFIX, EVENTS_SUFFIX)))
+    if (name.endsWith(SETTLED_SUFFIX) && !theirs.has(name.replace(SETTLED_SUFFIX, EVENTS_SUFFIX)))
       await removed(join(directory, name));
 }
 

@@ -38,7 +38,7 @@ export interface Stats {
 
 export interface Client<Extra extends string = never> extends Recorder<Extra> {
   /**
-   * Sends one event past the outbox and waits for its receipt. Tries again for `timeoutMs` (30,000). Does not throw. An event that is both sent and
+   * Sends one event past the outbox and waits for its receipt, `timeoutMs` (30,000) at most. Does not throw. An event that is both sent and
    * captured is two records in the log: choose one.
    */
   send(event: CaptureEvent<Extra>, options?: { readonly timeoutMs?: number }): Promise<Sent>;
@@ -183,7 +183,11 @@ export class BackgroundClient implements Client {
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
     this.#parts.reports.closing();
-    this.#moveOverflow();
+    if (this.#overflow.pending.events > 0) {
+      // What was sent meanwhile may be all that the disk has room for.
+      await this.#parts.outbox.release();
+      this.#moveOverflow();
+    }
     const ended = await this.#parts.outbox.close();
     programEnd.exit.drop(this.#exit);
     this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");

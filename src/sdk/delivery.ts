@@ -38,7 +38,16 @@ export type Delivery =
       readonly askedMs?: number;
     }
   /** Nothing is known of any of the events: no answer, or one that says to come again. */
-  | { readonly kind: "again"; readonly reason: string; readonly askedMs?: number }
+  | {
+      readonly kind: "again";
+      readonly reason: string;
+      readonly askedMs?: number;
+      /**
+       * What the very same request may fail by for ever: its size, where no answer came in time, or what one of its events holds, where the service, or what
+       * stands before it, failed over it (500).
+       */
+      readonly suspect?: "size" | "content";
+    }
   /** The key, the address or the service's set-up is at fault, and no event. */
   | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number }
   /** Something in the request was not taken. With one event it was that one. */

@@ -2,8 +2,8 @@
  * Events that a callback of the program describes. A fault of the callback does not reach the program: the event counts as dropped, which is reported.
  */
 import { textOf } from "./error-text.ts";
-import { joinedMembers } from "./json-members.ts";
-import { isJsonObject, type JsonObject } from "./json-object.ts";
+import { joinedMembers, membersOf } from "./json-members.ts";
+import type { JsonObject } from "./json-object.ts";
 import type { LooseRecorder } from "./recorder.ts";
 import { isThenable } from "./watch-outcome.ts";
 
@@ -37,7 +37,8 @@ export const record = (recorder: LooseRecorder, event: unknown, filling: JsonObj
 };
 
 const withFilling = (event: unknown, filling: JsonObject): unknown => {
-  if (!isJsonObject(event)) return event;
-  const { metadata = {} } = event;
-  return { ...event, metadata: joinedMembers(filling, metadata) };
+  const members = membersOf(event);
+  if (!members) return event;
+  const { metadata = {} } = members;
+  return { ...members, metadata: joinedMembers(filling, metadata) };
 };

@@ -13,6 +13,7 @@ export type Made =
       readonly eventId: string | undefined;
       readonly path: string;
       readonly message: string;
+      readonly isTooLarge?: true;
     };
 
 export interface EventMaker {
@@ -44,8 +45,12 @@ export const createEventMaker = (parts: {
     get source() {
       return sourceId === undefined ? undefined : { id: sourceId, last };
     },
-    make: (event, shared) => {
-      if (!isJsonObject(event)) return invalid(undefined, "", "Is no event: hand over an object.");
+    make: (handed, shared) => {
+      const event = membersOf(handed);
+      if (!event) {
+        const found = isJsonObject(handed) ? findNotJson(handed) : undefined;
+        return invalid(undefined, "", found?.message ?? "Is no event: hand over an object.");
+      }
       const nowMs = now();
       const { event_id: eventId = uuid7(nowMs), timestamp = timeText(nowMs), metadata } = event;
       const identifiers = identifiersOf(event, shared);

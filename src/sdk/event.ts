@@ -71,31 +71,45 @@ type MetadataOfGroup<Type extends EventType> = Type extends `objection.${string}
         : AnyMetadata;
 
 /** What the metadata of an event of this type may hold. */
-export type MetadataOf<Type extends string> = Type extends EventType ? MetadataOfGroup<Type> : AnyMetadata;
+export type MetadataOf<Type extends string> = Type extends EventType
+  ? OrUndefined<MetadataOfGroup<Type>>
+  : AnyMetadata;
 
-type Filled = "event_id" | "timestamp" | "event_type" | "metadata";
+type Filled = "event_id" | "timestamp" | "event_type" | "risk_tier" | "metadata";
 
 /** As it is, but that no array is written to. */
 type Unwritten<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
 
+/** What may be left out may also be undefined, which counts as absent: `exactOptionalPropertyTypes` tells the two apart. */
+type OrUndefined<Type> = {
+  readonly [Name in keyof Type]: object extends Pick<Type, Name> ? Type[Name] | undefined : Type[Name];
+};
+
 /** Every member of the event but those that the SDK fills in or types more closely. */
-type Members = { readonly [Name in keyof Omit<AuditEvent, Filled>]: Unwritten<AuditEvent[Name]> };
+type Members = OrUndefined<{
+  readonly [Name in keyof Omit<AuditEvent, Filled>]: Unwritten<AuditEvent[Name]>;
+}> & { readonly risk_tier?: RiskTier | undefined };
+
+/** SPEC 2.1. */
+export type RiskTier = "low" | "limited" | "high" | "prohibited";
 
 interface Filling {
   /** A UUIDv7, or `evt_` and 1 to 250 characters; a new UUIDv7 where there is none. The same id sent again is one event. */
-  readonly event_id?: string;
+  readonly event_id?: string | undefined;
   /** When it happened: UTC. The time of the call where there is none. */
-  readonly timestamp?: string | Date;
+  readonly timestamp?: string | Date | undefined;
   /** What must not leave the process: it is hashed here into `subject_hash`, `context_hash`, `outcome_hash`. */
-  readonly hash?: {
-    readonly subject?: string | Uint8Array;
-    readonly context?: string | Uint8Array;
-    readonly outcome?: string | Uint8Array;
-  };
+  readonly hash?:
+    | {
+        readonly subject?: string | Uint8Array | undefined;
+        readonly context?: string | Uint8Array | undefined;
+        readonly outcome?: string | Uint8Array | undefined;
+      }
+    | undefined;
 }
 
 export type EventOf<Type extends string> = Members &
-  Filling & { readonly event_type: Type; readonly metadata?: MetadataOf<Type> };
+  Filling & { readonly event_type: Type; readonly metadata?: MetadataOf<Type> | undefined };
 
 /** One event; `Extra` are the event types that the service admits beside the documented ones (its setting EXTRA_EVENT_TYPES). */
 export type CaptureEvent<Extra extends string = never> = {
@@ -104,7 +118,7 @@ export type CaptureEvent<Extra extends string = never> = {
 
 /** Members that may be given once for many events. */
 export type SharedMembers = Partial<Omit<Members, "subject_hash" | "context_hash" | "outcome_hash">> &
-  Pick<Filling, "hash"> & { readonly metadata?: AnyMetadata };
+  Pick<Filling, "hash"> & { readonly metadata?: AnyMetadata | undefined };
 
 /** An event in which what was given once may be left out. */
 export type EventWithout<Event, Given extends PropertyKey> = Event extends unknown

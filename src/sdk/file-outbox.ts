@@ -3,19 +3,20 @@
  * the process; `sync` says when it survives that of the machine. Entries are read back from the files to be sent, so that memory does not grow with
  * what waits. Files of clients that are dead are taken over by renaming them, which only one can do.
  */
-import { fstatSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { clearInterval, setImmediate, setInterval } from "node:timers";
 import { adoptSegments } from "./adoption.ts";
 import { textOf } from "./error-text.ts";
 import { FileSync } from "./file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "./frame.ts";
-import { isMissing } from "./is-missing.ts";
-import { Lease } from "./lease.ts";
-import { EVENT_BYTES_MAX, LEASE_RENEW_MS, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
+import { isGone, isMissing } from "./is-missing.ts";
+import { LEASE_GONE, Lease } from "./lease.ts";
+import { EVENT_BYTES_MAX, LEASE_RENEW_MS, RUNS_MAX, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
+import { LiveSegment, openEvents } from "./live-segment.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
 import { type Chosen, EVENTS_SUFFIX, Segment } from "./segment.ts";
-import { SegmentList } from "./segment-list.ts";
+import { type Part, SegmentList } from "./segment-list.ts";
+import { Gathering } from "./taken.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
@@ -41,12 +42,6 @@ export interface FileOutboxOptions {
 /** Throws where the folder cannot be made or written to: a mistake that is better seen at the start. */
 export const createFileOutbox = (options: FileOutboxOptions): Outbox => new FileOutbox(options);
 
-/** The segment that is written to. */
-interface Live {
-  readonly segment: Segment;
-  readonly fd: number;
-}
-
 class FileOutbox implements Outbox {
   readonly #options: FileOutboxOptions;
   readonly #files: FileSync;
@@ -56,14 +51,15 @@ class FileOutbox implements Outbox {
   readonly #lease: Lease;
   readonly #segments = new SegmentList();
   /** Undefined while none can be written to; the next entry tries again. */
-  #live: Live | undefined;
+  #live: LiveSegment | undefined;
   /** Written to while the other is synced: a write to a file that is being synced takes up to 100 µs, one to another file 20 (measured, 99th percentile). */
-  #spare: Live | undefined;
+  #spare: LiveSegment | undefined;
   /** In the files of all segments. */
   #bytes = 0;
   #adopting: Promise<void>;
   #removing: Promise<unknown> = Promise.resolve();
   #isSyncPlanned = false;
+  #isClosed = false;
   #arrived = () => {};
 
   constructor(options: FileOutboxOptions) {
@@ -71,7 +67,12 @@ class FileOutbox implements Outbox {
     this.#files = new FileSync(options.directory);
     this.#segmentBytesMax = Math.min(SEGMENT_BYTES_MAX, Math.ceil(options.bytesMax / 8));
     this.#lease = new Lease(options.directory);
-    this.#live = this.#openSegment();
+    try {
+      this.#live = this.#openSegment();
+    } catch (error) {
+      this.#lease.drop();
+      throw error;
+    }
     this.#adopting = this.#adopt();
     this.#every(LEASE_RENEW_MS, () => this.#renewQuietly());
     this.#every(options.adoptIntervalMs, () => {
@@ -110,41 +111,22 @@ class FileOutbox implements Outbox {
         this.#renew();
       }
       this.#live ??= this.#openSegment();
-      if (this.#files.isBusy(this.#live.fd))
+      if (this.#files.isBusy(this.#live) && this.#segments.runs < RUNS_MAX)
         [this.#live, this.#spare] = [this.#spare ?? this.#openSegment(), this.#live];
       if (!this.#makeRoom(length)) return { kind: "full" };
       if (this.#live.segment.madeMs > sinceMs) this.#rotate(sinceMs);
       writeFrame(bytes, this.#frame);
-      this.#write(this.#live, length);
+      this.#segments.writeTo(this.#live.segment);
+      this.#live.append(this.#frame.subarray(0, length));
+      this.#bytes += length;
+      this.#files.written(this.#live);
     } catch (error) {
+      if (this.#live?.isTorn) this.#leave(this.#live.segment);
+      void this.release();
       return { kind: "failed", reason: textOf(error) };
     }
     if (this.#options.sync === "always") this.#syncSoon();
     return { kind: "kept" };
-  }
-
-  #write({ segment, fd }: Live, length: number): void {
-    let written = 0;
-    try {
-      while (written < length) written += writeSync(fd, this.#frame, written, length - written);
-    } catch (error) {
-      if (written > 0) this.#takeBack(segment, fd);
-      throw error;
-    }
-    segment.size += length;
-    segment.entries++;
-    this.#bytes += length;
-    this.#files.written(fd);
-  }
-
-  /** A part of a frame must not stand before the next one. */
-  #takeBack({ size }: Segment, fd: number): void {
-    try {
-      ftruncateSync(fd, size);
-    } catch {
-      this.#files.finished(fd);
-      this.#live = undefined;
-    }
   }
 
   /** False where the bound is reached. */
@@ -155,48 +137,42 @@ class FileOutbox implements Outbox {
       segment !== undefined && segment.size > 0 && segment.size + length > this.#segmentBytesMax;
     // What is settled takes room as long as its file is written to.
     const isOver = this.#bytes + length > bytesMax && segment?.left === 0;
-    if (isOver && this.#spare?.segment.left === 0) {
-      this.#files.finished(this.#spare.fd);
-      this.#spare = undefined;
-    }
+    if (isOver && this.#spare?.segment.left === 0) this.#leave(this.#spare.segment);
     if (isLarge || isOver) this.#rotate();
     return this.#bytes + length <= bytesMax;
   }
 
-  #openSegment(madeMs = Date.now()): Live {
-    const { path, fd } = this.#openFile(madeMs);
-    const segment = new Segment(path);
-    this.#segments.addOwn(segment);
-    return { segment, fd };
+  #openSegment(madeMs = Date.now()): LiveSegment {
+    const path = this.#newPath(madeMs);
+    const live = this.#open(new Segment(path), path);
+    this.#segments.addOwn(live.segment);
+    return live;
   }
 
-  #openFile(madeMs: number): { readonly path: string; readonly fd: number } {
-    const path = join(this.#options.directory, `${this.#lease.owner}.${uuid7(madeMs)}`);
-    // It may have been removed under us.
-    mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 });
-    const fd = openSync(path + EVENTS_SUFFIX, "ax+", 0o600);
+  #newPath(madeMs: number): string {
+    return join(this.#options.directory, `${this.#lease.owner}.${uuid7(madeMs)}`);
+  }
+
+  #open(segment: Segment, path: string): LiveSegment {
+    const fd = openEvents(path);
     this.#files.made();
-    return { path, fd };
+    return new LiveSegment(segment, fd, (left) => this.#leave(left));
   }
 
   #rotate(madeMs?: number): void {
     const before = this.#live;
     this.#live = this.#openSegment(madeMs);
     if (before) this.#finish(before);
-    this.#drop();
     void this.#syncQuietly();
   }
 
-  /** Segments without anything left go, but for those that are written to. */
-  #drop(): void {
-    const isDone = (segment: Segment) =>
-      segment.left === 0 && segment !== this.#live?.segment && segment !== this.#spare?.segment;
-    for (const segment of this.#segments) {
-      if (!isDone(segment)) continue;
-      this.#bytes -= segment.size;
-      this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
-      this.#segments.delete(segment);
-    }
+  /** A segment without anything left goes, but for those that are written to. */
+  #dropIfDone(segment: Segment): void {
+    const isLive = segment === this.#live?.segment || segment === this.#spare?.segment;
+    if (isLive || segment.left > 0 || !this.#segments.has(segment)) return;
+    this.#bytes -= segment.size;
+    this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
+    this.#segments.delete(segment);
   }
 
   async #remove(segment: Segment): Promise<void> {
@@ -216,51 +192,38 @@ class FileOutbox implements Outbox {
   async take(limits: TakeLimits): Promise<Taken | undefined> {
     await this.#adopting;
     const failures: unknown[] = [];
-    for (const segment of this.#segments) {
-      if (segment.left === 0) continue;
-      const chosen = await this.#choose(segment, limits).catch((error: unknown): readonly Chosen[] => {
+    const gathering = new Gathering(limits);
+    for (const part of this.#segments.parts()) {
+      const { segment } = part;
+      if (!gathering.suits(segment)) break;
+      const chosen = await this.#choose(part, gathering.room).catch((error: unknown) => {
         failures.push(error);
         return [];
       });
-      this.#drop();
-      if (chosen.length === 0) continue;
-      const { mayBeResent } = segment;
-      segment.attempt(chosen);
-      const at = (positions: readonly number[]) => positions.flatMap((position) => chosen[position] ?? []);
-      return {
-        entries: chosen.map(({ entry }) => entry),
-        mayBeResent,
-        settle: (positions) => {
-          segment.settle(at(positions));
-          this.#drop();
-        },
-        postpone: (positions, until) => segment.postpone(at(positions), until),
-      };
+      this.#dropIfDone(segment);
+      if (!gathering.add(segment, chosen)) break;
     }
-    if (failures.length > 0) throw failures[0];
-    return undefined;
+    const taken = gathering.taken((segment) => this.#dropIfDone(segment));
+    if (!taken && failures.length > 0) throw failures[0];
+    return taken;
   }
 
-  async #choose(segment: Segment, limits: TakeLimits): Promise<readonly Chosen[]> {
+  async #choose(part: Part, limits: TakeLimits): Promise<readonly Chosen[]> {
+    const { segment, range } = part;
     // It may be kept anew while it is looked for, by an event that comes meanwhile or by the next renewal.
     const { path } = segment;
+    const onCut = (events: number): void => {
+      this.#options.onLost(events, `${segment.path}${EVENTS_SUFFIX} is shorter than what was written to it.`);
+      this.#leave(segment);
+    };
     try {
-      return await segment.choose(limits, {
-        onUnreadable: this.#options.onUnreadable,
-        onCut: (events) => {
-          this.#options.onLost(
-            events,
-            `${segment.path}${EVENTS_SUFFIX} is shorter than what was written to it.`,
-          );
-          this.#leave(segment);
-        },
-      });
+      return await segment.choose(limits, { onUnreadable: this.#options.onUnreadable, onCut }, range);
     } catch (error) {
       if (!isMissing(error)) throw error;
       this.#renew();
       this.#leave(segment);
       if (segment.isGone) return [];
-      if (segment.path !== path) return this.#choose(segment, limits);
+      if (segment.path !== path) return this.#choose(part, limits);
       this.#lose(segment, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);
       return [];
     }
@@ -273,10 +236,19 @@ class FileOutbox implements Outbox {
   }
 
   #forget(segment: Segment): void {
-    if (segment.isGone) return;
+    if (segment.isGone || !this.#segments.has(segment)) return;
     this.#bytes -= segment.size;
     segment.isGone = true;
     this.#segments.delete(segment);
+  }
+
+  async release(): Promise<void> {
+    // One that has never been written to takes none.
+    for (const live of [this.#live, this.#spare])
+      if (live && live.segment.left === 0 && live.segment.size > 0) this.#leave(live.segment);
+    await this.#removing;
+    // It takes room as long as it is open.
+    await this.#syncQuietly();
   }
 
   /** Nothing more is written to it. */
@@ -296,25 +268,49 @@ class FileOutbox implements Outbox {
    * Nothing more is written to it. Who took us for dead and is done with the file has removed it, and may not have read all of it: that is kept anew.
    * Who is not done sees what is in it now when it removes it (`#remove`), so that one of us always does.
    */
-  #finish({ segment, fd }: Live): void {
+  #finish(live: LiveSegment): void {
+    const { segment } = live;
     try {
-      if (segment.left > 0 && fstatSync(fd).nlink === 0) this.#keepAnew(segment, segment.bytesIn(fd));
+      if (segment.left > 0 && live.isRemoved) this.#keepAnew(segment, live.read());
     } catch (error) {
       this.#lose(segment, `Their file is gone, and no other can be made: ${textOf(error)}`);
     }
-    this.#files.finished(fd);
+    this.#files.finished(live);
+    this.#dropIfDone(segment);
   }
 
   #keepAnew(segment: Segment, bytes: Uint8Array): void {
-    const { path, fd } = this.#openFile(segment.madeMs);
-    this.#files.finished(fd);
-    writeFileSync(fd, bytes);
-    this.#files.written(fd);
-    segment.moved(path, bytes);
+    const path = this.#newPath(segment.madeMs);
+    const live = this.#open(segment, path);
+    this.#files.finished(live);
+    live.moveTo(path, bytes);
+    this.#files.written(live);
   }
 
-  sync(): Promise<Synced> {
-    return this.#files.sync();
+  async sync(): Promise<Synced> {
+    // The kernel syncs also what is in no folder any more. After `close` others may have it.
+    const missing = this.#isClosed ? undefined : this.#findMissing();
+    const synced = await this.#files.sync();
+    if (synced.kind === "failed") return synced;
+    if (missing !== undefined) return { kind: "failed", reason: missing };
+    const { events, reason } = this.#segments.unsynced;
+    if (events === 0) return synced;
+    return {
+      kind: "failed",
+      reason: `A file could not be synced (${reason}): ${events} events may not be on the disk until they are delivered.`,
+    };
+  }
+
+  /** Keeps anew what is still open and has been removed, and names what is not. */
+  #findMissing(): string | undefined {
+    if (!this.#renewQuietly()) return LEASE_GONE;
+    for (const segment of this.#segments.own) {
+      const { path } = segment;
+      if (segment.left === 0 || !isGone(path + EVENTS_SUFFIX)) continue;
+      this.#leave(segment);
+      if (segment.path === path) return `${path}${EVENTS_SUFFIX} is no longer there.`;
+    }
+    return undefined;
   }
 
   /** After this turn of the loop: what a program captures in one go shares a sync, and does not pay for the call. */
@@ -329,28 +325,29 @@ class FileOutbox implements Outbox {
 
   async #syncQuietly(): Promise<void> {
     if (!this.#files.isDue) return;
-    const synced = await this.sync();
+    const synced = await this.#files.sync();
     if (synced.kind === "failed") this.#options.onFailure(`The outbox could not be synced: ${synced.reason}`);
   }
 
-  #renew(): void {
-    if (this.#lease.renew()) return;
-    this.#options.onFailure(
-      "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.",
-    );
+  /** False where the lease was gone. */
+  #renew(): boolean {
+    if (this.#lease.renew()) return true;
+    this.#options.onFailure(LEASE_GONE);
     // What comes from now on has the new name, and so has what nobody else has.
     for (const segment of this.#segments) {
       const { path } = segment;
       this.#leave(segment);
       if (segment.path === path) this.#forget(segment);
     }
+    return false;
   }
 
-  #renewQuietly(): void {
+  #renewQuietly(): boolean {
     try {
-      this.#renew();
+      return this.#renew();
     } catch (error) {
       this.#options.onFailure(`The outbox cannot be written: ${textOf(error)}`);
+      return false;
     }
   }
 
@@ -365,9 +362,9 @@ class FileOutbox implements Outbox {
         if (!segment.path.startsWith(join(directory, this.#lease.owner))) continue;
         this.#bytes += segment.size;
         this.#segments.addAdopted(segment);
+        this.#dropIfDone(segment);
         this.#arrived();
       }
-      this.#drop();
     } catch (error) {
       onFailure(error);
     }
@@ -388,9 +385,9 @@ class FileOutbox implements Outbox {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#adopting;
     for (const segment of this.#segments) this.#leave(segment);
-    this.#drop();
     await this.#removing;
-    await this.sync();
+    await this.#syncQuietly();
+    this.#isClosed = true;
     this.#lease.drop();
     return this.empty();
   }

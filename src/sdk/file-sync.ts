@@ -4,12 +4,21 @@ import { open } from "node:fs/promises";
 import { textOf } from "./error-text.ts";
 import type { Synced } from "./outbox.ts";
 
+export interface OpenFile {
+  readonly fd: number;
+  /**
+   * What was written to it may never come to the disk. It is not tried again: the kernel says so once, takes the bytes for written, and lets the next sync
+   * succeed without them (fsync(2); P. Alvaro et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+   */
+  onUnsynced(reason: string): void;
+}
+
 export class FileSync {
   readonly #directory: string;
-  readonly #written = new Set<number>();
-  readonly #done = new Set<number>();
+  readonly #written = new Set<OpenFile>();
+  readonly #done = new Set<OpenFile>();
   #hasNewFiles = false;
-  #syncingFd: number | undefined;
+  #syncingFile: OpenFile | undefined;
   #syncing: Promise<Synced> | undefined;
   #next: Promise<Synced> | undefined;
 
@@ -22,13 +31,13 @@ export class FileSync {
   }
 
   /** A write to it would have to wait. */
-  isBusy(fd: number): boolean {
-    return fd === this.#syncingFd;
+  isBusy(file: OpenFile): boolean {
+    return file === this.#syncingFile;
   }
 
   /** The file has bytes that are not on the disk yet. */
-  written(fd: number): void {
-    this.#written.add(fd);
+  written(file: OpenFile): void {
+    this.#written.add(file);
   }
 
   /** A file was made in the folder. */
@@ -37,11 +46,11 @@ export class FileSync {
   }
 
   /** Nothing more is written to the file: it is closed after the next sync. */
-  finished(fd: number): void {
-    this.#done.add(fd);
+  finished(file: OpenFile): void {
+    this.#done.add(file);
   }
 
-  /** Of everything that was written before the call. */
+  /** Of everything that was written before the call, but for what an earlier one has failed at. */
   sync(): Promise<Synced> {
     if (!this.#syncing) {
       this.#syncing = this.#sync().finally(() => {
@@ -62,31 +71,38 @@ export class FileSync {
     this.#done.clear();
     this.#hasNewFiles = false;
     let failed: Synced | undefined;
-    const attempt = async (sync: () => Promise<void>, again: () => void): Promise<void> => {
+    const attempt = async (
+      action: () => void | Promise<void>,
+      onFailure: (reason: string) => void,
+    ): Promise<void> => {
       try {
-        await sync();
+        await action();
       } catch (error) {
-        failed ??= { kind: "failed", reason: textOf(error) };
-        again();
+        const reason = textOf(error);
+        failed ??= { kind: "failed", reason };
+        onFailure(reason);
       }
     };
-    for (const fd of files) {
-      this.#syncingFd = fd;
-      // One that is closed below cannot be synced again.
+    for (const file of files) {
+      this.#syncingFile = file;
       await attempt(
-        () => syncFile(fd),
-        () => void (done.includes(fd) || this.#written.add(fd)),
+        () => syncFile(file.fd),
+        (reason) => file.onUnsynced(reason),
       );
     }
-    this.#syncingFd = undefined;
+    this.#syncingFile = undefined;
     if (hasNewFiles)
       await attempt(
         () => syncFolder(this.#directory),
         () => this.made(),
       );
-    for (const fd of done) {
-      this.#written.delete(fd);
-      closeSync(fd);
+    for (const file of done) {
+      this.#written.delete(file);
+      // Some file systems say only now what they have not written (close(2)).
+      await attempt(
+        () => closeSync(file.fd),
+        (reason) => file.onUnsynced(reason),
+      );
     }
     return failed ?? { kind: "synced" };
   }

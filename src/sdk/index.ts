@@ -13,7 +13,15 @@ export type {
   SandboxOptions,
 } from "./client-options.ts";
 export type { EventWarning, Rejection } from "./delivery.ts";
-export type { CaptureEvent, EventOf, EventType, JsonValue, MetadataOf, SharedMembers } from "./event.ts";
+export type {
+  CaptureEvent,
+  EventOf,
+  EventType,
+  JsonValue,
+  MetadataOf,
+  RiskTier,
+  SharedMembers,
+} from "./event.ts";
 export type { SyncPolicy } from "./file-outbox.ts";
 export {
   createGenAiSpanProcessor,

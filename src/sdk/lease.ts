@@ -1,6 +1,6 @@
 /**
  * Whose files of an outbox are whose. Each client has a lease in the folder; who finds a lease whose holder is dead may take over its files. On the same
- * machine the kernel knows whether the holder lives, also while it is stopped. From another machine or container only its silence tells, which can be
+ * machine the kernel knows whether the holder lives, also while it is stopped: a process, or a thread that ends before its process. From another machine or container only its silence tells, which can be
  * wrong; then events are sent twice, which the service takes for one, and the holder notices, keeps what the heir has not seen, and goes on under a new
  * name (file-outbox.ts).
  */
@@ -29,6 +29,14 @@ interface Holder {
   readonly pid: number;
   /** When the process began, in the kernel's own count, because process ids are used again; null where it cannot be asked for. */
   readonly started: string | null;
+  /** Where it is a thread of its own, which may be ended alone (`worker.terminate()`), and is told nothing. */
+  readonly thread?: Thread;
+}
+
+interface Thread {
+  readonly id: number;
+  /** As of a process: ids are used again. */
+  readonly started: string;
 }
 
 const attempt = <Value>(read: () => Value): Value | undefined => {
@@ -40,20 +48,38 @@ const attempt = <Value>(read: () => Value): Value | undefined => {
 };
 
 /** A boot and a space of process ids (Linux); elsewhere the machine's name. Two processes with the same one can ask for each other. */
+let host: string | undefined;
 const thisHost = (): string => {
+  host ??= readHost();
+  return host;
+};
+
+const readHost = (): string => {
   const boot = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
   const processes = attempt(() => readlinkSync("/proc/self/ns/pid"));
   return boot && processes ? `${boot} ${processes}` : hostname();
 };
 
 /**
- * Field 22 of proc_pid_stat(5). The second field is a name in parentheses and may hold anything. The third is Z for one that has ended and that its parent
- * has not asked about, which may be never: a program that is the first process of its container does not ask about those that it did not start.
+ * Of a process, or of a thread as `<pid>/task/<thread>`: field 22 of proc_pid_stat(5). The second field is a name in parentheses and may hold anything. The
+ * third is Z for one that has ended and that its parent has not asked about, which may be never: a program that is the first process of its container does
+ * not ask about those that it did not start.
  */
-const startOf = (pid: number): string | null => {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
+const startOf = (task: number | string): string | null => {
+  const stat = attempt(() => readFileSync(`/proc/${task}/stat`, "utf8"));
   const [state, ...fields] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
   return state === "Z" ? null : (fields[18] ?? null);
+};
+
+const taskOf = (pid: number, thread: number): string => `${pid}/task/${thread}`;
+
+/** Undefined for the one that the process began with, and where the kernel does not say: then it is as if the process held the lease. */
+const thisThread = (): Thread | undefined => {
+  const [, , digits] = attempt(() => readlinkSync("/proc/thread-self"))?.split("/") ?? [];
+  const id = Number(digits);
+  if (!Number.isSafeInteger(id) || id === process.pid) return undefined;
+  const started = startOf(taskOf(process.pid, id));
+  return started === null ? undefined : { id, started };
 };
 
 const isRunning = (pid: number): boolean => {
@@ -79,7 +105,9 @@ export const isAbandoned = (directory: string, owner: string, isClockSet: () => 
   // Written just now by a process that has not filled it yet, or broken: its age decides.
   if (!holder || holder.host !== thisHost()) return isSilent;
   if (!isRunning(holder.pid)) return true;
-  return holder.started === null ? isSilent : startOf(holder.pid) !== holder.started;
+  const { pid, started, thread } = holder;
+  if (thread && startOf(taskOf(pid, thread.id)) !== thread.started) return true;
+  return started === null ? isSilent : startOf(pid) !== started;
 };
 
 const readHolder = (text: string): Holder | undefined => {
@@ -87,11 +115,22 @@ const readHolder = (text: string): Holder | undefined => {
   if (!isJsonObject(value)) return undefined;
   const { host, pid, started } = value;
   if (typeof host !== "string" || typeof pid !== "number") return undefined;
-  return { host, pid, started: typeof started === "string" ? started : null };
+  const thread = threadIn(value.thread);
+  return { host, pid, started: typeof started === "string" ? started : null, ...(thread && { thread }) };
+};
+
+const threadIn = (value: unknown): Thread | undefined => {
+  if (!isJsonObject(value)) return undefined;
+  const { id, started } = value;
+  return typeof id === "number" && typeof started === "string" ? { id, started } : undefined;
 };
 
 export const dropLease = (directory: string, owner: string): void =>
   void attempt(() => unlinkSync(join(directory, owner + LEASE_SUFFIX)));
+
+/** What `Lease.renew` has found where it gives false. */
+export const LEASE_GONE =
+  "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.";
 
 /** The lease of a client that lives, and the name that its files have. */
 export class Lease {
@@ -143,11 +182,19 @@ export class Lease {
   #take(): void {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     const owner = uuid7(Date.now());
-    const holder: Holder = { host: thisHost(), pid: process.pid, started: startOf(process.pid) };
-    writeFileSync(join(this.#directory, owner + LEASE_SUFFIX), JSON.stringify(holder), {
-      mode: 0o600,
-      flag: "wx",
-    });
+    const { pid } = process;
+    const thread = thisThread();
+    const holder: Holder = { host: thisHost(), pid, started: startOf(pid), ...(thread && { thread }) };
+    try {
+      writeFileSync(join(this.#directory, owner + LEASE_SUFFIX), JSON.stringify(holder), {
+        mode: 0o600,
+        flag: "wx",
+      });
+    } catch (error) {
+      // A full disk may have made the file and taken nothing into it.
+      dropLease(this.#directory, owner);
+      throw error;
+    }
     this.#owner = owner;
     this.#renewedMs = performance.now();
   }

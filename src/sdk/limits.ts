@@ -53,6 +53,8 @@ export const MEMORY_OUTBOX_BYTES_DEFAULT = 16 * MIB;
 export const OVERFLOW_BYTES_MAX = 4 * MIB;
 /** A file of the outbox is closed at this size; it is deleted when all of its events are settled. */
 export const SEGMENT_BYTES_MAX = 4 * MIB;
+/** Changes between the two files that are written to, kept in memory for the order of what waits: 2 MiB. With more, the file that is synced is written to as well. */
+export const RUNS_MAX = 16 * 1024;
 export const SYNC_INTERVAL_MS = 1 * SECOND_MS;
 /** Rejected events that are kept in the file of dead letters. */
 export const DEAD_LETTER_BYTES_MAX = 64 * MIB;

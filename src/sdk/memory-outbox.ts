@@ -97,6 +97,7 @@ export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }):
       for (const entry of entries.values()) if (!entry.postponed?.isFirm) entry.postponed = undefined;
     },
     onArrival: () => {},
+    release: async () => {},
     empty,
     close: async () => empty(),
   };

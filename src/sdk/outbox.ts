@@ -51,6 +51,8 @@ export interface Outbox {
   hasten(): void;
   /** Calls this whenever entries come in that another client has left. */
   onArrival(call: () => void): void;
+  /** Gives back the room on the disk of what is settled. */
+  release(): Promise<void>;
   /** Gives out everything that ends with the process, oldest first, postponed or not, and keeps nothing of it: what is in a folder stays there, and is none of it. */
   empty(): readonly Uint8Array[];
   /** Gives back what is held, and gives out what `empty` does. */

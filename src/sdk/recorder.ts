@@ -51,10 +51,13 @@ const scratch = new Uint8Array(EVENT_BYTES_MAX);
 export const makeEvent = (maker: EventMaker, event: unknown, shared: JsonObject): MadeEvent => {
   try {
     const made = maker.make(event, shared);
-    if (made.kind === "invalid") return drop("invalid", made.message, made);
-    const { eventId, text } = made;
-    const { read, written } = encoder.encodeInto(text, scratch);
-    if (read === text.length) return { kind: "made", eventId, bytes: scratch.subarray(0, written) };
+    if (made.kind === "invalid" && !made.isTooLarge) return drop("invalid", made.message, made);
+    if (made.kind === "made") {
+      const { eventId, text } = made;
+      const { read, written } = encoder.encodeInto(text, scratch);
+      if (read === text.length) return { kind: "made", eventId, bytes: scratch.subarray(0, written) };
+    }
+    const { eventId } = made;
     return drop("too_large", `An event has at most ${EVENT_BYTES_MAX} bytes as JSON.`, { eventId });
   } catch (error) {
     return drop("invalid", textOf(error), { eventId: undefined });

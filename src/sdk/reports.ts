@@ -115,6 +115,15 @@ export const createReports = (callbacks: Callbacks): Reports => {
     problem("dropped", `${what} dropped (${reason}): ${path ? `${path}: ` : ""}${message}`);
   };
 
+  /** A callback that captures an event which is dropped as well, as in a full outbox, would be told of that for ever. */
+  let isTelling = false;
+  const tellDropped = (dropped: DroppedEvent): void => {
+    if (isTelling) return;
+    isTelling = true;
+    call(callbacks.onDropped, dropped);
+    isTelling = false;
+  };
+
   const closing = () => told.clear();
 
   return {
@@ -131,12 +140,12 @@ export const createReports = (callbacks: Callbacks): Reports => {
     },
     dropped: (dropped, events = 1) => {
       countDropped(dropped, events);
-      call(callbacks.onDropped, dropped);
+      tellDropped(dropped);
     },
     droppedTogether: (dropped) => {
       const [first] = dropped;
       if (first) countDropped(first, dropped.length);
-      for (const each of dropped) call(callbacks.onDropped, each);
+      for (const each of dropped) tellDropped(each);
     },
     rejected: (rejected) => {
       rejections++;

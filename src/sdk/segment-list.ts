@@ -1,31 +1,86 @@
 /** The segments of an outbox, and what is said of all of them. */
-import type { Segment } from "./segment.ts";
+import type { Place, Range, Segment } from "./segment.ts";
+
+/** What was written to a segment before another one had its turn. */
+interface Run {
+  readonly segment: Segment;
+  readonly from: Place;
+  /** The next one of the same segment. */
+  next: Run | undefined;
+}
+
+export interface Part {
+  readonly segment: Segment;
+  readonly range: Range;
+}
 
 export class SegmentList {
   /** Of clients that are dead; they go first, because they are older. */
-  #adopted: Segment[] = [];
-  #own: Segment[] = [];
+  readonly #adopted = new Set<Segment>();
+  readonly #own = new Set<Segment>();
+  /** Of one's own, in the order that they were written in: two segments are written to by turns, and what waits is sent as it came. */
+  readonly #runs = new Set<Run>();
+  readonly #lastRuns = new WeakMap<Segment, Run>();
+  #writing: Segment | undefined;
 
-  /** As they are now: what comes or goes meanwhile does not matter. */
+  /** What comes meanwhile may be among them, and what goes is not. */
   *[Symbol.iterator](): Generator<Segment> {
-    yield* [...this.#adopted, ...this.#own];
+    yield* this.#adopted;
+    yield* this.#own;
+  }
+
+  get runs(): number {
+    return this.#runs.size;
+  }
+
+  /** The next entry stands in this one. */
+  writeTo(segment: Segment): void {
+    if (segment === this.#writing) return;
+    this.#writing = segment;
+    const run: Run = { segment, from: segment.end, next: undefined };
+    const last = this.#lastRuns.get(segment);
+    if (last) last.next = run;
+    this.#lastRuns.set(segment, run);
+    this.#runs.add(run);
+  }
+
+  /** What has entries without an outcome, oldest first. */
+  *parts(): Generator<Part> {
+    for (const segment of this.#adopted) if (segment.left > 0) yield { segment, range: segment.range };
+    for (const run of this.#runs) {
+      const { segment, from, next } = run;
+      const to = next?.from ?? segment.end;
+      const isOver = segment !== this.#writing || next !== undefined;
+      if (!this.#own.has(segment) || (isOver && segment.isSettled(to.index))) this.#runs.delete(run);
+      else if (segment.left > 0) yield { segment, range: { from, to } };
+      // What comes while its entries are read may stand in it too, before what stands elsewhere.
+      if (!isOver) return;
+    }
+  }
+
+  has(segment: Segment): boolean {
+    return this.#own.has(segment) || this.#adopted.has(segment);
+  }
+
+  get own(): Iterable<Segment> {
+    return this.#own;
   }
 
   addOwn(segment: Segment): void {
-    this.#own.push(segment);
+    this.#own.add(segment);
   }
 
   addAdopted(segment: Segment): void {
-    this.#adopted.push(segment);
+    this.#adopted.add(segment);
   }
 
   isAdopted(segment: Segment): boolean {
-    return this.#adopted.includes(segment);
+    return this.#adopted.has(segment);
   }
 
   delete(segment: Segment): void {
-    this.#own = this.#own.filter((other) => other !== segment);
-    this.#adopted = this.#adopted.filter((other) => other !== segment);
+    this.#own.delete(segment);
+    this.#adopted.delete(segment);
   }
 
   get pending(): { readonly events: number; readonly bytes: number } {
@@ -35,6 +90,12 @@ export class SegmentList {
       bytes += segment.leftBytes;
     }
     return { events, bytes };
+  }
+
+  /** Entries without an outcome in files that could not be synced, and why not. */
+  get unsynced(): { readonly events: number; readonly reason: string | undefined } {
+    const unsynced = [...this].filter(({ unsynced, left }) => unsynced !== undefined && left > 0);
+    return { events: unsynced.reduce((sum, { left }) => sum + left, 0), reason: unsynced[0]?.unsynced };
   }
 
   get nextDueMs(): number | undefined {
@@ -48,7 +109,7 @@ export class SegmentList {
 
   /** Of what this client has written. */
   mark(): () => boolean {
-    const marks = this.#own.map((segment) => ({ segment, entries: segment.entries }));
+    const marks = [...this.#own].map((segment) => ({ segment, entries: segment.entries }));
     return () => marks.every(({ segment, entries }) => segment.isSettled(entries));
   }
 }

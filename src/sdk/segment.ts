@@ -1,5 +1,5 @@
 /** One file of the outbox, `<owner>.<id>.events`, and beside it `.settled`: which of its entries have their outcome. Entries are counted from 0. */
-import { appendFileSync, readSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { type FileHandle, open, readFile, unlink } from "node:fs/promises";
 import { type Frame, frameLengths, readFrames } from "./frame.ts";
 import { EVENT_BYTES_MAX, RESENT_AFTER_MS } from "./limits.ts";
@@ -19,6 +19,19 @@ export interface Chosen {
 
 type Placed = Omit<Chosen, "entry">;
 
+/** Where an entry stands. */
+export interface Place {
+  readonly index: number;
+  readonly offset: number;
+}
+
+/** Entries of a segment that follow each other. */
+export interface Range {
+  readonly from: Place;
+  /** Behind the last one. */
+  readonly to: Place;
+}
+
 /** What becomes of entries that are not in the file as they were written. */
 export interface Damage {
   readonly onUnreadable: (bytes: Uint8Array) => void;
@@ -35,6 +48,8 @@ export class Segment {
   isGone = false;
   /** It is nobody's: its entries are lost, and that is told. */
   isLost = false;
+  /** Why some of its bytes may never come to the disk; undefined where nothing says so. */
+  unsynced: string | undefined;
   /** Where the first entry stands that has no outcome. */
   #headOffset = 0;
   #headIndex = 0;
@@ -75,17 +90,6 @@ export class Segment {
     return segment;
   }
 
-  /** All of it that is still there, through a file that was opened before somebody removed it. */
-  bytesIn(fd: number): Uint8Array {
-    const bytes = new Uint8Array(this.size);
-    let filled = 0;
-    for (let read = -1; read !== 0 && filled < bytes.length; ) {
-      read = readSync(fd, bytes, filled, bytes.length - filled, filled);
-      filled += read;
-    }
-    return bytes.subarray(0, filled);
-  }
-
   /** Entries without an outcome. */
   get left(): number {
     return this.entries - this.#headIndex - this.#settled.size;
@@ -112,13 +116,23 @@ export class Segment {
     return mayBeOlderThan(this.#attempted, RESENT_AFTER_MS);
   }
 
-  /** Entries that are due and have no outcome, oldest first. What cannot be read is handed to `damage`, and settled. */
-  async choose(limits: TakeLimits, damage: Damage): Promise<readonly Chosen[]> {
+  /** All of it. */
+  get range(): Range {
+    return { from: { index: 0, offset: 0 }, to: this.end };
+  }
+
+  /** Where the next entry will stand. */
+  get end(): Place {
+    return { index: this.entries, offset: this.size };
+  }
+
+  /** Entries in `range` that are due and have no outcome, oldest first. What cannot be read is handed to `damage`, and settled. */
+  async choose(limits: TakeLimits, damage: Damage, range = this.range): Promise<readonly Chosen[]> {
     const chosen: Chosen[] = [];
     const unreadable: Placed[] = [];
     let bytes = 0;
     const now = performance.now();
-    for await (const { index, frame } of this.#frames(limits.bytes, damage)) {
+    for await (const { index, frame } of this.#frames(limits.bytes, damage, range)) {
       if (this.#settled.has(index) || (this.#postponed.get(index)?.dueMs ?? 0) > now) continue;
       const { entry, length } = frame;
       if (entry === undefined) {
@@ -194,6 +208,7 @@ export class Segment {
       this.entries++;
       this.size += length;
     }
+    this.unsynced = undefined;
     this.#attempted = { wallMs: this.madeMs, steadyMs: undefined };
     this.#attemptedUpTo = this.entries;
     this.#note([...Array(this.#headIndex).keys(), ...this.#settled.keys()]);
@@ -209,13 +224,15 @@ export class Segment {
     }
   }
 
-  /** From the head to what is written now, read in pieces that hold a batch. */
+  /** From the head or what is behind it, read in pieces that hold a batch. */
   async *#frames(
     bytes: number,
     { onCut }: Damage,
+    { from: begin, to }: Range,
   ): AsyncGenerator<{ readonly index: number; readonly frame: Frame }> {
-    const { size } = this;
-    let [offset, index] = [this.#headOffset, this.#headIndex];
+    const size = to.offset;
+    const head = { index: this.#headIndex, offset: this.#headOffset };
+    let { index, offset } = begin.index > head.index ? begin : head;
     if (offset >= size) return;
     const file = await open(this.path + EVENTS_SUFFIX, "r");
     let pieceBytes = bytes + 2 * EVENT_BYTES_MAX;

@@ -210,7 +210,9 @@ class BackgroundSender implements Sender {
       case "answered":
         return await this.#answered(taken, delivery);
       case "again":
-        return this.#ending.signal.aborted ? undefined : this.#wait(delivery, "not_delivered", RETRY_CAP_MS);
+        if (this.#ending.signal.aborted) return;
+        this.#suspect(taken, delivery.suspect);
+        return this.#wait(delivery, "not_delivered", RETRY_CAP_MS);
       case "refused":
         return this.#wait(delivery, "refused", REFUSED_RETRY_CAP_MS);
       case "rejected":
@@ -289,6 +291,15 @@ class BackgroundSender implements Sender {
       random,
     });
     taken.postpone(positions, { dueMs: performance.now() + waitMs, isFirm: false });
+  }
+
+  /** What fails by its size, or for one of its events, does so again and again, and holds up all behind it: the next request has half of it. */
+  #suspect({ entries, postpone }: Taken, suspect: Extract<Delivery, { kind: "again" }>["suspect"]): void {
+    if (suspect === undefined) return;
+    if (entries.length > 1) this.#eventsMax = Math.floor(entries.length / 2);
+    // The others go first. A flush tries it at once: it may have been the service's own fault.
+    else if (suspect === "content")
+      postpone([0], { dueMs: performance.now() + REFUSED_RETRY_CAP_MS, isFirm: false });
   }
 
   async #rejected(

@@ -39,14 +39,17 @@ export const post = async (service: ServiceAddress, request: ServiceRequest): Pr
   const stop = () => ending.abort(request.signal.reason);
   request.signal.addEventListener("abort", stop);
   if (request.signal.aborted) stop();
-  const timer = setTimeout(() => {
-    ending.abort(new Error(`No answer within ${requestTimeoutMs} ms.`));
-  }, requestTimeoutMs);
+  const late = new Error(`No answer within ${requestTimeoutMs} ms.`);
+  const timer = setTimeout(() => ending.abort(late), requestTimeoutMs);
   try {
     const response = await send(service, request, ending.signal);
     return readAnswer(response, await readText(response));
   } catch (error) {
-    return { kind: "again", reason: reasonOf(error) };
+    return {
+      kind: "again",
+      reason: reasonOf(error),
+      ...(ending.signal.reason === late && { suspect: "size" }),
+    };
   } finally {
     clearTimeout(timer);
     request.signal.removeEventListener("abort", stop);
@@ -122,7 +125,8 @@ const readAnswer = (response: Response, text: string): Answer => {
     const data = record(body?.data);
     return data ? { kind: "taken", data } : { kind: "again", reason: "HTTP 202 without data." };
   }
-  if (LATER.has(status) || status >= 500) return { kind: "again", reason, ...asked };
+  if (LATER.has(status) || status >= 500)
+    return { kind: "again", reason, ...asked, ...(status === 500 && { suspect: "content" }) };
   // 403 with our own body is about the key; without it, it may be a filter in between that dislikes one event.
   const isAboutTheWay = ABOUT_THE_WAY.has(status) || (status === 403 && problem !== undefined);
   if (status < 400 || isAboutTheWay) return { kind: "refused", reason, ...asked };

@@ -72,7 +72,9 @@ const attempt = async (sending: Sending, first: Moment): Promise<Sent> => {
   });
   for (let failures = 1; ; failures++) {
     const isLate = mayBeOlderThan(first, RESENT_AFTER_MS);
-    const answer = await post(service, { ...route.request(eventId, isLate), body, signal });
+    const leftMs = Math.max(1, timeoutMs - (performance.now() - startedMs));
+    const inTime = { ...service, requestTimeoutMs: Math.min(service.requestTimeoutMs, Math.ceil(leftMs)) };
+    const answer = await post(inTime, { ...route.request(eventId, isLate), body, signal });
     if (answer.kind === "refused") return unknown(answer.reason);
     if (answer.kind === "rejected") return { kind: "rejected", rejection: answer.rejection };
     if (answer.kind === "taken") {

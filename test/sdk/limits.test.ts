@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { RISK_TIERS } from "../../src/event/audit-event.ts";
 import * as server from "../../src/limits.ts";
+import type { RiskTier } from "../../src/sdk/index.ts";
 import * as sdk from "../../src/sdk/limits.ts";
 
 test("the SDK knows the service's limits as they are", () => {
@@ -23,4 +25,9 @@ test("the SDK knows the service's limits as they are", () => {
 
 test("an attempt is called old well before the broker forgets it", () => {
   expect(sdk.RESENT_AFTER_MS + sdk.REQUEST_TIMEOUT_MS_DEFAULT).toBeLessThan(server.DUPLICATE_WINDOW_MS);
+});
+
+test("the SDK's types know the risk tiers that the service takes, and no other", () => {
+  const known: Readonly<Record<RiskTier, true>> = { low: true, limited: true, high: true, prohibited: true };
+  expect(Object.keys(known)).toEqual([...RISK_TIERS]);
 });

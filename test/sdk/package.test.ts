@@ -58,18 +58,46 @@ test("TypeScript accepts right events and refuses wrong ones, and its declaratio
   const begin = `import { createTestClient } from "prooftrail/sdk";\nconst client = createTestClient();\n`;
   await put("right.mts", `${begin}client.capture(${EVENT}).kind satisfies string;\n`);
   await put(
+    "undefined.mts",
+    `${begin}declare const maybe: string | undefined;
+     client.capture({
+       asset_id: "a", event_type: "decision.explanation_provided", event_id: maybe, correlation_id: maybe,
+       hash: { subject: maybe }, metadata: { reason: maybe, other: maybe },
+     });
+     client.with({ correlation_id: maybe, tags: undefined });
+     // @ts-expect-error: an event has an asset.
+     client.with({ asset_id: undefined });\n`,
+  );
+  await put(
+    "wrong-tier.mts",
+    `${begin}client.capture(${EVENT.replace("asset_id", 'risk_tier: "High", asset_id')});\n`,
+  );
+  // Whose compiler writes declarations file by file has to name the types.
+  await put(
+    "named.mts",
+    `import { type Client, createClient, type Recorder, type TestClient, createTestClient } from "prooftrail/sdk";
+     export const client: Client = createClient({ url: "http://a", apiKey: "k", outbox: { memory: true } });
+     export const scorer: Recorder<never, "asset_id"> = client.with({ asset_id: "a" });
+     export const test: TestClient<"sdk.heartbeat"> = createTestClient<"sdk.heartbeat">();\n`,
+  );
+  await put(
     "wrong-type.mts",
     `${begin}client.capture(${EVENT.replace("decision.auto", "decision.semi")});\n`,
   );
   await put("wrong-metadata.mts", `${begin}client.capture(${EVENT.replace('"approved"', "1")});\n`);
-  const sources = ["right.mts", "wrong-type.mts", "wrong-metadata.mts"];
-  const { code, output } = await compile(
-    { skipLibCheck: false, exactOptionalPropertyTypes: true },
-    ...sources,
-  );
-  const errors = output.split("\n").filter((line) => /^\S.*error TS/.test(line));
-  expect(errors.map((line) => line.replace(/\(.*/, ""))).toEqual(["wrong-metadata.mts", "wrong-type.mts"]);
-  expect(code).not.toBe(0);
+  const wrong = ["wrong-metadata.mts", "wrong-tier.mts", "wrong-type.mts"];
+  const sources = ["right.mts", "undefined.mts", "named.mts", ...wrong];
+  for (const options of [
+    { module: "node16" },
+    { module: "esnext", moduleResolution: "bundler" },
+    { declaration: true, isolatedDeclarations: true, isolatedModules: true, verbatimModuleSyntax: true },
+  ]) {
+    const strict = { skipLibCheck: false, exactOptionalPropertyTypes: true, ...options };
+    const { code, output } = await compile(strict, ...sources);
+    const errors = output.split("\n").filter((line) => /^\S.*error TS/.test(line));
+    expect(errors.map((line) => line.replace(/\(.*/, ""))).toEqual(wrong);
+    expect(code).not.toBe(0);
+  }
 });
 
 /** What its README shows, as files. */

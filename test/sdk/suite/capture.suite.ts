@@ -15,6 +15,7 @@ import {
   type TestClient,
   withAudit,
 } from "prooftrail/sdk";
+import { EVENT_BYTES_MAX } from "../../../src/sdk/limits.ts";
 import { timeOfUuid7, uuid5, uuid7 } from "../../../src/sdk/uuid.ts";
 import { event, NOWHERE } from "./events.ts";
 
@@ -162,6 +163,13 @@ test("with a key identifiers are hashed by HMAC-SHA-256", () => {
 
 const circle: Record<string, unknown> = {};
 circle.self = circle;
+/** As an ORM makes them: what is asked for stands in the prototype. */
+class Decision {
+  readonly event_type = "ai_inference";
+  get asset_id(): string {
+    return "credit_model";
+  }
+}
 const deep = Array.from({ length: 70 }).reduce<object>((inner) => ({ inner }), {});
 
 for (const [what, handed, path] of [
@@ -205,6 +213,9 @@ for (const [what, handed, path] of [
   ["null", loose(null), ""],
   ["a text", loose("event"), ""],
   ["a list", loose([event()]), ""],
+  ["a Map", loose(new Map(Object.entries(event()))), ""],
+  ["a date", loose(new Date(0)), ""],
+  ["an instance of a class, of which what is not its own would be left out", loose(new Decision()), ""],
 ] as const) {
   test(`${what} is refused with its place, not sent as something else`, () => {
     const dropped: DroppedEvent[] = [];
@@ -278,6 +289,17 @@ for (const [what, captured] of [
   });
 }
 
+test("an event without members of its own is what its toJSON() says, also where a call is described", () => {
+  const client = createTestClient({ source: false });
+  const document = new Document(event({ correlation_id: "case_1" }));
+  client.capture(loose(document));
+  withAudit(client, () => 1, { asset_id: "a", describe: () => loose(document) })();
+  assert.deepEqual(
+    client.events.map(({ asset_id, correlation_id }) => [asset_id, correlation_id]),
+    Array(2).fill(["credit_model", "case_1"]),
+  );
+});
+
 test("tags that are a Map are refused also beside shared ones", () => {
   const client = createTestClient({ onProblem: () => {} });
   const tags = loose({ ...event(), tags: new Map([["team", "credit"]]) });
@@ -291,6 +313,46 @@ test("an event that is too large, too deep or a circle is dropped with the reaso
     return captured.kind === "dropped" ? captured.reason : captured.kind;
   });
   assert.deepEqual(reasons, ["too_large", "invalid", "invalid"]);
+});
+
+test("what is larger than an event may be is dropped before it is written, however many ways lead to its parts", () => {
+  const client = createTestClient({ onProblem: () => {} });
+  // Each object is in the next one twice: as JSON it would have 2^60 parts.
+  const shared = Array.from({ length: 60 }).reduce<object>((inner) => ({ left: inner, right: inner }), {});
+  // Were it written, there would be no text that is long enough.
+  const texts = Array(2000).fill("x".repeat(1_000_000));
+  for (const value of [shared, texts, Array(1_000_000).fill(1)]) {
+    const captured = client.capture(loose({ ...event(), metadata: { value } }));
+    assert.ok(captured.kind === "dropped" && captured.reason === "too_large", JSON.stringify(captured));
+  }
+  const whole = {
+    ...event({ event_id: "evt_1", timestamp: "t" }),
+    metadata: { text: "", n: [0, null, {}, true] },
+  };
+  const room = EVENT_BYTES_MAX - JSON.stringify(whole).length;
+  for (const [characters, kind] of [
+    [room, "kept"],
+    [room + 1, "dropped"],
+  ] as const) {
+    const metadata = { ...whole.metadata, text: "x".repeat(characters) };
+    const { with: shared } = createTestClient({ source: false, onProblem: () => {} });
+    assert.equal(shared({}).capture(loose({ ...whole, metadata })).kind, kind);
+  }
+});
+
+test("a callback that captures an event which is dropped as well is told once, and both are counted", () => {
+  const dropped: DroppedEvent[] = [];
+  const client = createTestClient({
+    onDropped: (drop) => {
+      dropped.push(drop);
+      client.capture(event({ metadata: { amount: Number.NaN } }));
+    },
+    onProblem: () => {},
+  });
+  for (let times = 1; times <= 2; times++) {
+    client.capture(event({ metadata: { amount: Number.NaN } }));
+    assert.deepEqual([dropped.length, client.stats.dropped], [times, { invalid: 2 * times }]);
+  }
 });
 
 test("a number is used up by what is dropped, so that the gap shows at the source", () => {

@@ -256,6 +256,53 @@ for (const [what, refusal] of [
     ));
 }
 
+test("an event that the service fails over each time holds up the others for a while only", () =>
+  withScriptedService(
+    ({ events }) => (holdsPoison(events) ? problemAnswer(500, "internal_error") : batchAnswer(events.length)),
+    async (service) => {
+      const client = memory(service, { ...told().callbacks, batch: { ...BATCH, events: 6 } });
+      for (let n = 0; n < 6; n++) client.capture(event({ event_id: n === 0 ? POISON : `evt_${n}` }));
+      await until("the others are stored", () => client.stats.delivered === 5);
+      assert.equal(client.stats.pending.events, 1);
+      service.script = takeAll;
+      assert.equal((await client.close()).kind, "flushed");
+      assert.equal(client.stats.delivered, 6);
+    },
+  ));
+
+test("a batch that is too much for a slow connection becomes smaller until it goes through", () =>
+  withScriptedService(
+    ({ events }) => (events.length > 2 ? "hang" : batchAnswer(events.length)),
+    async (service) => {
+      const client = memory(service, { requestTimeoutMs: 100, ...told().callbacks });
+      for (let n = 0; n < 10; n++) client.capture(event({ event_id: `evt_${n}` }));
+      await until("all are stored", async () => {
+        await client.flush({ timeoutMs: 200 });
+        return client.stats.delivered === 10;
+      });
+      const taken = service.asked.filter(({ events }) => events.length <= 2);
+      assert.deepEqual(
+        taken.flatMap(({ events }) => events.map(({ event_id }) => event_id)),
+        Array.from({ length: 10 }, (_, n) => `evt_${n}`),
+      );
+      await client.close();
+    },
+  ));
+
+test("send() waits no longer than it was told to, also where a request may take longer", () =>
+  withScriptedService(
+    () => "hang",
+    async (service) => {
+      const client = memory(service, { requestTimeoutMs: 60_000, ...told().callbacks });
+      const sent = await client.send(event(), { timeoutMs: 50 });
+      assert.ok(
+        sent.kind === "unknown" && /No answer within \d{1,2} ms/.test(sent.reason),
+        JSON.stringify(sent),
+      );
+      await client.close();
+    },
+  ));
+
 test("a filter in between that refuses one event, in words of its own, does not hold up the others nor lose it", () =>
   withScriptedService(
     ({ events }) => (holdsPoison(events) ? { status: 403, body: "<html>" } : batchAnswer(events.length)),
@@ -452,7 +499,7 @@ test("send gives the receipt, and tries again under the same idempotency key", (
       assert.ok(refused.kind === "rejected" && refused.rejection.code === "invalid_request");
       service.script = () => "cut";
       const before = service.asked.length;
-      const unknown = await client.send(event({ event_id: "evt_2" }), { timeoutMs: 1 });
+      const unknown = await client.send(event({ event_id: "evt_2" }), { timeoutMs: 300 });
       assert.ok(unknown.kind === "unknown");
       service.script = () => ({
         status: 202,

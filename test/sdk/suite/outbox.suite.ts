@@ -140,6 +140,11 @@ const walk = async (
     if (!taken) return false;
     const numbers = taken.entries.map((bytes) => checkTaken({ settled, sizes, bytes }));
     assert.ok(numbers.length >= 1 && numbers.length <= step.events);
+    const mine = numbers.filter((number) => own.includes(number));
+    assert.deepEqual(
+      mine,
+      mine.toSorted((a, b) => a - b),
+    );
     const chosen = numbers.flatMap((_, position) => (step.settle[position] ? position : []));
     taken.settle(chosen);
     for (const position of chosen) {
@@ -265,6 +270,86 @@ test("of two clients one takes over what a dead one has left", () =>
       Array.from({ length: 40 }, (_, number) => number),
     );
     for (const outbox of [...heirs, dead]) await outbox.close();
+  }));
+
+test("what waits is given out as it came, also where it came while a file was synced", () =>
+  withFolder(async (directory) => {
+    const outbox = openFile(directory);
+    let appended = 0;
+    const append = () => assert.equal(outbox.append(entry(appended++, 200)).kind, "kept");
+    const syncs: Promise<Synced>[] = [];
+    for (let round = 0; round < 12; round++) {
+      append();
+      const syncing = outbox.sync();
+      syncs.push(syncing);
+      // The file that is synced is not written to.
+      append();
+      append();
+      if (round % 3 === 0) await syncing;
+    }
+    const files = (await readdir(directory)).filter((name) => name.endsWith(".events"));
+    assert.ok(files.length > 1);
+    const taking = outbox.take({ events: 20, bytes: 99_999 });
+    for (let turn = 0; turn < 10; turn++) {
+      append();
+      syncs.push(outbox.sync());
+      await setImmediate();
+    }
+    const taken = await taking;
+    const first = taken?.entries.map(numberIn) ?? [];
+    taken?.settle([...first.keys()]);
+    assert.deepEqual(
+      [...first, ...(await drain(outbox))],
+      Array.from({ length: appended }, (_, number) => number),
+    );
+    for (const { kind } of await Promise.all(syncs)) assert.equal(kind, "synced");
+    await outbox.close();
+    assert.deepEqual(await readdir(directory), []);
+  }));
+
+test("what many dead have left is taken together, within the limits, and each has its own outcome", () =>
+  withFolder(async (directory) => {
+    const dead = Array.from({ length: 5 }, () => openFile(directory));
+    for (const [number, outbox] of dead.entries())
+      for (const part of [0, 1]) outbox.append(entry(10 * number + part, 10));
+    await killHolders(directory);
+    const heir = openFile(directory);
+    const first = await heir.take({ events: 7, bytes: 999 });
+    assert.equal(first?.entries.length, 7);
+    const [kept, later] = [first?.entries.map(numberIn)[2], first?.entries.map(numberIn)[5]];
+    first?.postpone([5], { dueMs: performance.now() + 60_000, isFirm: true });
+    first?.settle([0, 1, 3, 4, 6]);
+    const second = await heir.take({ events: 9, bytes: 35 });
+    assert.deepEqual([second?.entries.length, second?.entries.map(numberIn)[0]], [2, kept]);
+    second?.settle([0, 1]);
+    const third = await heir.take({ events: 9, bytes: 999 });
+    assert.equal(third?.entries.length, 2);
+    third?.settle([0, 1]);
+    assert.equal(await heir.take({ events: 9, bytes: 999 }), undefined);
+    const { events } = heir.pending;
+    assert.equal(events, 1);
+    await heir.close();
+    const next = openFile(directory);
+    assert.deepEqual(await drain(next), [later]);
+    for (const outbox of [next, ...dead]) await outbox.close();
+  }));
+
+test("what may have been sent too long ago is not taken together with what was not, which is not looked up", () =>
+  withFolder(async (directory) => {
+    const dead = openFile(directory);
+    dead.append(entry(1, 0));
+    await killHolders(directory);
+    await ahead(2 * RESENT_AFTER_MS, async () => {
+      const heir = openFile(directory);
+      heir.append(entry(2, 0));
+      const old = await heir.take({ events: 9, bytes: 999 });
+      assert.deepEqual([old?.mayBeResent, old?.entries.map(numberIn)], [true, [1]]);
+      old?.settle([0]);
+      const next = await heir.take({ events: 9, bytes: 999 });
+      assert.deepEqual([next?.mayBeResent, next?.entries.map(numberIn)], [false, [2]]);
+      await heir.close();
+    });
+    await dead.close();
   }));
 
 test("what a dead client has left is sent by one that is running and captures nothing itself", () =>
@@ -493,9 +578,11 @@ test("what cannot be synced is said to be so", async () => {
   // A device has nothing to sync: Linux refuses it, which nobody would see who does not ask.
   const fd = openSync("/dev/null", "w");
   const files = new FileSync("/dev");
-  files.written(fd);
+  const told: string[] = [];
+  files.written({ fd, onUnsynced: (reason) => told.push(reason) });
   const synced = await files.sync();
   assert.ok(synced.kind === "failed" && /invalid/i.test(synced.reason), JSON.stringify(synced));
+  assert.deepEqual(told, [synced.reason]);
   closeSync(fd);
 });
 
@@ -919,6 +1006,23 @@ test("an outbox that was full takes events again once what it held has its outco
       assert.equal(fill(), first);
       await outbox.close();
     }
+  }));
+
+test("a client whose lease was taken keeps to its bound", () =>
+  withFolder(async (directory) => {
+    const fill = (outbox: Outbox): number => {
+      let kept = 0;
+      while (outbox.append(entry(1, 1000)).kind === "kept") kept++;
+      return kept;
+    };
+    const [one, other] = [openFile(join(directory, "one")), openFile(join(directory, "other"))];
+    for (let number = 0; number < 5; number++) one.append(entry(1, 1200));
+    assert.equal((await drain(one)).length, 5);
+    for (const name of await readdir(join(directory, "one")))
+      if (name.endsWith(".lease")) await unlink(join(directory, "one", name));
+    await late(() => assert.equal(one.append(entry(1, 1000)).kind, "kept"));
+    assert.equal(fill(one) + 1, fill(other));
+    for (const outbox of [one, other]) await outbox.close();
   }));
 
 for (const sync of ["always", "never"] as const)

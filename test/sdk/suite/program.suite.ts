@@ -114,3 +114,25 @@ test("what a program captured before it was killed is delivered by another, and 
       await heir.close();
     }),
   ));
+
+test("what a thread captured before it was ended is delivered by the program that goes on", () =>
+  withFolder((directory) =>
+    withScriptedService(takeAll, async (service) => {
+      const [command, ...parameters] = commandOf("ends-a-thread");
+      const env = {
+        ...process.env,
+        CAPTURE_URL: service.url,
+        CAPTURE_KEY: "ptk_1",
+        CAPTURE_FOLDER: directory,
+      };
+      const child = spawn(command, parameters, { env, stdio: ["ignore", "inherit", "inherit"] });
+      const ended = new Promise<void>((done) => child.once("close", () => done()));
+      try {
+        await until("it is delivered", () => service.eventIds.length > 0);
+        assert.deepEqual(service.eventIds, ["evt_thread"]);
+      } finally {
+        child.kill("SIGKILL");
+        await ended;
+      }
+    }),
+  ));

@@ -1,0 +1,28 @@
+/** A thread of it captures an event and is then ended from outside, which it does not see. A client of the program goes on. */
+import process from "node:process";
+import { setInterval } from "node:timers";
+import { isMainThread, parentPort, Worker } from "node:worker_threads";
+import { createClient } from "prooftrail/sdk";
+
+const { CAPTURE_URL = "", CAPTURE_KEY = "", CAPTURE_FOLDER = "" } = process.env;
+const open = () =>
+  createClient({
+    url: CAPTURE_URL,
+    apiKey: CAPTURE_KEY,
+    outbox: { directory: CAPTURE_FOLDER },
+    batch: { intervalMs: 60_000 },
+  });
+
+if (isMainThread) {
+  const thread = new Worker(new URL(import.meta.url));
+  thread.once("message", async () => {
+    await thread.terminate();
+    open();
+  });
+  // Until it is killed.
+  setInterval(() => {}, 60_000);
+} else {
+  open().capture({ event_id: "evt_thread", asset_id: "credit_model", event_type: "ai_inference" });
+  parentPort?.postMessage("captured");
+  setInterval(() => {}, 60_000);
+}
