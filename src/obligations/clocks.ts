@@ -286,7 +286,7 @@ const objectionStarts = (objection: Opening, whole: Objection, decision: Answers
 };
 
 /** Words for an outcome that is bad for the person. */
-export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
+const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
 const decisionStart = ({ id, made, explanations, facts }: Decision): Start | undefined =>
   made && ADVERSE_OUTCOMES.includes(saysWord(made, "outcome") ?? "")

@@ -62,7 +62,7 @@ export interface ProvenRecord {
 }
 
 /** `head` holds all that is to be proven, so that many proofs share one. */
-export const proveRecord = async (
+const proveRecord = async (
   { views, log }: Pick<ProofDependencies, "views" | "log">,
   tenant: string,
   { sequence, payload: known }: ProvenRecord,
