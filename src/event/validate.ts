@@ -7,7 +7,7 @@ import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
 import { createAcceptor } from "./acceptor.ts";
 import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
-import { DECISION_NAMES, MEMBER_ALIASES } from "./facts.ts";
+import { DECISION_NAMES, isObject, MEMBER_ALIASES } from "./facts.ts";
 import { isWithinCharacters } from "./formats.ts";
 import { pointerToken, shortPointer } from "./json-pointer.ts";
 import { nearest } from "./nearest.ts";
@@ -136,9 +136,6 @@ const describeEventType = (value: unknown, vocabulary: EventVocabulary): Problem
     message: `event_type is not a known type: ${hint}${near ? "" : "."}`,
   };
 };
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What the schema does not say: JSON Schema as OpenAPI 3.0 has it knows no `propertyNames`, and `uniqueItems` is costly. */
 const semanticProblems = (value: unknown): readonly Problem[] => {
