@@ -9,7 +9,7 @@ import { createAcceptor } from "./acceptor.ts";
 import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
 import { DECISION_NAMES, isObject, MEMBER_ALIASES } from "./facts.ts";
 import { isWithinCharacters } from "./formats.ts";
-import { pointerToken, shortPointer } from "./json-pointer.ts";
+import { MEMBER_CHARACTERS_SHOWN, pointerToken, shortPointer } from "./json-pointer.ts";
 import { nearest } from "./nearest.ts";
 
 export type ProblemCode =
@@ -178,8 +178,6 @@ const warningsFor = (event: AuditEvent): readonly Warning[] => {
 };
 
 const NO_WARNINGS: readonly Warning[] = [];
-
-const MEMBER_CHARACTERS_SHOWN = 64;
 
 const unknownField = (member: string): Warning => ({
   path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
