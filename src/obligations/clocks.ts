@@ -17,7 +17,7 @@ import {
 } from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
-import { dateIn, lastDayBegins } from "./calendar.ts";
+import { DAY_MS, dateIn, lastDayBegins } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
 import { dueOf, isInTime } from "./due.ts";
 
@@ -143,8 +143,6 @@ const isFrom = (appliesFrom: string, startedAt: string, zone: string): boolean =
   const days = (Date.parse(startedAt.slice(0, appliesFrom.length)) - Date.parse(appliesFrom)) / DAY_MS;
   return Math.abs(days) > 1 ? days > 0 : dateIn(zone, `${startedAt}Z`) >= appliesFrom;
 };
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 const since =
   (start: Fact) =>
