@@ -14,8 +14,8 @@ export const TENANT = "acme";
 export const EVENTS_PER_HISTORY = 50_000;
 export const ASSETS = 20;
 /**
- * `live`: all systems at work at one time, their events in the order of their times. `imported`: what one group of systems did in half a year, then the next group:
- * cases and ids that belong together stand near each other.
+ * `live`: all systems at work at one time, their events in the order of their times. `imported`: what one group of systems did in
+ * half a year, then the next group: cases and ids that belong together stand near each other.
  */
 export const HISTORY_ORDERS = ["live", "imported"] as const;
 export type HistoryOrder = (typeof HISTORY_ORDERS)[number];

@@ -1,8 +1,9 @@
 /**
- * How far the views stand behind the log while events come in: `bun bench/lag.ts [events/s] [seconds] [together|apart|after] [events per batch]`. Events of histories are
- * sent in batches at a steady rate, after ten seconds at half of it; the log's last sequence and the position of the views are looked at 20 times a second. `apart`: front end and
- * projector are processes of their own, sharing the broker and the file of the views. `after`: the projector starts when all has been sent, and makes
- * the views from the log. Linux, for /proc.
+ * How far the views stand behind the log while events come in: `bun bench/lag.ts [events/s] [seconds] [together|apart|after]
+ * [events per batch]`. Events of histories are sent in batches at a steady rate, after ten seconds at half of it; the log's last
+ * sequence and the position of the views are looked at 20 times a second. `apart`: front end and projector are processes of their
+ * own, sharing the broker and the file of the views. `after`: the projector starts when all has been sent, and makes the views
+ * from the log. Linux, for /proc.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";

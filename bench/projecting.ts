@@ -1,7 +1,8 @@
 /**
- * What projecting costs and how fast views answer: `bun bench/projecting.ts [events] [live|imported] [database]`. Histories of AI systems at work go through all
- * projections into a new database, as a rebuild does it, without a broker; then every kind of question is asked (questions.ts). `live` or `imported` is the order in
- * which their events stand in the log (history-records.ts). `database` is the URL of a PostgreSQL database, or a file of SQLite, which stays and is only asked when
+ * What projecting costs and how fast views answer: `bun bench/projecting.ts [events] [live|imported] [database]`. Histories of AI
+ * systems at work go through all projections into a new database, as a rebuild does it, without a broker; then every kind of
+ * question is asked (questions.ts). `live` or `imported` is the order in which their events stand in the log
+ * (history-records.ts). `database` is the URL of a PostgreSQL database, or a file of SQLite, which stays and is only asked when
  * it is there already.
  */
 import { existsSync } from "node:fs";

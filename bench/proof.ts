@@ -1,6 +1,7 @@
 /**
- * What proving costs: `bun bench/proof.ts [events]`. Events go into a real log, the trees are made of it and sealed as often as at 10,000 events/s, and proofs of events
- * drawn at random are asked for over HTTP. Of the views only `events` and `tree` are made: a proof asks no other.
+ * What proving costs: `bun bench/proof.ts [events]`. Events go into a real log, the trees are made of it and sealed as often as
+ * at 10,000 events/s, and proofs of events drawn at random are asked for over HTTP. Of the views only `events` and `tree` are
+ * made: a proof asks no other.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -100,9 +100,10 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
 export type BrokerAccount = "PROOFTRAIL" | "CONSUMERS";
 
 /**
- * Permissions alone do not keep a consumer from writing, as they bind what a client publishes and not what the server sends for it: the answer to a request goes to
- * the reply subject that the client names, and a push consumer delivers to any subject that somebody has subscribed to; a stream with that subject stores it
- * (measured on 2.15.1). So consumers have an account without streams: answers end there, and nothing but what is below goes over.
+ * Permissions alone do not keep a consumer from writing, as they bind what a client publishes and not what the server sends for
+ * it: the answer to a request goes to the reply subject that the client names, and a push consumer delivers to any subject that
+ * somebody has subscribed to; a stream with that subject stores it (measured on 2.15.1). So consumers have an account without
+ * streams: answers end there, and nothing but what is below goes over.
  */
 export const ACCOUNT_OF: Readonly<Record<BrokerUser, BrokerAccount>> = {
   service: "PROOFTRAIL",
@@ -118,9 +119,11 @@ export const SHARED_REQUESTS: readonly { readonly subject: string; readonly isSt
   PERMISSIONS.consumer.publish.map((subject) => ({ subject, isStreamed: STREAMED.test(subject) }));
 
 /**
- * What CONSUMERS hears of PROOFTRAIL. A subject of a stream that is heard is one that a push consumer on another stream can deliver to, and so store there. So of duties and tree
- * heads consumers hear copies, which the streams send once something is stored. Copies of events would cost the broker a fifth of its time and batches a seventh of theirs (measured),
- * so events are heard as they are published: who has the consumer's password can have duties and tree heads stored in AUDIT once more, where nobody takes them for events.
+ * What CONSUMERS hears of PROOFTRAIL. A subject of a stream that is heard is one that a push consumer on another stream can
+ * deliver to, and so store there. So of duties and tree heads consumers hear copies, which the streams send once something is
+ * stored. Copies of events would cost the broker a fifth of its time and batches a seventh of theirs (measured), so events are
+ * heard as they are published: who has the consumer's password can have duties and tree heads stored in AUDIT once more, where
+ * nobody takes them for events.
  */
 export const SHARED_SUBJECTS: readonly { readonly subject: string; readonly heardAs: string }[] = [
   { subject: AUDIT_SUBJECTS, heardAs: AUDIT_SUBJECTS },

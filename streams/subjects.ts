@@ -49,7 +49,7 @@ export const rateSubject = (holder: string, unit: string, window: number): strin
   `rates.${holder}.${unit}.${window}`;
 
 /** Group of the six event types that have no dot in their name (SPEC 6, "Legacy"). */
-export const LEGACY_GROUP = "legacy";
+const LEGACY_GROUP = "legacy";
 
 export interface SubjectParts {
   readonly tenant: string;
@@ -77,7 +77,7 @@ export const encodeToken = (text: string): string => {
 };
 
 /** The asset_id that a token stands for, or undefined where the token is not one that `encodeToken` writes. */
-export const decodeToken = (token: string): string | undefined => {
+const decodeToken = (token: string): string | undefined => {
   try {
     const bytes: number[] = [];
     for (let index = 0; index < token.length; index++) {

@@ -20,7 +20,7 @@ export type AdminKeySetup =
   | { readonly kind: "unavailable"; readonly detail: string };
 
 /** An operator may choose any text; below 16 characters it could be guessed. */
-export const ADMIN_KEY_TEXT = /^[!-~]{16,256}$/;
+const ADMIN_KEY_TEXT = /^[!-~]{16,256}$/;
 
 export const setUpAdminKey = async (dependencies: {
   readonly store: Pick<KeyStore, "admin" | "createAdmin" | "replaceAdmin">;

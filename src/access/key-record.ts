@@ -19,7 +19,8 @@ import { TenantSchema } from "./tenant.ts";
 export const ADMIN_KEY_ID = "admin";
 
 const KeyId = Type.String({ pattern: API_KEY_ID_PATTERN, description: "Public id of the key." });
-const Instant = (description: string) =>
+/** A time as every record keeps it. */
+export const Instant = (description: string) =>
   Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", description });
 const SecretHash = Type.String({ pattern: "^[0-9A-Za-z_-]{43}$" });
 

@@ -9,7 +9,7 @@ import { KeyView } from "../access/key-record.ts";
 import { TenantSchema } from "../access/tenant.ts";
 import { RETENTION_ACTIONS } from "../retention/retention-actions.ts";
 
-export const EXPORT_ACTIONS = {
+const EXPORT_ACTIONS = {
   "system.export_taken": {
     summary: "An export began. Whether its reader took it to the end is not said.",
     details: Type.Object({
@@ -69,7 +69,7 @@ export const SYSTEM_EVENTS = { ...ACTIONS, ...FAILURES } as const;
 export type SystemEvent = ActionOf<typeof SYSTEM_EVENTS>;
 
 /** What the `metadata` of every one of them holds. */
-export const COMMON_METADATA = {
+const COMMON_METADATA = {
   tenant: TenantSchema,
   actor: KeyView.properties.created_by,
   request_id: Type.String({ description: "UUIDv7 of the request; also the event's `correlation_id`." }),

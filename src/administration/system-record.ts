@@ -10,7 +10,7 @@ import { recordStart } from "../log/record.ts";
 import type { SystemEvent } from "./system-events.ts";
 
 /** The AI system that such an event is about: this installation. */
-export const SYSTEM_ASSET_ID = "prooftrail";
+const SYSTEM_ASSET_ID = "prooftrail";
 
 /** A record on its way, and what of it is asked for again. */
 export interface SystemRecord {

@@ -6,7 +6,7 @@ import { type Citation, RULES, type Rule } from "./rules.ts";
 import { JURISDICTIONS, type Jurisdiction, LAWS, TIERS, type Tier } from "./vocabulary.ts";
 
 /** Changes with every change of a rule, and names the state of the law that it follows. */
-export const RULESET_VERSION = "2026-11-22";
+const RULESET_VERSION = "2026-11-22";
 
 interface Match {
   readonly rule: Rule;

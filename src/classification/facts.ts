@@ -1,5 +1,5 @@
 /** Request → facts: names in one spelling, aliases resolved, and the cautious value where one is missing or unknown. Pure. */
-import { pointerToken } from "../event/json-pointer.ts";
+import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../event/json-pointer.ts";
 import { nearest } from "../event/nearest.ts";
 import { WARNINGS_MAX } from "../limits.ts";
 import { DOMAIN_WORDS, DOMAINS, type Domain, domainNamed } from "./domains.ts";
@@ -83,8 +83,6 @@ const IMPACT: Choice<Impact> = {
   missing: "medium",
   unknown: "high",
 };
-
-const MEMBER_CHARACTERS_SHOWN = 64;
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(ClassificationRequest.properties));
 

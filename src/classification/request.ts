@@ -15,7 +15,10 @@ const flag = (description: string) => Type.Boolean({ description });
 const oneOf = <Word extends string>(words: readonly Word[], options: Record<string, unknown> = {}) =>
   Type.Unsafe<Word>({ ...Type.Union(words.map((word) => Type.Literal(word))), ...options });
 
-/** Public clients also send a name and more context, which no rule looks at. Nobody says whether that context is a text or an object (DOMAIN 2, F2): both are. */
+/**
+ * Public clients also send a name and more context, which no rule looks at. Nobody says whether that context is a text or an
+ * object (DOMAIN 2, F2): both are.
+ */
 export const UNREAD_MEMBERS = {
   name: Type.Optional(Type.String({ description: "What you call the system. No rule looks at it." })),
   additional_context: Type.Optional(

@@ -4,6 +4,7 @@
  * kinds that the event is made of, and refuses any other when it is made.
  */
 import { Kind, OptionalKind, type Static, type TSchema } from "@sinclair/typebox";
+import { isObject } from "./facts.ts";
 
 /** Where a text kind of our own carries its predicate; see audit-event.ts. */
 export const ACCEPTS = Symbol("accepts");
@@ -42,9 +43,6 @@ const acceptorOf = (schema: TSchema): Accepts => {
       throw new Error(`no acceptor for the kind ${schema[Kind]}`);
   }
 };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const objectAcceptor = (properties: Readonly<Record<string, TSchema>>): Accepts => {
   const members = Object.entries(properties).map(([name, schema]) => ({

@@ -11,6 +11,7 @@ import {
   IDENTIFIER_CHARACTERS_MAX,
   LEGAL_BASES_MAX,
   LEGAL_BASIS_CHARACTERS_MAX,
+  TAG_KEY_CHARACTERS_MAX,
   TAG_VALUE_CHARACTERS_MAX,
   TAGS_MAX,
 } from "../limits.ts";
@@ -22,6 +23,8 @@ import {
   isSha256,
   isUtcTimestamp,
   isWithinCharacters,
+  LEGAL_BASIS,
+  SHA256,
 } from "./formats.ts";
 
 export const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
@@ -70,7 +73,7 @@ const identifier = (description: string) =>
   });
 const hash = (description: string) =>
   hashText({
-    pattern: "^sha256:[0-9a-fA-F]{64}$",
+    pattern: SHA256.source,
     description,
     "x-expects": 'a SHA-256 hash written as "sha256:" and 64 hexadecimal digits',
   });
@@ -123,7 +126,7 @@ export const auditEventSchema = (vocabulary: EventVocabulary) =>
       legal_bases: Type.Optional(
         Type.Array(
           legalBasisText({
-            pattern: "^[a-z][a-z0-9_]*$",
+            pattern: LEGAL_BASIS.source,
             maxLength: LEGAL_BASIS_CHARACTERS_MAX,
             "x-expects": `a name in lower snake case of at most ${LEGAL_BASIS_CHARACTERS_MAX} characters, for example "ai_basic_law_kr"`,
           }),
@@ -154,7 +157,7 @@ export const auditEventSchema = (vocabulary: EventVocabulary) =>
       tags: Type.Optional(
         Type.Record(Type.String(), TagValue, {
           maxProperties: TAGS_MAX,
-          description: "Your own tags. Keys have 1 to 64 characters.",
+          description: `Your own tags. Keys have 1 to ${TAG_KEY_CHARACTERS_MAX} characters.`,
           "x-expects": `an object of at most ${TAGS_MAX} tags`,
           examples: [{ team: "credit", canary: false }],
         }),

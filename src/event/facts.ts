@@ -140,7 +140,10 @@ export const metadataText = (metadata: JsonObject, ...names: readonly string[]):
 export const metadataName = (metadata: JsonObject, ...names: readonly string[]): string | undefined =>
   asName(metadataText(metadata, ...names));
 
-/** Which version of its model an event is about. Clients stamp the version that runs on whatever they send, so what `metadata` says of the model counts first. */
+/**
+ * Which version of its model an event is about. Clients stamp the version that runs on whatever they send, so what `metadata`
+ * says of the model counts first.
+ */
 export const modelVersion = ({ assetVersion, metadata }: EventFacts): string | undefined =>
   metadataName(metadata, "model_version") ??
   assetVersion ??

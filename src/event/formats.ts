@@ -9,7 +9,7 @@ import {
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const CONTROL = /\p{Cc}/u;
-const SHA256 = /^sha256:[0-9a-fA-F]{64}$/;
+export const SHA256 = /^sha256:[0-9a-fA-F]{64}$/;
 export const LEGAL_BASIS = /^[a-z][a-z0-9_]*$/;
 
 /** The prefix that SPEC 2.1 names. EXTRA_EVENT_ID_PREFIXES adds others. */

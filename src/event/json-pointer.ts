@@ -1,3 +1,6 @@
+/** Of a member's name that was sent, which may be as long as the body, so much is shown. */
+export const MEMBER_CHARACTERS_SHOWN = 64;
+
 /** A member name as one token of a JSON Pointer (RFC 6901 §3). */
 export const pointerToken = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 

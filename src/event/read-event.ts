@@ -1,8 +1,9 @@
 import { DECISION_NAMES, type JsonObject } from "./facts.ts";
 
 /**
- * An event of the log as the views read it. A whole number in `tags` or `metadata`, or that names a decision beside them, is the text of its digits as they were
- * sent where JavaScript would round it, 9007199254740993 for one: an id of 64 bits is found by itself, and by no other. Throws where the text is not JSON.
+ * An event of the log as the views read it. A whole number in `tags` or `metadata`, or that names a decision beside them, is the
+ * text of its digits as they were sent where JavaScript would round it, 9007199254740993 for one: an id of 64 bits is found by
+ * itself, and by no other. Throws where the text is not JSON.
  */
 export const readEvent = (text: string): JsonObject => {
   const event: JsonObject = Object(JSON.parse(text));

@@ -7,9 +7,9 @@ import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
 import { createAcceptor } from "./acceptor.ts";
 import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
-import { DECISION_NAMES, MEMBER_ALIASES } from "./facts.ts";
+import { DECISION_NAMES, isObject, MEMBER_ALIASES } from "./facts.ts";
 import { isWithinCharacters } from "./formats.ts";
-import { pointerToken, shortPointer } from "./json-pointer.ts";
+import { MEMBER_CHARACTERS_SHOWN, pointerToken, shortPointer } from "./json-pointer.ts";
 import { nearest } from "./nearest.ts";
 
 export type ProblemCode =
@@ -137,9 +137,6 @@ const describeEventType = (value: unknown, vocabulary: EventVocabulary): Problem
   };
 };
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** What the schema does not say: JSON Schema as OpenAPI 3.0 has it knows no `propertyNames`, and `uniqueItems` is costly. */
 const semanticProblems = (value: unknown): readonly Problem[] => {
   if (!isObject(value)) return NO_PROBLEMS;
@@ -181,8 +178,6 @@ const warningsFor = (event: AuditEvent): readonly Warning[] => {
 };
 
 const NO_WARNINGS: readonly Warning[] = [];
-
-const MEMBER_CHARACTERS_SHOWN = 64;
 
 const unknownField = (member: string): Warning => ({
   path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,

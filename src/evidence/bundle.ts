@@ -162,7 +162,7 @@ const placeOf = (record: SelectedRecord | undefined): Manifest["first"] => {
 };
 
 /** What would not verify is not handed out: something was altered, or the view `tree` must be made again. */
-export class UnprovableRecordError extends Error {
+class UnprovableRecordError extends Error {
   override readonly name = "UnprovableRecordError";
 }
 

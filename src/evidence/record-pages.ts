@@ -19,7 +19,7 @@ export interface ReadRecord<Place> {
 }
 
 /** The log does not hold what its tree says: an alarm. */
-export class MissingRecordError extends Error {
+class MissingRecordError extends Error {
   override readonly name = "MissingRecordError";
 }
 

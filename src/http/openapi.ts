@@ -215,7 +215,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
  * JSON Schema as TypeBox writes it → the dialect of OpenAPI 3.0 (§4.7.24), which has no `const`, no `patternProperties`, no type
  * null and no `examples`.
  */
-export const toOpenApi = (schema: TSchema): Record<string, Json> => {
+const toOpenApi = (schema: TSchema): Record<string, Json> => {
   const known = converted.get(schema);
   if (known) return known;
   // Drops TypeBox's symbols.

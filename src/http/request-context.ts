@@ -16,7 +16,7 @@ export interface RequestContext extends Asker {
   problemCode: ProblemCode | undefined;
 }
 
-export const UNMATCHED_ROUTE = "(none)";
+const UNMATCHED_ROUTE = "(none)";
 
 /** On the request itself, because the framework hands that one object through everything; a map beside it costs more (measured). */
 const CONTEXT = Symbol("request context");

@@ -3,7 +3,7 @@ import { isUtcTimestamp, timeKey } from "../event/formats.ts";
 import type { Query } from "./query.ts";
 
 /** As it was sent. */
-export const readTime = (query: Query, name: string): string | undefined =>
+const readTime = (query: Query, name: string): string | undefined =>
   query.checked(name, isUtcTimestamp, "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z");
 
 /** Both as they were sent. A range that ends before it begins is most often one that was sent the wrong way round. */

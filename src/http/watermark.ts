@@ -22,7 +22,7 @@ const MEMBER = `${JSON.stringify(WATERMARK_MEMBER)}:${JSON.stringify(WATERMARK)}
 const MEMBER_BYTES = Buffer.byteLength(`,${MEMBER}`);
 
 /** The text of a JSON object with the watermark as its last member; what else is in it is not touched. */
-export const watermarkText = (text: string): string => {
+const watermarkText = (text: string): string => {
   const end = text.lastIndexOf("}");
   if (!text.startsWith("{") || end < 0) return text;
   const isEmpty = text.slice(1, end).trim() === "";

@@ -1,5 +1,5 @@
 import { canonicalEventId } from "../event/formats.ts";
-import { pointerToken } from "../event/json-pointer.ts";
+import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../event/json-pointer.ts";
 import type { Problem, Warning } from "../event/validate.ts";
 import { BATCH_EVENTS_MAX, EVENT_BYTES_MAX, WARNINGS_MAX } from "../limits.ts";
 import type { LogReader, OutgoingRecord } from "../log/event-log.ts";
@@ -228,8 +228,6 @@ const summarise = ({
     ...(sequence > 0 && { sequence }),
   };
 };
-
-const MEMBER_CHARACTERS_SHOWN = 64;
 
 const receiptsOf = ({
   events,

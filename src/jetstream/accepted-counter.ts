@@ -109,8 +109,8 @@ export const createAcceptedCounter = async ({
 };
 
 /**
- * A counter keeps its last message alone, and a server that starts again knows the ids of kept messages only: where another front end counted meanwhile, it would
- * add the same once more. Too few is no alarm; too many is one.
+ * A counter keeps its last message alone, and a server that starts again knows the ids of kept messages only: where another front
+ * end counted meanwhile, it would add the same once more. Too few is no alarm; too many is one.
  */
 const isSafeAgain = ({ mayBeAdded }: Increment, serverId: string | undefined): boolean =>
   mayBeAdded === undefined ||

@@ -181,8 +181,9 @@ const createQueue = () => {
 };
 
 /**
- * Tells of parcels that wait for APPEND_ACK_MS_MAX: without an answer from the broker a commit takes as long, and what came after it would wait for that and for
- * its own. One timer for all of them, armed while something waits: one for each would cost more than the rest of this file.
+ * Tells of parcels that wait for APPEND_ACK_MS_MAX: without an answer from the broker a commit takes as long, and what came after
+ * it would wait for that and for its own. One timer for all of them, armed while something waits: one for each would cost more
+ * than the rest of this file.
  */
 const createDeadline = (elapsedMs: () => number, expire: (late: ReadonlySet<Parcel>) => void) => {
   /** In the order in which they came. */

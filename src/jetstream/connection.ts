@@ -45,7 +45,7 @@ export class BrokerRefusedError extends Error {
 }
 
 /** The connection was lost before an answer came. */
-export class ConnectionLostError extends Error {
+class ConnectionLostError extends Error {
   override readonly name = "ConnectionLostError";
 }
 

@@ -3,12 +3,7 @@ import type { NatsConnection } from "nats";
 import { PERMISSION_ANSWER_MS_MAX } from "../limits.ts";
 
 /** What the running service must not be able to do (streams/permissions.ts). */
-export const FORBIDDEN_OPERATIONS = [
-  "STREAM.UPDATE",
-  "STREAM.DELETE",
-  "STREAM.PURGE",
-  "STREAM.MSG.DELETE",
-] as const;
+const FORBIDDEN_OPERATIONS = ["STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE", "STREAM.MSG.DELETE"] as const;
 
 export type Right = "denied" | "granted" | "unknown";
 

@@ -181,8 +181,9 @@ const openInbox = (nats: NatsConnection): Inbox => {
     callback: (error, message) => {
       const status = message.reply ? undefined : message.headers;
       const place = placeOf(message);
-      // A pull that is bounded in bytes is told to have ended after its last message as well (409 "Batch Completed", measured on 2.15.1), and the next one may be on its way
-      // by then: taken for the end of that, more and more pulls would be on their way at once.
+      // A pull that is bounded in bytes is told to have ended after its last message as well (409 "Batch Completed", measured on
+      // 2.15.1), and the next one may be on its way by then: taken for the end of that, more and more pulls would be on their way
+      // at once.
       const isOfEarlier = status !== undefined && message.subject !== pulling();
       if (error || (!status && !place)) ending = "lost";
       else if (status && status.code !== HEARTBEAT && !isOfEarlier) {

@@ -3,8 +3,8 @@
  * with the difference shown. Run at the start and after every reconnect, because a memory stream goes with its broker.
  *
  * A stream on disk that was there before and is missing is not made again. nats-server 2.15.1 leaves out at its start what it cannot recover, for one on a full
- * disk, and goes on; where making it then fails for the same reason it deletes the files of the old one (measured: a log with all its records). So the first stream,
- * which is the log, keeps the names of those that were made.
+ * disk, and goes on; where making it then fails for the same reason it deletes the files of the old one (measured: a log with all
+ * its records). So the first stream, which is the log, keeps the names of those that were made.
  */
 import {
   ErrorCode,
@@ -183,7 +183,8 @@ const makeStream = async (manager: JetStreamManager, definition: StreamDefinitio
     const dropped = differencesOf(definition, config);
     return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
   } catch (error) {
-    // Another process may have made it since we looked. Of a stream in memory the server then says that it has no room for one more (10028, measured on 2.15.1).
+    // Another process may have made it since we looked. Of a stream in memory the server then says that it has no room for one
+    // more (10028, measured on 2.15.1).
     const made = await findStream(manager, definition.name);
     if (!made) throw error;
     return reconcileStream(manager, definition, made);

@@ -16,7 +16,10 @@ export interface LogRecord {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What stands before the event in a payload; ASCII. After the event comes RECORD_END. A client may send its request's id in any case; here it has one spelling. */
+/**
+ * What stands before the event in a payload; ASCII. After the event comes RECORD_END. A client may send its request's id in any
+ * case; here it has one spelling.
+ */
 export const recordStart = ({ tenant, receivedAt, requestId }: Omit<LogRecord, "eventText">): string =>
   `{"tenant":"${tenant}","received_at":"${receivedAt}","request_id":"${requestId.toLowerCase()}","event":`;
 export const RECORD_END = "}";

@@ -101,7 +101,7 @@ const isFree = (day: Day, holidays: ReadonlySet<string>): boolean => {
   return date.getUTCDay() === 0 || date.getUTCDay() === 6 || holidays.has(dateText(day));
 };
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 
 const dayIn = (zone: string, instant: number): Day => fromUtc(new Date(instant + offsetMs(zone, instant)));
 

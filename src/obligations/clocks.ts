@@ -17,7 +17,7 @@ import {
 } from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
-import { dateIn, lastDayBegins } from "./calendar.ts";
+import { DAY_MS, dateIn, lastDayBegins } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
 import { dueOf, isInTime } from "./due.ts";
 
@@ -143,8 +143,6 @@ const isFrom = (appliesFrom: string, startedAt: string, zone: string): boolean =
   const days = (Date.parse(startedAt.slice(0, appliesFrom.length)) - Date.parse(appliesFrom)) / DAY_MS;
   return Math.abs(days) > 1 ? days > 0 : dateIn(zone, `${startedAt}Z`) >= appliesFrom;
 };
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 const since =
   (start: Fact) =>
@@ -286,7 +284,7 @@ const objectionStarts = (objection: Opening, whole: Objection, decision: Answers
 };
 
 /** Words for an outcome that is bad for the person. */
-export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
+const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
 const decisionStart = ({ id, made, explanations, facts }: Decision): Start | undefined =>
   made && ADVERSE_OUTCOMES.includes(saysWord(made, "outcome") ?? "")

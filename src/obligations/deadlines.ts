@@ -18,8 +18,8 @@ export interface Deadline {
   /** Names in `legal_bases` under which it applies; a name that ends in * stands for all that begin so. None: for everybody. */
   readonly bases: readonly string[];
   /**
-   * Also where what began it names no other law of this table: a clock that is shown and not needed does less harm than one that is missing. What other events of the case
-   * name, a label of one law for instance, takes no duty away.
+   * Also where what began it names no other law of this table: a clock that is shown and not needed does less harm than one that
+   * is missing. What other events of the case name, a label of one law for instance, takes no duty away.
    */
   readonly withoutBasis: boolean;
   readonly limit: Limit;

@@ -94,7 +94,10 @@ const RISK_REVIEW = {
   why: "The register of risk changes has each change of a classification. A review that changes nothing leaves no event, and none tells when one was due.",
 };
 
-/** Of the duties with a limit in DOMAIN 3.2 and those with events of their own in CLASSIFICATION 1.4; told, because a table that leaves them out would look complete. */
+/**
+ * Of the duties with a limit in DOMAIN 3.2 and those with events of their own in CLASSIFICATION 1.4; told, because a table that
+ * leaves them out would look complete.
+ */
 export const CANNOT_SHOW: readonly UncountedDuty[] = [
   {
     law: "nyc_ll144",

@@ -1,7 +1,7 @@
 /** What a duty is called at a time (DOMAIN words): from what the events say and what the clock says. */
 import { timeKey } from "../event/formats.ts";
 import { DUE_SOON_DAYS } from "../limits.ts";
-import { instantOf } from "./calendar.ts";
+import { DAY_MS, instantOf } from "./calendar.ts";
 import type { Obligation } from "./clocks.ts";
 
 export const OBLIGATION_STATES = ["open", "extended", "due_soon", "overdue", "met", "met_late"] as const;
@@ -25,5 +25,3 @@ export const soonAfter = (now: string): string =>
 /** The first moment in which something due then is due soon. */
 export const soonBefore = (due: string): string =>
   timeKey(new Date(instantOf(`${due}Z`) - DUE_SOON_DAYS * DAY_MS + 1000).toISOString());
-
-const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 /**
- * Lets events expire in the views, and cases with the last of theirs; the log is never touched. Every hour and at the start, in small transactions, each of which stands only where
- * nothing it builds on has changed since. So a pass may end anywhere and go on anywhere. Policies and holds are asked for before each
- * transaction, so that a hold counts at once.
+ * Lets events expire in the views, and cases with the last of theirs; the log is never touched. Every hour and at the start, in
+ * small transactions, each of which stands only where nothing it builds on has changed since. So a pass may end anywhere and go
+ * on anywhere. Policies and holds are asked for before each transaction, so that a hold counts at once.
  */
 import { EXPIRY_INTERVAL_MS, EXPIRY_LOOK_MS } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";

@@ -1,6 +1,6 @@
 /**
- * Moves the views of a lane: a group of records is decoded once and committed in one transaction; so are several groups where the database gains by it, and none of
- * them stands in the way of the others.
+ * Moves the views of a lane: a group of records is decoded once and committed in one transaction; so are several groups where the
+ * database gains by it, and none of them stands in the way of the others.
  */
 import { PROJECTION_RECORDS_PER_GROUP_MAX } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
@@ -74,8 +74,8 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
   };
 
   /**
-   * The database does not say whose table it is either: the one without which the rest can be written. Where there are several, only what takes messages as they are
-   * goes on: a tree without a leaf could never be mended.
+   * The database does not say whose table it is either: the one without which the rest can be written. Where there are several,
+   * only what takes messages as they are goes on: a tree without a leaf could never be mended.
    */
   const refuse = async (
     message: StoredMessage,
@@ -127,8 +127,8 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
 };
 
 /**
- * Undefined where there is nothing to be taken together. The first group is worked out before the transaction begins, so that between two of them another process finds
- * the database free.
+ * Undefined where there is nothing to be taken together. The first group is worked out before the transaction begins, so that
+ * between two of them another process finds the database free.
  */
 const takeTogether = async (
   { views, clock }: MoverDependencies,

@@ -105,7 +105,8 @@ const expireAlike = async (
 
 /**
  * The view may stand further back than before. Whoever moves it may be at work on rows that he read from both tables, and finds out when he commits, by the
- * position. Were the view replaced once more until then, by one that stands where he believes it to, he would not. So nobody begins anew before he has caught up.
+ * position. Were the view replaced once more until then, by one that stands where he believes it to, he would not. So nobody
+ * begins anew before he has caught up.
  */
 const settled = async (
   { views, leader }: Pick<RebuildDependencies, "views" | "leader">,

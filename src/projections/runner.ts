@@ -122,8 +122,9 @@ const follow = async (
 };
 
 /**
- * Until something stops it; also when a view no longer stands where the others do, because a rebuilt one took its place, or when none stands where it was moved to,
- * because the database was brought back from a copy. While events come a commit would find that out; on a quiet log nothing else does.
+ * Until something stops it; also when a view no longer stands where the others do, because a rebuilt one took its place, or when
+ * none stands where it was moved to, because the database was brought back from a copy. While events come a commit would find
+ * that out; on a quiet log nothing else does.
  */
 const readOn = async (
   lane: Lane,

@@ -47,7 +47,10 @@ export const createTermPrints = (): TermPrints => {
   };
 };
 
-/** FNV-1a over UTF-16 units, then the last step of MurmurHash3, without which sums of similar terms would meet. Never 0, so that a record with terms has a print. */
+/**
+ * FNV-1a over UTF-16 units, then the last step of MurmurHash3, without which sums of similar terms would meet. Never 0, so that a
+ * record with terms has a print.
+ */
 const termHash = (term: string): number => {
   let hash = 0x811c9dc5;
   for (let index = 0; index < term.length; index++)

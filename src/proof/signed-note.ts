@@ -6,7 +6,7 @@ import { createHash, createPrivateKey, createPublicKey, sign, verify } from "nod
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 
 export const SEED_BYTES = 32;
-export const PUBLIC_KEY_BYTES = 32;
+const PUBLIC_KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const KEY_ID_BYTES = 4;
 const ED25519_TYPE = 0x01;

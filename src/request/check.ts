@@ -1,7 +1,7 @@
 /** A parsed body → a typed value, or all that is wrong with it: the place, the reason, and what to send instead. Never repeats what was sent. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
-import { pointerToken } from "../event/json-pointer.ts";
+import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../event/json-pointer.ts";
 import { nearest } from "../event/nearest.ts";
 import { PROBLEMS_PER_EVENT_MAX } from "../limits.ts";
 import { choicesOf, expectationOf, membersOf } from "./expectation.ts";
@@ -63,9 +63,6 @@ const WRONG_TYPES: ReadonlySet<ValueErrorType> = new Set([
   ValueErrorType.Number,
   ValueErrorType.Boolean,
 ]);
-
-/** Of a name that is known to nobody, as much as a person needs to find it. */
-const MEMBER_CHARACTERS_SHOWN = 64;
 
 const unknownMember = (path: string, known: readonly string[]): RequestProblem => {
   const at = path.lastIndexOf("/") + 1;

@@ -153,7 +153,7 @@ export interface Expiry {
   readonly reason: Reason;
 }
 
-export const isHeldBy = (facts: Pick<RetentionFacts, "assetId" | "correlationIds">, hold: Hold): boolean =>
+const isHeldBy = (facts: Pick<RetentionFacts, "assetId" | "correlationIds">, hold: Hold): boolean =>
   hold.released_at === undefined &&
   (hold.asset_id === facts.assetId ||
     (hold.correlation_id !== undefined && facts.correlationIds.includes(hold.correlation_id)));

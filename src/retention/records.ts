@@ -2,13 +2,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { API_KEY_ID_PATTERN } from "../access/api-key.ts";
-import { ADMIN_KEY_ID } from "../access/key-record.ts";
+import { ADMIN_KEY_ID, Instant } from "../access/key-record.ts";
 import { TenantSchema } from "../access/tenant.ts";
 import { HOLD_REASON_CHARACTERS_MAX, IDENTIFIER_CHARACTERS_MAX, RETENTION_DAYS_MAX } from "../limits.ts";
 import { requestText } from "../request/text.ts";
 
-const Instant = (description: string) =>
-  Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", description });
 const KeyId = Type.Union([Type.String({ pattern: API_KEY_ID_PATTERN }), Type.Literal(ADMIN_KEY_ID)], {
   description: "Id of the key, or `admin`.",
 });

@@ -354,7 +354,10 @@ const openLog = async (options: {
   return { reader, appender, logKeeper, keep, accepted };
 };
 
-/** Listens before the process can serve, so that it is seen to live: `serve` puts the handler in the place of the one that says so. Undefined where it does not listen. */
+/**
+ * Listens before the process can serve, so that it is seen to live: `serve` puts the handler in the place of the one that says
+ * so. Undefined where it does not listen.
+ */
 const startListening = (options: {
   config: Config;
   starting: HttpHandler;

@@ -274,8 +274,8 @@ const inSnapshot = async <Result>(
 };
 
 /**
- * Of who writes. Indexes on ids touch pages all over the file: with a million events, projecting takes a seventh less than with 64 MiB, and not less with 512 (measured).
- * SQLite takes it as it needs it.
+ * Of who writes. Indexes on ids touch pages all over the file: with a million events, projecting takes a seventh less than with
+ * 64 MiB, and not less with 512 (measured). SQLite takes it as it needs it.
  */
 const PAGE_CACHE_KIB = 256 * 1024;
 

@@ -1,7 +1,8 @@
 /**
  * Rows held against the description of their table, and their values as SQLite is handed them. Each table has functions of its own, made as text in which
  * its columns stand by name: one loop over the columns of all tables meets another shape of row at every step, which no compiler can foresee, and makes
- * all of projecting take a twentieth longer (measured). Descriptions of tables are part of this program; nothing that a customer sends becomes part of the text.
+ * all of projecting take a twentieth longer (measured). Descriptions of tables are part of this program; nothing that a customer
+ * sends becomes part of the text.
  */
 import { columnOf, type Row, sqlName, type Table, type Value } from "./tables.ts";
 import { toStoredText } from "./text.ts";

@@ -65,7 +65,10 @@ export const SQL_TYPES: SqlTypes = { text: "text", integer: "bigint" };
 const columnDdl = (name: string, column: Column, types: SqlTypes): string =>
   `${sqlName(name)} ${types[column.type]}${column.nullable ? "" : " NOT NULL"}`;
 
-/** Nobody looks for rows without a value, so rows without one need no place in the index; of what stands behind its order, which ends as the key does, they may be without. */
+/**
+ * Nobody looks for rows without a value, so rows without one need no place in the index; of what stands behind its order, which
+ * ends as the key does, they may be without.
+ */
 const indexDdl = (table: Table, names: readonly string[]): string => {
   const indexName = sqlName(shortName(`${table.name}_by_${names.join("_")}`));
   const orderEnd = names.indexOf(table.primaryKey.at(-1) ?? "");

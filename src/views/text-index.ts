@@ -88,7 +88,7 @@ const escaped = (tenant: string): string =>
 /** A label as a term. `=` stands in no word, so none is a label, and no prefix finds one. */
 export const labelTerm = (tenant: string, label: Label): string => termPrefix(tenant) + labelText(label);
 
-export const labelText = (label: Label): string => {
+const labelText = (label: Label): string => {
   let text = "";
   for (const part of label) {
     text = `${text}=${PLAIN_PART.test(part) ? part : escapedPart(part)}`;

@@ -130,14 +130,14 @@ export interface ViewStore extends AsyncDisposable {
   /** Sequence of the last record that the view has seen; 0 for none. */
   position(viewName: string): Promise<number>;
   /**
-   * The rows with these primary keys, as far as they exist, in any order. `at_or_before`: for each key the row with it or, where there is none, the last one before it that
-   * differs from it in the last column of the key alone; one may stand there twice.
+   * The rows with these primary keys, as far as they exist, in any order. `at_or_before`: for each key the row with it or, where
+   * there is none, the last one before it that differs from it in the last column of the key alone; one may stand there twice.
    */
   load(table: Table, keys: readonly Row[], which?: WhichRows): Promise<readonly Row[]>;
   commit(commit: ViewCommit): Promise<CommitResult>;
   /**
-   * Several commits in one transaction, which stands if all of them are committed; then the result is that of the last one. What `work` loads it sees as the ones before
-   * have left it, and nobody else does. Undefined where a database does not gain by it.
+   * Several commits in one transaction, which stands if all of them are committed; then the result is that of the last one. What
+   * `work` loads it sees as the ones before have left it, and nobody else does. Undefined where a database does not gain by it.
    */
   readonly together: Together | undefined;
   /** How many records the next commit should take at most: as many as there are, unless its disk is ours and nearly full. */
@@ -193,8 +193,9 @@ export const VIEWS = {
 } as const satisfies Table;
 
 /**
- * Counts up whenever rows of a view change though it stands where it stood, or others take their place: a dead letter that is taken, a view that was made again. Who
- * has computed with the rows of before does not see it in the position. Kept by the store itself.
+ * Counts up whenever rows of a view change though it stands where it stood, or others take their place: a dead letter that is
+ * taken, a view that was made again. Who has computed with the rows of before does not see it in the position. Kept by the store
+ * itself.
  */
 export const VIEW_REVISIONS = {
   name: "view_revisions",
@@ -210,8 +211,8 @@ export const revised = (name: string): RowWrite => ({
 });
 
 /**
- * Which record stood where a view stands, when it came there: two logs may both have a record of that sequence. A row of another position says nothing. Written by
- * whoever moves the view; goes and is renamed with the view.
+ * Which record stood where a view stands, when it came there: two logs may both have a record of that sequence. A row of another
+ * position says nothing. Written by whoever moves the view; goes and is renamed with the view.
  */
 export const VIEW_ENDS = {
   name: "view_ends",

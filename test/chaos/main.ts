@@ -1,4 +1,7 @@
-/** `bun run chaos [--minutes M] [--seed S] [--scenario single|cluster|disk]`: rounds of faults until the time is over; ends with 1 at the first broken promise. */
+/**
+ * `bun run chaos [--minutes M] [--seed S] [--scenario single|cluster|disk]`: rounds of faults until the time is over; ends with 1
+ * at the first broken promise.
+ */
 import { parseArgs } from "node:util";
 import { canMountDisk } from "../support/memory-disk.ts";
 import { cluster } from "./cluster.ts";

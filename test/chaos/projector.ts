@@ -1,4 +1,7 @@
-/** A projector to be killed: `bun test/chaos/projector.ts <views.sqlite> <seed> <cases> <rebuilt view or ->`. Ends when all views stand at the end of the log. */
+/**
+ * A projector to be killed: `bun test/chaos/projector.ts <views.sqlite> <seed> <cases> <rebuilt view or ->`. Ends when all views
+ * stand at the end of the log.
+ */
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createRunner } from "../../src/projections/runner.ts";

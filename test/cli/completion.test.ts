@@ -1,4 +1,7 @@
-/** The printed script in a real bash: what it offers at every place of the command tree. zsh and fish are no part of every machine: their scripts are held against the tree. */
+/**
+ * The printed script in a real bash: what it offers at every place of the command tree. zsh and fish are no part of every
+ * machine: their scripts are held against the tree.
+ */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { bashScript } from "../../src/cli/completion/bash.ts";

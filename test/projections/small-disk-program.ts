@@ -1,7 +1,8 @@
 /**
  * Changes rows of a view in this folder without moving it, as expiry does, until several times the disk has gone through the WAL. Then it writes rows until no
- * more go while somebody looks at the view, and goes on when nobody does, until the disk is full, gives a third of the disk back, and writes until it is full again. Prints
- * how many changes failed, the size of the view's file in MiB at both times, and what is left of the disk: it is told where the disk can be seen, which is in this process and not in the test's.
+ * more go while somebody looks at the view, and goes on when nobody does, until the disk is full, gives a third of the disk back,
+ * and writes until it is full again. Prints how many changes failed, the size of the view's file in MiB at both times, and what
+ * is left of the disk: it is told where the disk can be seen, which is in this process and not in the test's.
  */
 import { randomUUID } from "node:crypto";
 import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";

@@ -1,5 +1,6 @@
 /**
- * What somebody may do to a bundle, with the ZIP put right again, and with the manifest written anew as well: nothing of it is ever valid, and what is broken is named.
+ * What somebody may do to a bundle, with the ZIP put right again, and with the manifest written anew as well: nothing of it is
+ * ever valid, and what is broken is named.
  * `wrong`: what is said where only the ZIP is right. `forged`: where the manifest fits too, so that proofs and anchor have to tell.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";

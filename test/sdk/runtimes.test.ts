@@ -1,6 +1,6 @@
 /**
- * The promises of the SDK, on each runtime that it is for. The files in `suite` are written with node:test. Bun and Deno run them as they are; for Node they are
- * bundled, and import the package as it is published.
+ * The promises of the SDK, on each runtime that it is for. The files in `suite` are written with node:test. Bun and Deno run them
+ * as they are; for Node they are bundled, and import the package as it is published.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, readdir, writeFile } from "node:fs/promises";

@@ -71,7 +71,7 @@ export interface TestWriter extends Writer {
 }
 
 /** `columns`: a terminal of that width; none where absent. */
-export const createTestWriter = (columns?: number): TestWriter => {
+const createTestWriter = (columns?: number): TestWriter => {
   let text = "";
   const decoder = new TextDecoder();
   return {

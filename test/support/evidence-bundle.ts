@@ -173,8 +173,8 @@ export const withLines = (
 ): PackedFile[] => withText(files, name, lines.map((line) => `${line}\n`).join(""));
 
 /**
- * As somebody makes it who has no key of the service and takes one of their own, for the tenant's log and for the system's: right in all that a verifier without a pinned key
- * can hold it against, but for the lies that are told.
+ * As somebody makes it who has no key of the service and takes one of their own, for the tenant's log and for the system's: right
+ * in all that a verifier without a pinned key can hold it against, but for the lies that are told.
  */
 export const resigned = (
   files: readonly PackedFile[],

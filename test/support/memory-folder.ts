@@ -1,6 +1,7 @@
 /**
- * Loaded before all tests (bunfig.toml): temporary folders are in memory where there is plenty of it, which saves a fifth of the suite's time (measured: 155 s on
- * a disk, 124 in memory). What a disk does when it is full, slow or gone is the matter of scenes of its own (test/chaos).
+ * Loaded before all tests (bunfig.toml): temporary folders are in memory where there is plenty of it, which saves a fifth of the
+ * suite's time (measured: 155 s on a disk, 124 in memory). What a disk does when it is full, slow or gone is the matter of scenes
+ * of its own (test/chaos).
  */
 import { readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 const HELD_BACK_MS = 20;
 
 /**
- * Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed, or come in two pieces, cut before a text: a network may cut
- * anywhere. All connections can be cut.
+ * Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed, or come
+ * in two pieces, cut before a text: a network may cut anywhere. All connections can be cut.
  */
 export const startProxy = async (port: number, onSent: (bytes: Buffer) => void = () => undefined) => {
   let isMute = false;

@@ -9,8 +9,8 @@ export interface ViewsFile {
 }
 
 /**
- * The file in which a service at work keeps its views, for tests that damage it. Its projector may be writing, and may be in this process: SQLite's own waiting would
- * keep that from ending.
+ * The file in which a service at work keeps its views, for tests that damage it. Its projector may be writing, and may be in this
+ * process: SQLite's own waiting would keep that from ending.
  */
 export const openViewsFile = (dataDir: string): ViewsFile => {
   const database = new DatabaseSync(join(dataDir, "views.sqlite"), { timeout: 0 });

@@ -1,8 +1,9 @@
 /**
- * Where the server keeps an atomic batch until it is whole: in memory, on a machine that has a folder for it. With one replica nats-server 2.15.1 makes a store of
- * files for each batch below its stream, syncs it five times and deletes it after the commit (`newBatchStore`, jetstream_batching.go). Nothing in it
- * outlives a start of the server, and what is acknowledged is synced in the stream itself, as ever; so a link into memory in its place
- * saves all syncs but that one (bench/HISTORY.md). Best effort: without the link the server uses the disk.
+ * Where the server keeps an atomic batch until it is whole: in memory, on a machine that has a folder for it. With one replica
+ * nats-server 2.15.1 makes a store of files for each batch below its stream, syncs it five times and deletes it after the commit
+ * (`newBatchStore`, jetstream_batching.go). Nothing in it outlives a start of the server, and what is acknowledged is synced in
+ * the stream itself, as ever; so a link into memory in its place saves all syncs but that one (bench/HISTORY.md). Best effort:
+ * without the link the server uses the disk.
  */
 import {
   lstat,

@@ -138,8 +138,9 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   let server = first;
   let endedBecause: string | undefined;
   /**
-   * A stream of it could not write. 2.15.1 then believes a sequence that it never stored where that would have been the first of a block, and writes it down when it
-   * ends in order: the log would have a hole (measured). Killed it reads its blocks at the next start, and what it acknowledged is in them.
+   * A stream of it could not write. 2.15.1 then believes a sequence that it never stored where that would have been the first of
+   * a block, and writes it down when it ends in order: the log would have a hole (measured). Killed it reads its blocks at the
+   * next start, and what it acknowledged is in them.
    */
   let isWrong = false;
   const end = (): Promise<void> => (isWrong ? server.kill() : server.end());

@@ -8,7 +8,10 @@ export const AUDITED = {
   indexes: [],
 } as const satisfies Table;
 
-/** What an assessment was said to be and until when it is valid, and when it was begun and completed: which years were audited needs all of it, and the register has the last. */
+/**
+ * What an assessment was said to be and until when it is valid, and when it was begun and completed: which years were audited
+ * needs all of it, and the register has the last.
+ */
 export const ASSESSMENT_EVENTS = {
   name: "assessment_events",
   columns: {

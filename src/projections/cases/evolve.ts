@@ -42,7 +42,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
 
 const VERSION = 23;
 /** Other deadlines make other rows, so they are part of the version. */
-export const RULES_VERSIONS_MAX = 2 ** 32;
+const RULES_VERSIONS_MAX = 2 ** 32;
 
 const keyOf = (tenant: string, node: string): StateKey => ({ table: CASE_NODES, key: { tenant, node } });
 

@@ -1,6 +1,6 @@
 /**
- * Events that are evidence of a duty: the newest ones by their own times, found in the registers by index. Of decisions, clocks and labels only the newest of an
- * asset are looked through; what has expired with its case is not found, though it counts.
+ * Events that are evidence of a duty: the newest ones by their own times, found in the registers by index. Of decisions, clocks
+ * and labels only the newest of an asset are looked through; what has expired with its case is not found, though it counts.
  */
 import { EVIDENCE_ROWS_MAX } from "../../limits.ts";
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";

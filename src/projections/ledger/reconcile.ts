@@ -95,8 +95,9 @@ const COUNTS_WAIT_MS_MAX = 2 * ACCEPTED_FLUSH_MS;
 const COUNTS_POLL_MS = ACCEPTED_FLUSH_MS / 10;
 
 /**
- * As `reconcile`, for who asks about what was written a moment ago: front ends hand on what they counted once in ACCEPTED_FLUSH_MS, and until then it looks as though
- * nobody had been told. What came meanwhile may look so again. `deadline` by `performance.now()`.
+ * As `reconcile`, for who asks about what was written a moment ago: front ends hand on what they counted once in
+ * ACCEPTED_FLUSH_MS, and until then it looks as though nobody had been told. What came meanwhile may look so again. `deadline` by
+ * `performance.now()`.
  */
 export const reconcileCounted = async (
   dependencies: ReconciliationDependencies,
@@ -224,8 +225,8 @@ const countOf = async (views: ViewStore, query: ReturnType<typeof tenantCount>):
 };
 
 /**
- * Counts what the view has a dead letter for, and names it. Hours may overlap in the log, so each record is asked for its own. Behind the last one that is named
- * letters are counted without that: most hours overlap with none.
+ * Counts what the view has a dead letter for, and names it. Hours may overlap in the log, so each record is asked for its own.
+ * Behind the last one that is named letters are counted without that: most hours overlap with none.
  */
 const refusedRecords = async (where: HourRead): Promise<Named & Pick<HourBalance, "deadLetters">> => {
   const { views, log, tenant, hour, range } = where;

@@ -1,7 +1,8 @@
 /**
  * Reconciles every hour once, soon after it ended, for every tenant of whom something was acknowledged in it: so that a difference is seen when it
- * arises, and not when somebody asks. What is found goes to metrics and, where it is an alarm, to the log lines. Which hour was the last is kept with the views, so
- * that those which end while no projector runs are taken by the next one. Of several projectors two may take the same hour.
+ * arises, and not when somebody asks. What is found goes to metrics and, where it is an alarm, to the log lines. Which hour was
+ * the last is kept with the views, so that those which end while no projector runs are taken by the next one. Of several
+ * projectors two may take the same hour.
  */
 import {
   RECONCILE_AFTER_MS,

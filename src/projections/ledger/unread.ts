@@ -14,8 +14,9 @@ export interface ToldBalance extends Omit<HourBalance, "state"> {
 }
 
 /**
- * `position`: what the views had read before the hours were reconciled; `end`: of the log, after that. Records stand in the order of their times but for seconds, so
- * all that is unread is of the hour of the first unread one or later: what an earlier hour lacks is lost, however far behind the views are.
+ * `position`: what the views had read before the hours were reconciled; `end`: of the log, after that. Records stand in the order
+ * of their times but for seconds, so all that is unread is of the hour of the first unread one or later: what an earlier hour
+ * lacks is lost, however far behind the views are.
  */
 export const tellUnread = async (
   log: Pick<LogReader, "read">,

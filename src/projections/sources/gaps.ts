@@ -1,6 +1,6 @@
 /**
- * Which numbers of a source have not come: the same set of numbers leaves the same gaps, in any order. A gap holds what there is to know of the numbers around it, so that a number
- * changes nothing but the gap that it stands in, or right behind.
+ * Which numbers of a source have not come: the same set of numbers leaves the same gaps, in any order. A gap holds what there is
+ * to know of the numbers around it, so that a number changes nothing but the gap that it stands in, or right behind.
  */
 import type { Announced } from "./announced.ts";
 

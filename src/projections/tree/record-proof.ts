@@ -55,14 +55,17 @@ export const awaitHead = async (
   }
 };
 
-/** A record that is to be proven, and what a view says that it is: that spares the log, which reads and unpacks a whole block for one record (5 ms, measured). */
+/**
+ * A record that is to be proven, and what a view says that it is: that spares the log, which reads and unpacks a whole block for
+ * one record (5 ms, measured).
+ */
 export interface ProvenRecord {
   readonly sequence: Sequence;
   readonly payload?: Uint8Array;
 }
 
 /** `head` holds all that is to be proven, so that many proofs share one. */
-export const proveRecord = async (
+const proveRecord = async (
   { views, log }: Pick<ProofDependencies, "views" | "log">,
   tenant: string,
   { sequence, payload: known }: ProvenRecord,

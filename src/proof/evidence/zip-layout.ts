@@ -19,7 +19,7 @@ export interface ZipEntry {
   readonly from: number;
 }
 
-export const LOCAL_HEADER_BYTES = 30;
+const LOCAL_HEADER_BYTES = 30;
 export const DESCRIPTOR_BYTES = 16;
 export const DIRECTORY_HEADER_BYTES = 46;
 export const END_BYTES = 22;

@@ -2,8 +2,9 @@
 import process, { execPath, versions } from "node:process";
 
 /**
- * The command that runs it. `test/sdk/runtimes.test.ts` says how: PROOFTRAIL_TEST_RUN is what a program's file is handed to, PROOFTRAIL_TEST_PROGRAMS the folder
- * and PROOFTRAIL_TEST_PROGRAM_ENDING the ending of such files. Bun and Deno can do without, with the sources.
+ * The command that runs it. `test/sdk/runtimes.test.ts` says how: PROOFTRAIL_TEST_RUN is what a program's file is handed to,
+ * PROOFTRAIL_TEST_PROGRAMS the folder and PROOFTRAIL_TEST_PROGRAM_ENDING the ending of such files. Bun and Deno can do without,
+ * with the sources.
  */
 export const commandOf = (name: string): readonly [string, ...string[]] => {
   const [command, ...parameters] = runCommand();

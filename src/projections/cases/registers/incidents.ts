@@ -5,7 +5,7 @@ import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
-export const INCIDENTS = {
+const INCIDENTS = {
   name: "incidents",
   columns: {
     tenant: TEXT,

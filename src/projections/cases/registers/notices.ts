@@ -8,7 +8,7 @@ import { type Register, rowsOfEach } from "./register.ts";
  * The transparency register (DOMAIN 3.5). Nearly every decision has a notice, so a row has only what its own events say: nothing that changes when the
  * decision comes, and no state, which follows from the times.
  */
-export const NOTICES = {
+const NOTICES = {
   name: "notices",
   columns: {
     tenant: TEXT,
