@@ -273,7 +273,7 @@ const openViews = async (parts: { config: Config; logger: Logger; stack: AsyncDi
   const { config, logger, stack } = parts;
   const { rules, version } = await loadRules(config.deadlinesFile);
   const projections = projectionsWith(rules, version);
-  const views = stack.use(connectViews(config));
+  const views = stack.use(connectViews(config, logger));
   try {
     for (const projection of projections) {
       const opened = await views.open(projection);
