@@ -339,9 +339,6 @@ export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
 export const VIEW_POSITION_POLL_MS = 10;
 /** Pages that wait in SQLite's WAL before they are moved into the file: 64 MiB. A page that many commits change is moved once. */
 export const VIEW_WAL_PAGES = 8_000;
-/** Pause before the thread that moves them is started again where it could not start, or ended; twice as long each time, up to the second. */
-export const WAL_THREAD_RETRY_MS = SECOND_MS;
-export const WAL_THREAD_RETRY_MS_MAX = 60 * SECOND_MS;
 /** Longest stretch for which writing a view may keep the process from answering requests. */
 export const VIEW_WRITE_SLICE_MS_MAX = 4;
 /** How long a commit waits for the transaction of another process on the same database file. */

@@ -32,4 +32,15 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     compression: options.replicas > 1 ? "none" : "s2",
   },
   updatable: ["num_replicas", "max_msg_size", "allow_direct", "allow_atomic", "compression"],
+  // `max_bytes` and `max_msgs` are none of them: with `discard: "new"` a log that is full refuses. A limit per subject removes the oldest all the same.
+  keeping: [
+    "storage",
+    "retention",
+    "discard",
+    "max_age",
+    "max_msgs_per_subject",
+    "deny_delete",
+    "deny_purge",
+    "allow_rollup_hdrs",
+  ],
 });

@@ -44,6 +44,8 @@ export interface StreamDefinition {
    * A difference in any other setting stops the start with the difference shown.
    */
   readonly updatable: readonly (keyof StreamSettings)[];
+  /** Settings by which the broker keeps what it has acknowledged. While another stands there, nothing may be acknowledged. */
+  readonly keeping?: readonly (keyof StreamSettings)[];
 }
 
 /** What depends on the installation. */

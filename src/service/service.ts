@@ -3,6 +3,8 @@
  * stops them in the opposite one.
  */
 import { randomBytes } from "node:crypto";
+import { auditStream } from "../../streams/audit.ts";
+import type { StreamDefinition } from "../../streams/stream.ts";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
 import type { AdminKeySetup } from "../access/admin-key.ts";
 import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
@@ -63,6 +65,7 @@ import { makeDataFolder } from "./data-folder.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
+import { guardLog } from "./log-guard.ts";
 import { keepStoring } from "./log-keeper.ts";
 import { measureLog } from "./log-metrics.ts";
 import { createOpenAnswers } from "./open-answers.ts";
@@ -101,8 +104,9 @@ export const startService = async (dependencies: {
   const retentionStore = createRetentionBucket({ connection, logger });
 
   const { views, projections, rules } = await openViews({ config, logger, stack });
-  const { reader, appender, logKeeper, keep, accepted } = await openLog({
+  const { reader, appender, logKeeper, logGuard, keep, accepted } = await openLog({
     connection,
+    definition: auditStream({ replicas: config.replicas }),
     broker,
     metrics,
     logger,
@@ -119,7 +123,7 @@ export const startService = async (dependencies: {
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
   const surroundings = {
     ...telling,
-    reasonsNotReady: createReadiness({ ...contact, logKeeper, reader, views, projections }),
+    reasonsNotReady: createReadiness({ ...contact, logKeeper, logGuard, reader, views, projections }),
   };
   const openAnswers = createOpenAnswers();
   const handle = config.roles.includes("api")
@@ -327,17 +331,21 @@ const openSandbox = async ({
 
 const openLog = async (options: {
   connection: BrokerConnection;
+  definition: StreamDefinition;
   broker: BrokerAddress;
   metrics: Metrics;
   logger: Logger;
   stack: AsyncDisposableStack;
 }) => {
-  const { connection, broker, metrics, logger, stack } = options;
+  const { connection, definition, broker, metrics, logger, stack } = options;
   const reader = await createLogReader(connection);
+  const logGuard = guardLog({ connection, definition, logger });
+  stack.use(inBackground(logGuard.run));
   const appender = createAppender({
     connection,
     logger,
     elapsedMs: () => performance.now(),
+    isClosed: () => logGuard.problem() !== undefined,
     onOutcomes: metrics.countOutcomes,
     onCommit: (records) => metrics.commitRecords.observe(records),
   });
@@ -351,7 +359,7 @@ const openLog = async (options: {
   const accepted = await createAcceptedCounter({ connection, logger });
   keep("The stream of counts", accepted.stall);
   stack.defer(() => accepted.close());
-  return { reader, appender, logKeeper, keep, accepted };
+  return { reader, appender, logKeeper, logGuard, keep, accepted };
 };
 
 /** Listens before the process can serve, so that it is seen to live: `serve` puts the handler in the place of the one that says so. Undefined where it does not listen. */

@@ -5,7 +5,7 @@
  */
 import { statfsSync, statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { VIEW_WAL_PAGES, WAL_THREAD_RETRY_MS, WAL_THREAD_RETRY_MS_MAX } from "../limits.ts";
+import { VIEW_WAL_PAGES } from "../limits.ts";
 import type { Room, Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 
@@ -54,6 +54,10 @@ const TIGHT_WAL_SHARE = 1 / 8;
 
 /** Of a commit of a hundred records, more than of one of thousands (measured). Each of them may need its room twice: in the WAL, and in the file. */
 const PAGES_PER_RECORD = 4;
+
+/** Pause before the thread is started again; twice as long each time, up to the second. */
+export const WAL_THREAD_RETRY_MS = 1_000;
+const WAL_THREAD_RETRY_MS_MAX = 60_000;
 
 /** The thread, and who is told of it. */
 export interface WalThread {
