@@ -12,7 +12,7 @@ import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
 import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate-limit.ts";
-import { createRecorder, type Recorder } from "../administration/recorder.ts";
+import type { Recorder } from "../administration/recorder.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
 import {
@@ -55,7 +55,7 @@ import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
-import { inBackground, pause } from "./background.ts";
+import { inBackground } from "./background.ts";
 import { createSandboxBodies, createTenantBodies } from "./body-readers.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import { type BrokerContact, contactBroker } from "./broker-contact.ts";
@@ -67,8 +67,9 @@ import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
 import { guardLog } from "./log-guard.ts";
 import { keepStoring } from "./log-keeper.ts";
-import { measureLog } from "./log-metrics.ts";
+import { measureLog, measureReadiness } from "./log-metrics.ts";
 import { createOpenAnswers } from "./open-answers.ts";
+import { startRecording } from "./recording.ts";
 import { type KeepStream, startProjector, startSealer } from "./roles.ts";
 import { connectViews, viewsRefused } from "./view-place.ts";
 
@@ -121,10 +122,9 @@ export const startService = async (dependencies: {
   keep("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
-  const surroundings = {
-    ...telling,
-    reasonsNotReady: createReadiness({ ...contact, logKeeper, logGuard, reader, views, projections }),
-  };
+  const reasonsNotReady = createReadiness({ ...contact, logKeeper, logGuard, reader, views, projections });
+  measureReadiness(metrics, reasonsNotReady);
+  const surroundings = { ...telling, reasonsNotReady };
   const openAnswers = createOpenAnswers();
   const handle = config.roles.includes("api")
     ? await createApi({
@@ -175,7 +175,10 @@ const createApi = async (parts: {
     now,
     onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
   };
-  const recorder = startRecording({ appender, accepted, metrics, logger, now, stack });
+  const recorder = startRecording({
+    ...{ appender, accepted, metrics, logger, now, stack },
+    subjectOf: auditSubjectOf,
+  });
   const rateCounter = createRateCounter({ connection, logger });
   return createHttpApp({
     ...surroundings,
@@ -237,30 +240,6 @@ const createManagement = (stores: {
 
 const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
   auditSubject(tenant, event.asset_id, event.event_type);
-
-/** What administrators do is in the log as well. */
-const startRecording = (parts: {
-  appender: RecordAppender;
-  accepted: AcceptedCounts;
-  metrics: Metrics;
-  logger: Logger;
-  now: () => Date;
-  stack: AsyncDisposableStack;
-}): Recorder => {
-  const { appender, accepted, metrics, logger, now, stack } = parts;
-  const recorder = createRecorder({
-    appender,
-    subjectOf: auditSubjectOf,
-    now,
-    newId: uuidV7,
-    onAccepted: accepted.add,
-    onAction: (event_type, outcome) => metrics.administrativeActions.inc({ event_type, outcome }),
-    pause,
-    logger,
-  });
-  stack.use(inBackground(recorder.run));
-  return recorder;
-};
 
 const createLimiter = (counter: RateCounter) =>
   createSharedRateLimiter({

@@ -29,6 +29,15 @@ afterAll(async () => {
 const lastSequence = async (): Promise<number> => (await streams.info("AUDIT")).state.last_seq;
 const readiness = () => service.call("/health/ready");
 const post = () => service.call("/v1/events", { body: event() });
+const metric = async (name: string): Promise<number> => {
+  const { text } = await service.call("/metrics");
+  return Number(
+    text
+      .split("\n")
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length),
+  );
+};
 const change = async (settings: Partial<StreamConfig>): Promise<void> => {
   const { config } = await streams.info("AUDIT");
   await streams.update("AUDIT", { ...config, ...settings });
@@ -57,11 +66,13 @@ test.each(ODD)("a changed %s is refused with 503 until it is changed back", asyn
   expect([key.status, key.json.code]).toEqual([503, "log_unavailable"]);
   expect(await lastSequence()).toBe(before);
   expect((await readiness()).text).toContain(`AUDIT.${setting} must be`);
+  expect(await metric("prooftrail_ready")).toBe(0);
   const told = service.lines.filter(({ message }) => message.startsWith("the log could lose"));
   expect(told.filter(({ detail }) => detail?.includes(setting))).toHaveLength(1);
   await change(right);
   await until("it is taken again", async () => (await post()).status === 202);
   expect((await readiness()).status).toBe(200);
+  expect(await metric("prooftrail_ready")).toBe(1);
 });
 
 test("what loses nothing keeps nobody from writing: a shorter window, a limit at which the log refuses", async () => {
