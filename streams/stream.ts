@@ -29,6 +29,8 @@ export interface StreamSettings {
   readonly allow_msg_counter: boolean;
   readonly allow_rollup_hdrs: boolean;
   readonly compression: "none" | "s2";
+  /** `null`: none may stand there. */
+  readonly subject_transform?: null;
   readonly republish?: { readonly src: string; readonly dest: string };
 }
 

@@ -43,9 +43,13 @@ const change = async (settings: Partial<StreamConfig>): Promise<void> => {
   await streams.update("AUDIT", { ...config, ...settings });
 };
 
+/** nats.js 2.29 has the type of it, but for taking it away. */
+const NO_TRANSFORM: object = { subject_transform: null };
+
 const ODD: readonly (readonly [string, Partial<StreamConfig>, Partial<StreamConfig>])[] = [
   ["max_age", { max_age: nanos(3_600_000) }, { max_age: 0 }],
   ["max_msgs_per_subject", { max_msgs_per_subject: 1_000 }, { max_msgs_per_subject: -1 }],
+  ["subject_transform", { subject_transform: { src: "audit.*.>", dest: "audit.other.>" } }, NO_TRANSFORM],
   ["discard", { discard: DiscardPolicy.Old }, { discard: DiscardPolicy.New }],
 ];
 
