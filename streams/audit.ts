@@ -27,9 +27,23 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     allow_atomic: true,
     allow_msg_counter: false,
     allow_rollup_hdrs: false,
+    // A record would stand under another subject, in the tree of another tenant (measured on nats-server 2.15.1).
+    subject_transform: null,
     // With replicas nats-server 2.15.1 replays what it had not committed when it was killed, reads the last block as compressed where it is not, and gives
     // the replica up; two of them, and the stream has no quorum any more (measured, `bun run chaos --scenario cluster`).
     compression: options.replicas > 1 ? "none" : "s2",
   },
   updatable: ["num_replicas", "max_msg_size", "allow_direct", "allow_atomic", "compression"],
+  // `max_bytes` and `max_msgs` are none of them: with `discard: "new"` a log that is full refuses. A limit per subject removes the oldest all the same.
+  keeping: [
+    "storage",
+    "retention",
+    "discard",
+    "max_age",
+    "max_msgs_per_subject",
+    "deny_delete",
+    "deny_purge",
+    "allow_rollup_hdrs",
+    "subject_transform",
+  ],
 });

@@ -29,6 +29,8 @@ export interface StreamSettings {
   readonly allow_msg_counter: boolean;
   readonly allow_rollup_hdrs: boolean;
   readonly compression: "none" | "s2";
+  /** `null`: none may stand there. */
+  readonly subject_transform?: null;
   readonly republish?: { readonly src: string; readonly dest: string };
 }
 
@@ -44,6 +46,8 @@ export interface StreamDefinition {
    * A difference in any other setting stops the start with the difference shown.
    */
   readonly updatable: readonly (keyof StreamSettings)[];
+  /** Settings by which the broker keeps what it has acknowledged. While another stands there, nothing may be acknowledged. */
+  readonly keeping?: readonly (keyof StreamSettings)[];
 }
 
 /** What depends on the installation. */

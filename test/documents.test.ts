@@ -16,6 +16,7 @@ import {
   SEND_TIMEOUT_MS_DEFAULT,
 } from "../src/sdk/limits.ts";
 import { Environment } from "../src/service/config.ts";
+import { createMetrics } from "../src/telemetry/metrics.ts";
 import { PERMISSIONS } from "../streams/permissions.ts";
 import { topology } from "../streams/topology.ts";
 
@@ -54,6 +55,15 @@ test("README lists every error code with its status and when it is answered", ()
   ]);
   expect(table).toEqual(problems);
   for (const code of BATCH_ERROR_CODES) expect(section("README.md", "Errors")).toContain(`\`${code}\``);
+});
+
+test("README alerts on metrics that there are", async () => {
+  const metrics = createMetrics();
+  metrics.watchLog({ lastSequence: async () => 1, copies: async () => 1 });
+  const there = await metrics.registry.metrics();
+  const named = read("README.md").match(/prooftrail_[a-z_]+(?=[ {[`)])/g) ?? [];
+  expect(named).toContain("prooftrail_ready");
+  for (const name of named) expect(there).toContain(`# HELP ${name} `);
 });
 
 test("README lists every scope", () => {

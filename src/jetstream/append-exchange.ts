@@ -2,19 +2,20 @@
 import type { Buffer } from "node:buffer";
 import { APPEND_ACK_MS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
 import { type Acknowledgement, openAckInbox } from "./ack-inbox.ts";
-import { isDuplicateInBatch } from "./api-errors.ts";
+import { isDuplicateInBatch, isWrongLastSequence } from "./api-errors.ts";
 import { createByteSender, encodeBatch, encodeSingle } from "./append-wire.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createStallClock, type StallReport } from "./stall-clock.ts";
 
 /** Answers come in at most APPEND_ACK_MS_MAX, or are `none` at once where the connection is lost. Never rejects. */
 export interface AppendExchange extends StallReport {
-  /** Goes out at the end of the turn, or with `flush`. */
-  single(record: OutgoingRecord): Promise<Acknowledgement>;
+  /** Goes out at the end of the turn, or with `flush`. `after`: refused where the last sequence of the stream is another. */
+  single(record: OutgoingRecord, after?: Sequence): Promise<Acknowledgement>;
   flush(): void;
   /** An atomic batch: `stored` with the sequence of its last record. */
-  batch(entries: readonly { readonly record: OutgoingRecord }[]): Promise<Acknowledgement>;
+  batch(entries: readonly { readonly record: OutgoingRecord }[], after?: Sequence): Promise<Acknowledgement>;
 }
 
 export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () => number): AppendExchange => {
@@ -31,23 +32,23 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   });
   const note = (answer: Acknowledgement): Acknowledgement => {
     if (answer.kind === "stored") clock.cleared();
-    // A duplicate is refused by a log that stores, and by one that does not.
-    else if (answer.kind !== "duplicate" && !(answer.kind === "error" && isDuplicateInBatch(answer.code)))
+    // These are refused by a log that stores, and by one that does not.
+    else if (answer.kind !== "duplicate" && !(answer.kind === "error" && isNoFault(answer.code)))
       clock.failed();
     return answer;
   };
   return {
     stall: clock.stall,
     flush: wire.flush,
-    single: async (record) => {
+    single: async (record, after) => {
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
-      wire.send(encodeSingle(record, reply));
+      wire.send(encodeSingle(record, reply, after));
       return note(await answer);
     },
-    batch: async (entries) => {
+    batch: async (entries, after) => {
       const batchId = `${batchPrefix}-${(nextBatch++).toString(36)}`;
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
-      const bytes = encodeBatch(entries, { batchId, reply, spare: spareBuffers.pop() });
+      const bytes = encodeBatch(entries, { batchId, reply, spare: spareBuffers.pop(), after });
       wire.send(bytes);
       wire.flush();
       const acknowledgement = note(await answer);
@@ -57,3 +58,5 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
     },
   };
 };
+
+const isNoFault = (code: number): boolean => isDuplicateInBatch(code) || isWrongLastSequence(code);

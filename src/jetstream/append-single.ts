@@ -1,7 +1,7 @@
 /** One record by itself, asked for until there is an answer that says something. */
 import { APPEND_ACK_MS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
-import type { Outcome } from "../log/outcome.ts";
+import type { Outcome, Sequence } from "../log/outcome.ts";
 import type { Acknowledgement } from "./ack-inbox.ts";
 import { API_ERROR } from "./api-errors.ts";
 import type { AppendExchange } from "./append-exchange.ts";
@@ -13,11 +13,22 @@ export const appendSingle = async (
   record: OutgoingRecord,
   elapsedMs: () => number,
 ): Promise<Outcome> => {
+  const answer = await askSingle(exchange, record, elapsedMs);
+  return answer === "in process" ? STILL_IN_PROCESS : outcomeOf(answer);
+};
+
+/** `after`: refused where the last sequence of the stream is another. */
+export const askSingle = async (
+  exchange: AppendExchange,
+  record: OutgoingRecord,
+  elapsedMs: () => number,
+  after?: Sequence,
+): Promise<Acknowledgement | "in process"> => {
   const deadline = elapsedMs() + APPEND_ACK_MS_MAX;
   for (;;) {
-    const answer = await exchange.single(record);
-    if (!isInProcess(answer)) return outcomeOf(answer);
-    if (elapsedMs() > deadline) return STILL_IN_PROCESS;
+    const answer = await exchange.single(record, after);
+    if (!isInProcess(answer)) return answer;
+    if (elapsedMs() > deadline) return "in process";
     await new Promise((resolve) => setTimeout(resolve, IN_PROCESS_WAIT_MS));
   }
 };

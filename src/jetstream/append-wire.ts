@@ -6,15 +6,16 @@
 import { Buffer } from "node:buffer";
 import type { NatsConnection } from "nats";
 import { type EventBytes, type OutgoingRecord, payloadBytes } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
 import { RECORD_END } from "../log/record.ts";
 
 const HEADER_START = "NATS/1.0\r\nNats-Msg-Id: ";
 const LINE_END_AND_HEADER_START = `\r\n${HEADER_START}`;
 
 /** One message by itself; its acknowledgement goes to `reply`. */
-export const encodeSingle = (record: OutgoingRecord, reply: string): Uint8Array => {
+export const encodeSingle = (record: OutgoingRecord, reply: string, after?: Sequence): Uint8Array => {
   const writer = createWriter(Buffer.allocUnsafe(bytesMax(record)), "");
-  writer.write(record, ` ${reply}`, HEADERS_END);
+  writer.write(record, ` ${reply}`, expecting(after) + HEADERS_END);
   return writer.written();
 };
 
@@ -24,9 +25,14 @@ export const encodeSingle = (record: OutgoingRecord, reply: string): Uint8Array 
  */
 export const encodeBatch = (
   entries: readonly { readonly record: OutgoingRecord }[],
-  options: { readonly batchId: string; readonly reply: string; readonly spare: Buffer | undefined },
+  options: {
+    readonly batchId: string;
+    readonly reply: string;
+    readonly spare: Buffer | undefined;
+    readonly after?: Sequence | undefined;
+  },
 ): Buffer => {
-  const { batchId, reply, spare } = options;
+  const { batchId, reply, spare, after } = options;
   let length = 0;
   for (const { record } of entries) length += bytesMax(record);
   const isEnough = spare !== undefined && spare.buffer.byteLength >= length;
@@ -34,8 +40,10 @@ export const encodeBatch = (
   const writer = createWriter(bytes, `\r\nNats-Batch-Id: ${batchId}\r\nNats-Batch-Sequence: `);
   let left = entries.length;
   for (const { record } of entries) {
+    // What is expected is said with the first (NATS ADR-50).
+    const expected = left === entries.length ? expecting(after) : "";
     const isLast = --left === 0;
-    writer.write(record, isLast ? ` ${reply}` : "", isLast ? COMMIT_AND_END : HEADERS_END);
+    writer.write(record, isLast ? ` ${reply}` : "", expected + (isLast ? COMMIT_AND_END : HEADERS_END));
   }
   return writer.written();
 };
@@ -126,6 +134,10 @@ const putNumber = (value: number, bytes: Uint8Array, at: number): number => {
 };
 
 const ZERO = 0x30;
+/** Stored only where that is the last sequence of the stream. */
+const expecting = (after: Sequence | undefined): string =>
+  after === undefined ? "" : `\r\nNats-Expected-Last-Sequence: ${after}`;
+
 const HEADERS_END = "\r\n\r\n";
 const COMMIT_AND_END = `\r\nNats-Batch-Commit: 1${HEADERS_END}`;
 const MESSAGE_END = `${RECORD_END}\r\n`;

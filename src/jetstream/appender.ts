@@ -28,6 +28,8 @@ export interface AppenderDependencies {
   readonly connection: BrokerConnection;
   readonly logger: Logger;
   readonly elapsedMs: () => number;
+  /** Whether the stream may not be written, because it could lose what it acknowledges; what was seen last. */
+  readonly isClosed?: () => boolean;
   readonly onOutcomes: (outcomes: readonly Outcome[]) => void;
   readonly onCommit: (records: number) => void;
 }
@@ -56,7 +58,7 @@ type Settle = (entry: Pick<Entry, "parcel" | "index">, outcome: Outcome) => void
 export type LogAppender = RecordAppender & StallReport;
 
 export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
-  const { connection, elapsedMs, onOutcomes, onCommit } = dependencies;
+  const { connection, elapsedMs, isClosed = () => false, onOutcomes, onCommit } = dependencies;
   const queue = createQueue();
   let recordsHeld = 0;
   let bytesHeld = 0;
@@ -102,6 +104,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     for (const record of records) bytes += payloadBytes(record);
     const refusal = refusalFor({
       connection,
+      isClosed: isClosed(),
       records: recordsHeld + records.length,
       bytes: bytesHeld + bytes,
     });
@@ -135,14 +138,17 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
 
 const refusalFor = ({
   connection,
+  isClosed,
   records,
   bytes,
 }: {
   connection: BrokerConnection;
+  isClosed: boolean;
   records: number;
   bytes: number;
 }): Outcome | undefined => {
   if (!connection.isConnected()) return NOT_CONNECTED;
+  if (isClosed) return CLOSED;
   if (records <= APPEND_RECORDS_IN_FLIGHT_MAX && bytes <= APPEND_BYTES_IN_FLIGHT_MAX) return undefined;
   return { kind: "refused", reason: "overloaded", detail: "More events are in flight than can be taken." };
 };
@@ -313,6 +319,12 @@ const once = (action: () => void): (() => void) => {
     isDone = true;
     action();
   };
+};
+
+const CLOSED: Outcome = {
+  kind: "refused",
+  reason: "unavailable",
+  detail: "The event log is not kept as it must be, and takes no events until its operator has mended it.",
 };
 
 const NOT_SENT: Outcome = {

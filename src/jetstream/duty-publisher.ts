@@ -1,10 +1,17 @@
-/** Transitions of duties, on the stream OBLIGATIONS. They go as events do, many in one commit: one by one each would have a sync of its own. */
+/**
+ * Transitions of duties, on the stream OBLIGATIONS. They go as events do, many in one commit: one by one each would have a sync of its own. Each says what it was
+ * built on: a publisher that was paused must not put what it knew behind what another one has told since.
+ */
 import { obligationSubject } from "../../streams/subjects.ts";
+import { ATOMIC_RECORDS_MIN, COMMIT_RECORDS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
 import { RECORD_END } from "../log/record.ts";
-import type { Logger } from "../telemetry/logger.ts";
+import type { Acknowledgement } from "./ack-inbox.ts";
 import { answered } from "./answered.ts";
-import { createAppender } from "./appender.ts";
+import { isDuplicateInBatch, isWrongLastSequence } from "./api-errors.ts";
+import { openAppendExchange } from "./append-exchange.ts";
+import { askSingle } from "./append-single.ts";
 import type { BrokerConnection } from "./connection.ts";
 import type { StallReport } from "./stall-clock.ts";
 
@@ -18,38 +25,68 @@ export interface DutyMessage {
 }
 
 export interface DutyPublisher extends StallReport {
-  /** Stores messages in their order. Rejects where the broker did not say that all of them are stored, now or before. */
-  publish(messages: readonly DutyMessage[]): Promise<void>;
-  /** Whether anything was ever published, also where it is too old to be kept. Throws LogUnavailableError. */
-  hasPublished(): Promise<boolean>;
+  /**
+   * Stores messages in their order, behind `after` and what it stores itself. `overtaken`: another one has stored something since, and those that are not stored yet
+   * are not. Rejects where the broker did not say that all of them are stored, now or before.
+   */
+  publish(messages: readonly DutyMessage[], after: Sequence): Promise<"stored" | "overtaken">;
+  /** Of the newest message there ever was, also where it is too old to be kept; 0 where none was. Throws LogUnavailableError. */
+  lastPublished(): Promise<Sequence>;
 }
 
-export const createDutyPublisher = ({
-  connection,
-  logger,
-}: {
-  readonly connection: BrokerConnection;
-  readonly logger: Logger;
-}): DutyPublisher => {
-  const appender = createAppender({
-    connection,
-    logger,
-    elapsedMs: () => performance.now(),
-    onOutcomes: () => {},
-    onCommit: () => {},
-  });
-  const publish: DutyPublisher["publish"] = async (messages) => {
-    const outcomes = await appender.append(messages.map(recordOf));
-    for (const outcome of outcomes)
-      if (outcome.kind === "refused" || outcome.kind === "unknown") throw new Error(outcome.detail);
+export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () => number): DutyPublisher => {
+  const exchange = openAppendExchange(connection, elapsedMs);
+
+  const each = async (entries: readonly Entry[], after: Sequence): Promise<Sequence | "overtaken"> => {
+    let last = after;
+    for (const { record } of entries) {
+      const asked = askSingle(exchange, record, elapsedMs, last);
+      exchange.flush();
+      const answer = await asked;
+      if (answer === "in process") throw new Error("the same message is still being stored");
+      if (answer.kind === "stored") last = answer.sequence;
+      else if (isOvertaken(answer)) return "overtaken";
+      else if (answer.kind !== "duplicate") throw new Error(answer.detail);
+    }
+    return last;
   };
-  const hasPublished: DutyPublisher["hasPublished"] = () =>
+  const commit = async (entries: readonly Entry[], after: Sequence): Promise<Sequence | "overtaken"> => {
+    // What is sent while there is no connection is dropped.
+    if (!connection.isConnected()) throw new Error("the broker is not connected");
+    if (entries.length < ATOMIC_RECORDS_MIN) return each(entries, after);
+    const answer = await exchange.batch(entries, after);
+    if (answer.kind === "stored") return answer.sequence;
+    if (isOvertaken(answer)) return "overtaken";
+    // Some of them were stored by one who did not record it.
+    if (answer.kind === "error" && isDuplicateInBatch(answer.code)) return each(entries, after);
+    throw new Error(answer.kind === "duplicate" ? answer.kind : answer.detail);
+  };
+  const publish: DutyPublisher["publish"] = async (messages, after) => {
+    let last = after;
+    for (let from = 0; from < messages.length; from += COMMIT_RECORDS_MAX) {
+      const entries = messages
+        .slice(from, from + COMMIT_RECORDS_MAX)
+        .map((each) => ({ record: recordOf(each) }));
+      const committed = await commit(entries, last);
+      if (committed === "overtaken") return committed;
+      last = committed;
+    }
+    return "stored";
+  };
+  const lastPublished: DutyPublisher["lastPublished"] = () =>
     answered(connection, "The stream of duties could not be read", async () => {
       const manager = await connection.nats.jetstreamManager({ checkAPI: false });
-      return (await manager.streams.info("OBLIGATIONS")).state.last_seq > 0;
+      return (await manager.streams.info("OBLIGATIONS")).state.last_seq;
     });
-  return { publish, hasPublished, stall: appender.stall };
+  return { publish, lastPublished, stall: exchange.stall };
 };
+
+interface Entry {
+  readonly record: OutgoingRecord;
+}
+
+const isOvertaken = (answer: Acknowledgement): boolean =>
+  answer.kind === "error" && isWrongLastSequence(answer.code);
 
 const encoder = new TextEncoder();
 

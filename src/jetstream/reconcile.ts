@@ -228,6 +228,7 @@ const ZERO: Partial<Record<keyof StreamSettings, unknown>> = {
   allow_rollup_hdrs: false,
   compression: "none",
   max_age: 0,
+  subject_transform: null,
 };
 
 const differencesOf = (

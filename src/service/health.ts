@@ -7,6 +7,7 @@ import type { Projection } from "../projections/projection.ts";
 import { isSameLog } from "../projections/view-end.ts";
 import { VIEWS_UNAVAILABLE, ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import type { LogGuard } from "./log-guard.ts";
 import type { LogKeeper } from "./log-keeper.ts";
 import type { StreamsState } from "./stream-keeper.ts";
 
@@ -15,16 +16,17 @@ export const createReadiness =
     readonly connection: BrokerConnection;
     readonly streams: StreamsState;
     readonly logKeeper: LogKeeper;
+    readonly logGuard: Pick<LogGuard, "problem">;
     readonly keyBucket: KeyStore;
     readonly reader: LogReader;
     readonly views: ViewStore;
     readonly projections: readonly Projection[];
   }) =>
   async (): Promise<readonly string[]> => {
-    const { connection, streams, logKeeper, keyBucket } = dependencies;
+    const { connection, streams, logKeeper, logGuard, keyBucket } = dependencies;
     if (!connection.isConnected()) return ["The broker is not connected."];
     const reasons: string[] = [];
-    for (const problem of [streams.problem(), logKeeper.problem()])
+    for (const problem of [streams.problem(), logKeeper.problem(), logGuard.problem()])
       if (problem !== undefined) reasons.push(problem);
     const keys = keyBucket.readiness();
     if (keys.kind === "stale")

@@ -1,4 +1,4 @@
-/** What the metrics say of the log, asked when they are read. */
+/** What the metrics say of the log, and of whether this instance can serve, asked when they are read. */
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { type LogState, readLogState } from "../jetstream/log-state.ts";
 import { METRICS_LOG_MS_MAX } from "../limits.ts";
@@ -19,6 +19,12 @@ export const measureLog = (metrics: Pick<Metrics, "watchLog">, connection: Broke
     copies: async () => (await state())?.copies,
   });
 };
+
+/** Who cannot say in time that it is ready is not. */
+export const measureReadiness = (
+  metrics: Pick<Metrics, "watchReadiness">,
+  reasonsNotReady: () => Promise<readonly string[]>,
+): void => metrics.watchReadiness(async () => (await seenInTime(reasonsNotReady()))?.length === 0);
 
 /** Undefined where it is not known in time: who asks for metrics while the broker is away must not wait for it. */
 const seenInTime = async <Seen>(asked: Promise<Seen>): Promise<Seen | undefined> => {

@@ -52,12 +52,12 @@ const startTelling = ({
   metrics,
   keep,
   ...shared
-}: Omit<AnnouncerDependencies, "publish" | "hasPublished" | "onAnnounced" | "onPosition"> & {
+}: Omit<AnnouncerDependencies, "publish" | "lastPublished" | "onAnnounced" | "onPosition"> & {
   readonly connection: BrokerConnection;
   readonly metrics: Metrics;
   readonly keep: KeepStream;
 }): AsyncDisposable => {
-  const { publish, hasPublished, stall } = createDutyPublisher({ connection, logger: shared.logger });
+  const { publish, lastPublished, stall } = createDutyPublisher(connection, () => performance.now());
   keep("The stream of duties", stall);
   countFromZero(
     metrics.dutiesAnnounced,
@@ -66,7 +66,7 @@ const startTelling = ({
   const dependencies: AnnouncerDependencies = {
     ...shared,
     publish,
-    hasPublished,
+    lastPublished,
     onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
     onPosition: (sequence) => metrics.dutiesPosition.set(sequence),
   };

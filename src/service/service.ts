@@ -3,6 +3,8 @@
  * stops them in the opposite one.
  */
 import { randomBytes } from "node:crypto";
+import { auditStream } from "../../streams/audit.ts";
+import type { StreamDefinition } from "../../streams/stream.ts";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
 import type { AdminKeySetup } from "../access/admin-key.ts";
 import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
@@ -10,7 +12,7 @@ import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
 import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate-limit.ts";
-import { createRecorder, type Recorder } from "../administration/recorder.ts";
+import type { Recorder } from "../administration/recorder.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
 import {
@@ -53,7 +55,7 @@ import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
-import { inBackground, pause } from "./background.ts";
+import { inBackground } from "./background.ts";
 import { createSandboxBodies, createTenantBodies } from "./body-readers.ts";
 import { type BrokerAddress, provideBroker } from "./broker-address.ts";
 import { type BrokerContact, contactBroker } from "./broker-contact.ts";
@@ -63,9 +65,11 @@ import { makeDataFolder } from "./data-folder.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
+import { guardLog } from "./log-guard.ts";
 import { keepStoring } from "./log-keeper.ts";
-import { measureLog } from "./log-metrics.ts";
+import { measureLog, measureReadiness } from "./log-metrics.ts";
 import { createOpenAnswers } from "./open-answers.ts";
+import { startRecording } from "./recording.ts";
 import { type KeepStream, startProjector, startSealer } from "./roles.ts";
 import { connectViews, viewsRefused } from "./view-place.ts";
 
@@ -101,8 +105,9 @@ export const startService = async (dependencies: {
   const retentionStore = createRetentionBucket({ connection, logger });
 
   const { views, projections, rules } = await openViews({ config, logger, stack });
-  const { reader, appender, logKeeper, keep, accepted } = await openLog({
+  const { reader, appender, logKeeper, logGuard, keep, accepted } = await openLog({
     connection,
+    definition: auditStream({ replicas: config.replicas }),
     broker,
     metrics,
     logger,
@@ -117,10 +122,9 @@ export const startService = async (dependencies: {
   keep("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
-  const surroundings = {
-    ...telling,
-    reasonsNotReady: createReadiness({ ...contact, logKeeper, reader, views, projections }),
-  };
+  const reasonsNotReady = createReadiness({ ...contact, logKeeper, logGuard, reader, views, projections });
+  measureReadiness(metrics, reasonsNotReady);
+  const surroundings = { ...telling, reasonsNotReady };
   const openAnswers = createOpenAnswers();
   const handle = config.roles.includes("api")
     ? await createApi({
@@ -171,7 +175,10 @@ const createApi = async (parts: {
     now,
     onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
   };
-  const recorder = startRecording({ appender, accepted, metrics, logger, now, stack });
+  const recorder = startRecording({
+    ...{ appender, accepted, metrics, logger, now, stack },
+    subjectOf: auditSubjectOf,
+  });
   const rateCounter = createRateCounter({ connection, logger });
   return createHttpApp({
     ...surroundings,
@@ -234,30 +241,6 @@ const createManagement = (stores: {
 const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
   auditSubject(tenant, event.asset_id, event.event_type);
 
-/** What administrators do is in the log as well. */
-const startRecording = (parts: {
-  appender: RecordAppender;
-  accepted: AcceptedCounts;
-  metrics: Metrics;
-  logger: Logger;
-  now: () => Date;
-  stack: AsyncDisposableStack;
-}): Recorder => {
-  const { appender, accepted, metrics, logger, now, stack } = parts;
-  const recorder = createRecorder({
-    appender,
-    subjectOf: auditSubjectOf,
-    now,
-    newId: uuidV7,
-    onAccepted: accepted.add,
-    onAction: (event_type, outcome) => metrics.administrativeActions.inc({ event_type, outcome }),
-    pause,
-    logger,
-  });
-  stack.use(inBackground(recorder.run));
-  return recorder;
-};
-
 const createLimiter = (counter: RateCounter) =>
   createSharedRateLimiter({
     counter,
@@ -273,7 +256,7 @@ const openViews = async (parts: { config: Config; logger: Logger; stack: AsyncDi
   const { config, logger, stack } = parts;
   const { rules, version } = await loadRules(config.deadlinesFile);
   const projections = projectionsWith(rules, version);
-  const views = stack.use(connectViews(config));
+  const views = stack.use(connectViews(config, logger));
   try {
     for (const projection of projections) {
       const opened = await views.open(projection);
@@ -327,17 +310,21 @@ const openSandbox = async ({
 
 const openLog = async (options: {
   connection: BrokerConnection;
+  definition: StreamDefinition;
   broker: BrokerAddress;
   metrics: Metrics;
   logger: Logger;
   stack: AsyncDisposableStack;
 }) => {
-  const { connection, broker, metrics, logger, stack } = options;
+  const { connection, definition, broker, metrics, logger, stack } = options;
   const reader = await createLogReader(connection);
+  const logGuard = guardLog({ connection, definition, logger });
+  stack.use(inBackground(logGuard.run));
   const appender = createAppender({
     connection,
     logger,
     elapsedMs: () => performance.now(),
+    isClosed: () => logGuard.problem() !== undefined,
     onOutcomes: metrics.countOutcomes,
     onCommit: (records) => metrics.commitRecords.observe(records),
   });
@@ -351,7 +338,7 @@ const openLog = async (options: {
   const accepted = await createAcceptedCounter({ connection, logger });
   keep("The stream of counts", accepted.stall);
   stack.defer(() => accepted.close());
-  return { reader, appender, logKeeper, keep, accepted };
+  return { reader, appender, logKeeper, logGuard, keep, accepted };
 };
 
 /**

@@ -1,5 +1,6 @@
 /** Where the views are: the database of DATABASE_URL, or a file of SQLite in DATA_DIR. */
 import { join } from "node:path";
+import type { Logger } from "../telemetry/logger.ts";
 import { createPostgresViews } from "../views/postgres.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -12,11 +13,17 @@ export class ViewsRefusedError extends Error {
   override readonly name = "ViewsRefusedError";
 }
 
-export const connectViews = (place: Place): ViewStore => {
+export const connectViews = (place: Place, logger?: Pick<Logger, "warn">): ViewStore => {
   const { databaseUrl } = place;
   if (databaseUrl !== undefined) return createPostgresViews({ url: databaseUrl });
   try {
-    return createSqliteViews({ path: viewsFile(place) });
+    return createSqliteViews({
+      path: viewsFile(place),
+      onMoverEnded: (detail) =>
+        logger?.warn("the thread that empties the WAL of the views ended; commits do so until it is back", {
+          detail,
+        }),
+    });
   } catch (error) {
     throw viewsRefused(error, place);
   }

@@ -15,6 +15,7 @@ export const createMetrics = () => {
     countOutcomes: createOutcomeCount(registers),
     ...createProofMetrics(registers),
     watchLog: createLogWatch(registers),
+    watchReadiness: createReadinessWatch(registers),
     commitRecords: new Histogram({
       name: "prooftrail_commit_records",
       help: "Records in one commit, acknowledged by one fsync.",
@@ -124,6 +125,22 @@ const createLogWatch =
       log.copies,
     );
   };
+
+/** 0 from the first moment: a start that waits for its broker is not ready. */
+const createReadinessWatch = (registers: Registry[]): ((isReady: () => Promise<boolean>) => void) => {
+  let ask = async (): Promise<boolean> => false;
+  new Gauge({
+    name: "prooftrail_ready",
+    help: "1 where GET /health/ready says that this instance can serve, 0 where it names a reason. 0 for minutes is an alarm: ask there.",
+    registers,
+    async collect() {
+      this.set((await ask()) ? 1 : 0);
+    },
+  });
+  return (isReady) => {
+    ask = isReady;
+  };
+};
 
 const createProofMetrics = (registers: Registry[]) => ({
   sealOutcomes: new Counter({

@@ -55,36 +55,69 @@ const TIGHT_WAL_SHARE = 1 / 8;
 /** Of a commit of a hundred records, more than of one of thousands (measured). Each of them may need its room twice: in the WAL, and in the file. */
 const PAGES_PER_RECORD = 4;
 
+/** Pause before the thread is started again; twice as long each time, up to the second. */
+export const WAL_THREAD_RETRY_MS = 1_000;
+const WAL_THREAD_RETRY_MS_MAX = 60_000;
+
+/** The thread, and who is told of it. */
+export interface WalThread {
+  readonly start: (path: string) => Worker;
+  readonly elapsedMs: () => number;
+  /** It could not start, or ended: told of once until it has moved pages again. */
+  readonly onEnded: (detail: string) => void;
+}
+
 /**
- * Rows do not tell how much there is to move: a commit of 8000 records writes half a page for each, one of a hundred four (measured). Where the thread
- * cannot start or ends, the writer's own commits move what waits as soon as it is too much (wal_autocheckpoint).
+ * Rows do not tell how much there is to move: a commit of 8000 records writes half a page for each, one of a hundred four (measured). While the thread
+ * cannot start or has ended, the writer's own commits move what waits as soon as it is too much (wal_autocheckpoint), and it is started again later and later.
  */
-export const createWalMover = (path: string, { count, bytes }: Ask): WalMover => {
+export const createWalMover = (path: string, { count, bytes }: Ask, thread: WalThread): WalMover => {
   let worker: Worker | undefined;
-  let isOver = false;
+  let isClosed = false;
   let moving: PromiseWithResolvers<void> | undefined;
   let isTight = false;
+  let retryMs = WAL_THREAD_RETRY_MS;
+  let retryAt = Number.NEGATIVE_INFINITY;
+  let isTold = false;
 
   const moved = (): void => {
     moving?.resolve();
     moving = undefined;
   };
-  const ended = (): void => {
-    isOver = true;
+  const ended = (reason: string): void => {
+    worker = undefined;
+    retryAt = thread.elapsedMs() + retryMs;
+    retryMs = Math.min(2 * retryMs, WAL_THREAD_RETRY_MS_MAX);
     moved();
+    if (isTold || isClosed) return;
+    isTold = true;
+    thread.onEnded(reason);
   };
   const start = (): Worker => {
-    const started = new Worker(`(${thread})()`, { eval: true, workerData: path });
-    started.on("message", moved).on("error", ended).on("exit", ended);
+    const started = thread.start(path);
+    // An error is followed by the exit.
+    const endedOnce = (reason: string): void => void (worker === started && ended(reason));
+    started
+      .on("message", () => {
+        [retryMs, isTold] = [WAL_THREAD_RETRY_MS, false];
+        moved();
+      })
+      .on("error", (error) => endedOnce(String(error)))
+      .on("exit", (code) => endedOnce(`it exited with ${code}`));
     // It has nothing of its own to wait for.
     started.unref();
     return started;
   };
   const move = (mode: "PASSIVE" | "TRUNCATE"): void => {
-    if (isOver || moving) return;
+    if (isClosed || moving || (!worker && thread.elapsedMs() < retryAt)) return;
     moving = Promise.withResolvers();
-    worker ??= start();
-    worker.postMessage(mode);
+    try {
+      worker ??= start();
+      worker.postMessage(mode);
+    } catch (error) {
+      // The commit that asks for it stands.
+      ended(String(error));
+    }
   };
   const fits = (): boolean => {
     const missing = bytes() - statSync(path).size;
@@ -120,12 +153,15 @@ export const createWalMover = (path: string, { count, bytes }: Ask): WalMover =>
       if (isTight) await moving?.promise;
     },
     close: async () => {
-      isOver = true;
+      isClosed = true;
       await moving?.promise;
       await worker?.terminate();
     },
   };
 };
+
+export const startWalThread = (path: string): Worker =>
+  new Worker(`(${moveWhenAsked})()`, { eval: true, workerData: path });
 
 const isLittle = (bytes: number): boolean => bytes < WAL_PAGES_MAX * PAGE_BYTES;
 
@@ -160,7 +196,7 @@ const FILE_SIZE = "SELECT page_count, page_size FROM pragma_page_count, pragma_p
 const WAL_PAGES = "PRAGMA wal_checkpoint(NOOP)";
 
 /** All of the thread: it is handed over as text, so that an executable need not bring a file for it. */
-const thread = async (): Promise<void> => {
+const moveWhenAsked = async (): Promise<void> => {
   const { DatabaseSync } = await import("node:sqlite");
   const { parentPort, workerData } = await import("node:worker_threads");
   const move = (mode: string): void => {

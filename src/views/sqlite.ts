@@ -22,7 +22,14 @@ import {
 } from "./sqlite-connection.ts";
 import { getRow, getRows, runWrite, runWrites } from "./sqlite-rows.ts";
 import { sqliteTermsOf } from "./sqlite-terms.ts";
-import { createWalMover, fileBytes, PAGE_BYTES, WAL_PAGES_MAX, walPages } from "./sqlite-wal.ts";
+import {
+  createWalMover,
+  fileBytes,
+  PAGE_BYTES,
+  startWalThread,
+  WAL_PAGES_MAX,
+  walPages,
+} from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
 import {
   deadLetterWrite,
@@ -48,11 +55,22 @@ import {
   type ViewStore,
 } from "./view-store.ts";
 
-export const createSqliteViews = ({ path }: { readonly path: string }): ViewStore => {
+export const createSqliteViews = ({
+  path,
+  onMoverEnded = () => {},
+}: {
+  readonly path: string;
+  /** The thread that empties the WAL beside the commits could not start, or ended, and why. It is started again. */
+  readonly onMoverEnded?: (detail: string) => void;
+}): ViewStore => {
   const { writer, reader } = connect(path);
   const write = createStatements(writer);
   const read = createStatements(reader);
-  const wal = createWalMover(path, { count: () => walPages(read), bytes: () => fileBytes(write) });
+  const wal = createWalMover(
+    path,
+    { count: () => walPages(read), bytes: () => fileBytes(write) },
+    { start: startWalThread, elapsedMs: () => performance.now(), onEnded: onMoverEnded },
+  );
   const transactions = createTransactions(write, wal);
 
   const open = (view: ViewDefinition) =>

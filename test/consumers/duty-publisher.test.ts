@@ -1,7 +1,6 @@
 /** How transitions of duties come to the stream OBLIGATIONS. */
 import { expect, test } from "bun:test";
 import { createDutyPublisher, type DutyMessage } from "../../src/jetstream/duty-publisher.ts";
-import { silentLogger } from "../support/broker.ts";
 import { connectAs, startTestLog, type TestLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
@@ -13,6 +12,14 @@ const message = (number: number): DutyMessage => ({
   messageId: `id-${number}`,
   payload: { number, text: "é😀}" },
 });
+
+/** Behind what is there by then. */
+const publisherOn = ({ connection }: TestLog) => {
+  const publisher = createDutyPublisher(connection, () => performance.now());
+  const publish = async (messages: readonly DutyMessage[]) =>
+    publisher.publish(messages, await publisher.lastPublished());
+  return { ...publisher, publish };
+};
 
 const stored = async ({ broker }: TestLog) => {
   const nats = await connectAs(broker, "consumer");
@@ -28,12 +35,12 @@ const stored = async ({ broker }: TestLog) => {
 
 test("they are stored in their order and as they are, each once, also where some were stored before", async () => {
   await using log = await startTestLog();
-  const { publish } = createDutyPublisher({ connection: log.connection, logger: silentLogger });
+  const { publish } = publisherOn(log);
   const messages = Array.from({ length: 1203 }, (_, number) => message(number));
   await publish(messages.slice(0, 1));
   await publish(messages);
   // As a publisher does that was begun after the other one ended.
-  await createDutyPublisher({ connection: log.connection, logger: silentLogger }).publish(messages);
+  await publisherOn(log).publish(messages);
   expect(await stored(log)).toEqual(
     messages.map(({ payload, transition }) => ({
       subject: `obligation.acme.Pr%C3%BCfung%2E1.OBJ-ACK.${transition}`,
@@ -44,7 +51,7 @@ test("they are stored in their order and as they are, each once, also where some
 
 test("it rejects where one of them may not be stored", async () => {
   await using log = await startTestLog();
-  const { publish } = createDutyPublisher({ connection: log.connection, logger: silentLogger });
+  const { publish } = publisherOn(log);
   process.kill(log.broker.pid ?? 0, "SIGKILL");
   await until("the connection is known to be lost", () => !log.connection.isConnected());
   await expect(publish([message(0), message(1)])).rejects.toThrow();
@@ -52,3 +59,25 @@ test("it rejects where one of them may not be stored", async () => {
   await publish([message(0), message(1)]);
   expect(await stored(log)).toHaveLength(2);
 });
+
+test.each([1, 5])(
+  "of two that know the same one publishes %p, and the other one stores nothing behind it",
+  async (count) => {
+    await using log = await startTestLog();
+    const [paused, successor] = [
+      createDutyPublisher(log.connection, () => performance.now()),
+      publisherOn(log),
+    ];
+    await successor.publish([message(0)]);
+    const after = await paused.lastPublished();
+    const [older, newer] = [1, 100].map((from) =>
+      Array.from({ length: count }, (_, index) => message(from + index)),
+    );
+    expect(await successor.publish(newer ?? [])).toBe("stored");
+    expect(await paused.publish(older ?? [], after)).toBe("overtaken");
+    expect(await stored(log)).toHaveLength(1 + count);
+    // What it has published itself it is not overtaken by, nor by its own that it did not record.
+    expect(await paused.publish(newer ?? [], await paused.lastPublished())).toBe("stored");
+    expect(paused.stall()).toBeUndefined();
+  },
+);

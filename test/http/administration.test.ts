@@ -333,6 +333,16 @@ describe("where the log does not take the event", () => {
     expect((await service.call("/v1/export", { key: api_key })).status).toBe(200);
   });
 
+  test("the metric has each action from the start, also what never happened", async () => {
+    await using fresh = await startTestService();
+    const { text } = await fresh.call("/metrics");
+    for (const type of TYPES)
+      for (const outcome of ["done", "refused", "failed"])
+        expect(text).toContain(
+          `prooftrail_administrative_actions_total{event_type="${type}",outcome="${outcome}"} 0`,
+        );
+  });
+
   test("the metric counts what was done and what was refused", async () => {
     const { text } = await service.call("/metrics");
     for (const type of TYPES) {

@@ -48,8 +48,11 @@ const tellsWhatIsTaken = async (): Promise<void> => {
     views: from,
     log,
     rules: STANDARD_RULES,
-    publish: async (announcements: readonly Announcement[]) => void sent.push(...announcements),
-    hasPublished: async () => sent.length > 0,
+    publish: async (announcements: readonly Announcement[]) => {
+      sent.push(...announcements);
+      return "stored" as const;
+    },
+    lastPublished: async () => sent.length,
     onAnnounced: () => {},
     onPosition: () => {},
     logger: silentLogger,

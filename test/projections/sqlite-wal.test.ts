@@ -4,8 +4,9 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
 import { VIEW_WAL_PAGES } from "../../src/limits.ts";
-import { createWalMover } from "../../src/views/sqlite-wal.ts";
+import { createWalMover, startWalThread, WAL_THREAD_RETRY_MS } from "../../src/views/sqlite-wal.ts";
 import { INTEGER, type Table, TEXT } from "../../src/views/tables.ts";
 import type { Write } from "../../src/views/view-store.ts";
 import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
@@ -31,6 +32,8 @@ const insert = (number: number): Write => ({
 
 const waiting = (pages: number) => ({ count: () => ({ all: pages, waiting: pages }), bytes: () => 0 });
 
+const thread = { start: startWalThread, elapsedMs: () => performance.now(), onEnded: () => {} };
+
 /** A file with rows that wait in its WAL until somebody moves them. */
 const writtenAhead = (path: string) => {
   const writer = new DatabaseSync(path);
@@ -50,11 +53,11 @@ test("pages are moved when enough of them wait, and whoever closes waits for it"
   const { path } = database;
   using _writer = writtenAhead(path);
   const bytes = () => statSync(path).size;
-  const tooFew = createWalMover(path, waiting(VIEW_WAL_PAGES - 1));
+  const tooFew = createWalMover(path, waiting(VIEW_WAL_PAGES - 1), thread);
   tooFew.committed();
   await tooFew.close();
   expect(bytes()).toBeLessThan(1_000 * TEXT_BYTES);
-  const enough = createWalMover(path, waiting(VIEW_WAL_PAGES));
+  const enough = createWalMover(path, waiting(VIEW_WAL_PAGES), thread);
   enough.committed();
   await enough.close();
   expect(bytes()).toBeGreaterThan(1_000 * TEXT_BYTES);
@@ -62,7 +65,7 @@ test("pages are moved when enough of them wait, and whoever closes waits for it"
 
 test("after it is closed nothing is moved", async () => {
   await using database = createSqliteDatabase();
-  const wal = createWalMover(database.path, waiting(VIEW_WAL_PAGES));
+  const wal = createWalMover(database.path, waiting(VIEW_WAL_PAGES), thread);
   await wal.close();
   wal.committed();
   await wal.close();
@@ -129,3 +132,38 @@ test.skipIf(!(await canMountDisk()))(
   },
   20_000,
 );
+
+test("a thread that ends, or cannot start, is told of once and started again, later each time, until pages are moved", async () => {
+  await using database = createSqliteDatabase();
+  const { path } = database;
+  using _writer = writtenAhead(path);
+  const ends = [
+    () => new Worker("throw new Error('no memory')", { eval: true }),
+    (): Worker => {
+      throw new Error("no thread");
+    },
+  ];
+  const told: string[] = [];
+  let [now, starts] = [0, 0];
+  const wal = createWalMover(path, waiting(VIEW_WAL_PAGES), {
+    start: (file) => (ends[starts++] ?? startWalThread)(file),
+    elapsedMs: () => now,
+    onEnded: (detail) => told.push(detail),
+  });
+  wal.committed();
+  await until("the first has ended", () => told.length > 0);
+  wal.committed();
+  expect(starts).toBe(1);
+  now += WAL_THREAD_RETRY_MS;
+  wal.committed();
+  expect(starts).toBe(2);
+  now += WAL_THREAD_RETRY_MS;
+  wal.committed();
+  expect(starts).toBe(2);
+  now += WAL_THREAD_RETRY_MS;
+  wal.committed();
+  expect(starts).toBe(3);
+  await wal.close();
+  expect(statSync(path).size).toBeGreaterThan(1_000 * TEXT_BYTES);
+  expect(told).toEqual([expect.stringContaining("no memory")]);
+});

@@ -50,8 +50,9 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
       hasPublished = true;
       sent.push(...announcements);
       if (failures-- > 0) throw new Error("no answer");
+      return "stored" as const;
     },
-    hasPublished: async () => hasPublished,
+    lastPublished: async () => (hasPublished ? 1 : 0),
     onAnnounced: () => {},
     onPosition: () => {},
     logger: silentLogger,
@@ -356,6 +357,48 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(new Set(ids).size).toBe(3);
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
     });
+
+    test.each(["publishing", "reading"])(
+      "one that was paused while %s tells nothing behind what another has told since",
+      async (pausedWhile) => {
+        await using at = await setUp(create);
+        await at.at("2026-04-18T09:00:00Z");
+        await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
+        await using other = at.another();
+        const { signal } = new AbortController();
+        const stream: Announcement[] = [];
+        const dependencies = (views: ViewStore, before = async () => {}) => ({
+          ...at.dependencies(views),
+          lastPublished: async () => stream.length,
+          publish: async (announcements: readonly Announcement[], after: number) => {
+            await before();
+            if (after !== stream.length) return "overtaken" as const;
+            stream.push(...announcements);
+            return "stored" as const;
+          },
+        });
+        // Begun, and not published: it may go out without another commit.
+        const killed = dependencies(at.views, () => Promise.reject(new Error("killed")));
+        await expect(announce(killed, signal)).rejects.toThrow("killed");
+        let isPaused = false;
+        const pause = async (): Promise<void> => {
+          if (isPaused) return;
+          isPaused = true;
+          const members = { decision_id: "d1" };
+          await at.happens("decision.human_review_completed", "2026-04-18T09:45:00Z", members);
+          expect(await announce(dependencies(other), signal)).toBe("told");
+        };
+        const load: ViewStore["load"] = async (table, keys) => {
+          const rows = await at.views.load(table, keys);
+          if (pausedWhile === "reading" && table.name === TOLD.name) await pause();
+          return rows;
+        };
+        const paused = dependencies({ ...at.views, load }, pausedWhile === "publishing" ? pause : undefined);
+        expect(await announce(paused, signal)).not.toBe("told");
+        expect(isPaused).toBe(true);
+        expect(stream.map(({ transition }) => transition)).toEqual(["open", "met"]);
+      },
+    );
 
     test.each([BEGUN, TOLD, TELLINGS])(
       "also where the other records between two reads of one: behind $name",

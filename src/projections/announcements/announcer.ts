@@ -48,10 +48,16 @@ export interface AnnouncerDependencies {
   readonly views: ViewStore;
   readonly log: Pick<LogReader, "lastSequence">;
   readonly rules: Rules;
-  /** Resolves when all of them are stored, in this order; rejects where one may not be. */
-  readonly publish: (announcements: readonly Announcement[]) => Promise<void>;
-  /** Whether any announcer ever did. */
-  readonly hasPublished: () => Promise<boolean>;
+  /**
+   * `stored` when all of them are, in this order, behind `after`; `overtaken` where another announcer has published something behind it. Rejects where one of them may
+   * not be stored.
+   */
+  readonly publish: (
+    announcements: readonly Announcement[],
+    after: Sequence,
+  ) => Promise<"stored" | "overtaken">;
+  /** In the stream, of the newest that any announcer ever published; 0 where none did. */
+  readonly lastPublished: () => Promise<Sequence>;
   readonly onAnnounced: (transition: Transition) => void;
   /** All up to here was told, or is to be told by time alone. */
   readonly onPosition: (sequence: Sequence) => void;
@@ -78,7 +84,7 @@ export const keepAnnouncing = async (
 
 export type Announced =
   | "told"
-  /** Another announcer has recorded it. */
+  /** Another announcer has recorded it, or has published meanwhile. */
   | "superseded"
   /** Cases were made again meanwhile, or took a dead letter: what was read of them is not to be relied on, and is looked at anew. */
   | "outdated";
@@ -105,14 +111,14 @@ export const announce = async (
  * What happened before there was an announcer is told of when it changes. Where there was one and all views were lost, that is what the log holds: cases stand far
  * behind it, and what they will hold was told of before.
  */
-const begin = async ({ views, log, hasPublished }: AnnouncerDependencies, cases: Cases): Promise<void> => {
+const begin = async ({ views, log, lastPublished }: AnnouncerDependencies, cases: Cases): Promise<void> => {
   for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS_BEGUN, ANNOUNCEMENTS]) await views.open(view);
   // The version says that somebody has begun; the views alone may have been made by one who was killed then.
   if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await versionTold(views)) !== undefined) return;
   await views.commit({
     views: [ANNOUNCEMENTS],
     from: 0,
-    to: (await hasPublished()) ? await log.lastSequence() : cases.end,
+    to: (await lastPublished()) > 0 ? await log.lastSequence() : cases.end,
     writes: [versionToldNow(cases)],
     deadLetters: [],
     expected: [{ table: TOLD_VERSION, key: VERSION_KEY, row: undefined }],
@@ -257,7 +263,7 @@ const findDuties = async (views: Pick<ViewStore, "load">, ids: readonly DutyId[]
   (await loadRows(views, OBLIGATIONS, ids)).map((row) => ({ id: idOf(row), row }));
 
 const tell = async (
-  { views, rules, publish, onAnnounced, now }: AnnouncerDependencies,
+  { views, rules, publish, lastPublished, onAnnounced, now }: AnnouncerDependencies,
   cases: Cases,
   duties: readonly Duty[],
   { from, to }: { readonly from: Sequence; readonly to: Sequence },
@@ -265,6 +271,8 @@ const tell = async (
 ): Promise<Announced> => {
   const at = now().toISOString();
   const atKey = timeKey(at);
+  // Before what is known is read: who is paused from here on, while another tells more, is refused.
+  const after = duties.length > 0 ? await lastPublished() : 0;
   const knownOf = await loadKnown(
     views,
     duties.map(({ id }) => id),
@@ -286,7 +294,7 @@ const tell = async (
     if (!isSameRow(await revisionOfCases(views), cases.revision.row)) return "outdated";
     const begun = begins.length > 0 ? await record(views, cases, { from, to: from, writes: begins }) : "told";
     if (begun !== "told") return begun;
-    await publish(announcements);
+    if ((await publish(announcements, after)) === "overtaken") return "superseded";
   }
   for (const { transition } of announcements) onAnnounced(transition);
   if (from === to && writes.length === 0) return "told";

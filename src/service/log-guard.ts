@@ -1,0 +1,66 @@
+/**
+ * Looks again and again whether the log is kept as streams/audit.ts says. Who administers the broker can change a stream while the service runs, and a setting
+ * by which it may lose what it has acknowledged, an age or a limit that removes the oldest, must not be answered with 202. Appending asks what was seen last.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { StreamDefinition } from "../../streams/stream.ts";
+import type { BrokerConnection } from "../jetstream/connection.ts";
+import { inspectStream, type StreamDifference } from "../jetstream/reconcile.ts";
+import type { Logger } from "../telemetry/logger.ts";
+
+/** One small question to the broker. */
+const LOG_GUARD_MS = 2_000;
+
+export interface LogGuard {
+  /** Why nothing may be appended; undefined where it may, as far as is known. */
+  problem(): string | undefined;
+  /** Until the signal is aborted, and at once where the connection is back. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export const guardLog = (dependencies: {
+  readonly connection: Pick<BrokerConnection, "nats" | "isConnected" | "onChange" | "untilLost">;
+  readonly definition: StreamDefinition;
+  readonly logger: Pick<Logger, "info" | "error">;
+}): LogGuard => {
+  const { connection, definition, logger } = dependencies;
+  let problem: string | undefined;
+  const look = async (): Promise<void> => {
+    if (!connection.isConnected()) return;
+    const seen = await connection
+      .untilLost(() => inspectStream(connection.nats, definition))
+      // What is not known now was known before, and a log that does not answer acknowledges nothing.
+      .catch(() => undefined);
+    // A missing one cannot acknowledge anything either.
+    if (seen === undefined || seen.kind === "missing") return;
+    const before = problem;
+    problem = seen.kind === "different" ? describe(seen.differences, definition) : undefined;
+    if (problem === before) return;
+    if (problem === undefined) logger.info("the log is kept as it must be again");
+    else logger.error("the log could lose what it acknowledges, nothing is taken", { detail: problem });
+  };
+  const run: LogGuard["run"] = async (signal) => {
+    let wake = new AbortController();
+    using _listening = connection.onChange((state) => {
+      if (state === "restored") wake.abort();
+    });
+    while (!signal.aborted) {
+      await look();
+      const either = AbortSignal.any([signal, wake.signal]);
+      await delay(LOG_GUARD_MS, undefined, { signal: either }).catch(() => undefined);
+      if (wake.signal.aborted) wake = new AbortController();
+    }
+  };
+  return { problem: () => problem, run };
+};
+
+const describe = (
+  differences: readonly StreamDifference[],
+  { name, keeping = [] }: StreamDefinition,
+): string | undefined => {
+  const lines = differences
+    .filter(({ setting }) => keeping.includes(setting))
+    .map(({ setting, wanted, found }) => `${name}.${setting} must be ${wanted}, is ${found}`);
+  if (lines.length === 0) return undefined;
+  return `The log could lose what it has acknowledged, so it takes no events until this is changed back: ${lines.join("; ")}.`;
+};

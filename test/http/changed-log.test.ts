@@ -1,0 +1,90 @@
+/** The log's stream is changed by somebody while the service runs: what could lose acknowledged events is answered with 202 no more. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { DiscardPolicy, type JetStreamManager, type NatsConnection, nanos, type StreamConfig } from "nats";
+import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { connectAs } from "../support/log.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+let broker: TestBroker;
+let service: TestService;
+let provisioner: NatsConnection;
+let streams: JetStreamManager["streams"];
+
+beforeAll(async () => {
+  broker = await startTestBroker();
+  service = await startTestService({
+    NATS_URL: broker.url("service"),
+    NATS_PROVISION_URL: broker.url("provisioner"),
+  });
+  provisioner = await connectAs(broker, "provisioner");
+  streams = (await provisioner.jetstreamManager({ checkAPI: false })).streams;
+});
+afterAll(async () => {
+  await provisioner.close();
+  await service[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+});
+
+const lastSequence = async (): Promise<number> => (await streams.info("AUDIT")).state.last_seq;
+const readiness = () => service.call("/health/ready");
+const post = () => service.call("/v1/events", { body: event() });
+const metric = async (name: string): Promise<number> => {
+  const { text } = await service.call("/metrics");
+  return Number(
+    text
+      .split("\n")
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length),
+  );
+};
+const change = async (settings: Partial<StreamConfig>): Promise<void> => {
+  const { config } = await streams.info("AUDIT");
+  await streams.update("AUDIT", { ...config, ...settings });
+};
+
+/** nats.js 2.29 has the type of it, but for taking it away. */
+const NO_TRANSFORM: object = { subject_transform: null };
+
+const ODD: readonly (readonly [string, Partial<StreamConfig>, Partial<StreamConfig>])[] = [
+  ["max_age", { max_age: nanos(3_600_000) }, { max_age: 0 }],
+  ["max_msgs_per_subject", { max_msgs_per_subject: 1_000 }, { max_msgs_per_subject: -1 }],
+  ["subject_transform", { subject_transform: { src: "audit.*.>", dest: "audit.other.>" } }, NO_TRANSFORM],
+  ["discard", { discard: DiscardPolicy.Old }, { discard: DiscardPolicy.New }],
+];
+
+test.each(ODD)("a changed %s is refused with 503 until it is changed back", async (setting, odd, right) => {
+  expect((await post()).status).toBe(202);
+  await change(odd);
+  await until("it is not ready", async () => (await readiness()).status === 503);
+  const before = await lastSequence();
+  const single = await post();
+  const { status, json, headers } = single;
+  expect([status, json.code, headers.get("retry-after")]).toEqual([503, "log_unavailable", "1"]);
+  expect(json.detail).toContain("not kept as it must be");
+  const batch = await service.call("/v1/events/batch", {
+    body: { events: [event(), event(), event(), event(), event()] },
+  });
+  expect([batch.status, batch.json.code]).toEqual([503, "log_unavailable"]);
+  const key = await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } });
+  expect([key.status, key.json.code]).toEqual([503, "log_unavailable"]);
+  expect(await lastSequence()).toBe(before);
+  expect((await readiness()).text).toContain(`AUDIT.${setting} must be`);
+  expect(await metric("prooftrail_ready")).toBe(0);
+  const told = service.lines.filter(({ message }) => message.startsWith("the log could lose"));
+  expect(told.filter(({ detail }) => detail?.includes(setting))).toHaveLength(1);
+  await change(right);
+  await until("it is taken again", async () => (await post()).status === 202);
+  expect((await readiness()).status).toBe(200);
+  expect(await metric("prooftrail_ready")).toBe(1);
+});
+
+test("what loses nothing keeps nobody from writing: a shorter window, a limit at which the log refuses", async () => {
+  await change({ max_bytes: 1_000_000_000, duplicate_window: nanos(60_000) });
+  // Seen only after this.
+  await change({ max_age: nanos(3_600_000) });
+  await until("it was seen", async () => (await post()).status === 503);
+  await change({ max_age: 0 });
+  await until("it is taken again", async () => (await post()).status === 202);
+  expect((await readiness()).status).toBe(200);
+});
