@@ -73,10 +73,15 @@ export const createSqliteViews = ({
   );
   const transactions = createTransactions(write, wal);
 
-  const open = (view: ViewDefinition) =>
-    transactions.run<"made" | "kept" | "made_again">(async () => {
+  const stands = (known: Row | undefined, { version }: ViewDefinition): boolean =>
+    known !== undefined && rowInteger(known, "version") === version;
+
+  const open: ViewStore["open"] = async (view) => {
+    // A projector that was paused in a commit holds the lock until it goes on: who takes its place must not end for that.
+    if (stands(getRow(read, VIEWS, { name: view.name }), view)) return "kept";
+    return transactions.run(async () => {
       const known = getRow(write, VIEWS, { name: view.name });
-      if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false };
+      if (stands(known, view)) return { result: "kept", keep: false };
       if (known) dropView(writer, known);
       for (const table of view.tables) makeTable(writer, table);
       for (const sql of (view.textIndexes ?? []).flatMap(sqliteTextIndexDdl)) writer.exec(sql);
@@ -84,6 +89,7 @@ export const createSqliteViews = ({
       if (known) runWrite(write, revised(view.name));
       return { result: known ? "made_again" : "made", keep: true };
     });
+  };
 
   const position = async (name: string): Promise<number> => {
     const known = getRow(read, VIEWS, { name });

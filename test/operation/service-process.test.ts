@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { readdir, readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { LANE_ALARMS } from "../../src/projections/lane.ts";
 import { MONITOR_ALARMS } from "../../src/proof/monitor.ts";
 import { startTestBroker, testBrokerBinary } from "../support/broker.ts";
@@ -178,6 +179,22 @@ test("what has not been told yet, an alarm or a late duty, is there as 0, so tha
     'prooftrail_duties_announced_total{transition="late"}',
   ];
   for (const each of series) expect(text).toContain(`\n${each} 0\n`);
+});
+
+test("a start waits for no other process that holds the lock of the views, such as a projector that was paused in a commit", async () => {
+  await using folder = await dataFolder();
+  const environment = { ADMIN_API_KEY: ADMIN_KEY };
+  {
+    await using service = await spawnService({ dataDir: folder.path, environment });
+    await service.untilReady();
+  }
+  using paused = new DatabaseSync(join(folder.path, "views.sqlite"));
+  paused.exec("BEGIN IMMEDIATE");
+  await using service = await spawnService({ dataDir: folder.path, environment });
+  await service.untilReady();
+  const { sequence } = await sendUntilAccepted(service, "evt_1");
+  paused.exec("ROLLBACK");
+  expect(await listIds(service, sequence)).toEqual(["evt_1"]);
 });
 
 test("a process that only projects says how it is doing, and nothing else", async () => {
