@@ -17,10 +17,9 @@ if (isMainThread) {
   const thread = new Worker(new URL(import.meta.url));
   thread.once("message", async () => {
     await thread.terminate();
-    open();
+    // The kernel may still be ending it (Deno), and a client looks when it begins and then every 30 s.
+    setInterval(open, 250);
   });
-  // Until it is killed.
-  setInterval(() => {}, 60_000);
 } else {
   open().capture({ event_id: "evt_thread", asset_id: "credit_model", event_type: "ai_inference" });
   parentPort?.postMessage("captured");
