@@ -34,4 +34,18 @@ export const isSameLog = async (
   return seen.every(({ record }) => record === there);
 };
 
+/** Where the log ends that the view has seen. Undefined where it is of another one, as before a copy was brought back: then it says nothing of this one. */
+export const endOfItsLog = async (
+  parts: {
+    readonly views: Pick<ViewStore, "load" | "position">;
+    readonly log: Pick<LogReader, "lastSequence" | "read">;
+  },
+  name: string,
+): Promise<Sequence | undefined> => {
+  const position = await parts.views.position(name);
+  // Asked after the view: what it has seen was in the log by then.
+  const end = await parts.log.lastSequence();
+  return position <= end && (await isSameLog(parts, [name], position)) ? end : undefined;
+};
+
 const recordOf = (payload: Uint8Array): string => hash("sha256", payload, "base64url");

@@ -5,7 +5,7 @@ import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { findEarlier } from "../projections/events/earlier.ts";
 import { eventsProjection } from "../projections/events/evolve.ts";
-import { isSameLog } from "../projections/view-end.ts";
+import { endOfItsLog } from "../projections/view-end.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
@@ -18,17 +18,14 @@ export const createEarlierEvents = (dependencies: {
   const { log, views, countOutcomes } = dependencies;
   return {
     find: async (tenant, eventIds) => {
-      let upTo: Sequence;
+      let upTo: Sequence | undefined;
       try {
-        const position = await views.position(eventsProjection.name);
-        upTo = await log.lastSequence();
-        // What the view saw in another log, as before a copy was brought back, says nothing of this one.
-        if (position > upTo || !(await isSameLog({ views, log }, [eventsProjection.name], position)))
-          return { kind: "view_behind" };
+        upTo = await endOfItsLog({ views, log }, eventsProjection.name);
       } catch (error) {
         if (error instanceof LogUnavailableError) return { kind: "unavailable", detail: error.message };
         throw error;
       }
+      if (upTo === undefined) return { kind: "view_behind" };
       const timeoutMs = MIN_SEQUENCE_WAIT_MS_MAX;
       const sequences = await findEarlier({ views, tenant, eventIds, upTo, timeoutMs });
       if (sequences === undefined) return { kind: "view_behind" };

@@ -4,7 +4,7 @@ import type { LogReader } from "../log/event-log.ts";
 import { lookAgain } from "../projections/look-again.ts";
 import { treeSource } from "../projections/tree/queries.ts";
 import { TREE_VIEW } from "../projections/tree/tables.ts";
-import { isSameLog } from "../projections/view-end.ts";
+import { endOfItsLog } from "../projections/view-end.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { KeyRing } from "../proof/key-ring.ts";
 import { createSealer } from "../proof/sealer.ts";
@@ -28,11 +28,7 @@ export const startSealing = (dependencies: {
   // Nobody could see that nothing was ever signed either.
   countFromZero(metrics.sealOutcomes, [{ outcome: "refused" }, { outcome: "sealed" }]);
   const trees = treeSource(views);
-  const isOfLog = async (): Promise<boolean> => {
-    const position = await trees.position();
-    // Asked after the view: what it has seen was in the log by then.
-    return position <= (await log.lastSequence()) && isSameLog({ views, log }, [TREE_VIEW], position);
-  };
+  const isOfLog = async (): Promise<boolean> => (await endOfItsLog({ views, log }, TREE_VIEW)) !== undefined;
   const sealer = createSealer({
     serviceName,
     keys,
