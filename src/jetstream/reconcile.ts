@@ -26,6 +26,9 @@ export interface StreamDifference {
   readonly found: string;
 }
 
+export const differenceText = ({ stream, setting, wanted, found }: StreamDifference): string =>
+  `${stream}.${setting} must be ${wanted}, is ${found}`;
+
 export type Reconciliation =
   | { readonly kind: "agreed"; readonly made: readonly string[]; readonly updated: readonly string[] }
   | { readonly kind: "refused"; readonly differences: readonly StreamDifference[] }

@@ -8,7 +8,7 @@ import { brokerUrl, CredentialsError, loadCredentials } from "../jetstream/broke
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { clockOffMs, rightsOf, storageOf } from "../jetstream/examine.ts";
 import { createLogReader } from "../jetstream/reader.ts";
-import { inspectStream } from "../jetstream/reconcile.ts";
+import { differenceText, inspectStream } from "../jetstream/reconcile.ts";
 import {
   CLOCK_OFF_MS_MAX,
   DISK_FREE_BYTES_LOW,
@@ -267,11 +267,11 @@ async function* streamChecks(
       const standing = await inspectStream(nats, definition);
       if (standing.kind === "missing") missing.push(definition.name);
       else if (standing.kind === "different")
-        for (const { setting, wanted, found } of standing.differences)
+        for (const difference of standing.differences)
           wrong.push({
             name,
             state: standing.isMendedAtStart ? "warning" : "failed",
-            detail: `${definition.name}.${setting} must be ${wanted}, is ${found}`,
+            detail: differenceText(difference),
             advice: standing.isMendedAtStart
               ? "Restart the service: it mends it."
               : "Mend it by hand; the service must not, and does not start with it.",

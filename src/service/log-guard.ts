@@ -5,7 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import { inspectStream, type StreamDifference } from "../jetstream/reconcile.ts";
+import { differenceText, inspectStream, type StreamDifference } from "../jetstream/reconcile.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 /** One small question to the broker. */
@@ -56,11 +56,9 @@ export const guardLog = (dependencies: {
 
 const describe = (
   differences: readonly StreamDifference[],
-  { name, keeping = [] }: StreamDefinition,
+  { keeping = [] }: StreamDefinition,
 ): string | undefined => {
-  const lines = differences
-    .filter(({ setting }) => keeping.includes(setting))
-    .map(({ setting, wanted, found }) => `${name}.${setting} must be ${wanted}, is ${found}`);
+  const lines = differences.filter(({ setting }) => keeping.includes(setting)).map(differenceText);
   if (lines.length === 0) return undefined;
   return `The log could lose what it has acknowledged, so it takes no events until this is changed back: ${lines.join("; ")}.`;
 };
