@@ -110,6 +110,44 @@ describe("an extension", () => {
     const found = duties(received("explanation_request", "pipa_37_2_kr"), extended(0.5))["PIPA-EXPL"];
     expect(found).toMatchObject({ extensions: 0, dueAt: "2026-02-09T14:59:59" });
   });
+
+  test("that is told after the answer makes no limit longer; one that is told with it does", () => {
+    const asked = received("explanation_request", "pipa_37_2_kr");
+    const answered = (at: string) =>
+      fact(
+        `e decision.explanation_provided ${at}`,
+        { objection_id: "o1" },
+        { legal_bases: ["pipa_37_2_kr"] },
+      );
+    const found = (at: string) => duties(asked, answered(at), extended(30))["PIPA-EXPL"];
+    const status = "met";
+    expect(found("2026-01-19T09:00:00Z")).toMatchObject({
+      status,
+      extensions: 0,
+      dueAt: "2026-02-09T14:59:59",
+    });
+    expect(found("2026-01-20T09:00:00Z")).toMatchObject({
+      status,
+      extensions: 1,
+      dueAt: "2026-03-11T14:59:59",
+    });
+  });
+
+  test("has a reason of its own, which is not the one of a denial", () => {
+    const denied = (said: Metadata = {}) =>
+      fact("r objection.resolved 2026-01-15T09:00:00Z", {
+        objection_id: "o1",
+        resolution: "denied",
+        ...said,
+      });
+    const found = (said: Metadata) =>
+      duties(received("appeal", "pipa_37_2_kr"), denied(said), extended(30))["PIPA-DENY"];
+    expect(found({})).toMatchObject({ status: "open" });
+    expect(found({ reason: "no", extension_days: 30 })).toMatchObject({
+      status: "met",
+      stoppedBy: { id: "r" },
+    });
+  });
 });
 
 describe("a notice before the use, by another limit, with clocks put forward on its last day", () => {
@@ -304,6 +342,23 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(duties(detected, early)["EU73-GEN"]).toMatchObject({ status: "met", stoppedBy: { id: "p" } });
     const after = report("q", "2026-09-11T10:00:00Z");
     expect(duties(detected, early, after)["EU73-GEN"]).toMatchObject({ stoppedBy: { id: "q" } });
+  });
+
+  test("a report from before an awareness that is told later has met it, however late the next one is", () => {
+    const about = { incident_id: "i1" };
+    const found = duties(
+      fact("i incident.detected 2026-09-01T10:00:00Z", about),
+      fact("p incident.reported_to_authority 2026-09-05T10:00:00Z", { ...about, report_type: "initial" }),
+      fact("q incident.reported_to_authority 2026-11-01T10:00:00Z", {
+        ...about,
+        aware_at: "2026-09-10T10:00:00Z",
+      }),
+    );
+    expect(found["EU73-GEN"]).toMatchObject({
+      status: "met",
+      stoppedBy: { id: "p" },
+      dueAt: "2026-09-25T21:59:59",
+    });
   });
 
   test("a deployer who told the authority alone has not told the provider", () => {

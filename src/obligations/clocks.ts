@@ -19,7 +19,7 @@ import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
 import { DAY_MS, dateIn, lastDayBegins } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
-import { dueOf, isInTime } from "./due.ts";
+import { dueOf, isInTime, tellsExtension } from "./due.ts";
 
 export interface Obligation {
   /** Deadline and starting event. */
@@ -101,8 +101,9 @@ const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, start.deadline);
   const startedAt = start.at ?? start.by.at;
   if (!rule || !isInForce(rule, startedAt, start)) return undefined;
-  const { dueAt, reasons } = dueOf({ rule, startedAt, told: start.told ?? [], holidays: rules.holidays });
-  const { stop } = start;
+  const { stop, told = [] } = start;
+  const { holidays } = rules;
+  const { dueAt, reasons } = dueOf({ rule, startedAt, told, stoppedAt: stop?.at, holidays });
   const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
   return obligation(start, { startedAt, dueAt, status, reasons });
 };
@@ -161,9 +162,12 @@ const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
 /** What the person who objects says tells that person nothing. */
 const isTold = ({ type }: Fact): boolean => !OBJECTION_RECEIVED.includes(type);
 
-/** Of the objection itself, as it is dealt with: a review has a reason of its own, and so has a person who objects. */
+/** Of the objection itself, as it is dealt with: a review has a reason of its own, and so have an extension and a person who objects. */
 const tellsReason = (fact: Fact): boolean =>
-  fact.type.startsWith("objection.") && isTold(fact) && fact.says.reason !== undefined;
+  fact.type.startsWith("objection.") &&
+  isTold(fact) &&
+  fact.says.reason !== undefined &&
+  (isResolved(fact) || !tellsExtension(fact));
 
 type Answers = Pick<Decision, "made" | "explanations" | "reversals" | "reviews" | "facts">;
 
@@ -347,7 +351,8 @@ const incidentStarts = (incident: Incident): readonly Start[] => {
     {
       ...start,
       deadline: INCIDENT_DEADLINES.get(classOfIncident(incident)?.toLowerCase() ?? "") ?? "EU73-GEN",
-      stop: reports.find((report) => report.at >= at) ?? reports[0],
+      // The first one stops the clock (art. 73(5)), also where a later one says that its sender became aware only after it.
+      stop: reports.find((report) => report.at >= at || report.at >= detected.at) ?? reports[0],
     },
     ...(saysWord(detected, "role") === "deployer"
       ? [

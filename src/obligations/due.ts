@@ -11,19 +11,29 @@ export const isInTime = (at: string, dueAt: string): boolean =>
 const endOf = (startedAt: string, limit: Limit, calendar: Calendar): string =>
   timeKey(limitEnd(`${startedAt}Z`, limit, calendar));
 
+/** By how many days a limit is made longer, as it is told; nothing, or what is no number of days, is none. */
+const extensionDays = ({ says }: Fact): number => Math.floor(Number(says.extension_days ?? 0));
+
+/** Its reason is the one of the extension then. */
+export const tellsExtension = (fact: Fact): boolean => extensionDays(fact) > 0;
+
 export const dueOf = (parts: {
   rule: Deadline;
   startedAt: string;
+  /** In order. */
   told: readonly Fact[];
+  /** Where it was met: what is told after that makes nothing longer. */
+  stoppedAt: string | undefined;
   holidays: Calendar["holidays"];
 }): { readonly dueAt: string; readonly reasons: readonly string[] } => {
-  const { rule, startedAt, told, holidays } = parts;
+  const { rule, startedAt, told, stoppedAt, holidays } = parts;
   const calendar = { zone: rule.zone, holidays };
   let dueAt = endOf(startedAt, rule.limit, calendar);
   let reasons: readonly string[] = [];
   for (const fact of told) {
+    if (stoppedAt !== undefined && fact.at > stoppedAt) break;
     const { extension } = rule;
-    const asked = Math.floor(Number(fact.says.extension_days ?? 0));
+    const asked = extensionDays(fact);
     const { reason } = fact.says;
     if (!extension || reasons.length >= extension.times || !(asked > 0) || reason === undefined) continue;
     // What is told after the limit has run out extends nothing.

@@ -926,7 +926,6 @@ const liveObjection = (
         }),
       }
     : undefined;
-  const extensions = acknowledged && isExtended ? 1 : 0;
   const escalatedAt = world.aside.is(0.2) ? receivedAt + 7 * DAY_MS : undefined;
   if (escalatedAt !== undefined) say(world, asset, "objection.escalated", escalatedAt, named);
   const isReversed = chance.is(0.3);
@@ -950,7 +949,6 @@ const liveObjection = (
         }),
       }
     : undefined;
-  const due = dueAfter(receivedAt, 30 + (extensions === 1 ? 20 : 0), "seoul");
   const after = (each: Happened | undefined) => (each && each.at >= receivedAt ? each : undefined);
   const deniedWithReason = resolved && resolution === "denied" && hasReason ? resolved : undefined;
   const redone = first(after(reversed), after(parts.review));
@@ -970,6 +968,10 @@ const liveObjection = (
   };
   const law = "pipa_37_2_kr";
   const answer = answers[type as keyof typeof answers];
+  // Who has the answer is told of no longer limit.
+  const isTold = acknowledged && isExtended && (!answer.stop || acknowledged.at <= answer.stop.at);
+  const extensions = isTold ? 1 : 0;
+  const due = dueAfter(receivedAt, 30 + (isTold ? 20 : 0), "seoul");
   duty(world, asset, { ...answer, law, startedBy: received, due });
   duty(world, asset, {
     deadline: "OBJ-ACK",
