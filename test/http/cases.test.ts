@@ -84,6 +84,26 @@ test("the last notice to the person is the last by its own time, by whatever nam
   expect(second.json.data).toMatchObject({ notice_to_person: { event_id: "evt_legacy" } });
 });
 
+test("a case with more events than it keeps says when the first and the last of all were", async () => {
+  const events = Array.from({ length: CASE_FACTS_MAX + 2 }, (_, index) =>
+    event({
+      event_id: `evt_long_${index}`,
+      correlation_id: "long",
+      // What says least goes first, and of the rest the last one.
+      event_type: index === 0 ? "ai_inference" : "decision.explanation_provided",
+      timestamp: new Date(Date.UTC(2026, 10, 1, 0, 0, index)).toISOString(),
+    }),
+  );
+  const { json } = await readAfter("/v1/cases/long", events);
+  expect(json.data.timeline).toHaveLength(CASE_FACTS_MAX);
+  const { started_at, last_at, events: count } = json.data;
+  expect({ started_at, last_at, count }).toEqual({
+    started_at: "2026-11-01T00:00:00Z",
+    last_at: "2026-11-01T00:04:17Z",
+    count: CASE_FACTS_MAX + 2,
+  });
+});
+
 test("activity until the first days of the calendar is no fault", async () => {
   expect((await service.call("/v1/activity?to=0000-01-15T00:00:00Z")).status).toBe(200);
 });
@@ -126,7 +146,7 @@ const documented = async (path: string): Promise<Described | undefined> => {
   return schema.properties.data;
 };
 
-test("of a case with more events than it keeps, the document says of which ones its times and assets are", async () => {
+test("of a case with more events than it keeps the times are of all of them, and the document says of which ones the assets are", async () => {
   const at = (second: number): string => new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString();
   const events = Array.from({ length: CASE_FACTS_MAX + 9 }, (_, index) =>
     event({
@@ -138,10 +158,11 @@ test("of a case with more events than it keeps, the document says of which ones 
   );
   const { data } = (await readAfter("/v1/cases/conversation", events)).json;
   expect([data.events, data.timeline.length]).toEqual([CASE_FACTS_MAX + 9, CASE_FACTS_MAX]);
-  expect([data.started_at, data.last_at]).toEqual([data.timeline.at(0).at, data.timeline.at(-1).at]);
+  expect([data.started_at, data.last_at]).toEqual(["2026-11-20T00:00:00Z", "2026-11-20T00:04:24Z"]);
   const members = (await documented("/v1/cases/{correlation_id}"))?.properties;
-  for (const name of ["started_at", "last_at", "asset_ids"])
-    expect([name, members?.[name]?.description]).toEqual([name, "Of the events in the timeline."]);
+  expect(members?.asset_ids?.description).toBe("Of the events in the timeline.");
+  for (const name of ["started_at", "last_at"])
+    expect(members?.[name]?.description).toStartWith("Of all events of the case;");
 });
 
 test("of long lists and texts registers show as much as the document says", async () => {

@@ -77,8 +77,8 @@ const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
     incidents.some(({ mitigated }) => mitigated === undefined);
   return {
     state: isOpen ? "open" : "closed",
-    started_at: facts[0] ? timeOf(facts[0]) : null,
-    last_at: timeOrNull(facts.at(-1)),
+    started_at: timeOrNull(found.firstAt),
+    last_at: timeOrNull(found.lastAt),
     asset_ids: [...new Set(facts.map(({ asset }) => asset))],
     events: found.events,
     notice_shown:
@@ -97,7 +97,7 @@ const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
   };
 };
 
-const timeOrNull = (fact: Fact | undefined): string | null => (fact ? timeOf(fact) : null);
+const timeOrNull = (at: string | undefined): string | null => (at === undefined ? null : timeOf({ at }));
 
 const readDecision = ({ views, now, rules }: Dependencies) =>
   reading(views, {
@@ -192,10 +192,13 @@ const parts = {
   timeline: Timeline,
 };
 
-/** A case knows the events that it keeps: of others it has the number. */
+/** A case knows the events that it keeps: of others it has the number and the times. */
 const OF_TIMELINE = "Of the events in the timeline.";
 
-const time = Type.Union([Type.String({ format: "date-time" }), Type.Null()], { description: OF_TIMELINE });
+const time = Type.Union([Type.String({ format: "date-time" }), Type.Null()], {
+  description:
+    "Of all events of the case; of those in the timeline, where one of the same names has expired before.",
+});
 
 const CaseAnswer = dataOf(
   Type.Object({

@@ -60,7 +60,10 @@ test("what is kept follows from what came, in any order: the first decision and 
       const rest = ordered.filter((each) => !isFirst(each));
       const kept = [...firsts, ...rest.sort((one, other) => weightOf(one) - weightOf(other))];
       const expected = kept.slice(0, CASE_FACTS_MAX).sort(inOrder);
-      expect(idsIn(arrival.reduce(withFact, EMPTY))).toEqual(expected.map(({ id }) => id));
+      const node = arrival.reduce(withFact, EMPTY);
+      expect(idsIn(node)).toEqual(expected.map(({ id }) => id));
+      const others = kept.slice(CASE_FACTS_MAX).sort(inOrder);
+      expect(node.others).toEqual([others.at(0)?.at ?? "", others.at(-1)?.at ?? ""]);
     }),
     { numRuns: 20 },
   );

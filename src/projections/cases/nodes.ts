@@ -26,8 +26,12 @@ export interface Node {
   readonly facts: readonly Fact[];
   readonly gone: readonly GoneFact[];
   readonly events: number;
+  /** When the first and the last of those events were that are not among the facts, as these have it; empty where all are. */
+  readonly others: Times;
   readonly neighbours: readonly string[];
 }
+
+type Times = readonly [first: string, last: string];
 
 /** By what it is decided which facts of a name are kept. */
 interface Place extends Pick<Fact, "at" | "id" | "sequence"> {
@@ -40,7 +44,9 @@ export interface GoneFact extends Place {
   readonly with: Sequence;
 }
 
-export const EMPTY: Node = { facts: [], gone: [], events: 0, neighbours: [] };
+const NO_OTHERS: Times = ["", ""];
+
+export const EMPTY: Node = { facts: [], gone: [], events: 0, others: NO_OTHERS, neighbours: [] };
 
 export const nodeName = (kind: LinkKind, value: string): string => `${kind}:${value}`;
 
@@ -76,6 +82,7 @@ export const nodeFrom = (row: Row | undefined): Node => {
     facts: facts.map(factFrom),
     gone: JSON.parse(rowText(row, "gone")),
     events: rowInteger(row, "events"),
+    others: timesFrom(rowText(row, "others")),
     neighbours: JSON.parse(rowText(row, "neighbours")),
   };
   parsed.set(row, node);
@@ -89,27 +96,42 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
     facts: arrayText(node.facts.map(storedFact)),
     gone: arrayText(node.gone),
     events: node.events,
+    others: node.others === NO_OTHERS ? "" : node.others.join(" "),
     neighbours: arrayText(node.neighbours),
   };
+};
+
+/** Written with a space between them. */
+const timesFrom = (text: string): Times => {
+  if (text === "") return NO_OTHERS;
+  const [first = "", last = ""] = text.split(" ");
+  return [first, last];
 };
 
 const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "[]" : JSON.stringify(items));
 
 /** Of too many facts those stay that weigh most, and of these the earliest, whatever came first. */
 export const withFact = (node: Node, fact: Fact): Node => {
-  const { facts, gone, neighbours } = node;
+  const { facts, gone, others, neighbours } = node;
   const events = node.events + 1;
   const isFull = facts.length + gone.length >= CASE_FACTS_MAX;
-  if (isFull && isLessThanAny(fact, node)) return { events, facts, gone, neighbours };
+  if (isFull && isLessThanAny(fact, node))
+    return { events, facts, gone, others: withTime(others, fact), neighbours };
   const last = facts.at(-1);
   const isLast = last === undefined || inOrder(last, fact) < 0;
   const more = isLast ? [...facts, fact] : [...facts, fact].sort(inOrder);
-  if (!isFull) return { events, facts: more, gone, neighbours };
-  const least = leastOf([...more.map(placeOf), ...gone])?.id;
-  if (fact.id === least) return { events, facts, gone, neighbours };
-  const isKept = ({ id }: Pick<Fact, "id">): boolean => id !== least;
-  return { events, facts: more.filter(isKept), gone: gone.filter(isKept), neighbours };
+  if (!isFull) return { events, facts: more, gone, others, neighbours };
+  const least = leastOf([...more.map(placeOf), ...gone]) ?? fact;
+  const told = { events, others: withTime(others, least), neighbours };
+  if (fact.id === least.id) return { ...told, facts, gone };
+  const isKept = ({ id }: Pick<Fact, "id">): boolean => id !== least.id;
+  return { ...told, facts: more.filter(isKept), gone: gone.filter(isKept) };
 };
+
+const withTime = ([first, last]: Times, { at }: Pick<Fact, "at">): Times => [
+  first === "" || at < first ? at : first,
+  at > last ? at : last,
+];
 
 /** Mostly so in a long conversation, so it is told without a look at all that is kept. False says nothing. */
 const isLessThanAny = (fact: Fact, node: Node): boolean => {
@@ -161,7 +183,13 @@ export const withoutFacts = (node: Node, goneWith: (fact: Fact) => Sequence | un
 export const withNeighbour = (node: Node, neighbour: string): Node => {
   if (node.neighbours.includes(neighbour)) return node;
   if (node.neighbours.length === 0)
-    return { events: node.events, facts: node.facts, gone: node.gone, neighbours: [neighbour] };
+    return {
+      events: node.events,
+      facts: node.facts,
+      gone: node.gone,
+      others: node.others,
+      neighbours: [neighbour],
+    };
   const neighbours = [...node.neighbours, neighbour].sort();
   if (neighbours.length > CASE_NEIGHBOURS_MAX + 1) neighbours.pop();
   return neighbours.length === node.neighbours.length &&

@@ -13,6 +13,9 @@ import { CASE_NODES } from "./tables.ts";
 export interface FoundCase extends CaseView {
   /** Events of the case without the facts that went with an earlier one; more than there are facts where a name has more events than are kept. */
   readonly events: number;
+  /** When the first and the last event of the case were; of those that are kept, where there was one before of the same names that has expired. */
+  readonly firstAt: string | undefined;
+  readonly lastAt: string | undefined;
   /** Whether there was one before of the same names, which has expired. */
   readonly hasExpired: boolean;
   /** Whether the name stands beside so many others that it holds no case together: what has a name of its own is a case of its own then. */
@@ -33,7 +36,17 @@ export const findCase = async (
   const facts = factsOf(names, node);
   const events = members.reduce((sum, each) => sum + each.events - each.gone.length, 0);
   const hasExpired = members.some(({ gone }) => gone.length > 0);
-  return { ...caseView(tenant, facts, rules), events, hasExpired, isShared: isHub(node(start)) };
+  const view = caseView(tenant, facts, rules);
+  const others = hasExpired ? [] : members.flatMap((each) => each.others.filter((time) => time !== ""));
+  const times = [...view.is.facts.map(({ at }) => at), ...others].sort();
+  return {
+    ...view,
+    events,
+    firstAt: times.at(0),
+    lastAt: times.at(-1),
+    hasExpired,
+    isShared: isHub(node(start)),
+  };
 };
 
 /**

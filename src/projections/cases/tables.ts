@@ -16,6 +16,8 @@ export const CASE_NODES = {
     gone: TEXT,
     /** Events that refer to it first of all, those beyond the limit too, and those that have expired. */
     events: INTEGER,
+    /** Times of the first and the last of the events beyond the limit, with a space between them; empty where there are none. */
+    others: TEXT,
     /** JSON array of nodes in order, at most CASE_NEIGHBOURS_MAX and one more. */
     neighbours: TEXT,
   },
