@@ -1,6 +1,7 @@
 /** The world that a command runs in: where it writes and reads, its environment, the clock and Ctrl-C. main.ts makes the real one, tests others. */
 import process from "node:process";
 import type { Readable } from "node:stream";
+import { printableDocuments, printableJson } from "../verifier/printable.ts";
 
 export interface Writer {
   readonly isTerminal: boolean;
@@ -73,6 +74,36 @@ const writerOn = (stream: NodeJS.WriteStream, environment: Context["environment"
     problem: () => problem,
   };
 };
+
+/** For a command that writes JSON: what others wrote in it must not steer a terminal. A file or a pipe gets it as it is. */
+export const withPrintableJson = (context: Context): Context => {
+  const { out, err, environment, interruption, now, random } = context;
+  return {
+    out: printingTexts(out, printableJson),
+    err: printingTexts(err, printableDocuments),
+    get input() {
+      return context.input;
+    },
+    environment,
+    interruption,
+    now,
+    random,
+  };
+};
+
+const printingTexts = (writer: Writer, print: (text: string) => string): Writer =>
+  writer.isTerminal
+    ? {
+        isTerminal: true,
+        get columns() {
+          return writer.columns;
+        },
+        hasColour: writer.hasColour,
+        write: (text) => writer.write(typeof text === "string" ? print(text) : text),
+        isHeard: writer.isHeard,
+        problem: writer.problem,
+      }
+    : writer;
 
 const interruptionOf = (): (() => AbortSignal) => {
   let controller: AbortController | undefined;

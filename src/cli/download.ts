@@ -22,13 +22,18 @@ export interface DownloadOptions {
 
 /**
  * The body to a writer. It is told to be broken where it does not end as HTTP says it must (RFC 9112 §8): fetch rejects then, for a length that is
- * not reached as for a last chunk that is missing (measured on Bun 1.4.5). Ends quietly when nobody reads any more.
+ * not reached as for a last chunk that is missing (measured on Bun 1.4.5). Ends quietly when nobody reads any more. `print`: what makes it text that steers no
+ * terminal, where it goes to one.
  */
-export const downloadTo = async (out: Writer, options: DownloadOptions): Promise<Downloaded> => {
+export const downloadTo = async (
+  out: Writer,
+  { print, ...options }: DownloadOptions & { readonly print: (part: string) => string },
+): Promise<Downloaded> => {
   let bytes = 0;
+  const decoder = new TextDecoder();
   for await (const chunk of chunks(options, "Ask again: what was written so far is not all of it.")) {
     bytes += chunk.length;
-    await out.write(chunk);
+    await out.write(out.isTerminal ? print(decoder.decode(chunk, { stream: true })) : chunk);
     if (!out.isHeard()) break;
   }
   return { bytes };

@@ -49,7 +49,7 @@ export const failureText = (err: Writer, document: FailureDocument): string => {
       ({ path, code, message }) => `${placeText(path)}: ${printable(message)} (${printable(code)})`,
     ),
     ...(request_id === undefined ? [] : [`request_id ${printable(request_id)}`]),
-    ...(advice === undefined ? [] : advice.split("\n").map((line) => `→ ${line}`)),
+    ...(advice === undefined ? [] : advice.split("\n").map((line) => `→ ${printable(line)}`)),
   ].flatMap((line) => wrappedLines(line, width));
   const head = `${coloured(err, "red", "prooftrail:")} ${printable(title)}\n`;
   return head + lines.map((line) => `${INDENT}${line}\n`).join("");

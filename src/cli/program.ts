@@ -1,6 +1,7 @@
 /** From what was typed to an exit code: commander reads the arguments as the specs say, then the command runs. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../service/version.ts";
+import { printableLines } from "../verifier/printable.ts";
 import {
   type ArgumentSpec,
   type CommandGroup,
@@ -10,7 +11,7 @@ import {
   isGroup,
   type OptionSpec,
 } from "./command.ts";
-import type { Context } from "./context.ts";
+import { type Context, withPrintableJson } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { Failure, type FailureDocument, failure, Interrupted, reasonOf } from "./failure.ts";
 import { afterHelp, descriptionText, groupHelp, HELP_COLUMNS } from "./help.ts";
@@ -25,9 +26,10 @@ export type Invocation =
 export const runProgram = async (
   root: CommandGroup,
   args: readonly string[],
-  context: Context,
+  given: Context,
 ): Promise<ExitCode> => {
   const wantsJson = args.includes("--json");
+  const context = wantsJson ? withPrintableJson(given) : given;
   const invocation = readInvocation(root, args);
   if (invocation.kind === "told") {
     await context.out.write(invocation.text);
@@ -35,7 +37,7 @@ export const runProgram = async (
   }
   if (invocation.kind === "wrong_use") {
     const { document } = failure("wrong_use", invocation.text.trim().replace(/^prooftrail: /, ""));
-    await context.err.write(wantsJson ? `${JSON.stringify(document)}\n` : invocation.text);
+    await context.err.write(wantsJson ? `${JSON.stringify(document)}\n` : printableLines(invocation.text));
     return EXIT.usage;
   }
   const { faultCode = EXIT.failed } = invocation.spec;

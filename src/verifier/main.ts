@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `prooftrail-verify`: `prooftrail verify` alone, as one file without dependencies (`bun run build:verifier`). */
 import { parseArgs } from "node:util";
-import { printable } from "./printable.ts";
+import { printable, printableJson, printableLines } from "./printable.ts";
 import { HELP, reportText } from "./report.ts";
 import { EXIT_CODES, UnreadableFileError, verifyFile } from "./verify-file.ts";
 
@@ -66,9 +66,13 @@ const run = async (): Promise<number> => {
     checkpoint: only("checkpoint", values.checkpoint),
     consistency: only("consistency", values.consistency),
   });
-  await tell(values.json ? `${JSON.stringify(verdict)}\n` : reportText(path, verdict));
+  await tell(values.json ? `${jsonFor(process.stdout, verdict)}\n` : reportText(path, verdict));
   return EXIT_CODES[verdict.kind];
 };
+
+/** On a terminal so that nothing in it steers that. */
+const jsonFor = (stream: NodeJS.WriteStream, value: unknown): string =>
+  stream.isTTY ? printableJson(JSON.stringify(value)) : JSON.stringify(value);
 
 /** For programs, in the form in which `prooftrail` tells failures (RFC 9457). */
 const documentOf = (error: unknown): object => {
@@ -88,7 +92,7 @@ const complaintOf = (error: unknown): string => {
   if (error instanceof WrongUseError || error instanceof UnreadableFileError)
     return `${printable(error.message)}\n\n${HELP.trimEnd()}`;
   if (error instanceof UnwrittenError) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return printableLines(error instanceof Error ? (error.stack ?? error.message) : String(error));
 };
 
 try {
@@ -97,5 +101,5 @@ try {
   process.exitCode = UNUSABLE;
   // Also where the arguments cannot be read.
   const isJson = process.argv.includes("--json");
-  process.stderr.write(`${isJson ? JSON.stringify(documentOf(error)) : complaintOf(error)}\n`);
+  process.stderr.write(`${isJson ? jsonFor(process.stderr, documentOf(error)) : complaintOf(error)}\n`);
 }

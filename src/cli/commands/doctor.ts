@@ -83,7 +83,9 @@ const checkText = (out: Writer, { name, state, detail, advice }: Check): string 
   const width = (out.isTerminal ? out.columns : Number.POSITIVE_INFINITY) - indent.length;
   const told = wrappedLines(printable(detail), width);
   const todo =
-    advice === undefined ? [] : advice.split("\n").flatMap((line) => wrappedLines(`→ ${line}`, width));
+    advice === undefined
+      ? []
+      : advice.split("\n").flatMap((line) => wrappedLines(`→ ${printable(line)}`, width));
   return `${head}${rest}${[...told, ...todo].join(`\n${indent}`)}\n`;
 };
 

@@ -1,5 +1,6 @@
 /** `prooftrail evidence`: a bundle that proves itself. */
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
+import { printable } from "../../verifier/printable.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { CommandSpec } from "../command.ts";
 import { checkTarget, downloadFile, FORCE_OPTION } from "../download.ts";
@@ -83,7 +84,7 @@ export const EVIDENCE: CommandSpec = {
     await context.out.write(
       input.isSet("--json")
         ? `${JSON.stringify({ data: { path, bytes } })}\n`
-        : `${path} has ${sizeText(bytes)}. Check it: prooftrail verify ${path}\n`,
+        : `${printable(path)} has ${sizeText(bytes)}. Check it: prooftrail verify ${printable(path)}\n`,
     );
     return EXIT.ok;
   },

@@ -1,5 +1,6 @@
 /** `prooftrail export`: all events that match, as a file. */
 
+import { createPrintableCsv, printable, printableJson } from "../../verifier/printable.ts";
 import type { CommandSpec } from "../command.ts";
 import { checkTarget, downloadFile, downloadTo, FORCE_OPTION } from "../download.ts";
 import { EVENT_FILTER_OPTIONS, filterQuery, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
@@ -81,7 +82,8 @@ export const EXPORT: CommandSpec = {
       },
     };
     try {
-      if (path === undefined) await downloadTo(context.out, options);
+      if (path === undefined)
+        await downloadTo(context.out, { ...options, print: isCsv ? createPrintableCsv() : printableJson });
       else await downloadFile(path, options);
     } finally {
       progress.end();
@@ -91,7 +93,7 @@ export const EXPORT: CommandSpec = {
     await context.out.write(
       input.isSet("--json")
         ? `${JSON.stringify({ data: about })}\n`
-        : `${path} has ${rows.count()} ${rows.count() === 1 ? "event" : "events"}, ${sizeText(bytes)}, up to sequence ${lastSequence} of the log.\n`,
+        : `${printable(path)} has ${rows.count()} ${rows.count() === 1 ? "event" : "events"}, ${sizeText(bytes)}, up to sequence ${lastSequence} of the log.\n`,
     );
     return EXIT.ok;
   },
