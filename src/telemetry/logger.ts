@@ -54,7 +54,7 @@ export interface LoggerOptions {
 export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger => {
   const lines = createLineWriter(process.stdout.fd, { bytesMax: LINES_BYTES_MAX });
   const toPerson = prettyFactory({ translateTime: "SYS:HH:MM:ss.l", singleLine: true });
-  const write = isPretty ? (line: string) => lines.write(toPerson(line)) : lines.write;
+  const write = isPretty ? (line: string) => lines.write(unsteering(toPerson(line))) : lines.write;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = (): void => {
     clearTimeout(timer);
@@ -68,6 +68,13 @@ export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger
   const settings = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   return loggerOn(pino(settings, { write }), { now: flush, soon });
 };
+
+/** Names in a line come from others. What is below U+0020 is an escape already, but for the colours. */
+const unsteering = (line: string): string =>
+  line.replaceAll(
+    /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${character.codePointAt(0)?.toString(16).padStart(4, "0")}`,
+  );
 
 const LINES_BYTES_MAX = 8 * 1024;
 const LINES_WAIT_MS_MAX = 100;

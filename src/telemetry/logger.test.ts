@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+
+const LINE = { detail: "evt_1\u009b2K\u202e\u001b[2J\u2028\rend" };
+
+const written = (pretty: boolean): string => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(resolve(import.meta.dir, "logger.ts"))};
+    createLogger({ level: "info", pretty: ${pretty} }).warn("refused", ${JSON.stringify(LINE)});`;
+  return spawnSync(process.execPath, ["-e", program], { encoding: "utf8" }).stdout;
+};
+
+test("a line for a person cannot steer the terminal, whatever a name in it would do", () => {
+  const line = written(true);
+  expect(line).toContain("evt_1\\u009b2K\\u202e\\u001b[2J\\u2028\\rend");
+  expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+});
+
+test("a line for programs says what was said", () => {
+  expect(JSON.parse(written(false))).toMatchObject(LINE);
+});
