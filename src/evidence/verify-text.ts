@@ -45,7 +45,8 @@ It ends with 0 for valid, 1 for invalid, with the first broken record named, and
    (RFC 9162 §2.1.3.2) from \`leaf_index\` in a tree of the checkpoint's size to its root.
 4. Leaf indexes and sequences rise from line to line. Where \`complete_range\` is true they are 0, 1, 2 up to the size: then every record is here.
 5. \`manifest.tlog-proof\`: the bytes behind \`extra\` are a record; check it as a tlog-proof of the log \`${serviceName}/prooftrail-system\`, with the same
-   public key. The record is an event \`system.evidence_made\`, and its \`manifest_sha256\` is that of \`manifest.json\`.
+   public key. The record is an event \`system.evidence_made\`, and its \`manifest_sha256\` is that of \`manifest.json\`. Where its checkpoint has several signatures,
+   each says all of it by itself (C2SP signed-note): one that somebody has left out takes nothing from the others.
 
 ## What it does not prove
 

@@ -653,6 +653,26 @@ describe("a bundle with several keys: each file as it was made, and no other", (
     60_000,
   );
 
+  test("of two signatures on the anchor each says all of it: without one the other says the same, and who trusts only that one is told", async () => {
+    const lines = textOf(files, "manifest.tlog-proof").split("\n");
+    const signatures = lines.flatMap((line, at) => (line.startsWith("\u2014 ") ? [at] : []));
+    const keys = textOf(files, "key").split("\n");
+    const original = await verify(pack(files));
+    const left = async (gone: readonly number[], pinned?: string) => {
+      const text = lines.filter((_, at) => !gone.includes(at)).join("\n");
+      const changed = withBytes("manifest.tlog-proof", Buffer.from(text));
+      return verify(changed, { keys: pinned });
+    };
+    expect(signatures).toHaveLength(2);
+    const [one, other] = signatures;
+    expect(await left([other ?? 0])).toEqual(original);
+    expect(await left([other ?? 0], keys[0])).toMatchObject({ kind: "valid", facts: { isKeyPinned: true } });
+    expect(await left([other ?? 0], keys[1])).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
+    // The order of system-key follows from the first.
+    expect(await left([one ?? 0])).toMatchObject({ kind: "invalid", finding: { file: "system-key" } });
+    expect(await left(signatures)).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
+  });
+
   test("a signature line by a stranger is not taken beside the service's", async () => {
     const note = textOf(files, "manifest.tlog-proof");
     const stranger = createSigningKey(new Uint8Array(32).fill(7)).signerNamed("witness.example");
