@@ -95,6 +95,24 @@ test("each of many tree heads is held against the log", async () => {
   }
 });
 
+test("a tree head behind one that covers more is told: the log would have gone back, or there would be two of it", async () => {
+  for (const size of [1, HEADS - 2]) {
+    const heads = headsOf(HEADS);
+    const { note = "" } = headsOf(size, size).at(-1) ?? {};
+    const forked = heads.with(HEADS - 1, { tenant: "acme", note, revision: HEADS });
+    const { alarms } = await watching(forked, (seen) => seen.heads === HEADS && seen.records === HEADS);
+    expect({ size, alarms }).toEqual({ size, alarms: ["behind_signed"] });
+  }
+});
+
+test("a tree head that is signed again, as for another key, is none", async () => {
+  const heads = headsOf(HEADS);
+  const last = heads.at(-2);
+  const again = last ? heads.with(HEADS - 1, { ...last, revision: HEADS }) : heads;
+  const { alarms } = await watching(again, (seen) => seen.heads === HEADS && seen.records === HEADS);
+  expect(alarms).toEqual([]);
+});
+
 test("a service that stops does not wait until all tree heads are read", async () => {
   const { heads } = await watching(headsOf(HEADS), (seen) => seen.heads === 10);
   expect(heads).toBe(10);

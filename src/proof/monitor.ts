@@ -36,6 +36,8 @@ export const MONITOR_ALARMS = [
   "shorter_than_signed",
   /** The records give another root than was signed. */
   "root_differs",
+  /** A tree head stands behind one that covers more: the sealer signs none, so it may be of another tree. */
+  "behind_signed",
   /** A tile of the view is not what the records give, or is gone. */
   "tile_differs",
   /** A tree head on the stream is signed by no key of ours. */
@@ -125,10 +127,13 @@ interface Watched {
   readonly tree: RecomputedTree;
   /** Signed and not looked at yet, by size. */
   readonly heads: Checkpoint[];
+  /** Of the heads that were read the largest. */
+  size: number;
   readonly tiles: MadeTile[];
   /** Each is told once in a pass: all later heads differ as well. */
   hasDiffered: boolean;
   hasUnverifiable: boolean;
+  hasGoneBack: boolean;
 }
 
 const createWatch = (dependencies: MonitorDependencies) => {
@@ -144,7 +149,8 @@ const createWatch = (dependencies: MonitorDependencies) => {
     const known = tenants.get(tenant);
     if (known) return known;
     const tree = createRecomputedTree(MONITOR_LEAVES_UNSIGNED_MAX);
-    const made: Watched = { tree, heads: [], tiles: [], hasDiffered: false, hasUnverifiable: false };
+    const told = { hasDiffered: false, hasUnverifiable: false, hasGoneBack: false };
+    const made: Watched = { tree, heads: [], size: 0, tiles: [], ...told };
     tenants.set(tenant, made);
     return made;
   };
@@ -177,16 +183,8 @@ const createWatch = (dependencies: MonitorDependencies) => {
       for await (const stored of checkpoints.since(revision)) {
         ({ revision } = stored);
         const { tenant } = stored;
-        const head = openHead(dependencies, tenant, stored);
-        const each = watched(tenant);
-        if (head) each.heads.push(head);
-        else if (!each.hasUnverifiable) {
-          each.hasUnverifiable = true;
-          alarm("unverifiable", {
-            tenant,
-            detail: `checkpoint ${stored.revision} is signed by no key of ours`,
-          });
-        }
+        const wrong = takeHead(watched(tenant), openHead(dependencies, tenant, stored), revision);
+        if (wrong) alarm(wrong.kind, { tenant, detail: wrong.detail });
         read++;
         if (read % MONITOR_HEADS_PER_TURN === 0) await rest();
         if (read === CHECKPOINTS_PER_READ || ending.aborted) return true;
@@ -213,6 +211,28 @@ const createWatch = (dependencies: MonitorDependencies) => {
       }
     },
   };
+};
+
+/** What is wrong with it, where that was not told before. What covers less than the one before is not held against records: these may be passed already. */
+const takeHead = (
+  each: Watched,
+  head: Checkpoint | undefined,
+  place: number,
+): { readonly kind: MonitorAlarm; readonly detail: string } | undefined => {
+  if (head === undefined) {
+    if (each.hasUnverifiable) return undefined;
+    each.hasUnverifiable = true;
+    return { kind: "unverifiable", detail: `checkpoint ${place} is signed by no key of ours` };
+  }
+  if (head.size >= each.size) {
+    each.size = head.size;
+    each.heads.push(head);
+    return undefined;
+  }
+  if (each.hasGoneBack) return undefined;
+  each.hasGoneBack = true;
+  const detail = `checkpoint ${place} has ${head.size} leaves, and stands behind one of ${each.size}`;
+  return { kind: "behind_signed", detail };
 };
 
 const openHead = (
