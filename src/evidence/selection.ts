@@ -2,7 +2,7 @@
  * Which records a bundle holds. Found once and kept as numbers, so that all files of it speak of the same records, whatever expires while it is written: their bytes come
  * from the log, which never changes.
  */
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as otherWork } from "node:timers/promises";
 import { timeKey } from "../event/formats.ts";
 import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX, PROOF_POLL_MS } from "../limits.ts";
 import { eventIdOf } from "../log/event-id-of.ts";
@@ -236,6 +236,8 @@ const matchingRecords = async (
     }
     if (sequences.length > EVIDENCE_RECORDS_MAX) return tooMany;
     if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
+    // SQLite answers at once: nobody else would have a turn until the last page.
+    await otherWork();
   }
   return { kind: "chosen", sequences, withheld: NONE };
 };

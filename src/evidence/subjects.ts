@@ -1,4 +1,5 @@
 /** Whom and what a bundle is about: its assets with who answers for them, and the decisions whose steps are not all in the log. */
+import { setImmediate as otherWork } from "node:timers/promises";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
 import { assetEntry, assetList, findAsset } from "../projections/assets/queries.ts";
 import { findNoticeToPerson, missingBeside } from "../projections/cases/notice-to-person.ts";
@@ -49,6 +50,8 @@ export const readSubjects = async (views: Views, question: Question): Promise<Su
     const notice = lacksNotice ? await findNoticeToPerson(views, question.tenant, row) : undefined;
     const steps = missingBeside(notice, missing);
     if (steps.length > 0) decisions.push({ ...entry, missing: steps });
+    // SQLite answers at once: nobody else would have a turn until the last of them.
+    await otherWork();
   }
   return {
     assets: assets.found,

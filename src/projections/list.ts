@@ -1,4 +1,5 @@
 /** Lists over a table of a view: in one order, page by page, filtered by columns; and how a row reads as an entry of an answer. */
+import { setImmediate as otherWork } from "node:timers/promises";
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Condition } from "../views/conditions.ts";
 import { type Place, readCursor, writeCursor } from "../views/cursor.ts";
@@ -167,5 +168,7 @@ export async function* listRows(
     if (page.kind !== "page") throw new Error("a list takes its own cursor");
     yield* page.rows;
     cursor = page.nextCursor ?? undefined;
+    // SQLite answers at once: without it nobody else would have a turn until the last row.
+    await otherWork();
   } while (cursor !== undefined);
 }

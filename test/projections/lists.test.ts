@@ -1,7 +1,7 @@
 /** Pages of a register: where they end, and which cursors are taken. */
 import { expect, test } from "bun:test";
 import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
-import { readList } from "../../src/projections/list.ts";
+import { listRows, readList } from "../../src/projections/list.ts";
 import { writeCursor } from "../../src/views/cursor.ts";
 import { project } from "./coverage-view.ts";
 import { messageOf, simpleEvent } from "./records.ts";
@@ -35,4 +35,21 @@ test("a page that holds the last row is the last, and a cursor is for its own te
   expect(await forged("2027-01-01T00:00:00", "d1")).toBe("page");
   for (const place of [[1, "d1"], ["2027-01-01T00:00:00"], ["2027-01-01T00:00:00", "d1", "x"], []])
     expect(await forged(...place)).toBe("invalid_cursor");
+});
+
+test("who reads every row of a list lets others have their turn between its pages", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  await project(views, decided, 3);
+  let turns = 0;
+  const counted: number[] = [];
+  const turn = (): void => {
+    turns++;
+    if (turns < 100) setImmediate(turn);
+  };
+  setImmediate(turn);
+  for await (const _ of listRows(views, "acme", decisionList, { where: [], pageRows: 1 }))
+    counted.push(turns);
+  expect(counted).toHaveLength(3);
+  expect(new Set(counted).size).toBe(3);
 });

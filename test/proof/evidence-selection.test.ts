@@ -1,12 +1,15 @@
 /** The bounds of a bundle, on views that only say how much there is. */
 import { expect, test } from "bun:test";
 import { type EvidenceFilter, selectRecords } from "../../src/evidence/selection.ts";
+import { readSubjects } from "../../src/evidence/subjects.ts";
 import { EVENT_BYTES_MAX, EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../../src/limits.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { ASSETS } from "../../src/projections/assets/tables.ts";
+import { caseView } from "../../src/projections/cases/case-view.ts";
 import { EMPTY_ROOT } from "../../src/proof/rfc6962.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { VIEWS, type ViewStore } from "../../src/views/view-store.ts";
+import { fact } from "../support/facts.ts";
 
 const nothingRead = () => Promise.reject(new Error("no record is read before the bounds are known"));
 
@@ -73,4 +76,47 @@ test("and so are records that are too large together", async () => {
   const event = JSON.stringify("x".repeat(EVENT_BYTES_MAX - 2));
   const count = Math.ceil(EVIDENCE_BYTES_MAX / EVENT_BYTES_MAX) + 1;
   expect(await refusal({ assetId: "credit_model" }, count, event)).toContain(ADVICE);
+});
+
+/** How often others had a turn while this was done, on views that answer at once. */
+const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
+  let [turns, isOver] = [0, false];
+  const turn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await work();
+  isOver = true;
+  return turns;
+};
+
+test("others have a turn between the pages of records that are chosen", async () => {
+  const pages = 20;
+  const turns = await turnsDuring(() => refusal({ assetId: "credit_model" }, pages * 500));
+  expect(turns).toBeGreaterThanOrEqual(pages - 1);
+});
+
+test("and between the decisions for whose notices it is looked", async () => {
+  const decisions = Array.from({ length: 20 }, (_, index) =>
+    fact(
+      `evt_${index} decision.automated_decision_made 2026-11-20T10:00:00Z`,
+      { decision_id: `d${index}` },
+      { subject_hash: `sha256:${"a".repeat(64)}` },
+    ),
+  );
+  const found = {
+    ...caseView("acme", decisions, STANDARD_RULES),
+    events: decisions.length,
+    firstAt: undefined,
+    lastAt: undefined,
+    hasExpired: false,
+    isShared: false,
+  };
+  const views = { load: async () => [], select: async () => [] };
+  const at = "2026-11-21T10:00:00";
+  const turns = await turnsDuring(() =>
+    readSubjects(views, { tenant: "acme", assetId: undefined, case: found, at }),
+  );
+  expect(turns).toBeGreaterThanOrEqual(decisions.length - 1);
 });
