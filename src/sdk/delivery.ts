@@ -28,15 +28,17 @@ export type EventOutcome =
   /** Not stored, or unknown: the same again can help. */
   | { readonly kind: "again"; readonly reason: string };
 
+/** By position. `askedMs`: nothing is to be sent before. */
+export interface Answered {
+  readonly kind: "answered";
+  readonly outcomes: readonly EventOutcome[];
+  readonly duplicates: number;
+  readonly warnings: readonly PlacedWarning[];
+  readonly askedMs?: number;
+}
+
 export type Delivery =
-  /** By position. `askedMs`: nothing is to be sent before. */
-  | {
-      readonly kind: "answered";
-      readonly outcomes: readonly EventOutcome[];
-      readonly duplicates: number;
-      readonly warnings: readonly PlacedWarning[];
-      readonly askedMs?: number;
-    }
+  | Answered
   /** Nothing is known of any of the events: no answer, or one that says to come again. */
   | {
       readonly kind: "again";

@@ -1,20 +1,18 @@
 /**
- * Takes from the outboxes and delivers, one request at a time, in the background. An entry is settled when its own outcome is known and, where it was
- * rejected, when it is kept as a dead letter; before that it stays. What one event is at fault for costs that event alone: a request that is refused
- * because of what is in it is halved until the event stands alone.
+ * Takes from the outboxes and delivers, one request at a time, in the background. What to do after a request is decided in `after-delivery.ts`, when the
+ * next one may go in `pace.ts`; what becomes of each event is done in `settling.ts`.
  */
-import { clearTimeout, setTimeout } from "node:timers";
+import { afterDelivery, type NextStep, type Wait } from "./after-delivery.ts";
 import type { DeadLetters } from "./dead-letters.ts";
-import type { Deliver, Delivery, EventOutcome, PlacedWarning } from "./delivery.ts";
+import type { Deliver, Delivery } from "./delivery.ts";
 import { textOf } from "./error-text.ts";
-import { eventIdIn } from "./event-id.ts";
-import { REFUSED_RETRY_CAP_MS, RETRY_CAP_MS } from "./limits.ts";
+import { RETRY_CAP_MS } from "./limits.ts";
 import type { Outbox, TakeLimits, Taken } from "./outbox.ts";
-import type { RejectedEvent, Reports } from "./reports.ts";
-import { nextAttemptMs } from "./retry.ts";
-
-/** The longest that a timer can wait; what is longer would end at once. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+import { Pace } from "./pace.ts";
+import type { Reports } from "./reports.ts";
+import { Settling } from "./settling.ts";
+import { Waiting } from "./waiting.ts";
+import { WakeUp } from "./wake-up.ts";
 
 export interface SenderOptions {
   /** The first that has something due is served. */
@@ -51,32 +49,35 @@ export interface Sender {
 export const createSender = (options: SenderOptions): Sender => new BackgroundSender(options);
 
 class BackgroundSender implements Sender {
-  delivered = 0;
-  duplicates = 0;
   failure: string | undefined;
   readonly #options: SenderOptions;
+  readonly #pace: Pace;
+  readonly #settling: Settling;
+  readonly #flushing = new Waiting();
+  readonly #wakeUp = new WakeUp(() => this.#start());
   readonly #ending = new AbortController();
   /** Of the request on its way. */
   #request = new AbortController();
-  /** Events in the next request: halved by a refusal, doubled by what goes through. */
-  #eventsMax: number;
-  #failures = 0;
-  /** Answers in a row in which an event was to come again. */
-  #againRounds = 0;
-  /** `performance.now()` before which nothing is sent: by our own back-off, which a flush overrides, and by `Retry-After`, which it does not. */
-  #backoffUntilMs = 0;
-  #askedUntilMs = 0;
-  #gathered = { events: 0, bytes: 0 };
   #running: Promise<void> | undefined;
-  #timer: { readonly handle: ReturnType<typeof setTimeout>; readonly atMs: number } | undefined;
-  readonly #waiting = new Set<() => void>();
+  /** Of the next batch, so far. */
+  #gathered = { events: 0, bytes: 0 };
 
   constructor(options: SenderOptions) {
+    const { outboxes, limits, random, deadLetters, reports } = options;
     this.#options = options;
-    this.#eventsMax = options.limits.events;
+    this.#pace = new Pace({ eventsMax: limits.events, now: () => performance.now(), random });
+    this.#settling = new Settling({ deadLetters, reports, pace: this.#pace });
     // What other processes have left: at the start, and whenever one dies.
     this.#schedule(performance.now());
-    for (const outbox of options.outboxes) outbox.onArrival(() => this.#schedule(performance.now()));
+    for (const outbox of outboxes) outbox.onArrival(() => this.#schedule(performance.now()));
+  }
+
+  get delivered(): number {
+    return this.#settling.delivered;
+  }
+
+  get duplicates(): number {
+    return this.#settling.duplicates;
   }
 
   appended(bytes: number): void {
@@ -89,31 +90,15 @@ class BackgroundSender implements Sender {
   }
 
   async flush(timeoutMs: number): Promise<Flushed> {
-    const marks = this.#options.outboxes.map((outbox) => outbox.mark());
+    const { outboxes } = this.#options;
+    const marks = outboxes.map((outbox) => outbox.mark());
     const isDone = () => marks.every((isSettled) => isSettled());
-    this.#backoffUntilMs = 0;
-    for (const outbox of this.#options.outboxes) outbox.hasten();
+    this.#pace.hasten();
+    for (const outbox of outboxes) outbox.hasten();
     this.#schedule(performance.now());
-    await new Promise<void>((resolve) => {
-      const look = () => {
-        if (!(isDone() || this.#ending.signal.aborted)) return;
-        clearTimeout(timer);
-        this.#waiting.delete(look);
-        resolve();
-      };
-      // Not unref'd: who waits for a flush wants the process to live that long.
-      const timer = setTimeout(
-        () => {
-          this.#waiting.delete(look);
-          resolve();
-        },
-        Math.min(timeoutMs, TIMER_MS_MAX),
-      );
-      this.#waiting.add(look);
-      look();
-    });
+    await this.#flushing.until(() => isDone() || this.#ending.signal.aborted, timeoutMs);
     if (isDone()) return { kind: "flushed" };
-    const events = this.#options.outboxes.reduce((sum, { pending }) => sum + pending.events, 0);
+    const events = outboxes.reduce((sum, { pending }) => sum + pending.events, 0);
     return { kind: "pending", events, reason: this.failure };
   }
 
@@ -124,32 +109,22 @@ class BackgroundSender implements Sender {
   async stop(): Promise<void> {
     this.#ending.abort();
     this.interrupt("The client was closed.");
-    if (this.#timer) clearTimeout(this.#timer.handle);
+    this.#wakeUp.cancel();
     await this.#running;
-    this.#look();
+    this.#flushing.look();
   }
 
-  /** Runs at this time, or earlier where that is planned already. */
   #schedule(atMs: number): void {
-    if (this.#ending.signal.aborted) return;
-    const dueMs = Math.max(atMs, this.#backoffUntilMs, this.#askedUntilMs);
-    if (this.#timer && this.#timer.atMs <= dueMs) return;
-    if (this.#timer) clearTimeout(this.#timer.handle);
-    const handle = setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#running ??= this.#run().finally(() => {
-          this.#running = undefined;
-          // What came meanwhile is delivered, or is planned for by what follows: the next event is the first of a batch.
-          this.#gathered = { events: 0, bytes: 0 };
-          this.#scheduleNext();
-        });
-      },
-      Math.max(0, dueMs - performance.now()),
-    );
-    // What is in the outbox is there at the next start: no reason for a program to go on.
-    handle.unref();
-    this.#timer = { handle, atMs: dueMs };
+    if (!this.#ending.signal.aborted) this.#wakeUp.at(Math.max(atMs, this.#pace.opensMs));
+  }
+
+  #start(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      // What came meanwhile is delivered, or is planned for by what follows: the next event is the first of a batch.
+      this.#gathered = { events: 0, bytes: 0 };
+      this.#scheduleNext();
+    });
   }
 
   #scheduleNext(): void {
@@ -162,33 +137,35 @@ class BackgroundSender implements Sender {
 
   /** Until nothing is due, or something says to wait. */
   async #run(): Promise<void> {
-    while (
-      !this.#ending.signal.aborted &&
-      performance.now() >= Math.max(this.#backoffUntilMs, this.#askedUntilMs)
-    ) {
-      try {
-        const taken = await this.#take();
-        if (taken) await this.#deliver(taken);
-        else return this.#look();
-      } catch (error) {
-        this.#wait({ reason: `The outbox cannot be read: ${textOf(error)}` }, "outbox", RETRY_CAP_MS);
-      }
-      this.#look();
+    while (!this.#ending.signal.aborted && this.#pace.isOpen) {
+      const isDone = await this.#deliverNext();
+      this.#flushing.look();
+      if (isDone) return;
     }
     // When the wait is over it goes on, however long a batch is gathered for.
     this.#schedule(performance.now());
   }
 
-  #look(): void {
-    for (const look of [...this.#waiting]) look();
+  /** True where nothing is due. */
+  async #deliverNext(): Promise<boolean> {
+    try {
+      const taken = await this.#take();
+      if (!taken) return true;
+      await this.#deliver(taken);
+    } catch (error) {
+      const reason = `The outbox cannot be read: ${textOf(error)}`;
+      this.#wait({ reason, problem: "outbox", capMs: RETRY_CAP_MS });
+    }
+    return false;
   }
 
+  /** From the first outbox that gives something; one that cannot be read holds up no other. */
   async #take(): Promise<Taken | undefined> {
     const { outboxes, limits } = this.#options;
     const failures: unknown[] = [];
     for (const outbox of outboxes)
       try {
-        const taken = await outbox.take({ events: this.#eventsMax, bytes: limits.bytes });
+        const taken = await outbox.take({ events: this.#pace.events, bytes: limits.bytes });
         if (taken) return taken;
       } catch (error) {
         failures.push(error);
@@ -198,155 +175,39 @@ class BackgroundSender implements Sender {
   }
 
   async #deliver(taken: Taken): Promise<void> {
-    const { entries, mayBeResent } = taken;
     if (this.#ending.signal.aborted) return;
+    const delivery = await this.#ask(taken);
+    // We broke it off ourselves, which says nothing of the service.
+    if (delivery.kind === "again" && this.#ending.signal.aborted) return;
+    await this.#do(afterDelivery(delivery, taken.entries.length), taken);
+  }
+
+  #ask({ entries, mayBeResent }: Taken): Promise<Delivery> {
     this.#request = new AbortController();
-    const delivery = await this.#options.deliver({
-      events: entries,
-      mayBeResent,
-      signal: this.#request.signal,
-    });
-    switch (delivery.kind) {
-      case "answered":
-        return await this.#answered(taken, delivery);
-      case "again":
-        if (this.#ending.signal.aborted) return;
-        this.#suspect(taken, delivery.suspect);
-        return this.#wait(delivery, "not_delivered", RETRY_CAP_MS);
-      case "refused":
-        return this.#wait(delivery, "refused", REFUSED_RETRY_CAP_MS);
-      case "rejected":
-        return await this.#rejected(taken, delivery);
+    return this.#options.deliver({ events: entries, mayBeResent, signal: this.#request.signal });
+  }
+
+  async #do(step: NextStep, taken: Taken): Promise<void> {
+    switch (step.kind) {
+      case "settle":
+        this.#pace.answered(step.answer.askedMs);
+        this.failure = undefined;
+        return await this.#settling.settle(taken, step.answer);
+      case "halve":
+        this.#pace.halve(taken.entries.length);
+        break;
+      case "set_aside":
+        taken.postpone([0], { dueMs: performance.now() + step.forMs, isFirm: step.isFirm });
+        break;
+      case "wait":
+        break;
     }
+    if (step.wait) this.#wait(step.wait);
   }
 
-  async #answered(
-    taken: Taken,
-    { outcomes, duplicates, warnings, askedMs }: Extract<Delivery, { kind: "answered" }>,
-  ): Promise<void> {
-    if (askedMs !== undefined) this.#askedUntilMs = performance.now() + askedMs;
-    this.#failures = 0;
-    this.failure = undefined;
-    this.#eventsMax = Math.min(this.#options.limits.events, this.#eventsMax * 2);
-    const stored = positionsOf(outcomes, "stored");
-    taken.settle(stored);
-    this.delivered += stored.length;
-    this.duplicates += duplicates;
-    this.#warn(taken, warnings);
-    await this.#bury(taken, outcomes);
-    this.#postpone(taken, outcomes);
-  }
-
-  /** In the words of the first: the others of an answer mostly say the same. */
-  #warn(taken: Taken, warnings: readonly PlacedWarning[]): void {
-    const [first] = warnings;
-    if (!first) return;
-    const entry = taken.entries[first.position ?? -1];
-    const what = entry ? `Event ${eventIdIn(decoder.decode(entry)) ?? "?"}` : "What was sent";
-    const { path, message } = first.warning;
-    const more = warnings.length > 1 ? ` (the first of ${warnings.length} warnings)` : "";
-    this.#options.reports.problem(
-      "warning",
-      `${what} was taken, with a warning: ${path ? `${path}: ` : ""}${message}${more}`,
-    );
-  }
-
-  /** Rejected events are settled when they are kept elsewhere, and not before. */
-  async #bury(taken: Taken, outcomes: readonly EventOutcome[]): Promise<void> {
-    const { deadLetters, reports } = this.#options;
-    const positions = positionsOf(outcomes, "rejected");
-    if (positions.length === 0) return;
-    const letters = positions.flatMap((position) => {
-      const [entry, outcome] = [taken.entries[position], outcomes[position]];
-      return entry && outcome?.kind === "rejected" ? letterOf(entry, outcome.rejection) : [];
-    });
-    const kept = await deadLetters.keep(letters);
-    if (kept.kind === "failed") {
-      reports.problem("outbox", `Rejected events cannot be kept: ${kept.reason}`);
-      taken.postpone(positions, { dueMs: performance.now() + RETRY_CAP_MS, isFirm: false });
-      return;
-    }
-    taken.settle(positions);
-    for (const letter of letters) {
-      reports.rejected(letter);
-      if (kept.kind === "full") {
-        const message = "The file of dead letters is full: move it away.";
-        reports.dropped({ reason: "dead_letters_full", message, eventId: letter.eventId });
-      }
-    }
-  }
-
-  #postpone(taken: Taken, outcomes: readonly EventOutcome[]): void {
-    const positions = positionsOf(outcomes, "again");
-    this.#againRounds = positions.length === 0 ? 0 : this.#againRounds + 1;
-    if (positions.length === 0) return;
-    const first = outcomes[positions[0] ?? 0];
-    const reason = first?.kind === "again" ? first.reason : "";
-    this.#options.reports.problem("not_delivered", `${positions.length} events are sent again: ${reason}`);
-    const { random } = this.#options;
-    const waitMs = nextAttemptMs({
-      failures: this.#againRounds,
-      capMs: RETRY_CAP_MS,
-      askedMs: undefined,
-      random,
-    });
-    taken.postpone(positions, { dueMs: performance.now() + waitMs, isFirm: false });
-  }
-
-  /** What fails by its size, or for one of its events, does so again and again, and holds up all behind it: the next request has half of it. */
-  #suspect({ entries, postpone }: Taken, suspect: Extract<Delivery, { kind: "again" }>["suspect"]): void {
-    if (suspect === undefined) return;
-    if (entries.length > 1) this.#eventsMax = Math.floor(entries.length / 2);
-    // The others go first. A flush tries it at once: it may have been the service's own fault.
-    else if (suspect === "content")
-      postpone([0], { dueMs: performance.now() + REFUSED_RETRY_CAP_MS, isFirm: false });
-  }
-
-  async #rejected(
-    taken: Taken,
-    { rejection, isOurs }: Extract<Delivery, { kind: "rejected" }>,
-  ): Promise<void> {
-    if (taken.entries.length > 1) {
-      this.#eventsMax = Math.max(1, Math.floor(taken.entries.length / 2));
-      return;
-    }
-    // 413 is about the event whoever says it.
-    if (isOurs || rejection.code === "status_413") {
-      await this.#answered(taken, {
-        kind: "answered",
-        outcomes: [{ kind: "rejected", rejection }],
-        duplicates: 0,
-        warnings: [],
-      });
-      return;
-    }
-    // A proxy that dislikes this event, or all of them: it comes later, the others first, also where flushes follow each other.
-    taken.postpone([0], { dueMs: performance.now() + REFUSED_RETRY_CAP_MS, isFirm: true });
-    this.#wait({ reason: rejection.message }, "refused", RETRY_CAP_MS);
-  }
-
-  #wait(
-    { reason, askedMs }: { readonly reason: string; readonly askedMs?: number },
-    kind: "not_delivered" | "refused" | "outbox",
-    capMs: number,
-  ): void {
-    const { random, reports } = this.#options;
-    this.#failures++;
+  #wait({ reason, problem, capMs, askedMs }: Wait): void {
     this.failure = reason;
-    const now = performance.now();
-    const waitMs = nextAttemptMs({ failures: this.#failures, capMs, askedMs, random });
-    this.#backoffUntilMs = now + waitMs;
-    this.#askedUntilMs = askedMs === undefined ? 0 : now + askedMs;
-    reports.problem(kind, `Events wait in the outbox: ${reason}`);
+    this.#pace.failed({ capMs, askedMs });
+    this.#options.reports.problem(problem, `Events wait in the outbox: ${reason}`);
   }
 }
-
-const positionsOf = (outcomes: readonly EventOutcome[], kind: EventOutcome["kind"]): readonly number[] =>
-  outcomes.flatMap((outcome, position) => (outcome.kind === kind ? position : []));
-
-const decoder = new TextDecoder();
-
-const letterOf = (entry: Uint8Array, rejection: RejectedEvent["rejection"]): RejectedEvent => {
-  const text = decoder.decode(entry);
-  return { eventId: eventIdIn(text), rejection, text };
-};

@@ -2,7 +2,7 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Delivery, PlacedWarning, Rejection } from "./delivery.ts";
+import type { Answered, Delivery, PlacedWarning, Rejection } from "./delivery.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { ANSWER_BYTES_MAX, GZIP_BYTES_MIN, WARNING_CHARACTERS_MAX, WARNINGS_MAX } from "./limits.ts";
 import { retryAfterMs } from "./retry.ts";
@@ -15,9 +15,7 @@ export interface ServiceAddress {
   readonly requestTimeoutMs: number;
 }
 
-export type Answer =
-  | { readonly kind: "taken"; readonly data: JsonObject }
-  | Exclude<Delivery, { kind: "answered" }>;
+export type Answer = { readonly kind: "taken"; readonly data: JsonObject } | Exclude<Delivery, Answered>;
 
 export interface ServiceRequest {
   /** Begins with `/v1`. */

@@ -2,10 +2,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { afterDelivery } from "../../../src/sdk/after-delivery.ts";
 import { type DeadLetters, type Kept, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
 import type { Delivery } from "../../../src/sdk/delivery.ts";
-import { RETRY_AFTER_MS_MAX, RETRY_BASE_MS } from "../../../src/sdk/limits.ts";
+import {
+  REFUSED_RETRY_CAP_MS,
+  RETRY_AFTER_MS_MAX,
+  RETRY_BASE_MS,
+  RETRY_CAP_MS,
+} from "../../../src/sdk/limits.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
+import { Pace } from "../../../src/sdk/pace.ts";
 import { createReports } from "../../../src/sdk/reports.ts";
 import { backoffMs, nextAttemptMs, retryAfterMs } from "../../../src/sdk/retry.ts";
 import { createSender } from "../../../src/sdk/sender.ts";
@@ -157,4 +164,114 @@ test("a flush sends at once what was to come again later", async () => {
   await until("it is postponed", () => outbox.nextDueMs);
   assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "flushed" });
   await sender.stop();
+});
+
+const AGAIN = { kind: "again", reason: "late" } as const;
+const REJECTED = {
+  kind: "rejected",
+  rejection: { code: "invalid_request", message: "no", errors: [] },
+} as const;
+const TOO_MUCH = {
+  kind: "rejected",
+  rejection: { code: "status_413", message: "no", errors: [] },
+  isOurs: false,
+} as const;
+
+/** What is done after each of these, with a batch and with an event that stands alone. */
+const STEPS: readonly (readonly [name: string, Delivery, batch: unknown, alone: unknown])[] = [
+  ["an answer for each event", STORED, "settle", "settle"],
+  ["no answer, or one that says to come again", AGAIN, ["wait", "not_delivered"], ["wait", "not_delivered"]],
+  [
+    "a request that was too much for its time",
+    { ...AGAIN, suspect: "size" },
+    ["halve", "not_delivered"],
+    ["wait", "not_delivered"],
+  ],
+  [
+    "a request that the service fails over",
+    { ...AGAIN, suspect: "content" },
+    ["halve", "not_delivered"],
+    ["set_aside", "not_delivered", { isFirm: false }],
+  ],
+  [
+    "a key or an address that is refused",
+    { kind: "refused", reason: "401" },
+    ["wait", "refused"],
+    ["wait", "refused"],
+  ],
+  ["a request that the service rejects", { ...REJECTED, isOurs: true }, "halve", "settle"],
+  [
+    "a request that something in between rejects",
+    { ...REJECTED, isOurs: false },
+    "halve",
+    ["set_aside", "refused", { isFirm: true }],
+  ],
+  ["a request that is too large for something in between", TOO_MUCH, "halve", "settle"],
+];
+
+for (const [name, delivery, batch, alone] of STEPS)
+  test(`what is done after ${name}`, () => {
+    const [ofBatch, ofOne] = [10, 1].map((events) => {
+      const step = afterDelivery(delivery, events);
+      if (step.kind === "settle" || !step.wait) return step.kind;
+      const { kind, wait } = step;
+      return [kind, wait.problem, ...(kind === "set_aside" ? [{ isFirm: step.isFirm }] : [])];
+    });
+    assert.deepEqual([ofBatch, ofOne], [batch, alone]);
+  });
+
+test("who is refused comes back after five minutes at most, and an event that stands aside is away for as long", () => {
+  const refused = afterDelivery({ kind: "refused", reason: "401", askedMs: 7 }, 1);
+  assert.deepEqual(refused, {
+    kind: "wait",
+    wait: { reason: "401", problem: "refused", capMs: REFUSED_RETRY_CAP_MS, askedMs: 7 },
+  });
+  const aside = afterDelivery({ ...REJECTED, isOurs: false }, 1);
+  assert.deepEqual(aside.kind === "set_aside" && [aside.forMs, aside.wait.capMs], [
+    REFUSED_RETRY_CAP_MS,
+    RETRY_CAP_MS,
+  ]);
+});
+
+/** Of requests of up to 16 events; the clock stands still but where it is set. */
+const pacing = () => {
+  const clock = { nowMs: 1000 };
+  const pace = new Pace({ eventsMax: 16, now: () => clock.nowMs, random: () => 0.5 });
+  return { clock, pace };
+};
+
+test("a request is halved down to one event, and grows again with what goes through, to no more than was set", () => {
+  const { pace } = pacing();
+  const halved = [16, 8, 4, 2, 1].map((sent) => {
+    pace.halve(sent);
+    return pace.events;
+  });
+  assert.deepEqual(halved, [8, 4, 2, 1, 1]);
+  const grown = Array.from({ length: 5 }, () => {
+    pace.answered(undefined);
+    return pace.events;
+  });
+  assert.deepEqual(grown, [2, 4, 8, 16, 16]);
+});
+
+test("failures in a row wait longer each, until a request is answered", () => {
+  const { clock, pace } = pacing();
+  const waitMs = () => {
+    pace.failed({ capMs: RETRY_CAP_MS, askedMs: undefined });
+    return pace.opensMs - clock.nowMs;
+  };
+  const [first, second] = [waitMs(), waitMs()];
+  assert.deepEqual([first, second, pace.isOpen], [RETRY_BASE_MS / 2, RETRY_BASE_MS, false]);
+  clock.nowMs = pace.opensMs;
+  assert.equal(pace.isOpen, true);
+  pace.answered(undefined);
+  assert.equal(waitMs(), first);
+});
+
+test("a flush overrides our own back-off, and not what the service has asked for", () => {
+  const { clock, pace } = pacing();
+  pace.failed({ capMs: RETRY_CAP_MS, askedMs: 300 });
+  assert.equal(pace.opensMs - clock.nowMs, 300 + RETRY_BASE_MS / 2);
+  pace.hasten();
+  assert.equal(pace.opensMs - clock.nowMs, 300);
 });

@@ -1,0 +1,112 @@
+/**
+ * Does with entries in hand what their outcomes say. An entry is settled when its own outcome is known and, where it was rejected, when it is kept as a
+ * dead letter; before that it stays in its outbox.
+ */
+import type { DeadLetters, Kept } from "./dead-letters.ts";
+import type { Answered, EventOutcome, PlacedWarning } from "./delivery.ts";
+import { eventIdIn } from "./event-id.ts";
+import { RETRY_CAP_MS } from "./limits.ts";
+import type { Taken } from "./outbox.ts";
+import type { Pace } from "./pace.ts";
+import type { RejectedEvent, Reports } from "./reports.ts";
+
+interface Parts {
+  readonly deadLetters: DeadLetters;
+  readonly reports: Reports;
+  readonly pace: Pace;
+}
+
+export class Settling {
+  readonly #parts: Parts;
+  /** Events in the log, `duplicates` of which it had before. */
+  delivered = 0;
+  duplicates = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async settle(taken: Taken, { outcomes, duplicates, warnings }: Answered): Promise<void> {
+    this.#settleStored(taken, outcomes);
+    this.duplicates += duplicates;
+    this.#warn(taken, warnings);
+    await this.#bury(taken, outcomes);
+    this.#postpone(taken, outcomes);
+  }
+
+  #settleStored(taken: Taken, outcomes: readonly EventOutcome[]): void {
+    const stored = positionsOf(outcomes, "stored");
+    taken.settle(stored);
+    this.delivered += stored.length;
+  }
+
+  #warn({ entries }: Taken, warnings: readonly PlacedWarning[]): void {
+    const [first] = warnings;
+    if (!first) return;
+    const text = warningText(first, entries[first.position ?? -1], warnings.length);
+    this.#parts.reports.problem("warning", text);
+  }
+
+  async #bury(taken: Taken, outcomes: readonly EventOutcome[]): Promise<void> {
+    const { deadLetters, reports } = this.#parts;
+    const positions = positionsOf(outcomes, "rejected");
+    if (positions.length === 0) return;
+    const letters = lettersOf(taken.entries, outcomes);
+    const kept = await deadLetters.keep(letters);
+    if (kept.kind === "failed") {
+      reports.problem("outbox", `Rejected events cannot be kept: ${kept.reason}`);
+      taken.postpone(positions, { dueMs: performance.now() + RETRY_CAP_MS, isFirm: false });
+      return;
+    }
+    taken.settle(positions);
+    for (const letter of letters) this.#tellRejected(letter, kept);
+  }
+
+  #tellRejected(letter: RejectedEvent, kept: Kept): void {
+    const { reports } = this.#parts;
+    reports.rejected(letter);
+    if (kept.kind !== "full") return;
+    const message = "The file of dead letters is full: move it away.";
+    reports.dropped({ reason: "dead_letters_full", message, eventId: letter.eventId });
+  }
+
+  #postpone(taken: Taken, outcomes: readonly EventOutcome[]): void {
+    const { pace, reports } = this.#parts;
+    const positions = positionsOf(outcomes, "again");
+    if (positions.length === 0) {
+      pace.noneAgain();
+      return;
+    }
+    const first = outcomes[positions[0] ?? 0];
+    const reason = first?.kind === "again" ? first.reason : "";
+    reports.problem("not_delivered", `${positions.length} events are sent again: ${reason}`);
+    taken.postpone(positions, { dueMs: pace.againMs(), isFirm: false });
+  }
+}
+
+const positionsOf = (outcomes: readonly EventOutcome[], kind: EventOutcome["kind"]): readonly number[] =>
+  outcomes.flatMap((outcome, position) => (outcome.kind === kind ? position : []));
+
+const decoder = new TextDecoder();
+
+const lettersOf = (
+  entries: readonly Uint8Array[],
+  outcomes: readonly EventOutcome[],
+): readonly RejectedEvent[] =>
+  outcomes.flatMap((outcome, position) => {
+    const entry = entries[position];
+    if (!entry || outcome.kind !== "rejected") return [];
+    const text = decoder.decode(entry);
+    return { eventId: eventIdIn(text), rejection: outcome.rejection, text };
+  });
+
+/** In the words of the first: the others of an answer mostly say the same. `entry` is what it is about, where that is known. */
+const warningText = (
+  { warning: { path, message } }: PlacedWarning,
+  entry: Uint8Array | undefined,
+  warnings: number,
+): string => {
+  const what = entry ? `Event ${eventIdIn(decoder.decode(entry)) ?? "?"}` : "What was sent";
+  const more = warnings > 1 ? ` (the first of ${warnings} warnings)` : "";
+  return `${what} was taken, with a warning: ${path ? `${path}: ` : ""}${message}${more}`;
+};
