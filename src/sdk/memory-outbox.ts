@@ -1,7 +1,10 @@
 /** An outbox that ends with the process: for programs without a disk, and for what a disk does not take. */
 import { RESENT_AFTER_MS } from "./limits.ts";
 import { type Moment, mayBeOlderThan, thisMoment } from "./moment.ts";
-import type { Appended, Outbox, Postponed, TakeLimits, Taken } from "./outbox.ts";
+import type { Appended, Outbox, Postponed, Synced, TakeLimits, Taken } from "./outbox.ts";
+
+export const createMemoryOutbox = (options: { readonly bytesMax: number }): Outbox =>
+  new MemoryOutbox(options);
 
 interface Entry {
   readonly position: number;
@@ -10,95 +13,112 @@ interface Entry {
   postponed: Postponed | undefined;
 }
 
-export const createMemoryOutbox = ({ bytesMax }: { readonly bytesMax: number }): Outbox => {
+class MemoryOutbox implements Outbox {
+  readonly #bytesMax: number;
   /** In the order of their positions. */
-  const entries = new Map<number, Entry>();
-  let bytes = 0;
-  let end = 0;
+  readonly #entries = new Map<number, Entry>();
+  #bytes = 0;
+  /** Position of the next entry. */
+  #end = 0;
 
-  const append = (entry: Uint8Array): Appended => {
-    if (bytes + entry.length > bytesMax) return { kind: "full" };
-    entries.set(end, {
-      position: end,
+  constructor({ bytesMax }: { readonly bytesMax: number }) {
+    this.#bytesMax = bytesMax;
+  }
+
+  append(entry: Uint8Array): Appended {
+    if (this.#bytes + entry.length > this.#bytesMax) return { kind: "full" };
+    const position = this.#end++;
+    this.#entries.set(position, {
+      position,
       bytes: entry.slice(),
       firstAttempt: undefined,
       postponed: undefined,
     });
-    end++;
-    bytes += entry.length;
+    this.#bytes += entry.length;
     return { kind: "kept" };
-  };
+  }
 
-  const take = async (limits: TakeLimits): Promise<Taken | undefined> => {
+  async take(limits: TakeLimits): Promise<Taken | undefined> {
+    const chosen = this.#choose(limits);
+    if (chosen.length === 0) return undefined;
+    const mayBeResent = chosen.some(mayBeForgotten);
+    for (const entry of chosen) entry.firstAttempt ??= thisMoment();
+    const at = (positions: readonly number[]) => positions.flatMap((position) => chosen[position] ?? []);
+    return {
+      entries: chosen.map(({ bytes }) => bytes),
+      mayBeResent,
+      settle: (positions) => {
+        for (const entry of at(positions)) this.#settle(entry);
+      },
+      postpone: (positions, until) => {
+        for (const entry of at(positions)) entry.postponed = until;
+      },
+    };
+  }
+
+  /** What is due, oldest first. */
+  #choose(limits: TakeLimits): readonly Entry[] {
     const now = performance.now();
     const chosen: Entry[] = [];
     let size = 0;
-    for (const entry of entries.values()) {
+    for (const entry of this.#entries.values()) {
       if (entry.postponed && entry.postponed.dueMs > now) continue;
-      if (chosen.length >= limits.events || (chosen.length > 0 && size + entry.bytes.length > limits.bytes))
-        break;
+      const isTooMuch = chosen.length > 0 && size + entry.bytes.length > limits.bytes;
+      if (chosen.length >= limits.events || isTooMuch) break;
       chosen.push(entry);
       size += entry.bytes.length;
     }
-    if (chosen.length === 0) return undefined;
-    const mayBeResent = chosen.some(
-      ({ firstAttempt }) => firstAttempt && mayBeOlderThan(firstAttempt, RESENT_AFTER_MS),
-    );
-    for (const entry of chosen) entry.firstAttempt ??= thisMoment();
-    return {
-      entries: chosen.map((entry) => entry.bytes),
-      mayBeResent,
-      settle: (positions) => {
-        for (const position of positions) {
-          const entry = chosen[position];
-          if (entry && entries.delete(entry.position)) bytes -= entry.bytes.length;
-        }
-      },
-      postpone: (positions, until) => {
-        for (const position of positions) {
-          const entry = chosen[position];
-          if (entry) entry.postponed = until;
-        }
-      },
+    return chosen;
+  }
+
+  #settle({ position, bytes }: Entry): void {
+    if (this.#entries.delete(position)) this.#bytes -= bytes.length;
+  }
+
+  async sync(): Promise<Synced> {
+    return { kind: "failed", reason: "The outbox is in memory: its events end with the process." };
+  }
+
+  get pending() {
+    return { events: this.#entries.size, bytes: this.#bytes };
+  }
+
+  mark(): () => boolean {
+    const before = this.#end;
+    return () => {
+      for (const position of this.#entries.keys()) return position >= before;
+      return true;
     };
-  };
+  }
 
-  const empty = (): readonly Uint8Array[] => {
-    const all = [...entries.values()].map((entry) => entry.bytes);
-    entries.clear();
-    bytes = 0;
+  get nextDueMs(): number | undefined {
+    let next: number | undefined;
+    for (const { postponed } of this.#entries.values())
+      if (postponed && postponed.dueMs < (next ?? Infinity)) next = postponed.dueMs;
+    return next;
+  }
+
+  hasten(): void {
+    for (const entry of this.#entries.values()) if (!entry.postponed?.isFirm) entry.postponed = undefined;
+  }
+
+  /** Nobody else has left anything here. */
+  onArrival(): void {}
+
+  async release(): Promise<void> {}
+
+  empty(): readonly Uint8Array[] {
+    const all = [...this.#entries.values()].map(({ bytes }) => bytes);
+    this.#entries.clear();
+    this.#bytes = 0;
     return all;
-  };
+  }
 
-  return {
-    append,
-    take,
-    sync: async () => ({
-      kind: "failed",
-      reason: "The outbox is in memory: its events end with the process.",
-    }),
-    get pending() {
-      return { events: entries.size, bytes };
-    },
-    mark: () => {
-      const before = end;
-      return () => {
-        for (const position of entries.keys()) return position >= before;
-        return true;
-      };
-    },
-    get nextDueMs() {
-      let next: number | undefined;
-      for (const { postponed } of entries.values())
-        if (postponed && postponed.dueMs < (next ?? Infinity)) next = postponed.dueMs;
-      return next;
-    },
-    hasten: () => {
-      for (const entry of entries.values()) if (!entry.postponed?.isFirm) entry.postponed = undefined;
-    },
-    onArrival: () => {},
-    release: async () => {},
-    empty,
-    close: async () => empty(),
-  };
-};
+  async close(): Promise<readonly Uint8Array[]> {
+    return this.empty();
+  }
+}
+
+/** An attempt at it may lie further back than the broker is sure to remember. */
+const mayBeForgotten = ({ firstAttempt }: Entry): boolean =>
+  firstAttempt !== undefined && mayBeOlderThan(firstAttempt, RESENT_AFTER_MS);
