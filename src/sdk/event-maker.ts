@@ -1,9 +1,9 @@
 /** From what a program hands over to the text of the event: identity, time, trace, hashes, number, and then JSON. Pure, but for what is handed in. */
 import type { SpanIds } from "./active-span.ts";
 import type { Hash } from "./hash.ts";
-import { findNotJson } from "./json-check.ts";
 import { joinedMembers, membersOf } from "./json-members.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
+import { readMembers, whyNotJson } from "./json-reading.ts";
 import { uuid7 } from "./uuid.ts";
 
 export type Made =
@@ -46,11 +46,13 @@ export const createEventMaker = (parts: {
       return sourceId === undefined ? undefined : { id: sourceId, last };
     },
     make: (handed, shared) => {
-      const event = membersOf(handed);
-      if (!event) {
-        const found = isJsonObject(handed) ? findNotJson(handed) : undefined;
-        return invalid(undefined, "", found?.message ?? "Is no event: hand over an object.");
+      const members = membersOf(handed);
+      if (!members) {
+        const fault = isJsonObject(handed) ? whyNotJson(handed) : undefined;
+        return invalid(undefined, "", fault?.message ?? "Is no event: hand over an object.");
       }
+      // Read once: what a getter says the second time may be another thing.
+      const event = { ...members };
       const nowMs = now();
       const { event_id: eventId = uuid7(nowMs), timestamp = timeText(nowMs), metadata } = event;
       const identifiers = identifiersOf(event, shared);
@@ -72,8 +74,8 @@ export const createEventMaker = (parts: {
       const numbered = withNumber(whole.metadata);
       if (numbered !== undefined) whole.metadata = numbered;
       addSpan(whole, activeSpan);
-      const found = findNotJson(whole);
-      if (found) return { kind: "invalid", eventId, ...found };
+      const fault = readMembers(whole);
+      if (fault) return { kind: "invalid", eventId, ...fault };
       return { kind: "made", eventId, text: JSON.stringify(whole) };
     },
   };

@@ -1,12 +1,13 @@
 /** Spreading what a program hands over, without making `{}` of a Map or leaving out what a `toJSON()` would have said. */
-import { isPlain } from "./json-check.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
+import { isPlain } from "./json-reading.ts";
 
-/** What JSON would hold of `value`, as members to spread. Undefined where that is no plain object: `findNotJson` or the service says what is wrong with it. */
+/** What JSON would hold of `value`, as members to spread. Undefined where that is no plain object: `readMembers` or the service says what is wrong with it. */
 export const membersOf = (value: unknown): JsonObject | undefined => {
   if (!isJsonObject(value)) return undefined;
-  if (typeof value.toJSON !== "function") return isPlain(value) ? value : undefined;
-  const written: unknown = value.toJSON();
+  const { toJSON } = value;
+  if (typeof toJSON !== "function") return isPlain(value) ? value : undefined;
+  const written: unknown = toJSON.call(value);
   return isJsonObject(written) && isPlain(written) ? written : undefined;
 };
 

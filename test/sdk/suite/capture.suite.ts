@@ -405,6 +405,61 @@ test("whatever is handed over, capture does not throw, and what it keeps is what
   assert.equal(client.capture(loose({ ...event(), metadata: { toJSON: unreadable } })).kind, "dropped");
 });
 
+/** A member that says another thing each time it is read. */
+const saying = (...words: readonly unknown[]): PropertyDescriptor => {
+  let reads = 0;
+  return { enumerable: true, get: () => words[Math.min(reads++, words.length - 1)] };
+};
+
+test("what is sent is what was checked, also of members that say another thing the next time", () => {
+  const client = createTestClient({ source: false });
+  const items = Object.defineProperties(["", ""], { 0: saying("first", undefined) });
+  const times = ["noon", Number.NaN];
+  const inner = Object.defineProperties(
+    { items, at: { toJSON: () => times.shift() } },
+    {
+      score: saying(1, Number.NaN),
+      detail: saying({ model: "scorer-7" }, new Map()),
+    },
+  );
+  const handed = Object.defineProperties(
+    { ...event(), metadata: { inner } },
+    { tags: saying({ team: "credit" }, new Map()), hash: saying(undefined, { subject: "user 42" }) },
+  );
+  client.with({ tags: { region: "eu" } }).capture(loose(handed));
+  const [sent] = client.events;
+  assert.deepEqual(
+    { tags: sent?.tags, hash: sent?.hash, metadata: sent?.metadata },
+    {
+      tags: { region: "eu", team: "credit" },
+      hash: undefined,
+      metadata: { inner: { items: ["first", ""], at: "noon", score: 1, detail: { model: "scorer-7" } } },
+    },
+  );
+});
+
+/** Not every runtime that the SDK is for has it. */
+const rawJson: unknown = Reflect.get(JSON, "rawJSON");
+
+test("a number that is its own text is sent as that", () => {
+  if (typeof rawJson !== "function") return;
+  const client = createTestClient({ source: false });
+  client.capture(loose({ ...event(), metadata: { count: rawJson("1e3") } }));
+  assert.deepEqual(client.events[0]?.metadata, { count: 1000 });
+});
+
+test("a list with a toJSON() of its own is what that says", () => {
+  const client = createTestClient({ source: false });
+  const list = (says: unknown) => Object.assign([1, 2], { toJSON: () => says });
+  const captured = [client.capture(loose({ ...event(), metadata: { list: list("two") } }))];
+  captured.push(client.capture(loose({ ...event(), metadata: { list: list(Number.NaN) } })));
+  assert.deepEqual(
+    captured.map(({ kind }) => kind),
+    ["kept", "dropped"],
+  );
+  assert.deepEqual(client.events[0]?.metadata, { list: "two" });
+});
+
 test("UUIDs are those of RFC 9562", () => {
   // Appendix A.4: the DNS namespace and "www.example.com".
   assert.equal(

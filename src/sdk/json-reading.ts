@@ -1,0 +1,155 @@
+/**
+ * Reads what a program hands over, each member once: a getter, a proxy or a `toJSON()` may say another thing the next time, and what is checked has to be
+ * what is sent. What JSON cannot hold is refused with its place. `JSON.stringify` would write NaN as null, leave functions out, make `{}` of a Map and
+ * throw at a BigInt: a changed event, or none.
+ */
+import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "./limits.ts";
+
+export interface NotJson {
+  /** JSON Pointer (RFC 6901). */
+  readonly path: string;
+  readonly message: string;
+  /** It is no single value that is at fault: together they are more than an event may have. */
+  readonly isTooLarge?: true;
+}
+
+interface Reading {
+  /**
+   * Left of an event, at least: a character has one or more. What is larger is not written only to be measured, and what is reached by very many ways, as
+   * objects that share others may be, is not looked at for ever.
+   */
+  bytes: number;
+  /** Where it ends; kept here and not given back, so that an event without a fault pays nothing for it. */
+  fault: NotJson | undefined;
+}
+
+/**
+ * Puts in the place of each member of `members`, which is the caller's own copy, what was read of it: values that JSON holds as they are, and that nobody
+ * else has. Gives the first fault, where there is one. Members that are undefined count as absent.
+ */
+export const readMembers = (members: Record<string, unknown>): NotJson | undefined => {
+  const reading: Reading = { bytes: EVENT_BYTES_MAX, fault: undefined };
+  readEach(members, 1, reading);
+  return reading.fault;
+};
+
+/** Why JSON cannot hold `value`, which is no object with members of its own. */
+export const whyNotJson = (value: unknown): NotJson | undefined => {
+  const reading: Reading = { bytes: EVENT_BYTES_MAX, fault: undefined };
+  read(value, 1, reading);
+  return reading.fault;
+};
+
+/** What JSON is to hold of `value`. Where it cannot, that is noted in `reading`, and what is given back is of no use. */
+const read = (value: unknown, depth: number, reading: Reading): unknown => {
+  switch (typeof value) {
+    case "string":
+      take(reading, value.length + 2);
+      return value;
+    case "boolean":
+      take(reading, 4);
+      return value;
+    case "undefined":
+      return value;
+    case "number":
+      if (Number.isFinite(value)) take(reading, 1);
+      else refuse(reading, `${value} is no JSON number: send a text or null.`);
+      return value;
+    case "object":
+      if (value !== null) return readObject(value, depth, reading);
+      take(reading, 4);
+      return value;
+    case "bigint":
+      return refuse(reading, "A BigInt is no JSON number: send it as a text.");
+    default:
+      return refuse(reading, `A ${typeof value} cannot be sent.`);
+  }
+};
+
+const readObject = (value: object, depth: number, reading: Reading): unknown => {
+  if (depth > EVENT_DEPTH_MAX)
+    return refuse(reading, `Nested more than ${EVENT_DEPTH_MAX} levels deep, or in a circle.`);
+  const toJson: unknown = "toJSON" in value ? value.toJSON : undefined;
+  if (typeof toJson === "function") return readWritten(toJson.call(value), depth, reading);
+  if (Array.isArray(value)) return readArray(value, depth, reading);
+  if (!isPlain(value))
+    return refuse(reading, `A ${value.constructor.name} is not sent as it is: make a plain object of it.`);
+  // It cannot change, and a copy of it would be an object.
+  if (isRawJson(value)) return value;
+  const members: Record<string, unknown> = { ...value };
+  readEach(members, depth, reading);
+  return members;
+};
+
+/** What a `toJSON()` has given. */
+const readWritten = (written: unknown, depth: number, reading: Reading): unknown => {
+  if (written === null || written === undefined)
+    return refuse(reading, "Its toJSON() gives nothing: is it a valid date?");
+  // JSON.stringify asks once, and takes what it is given as it is.
+  if (typeof written === "object" && "toJSON" in written && typeof written.toJSON === "function")
+    return refuse(reading, "Its toJSON() gives something that has a toJSON() itself.");
+  return read(written, depth + 1, reading);
+};
+
+const readEach = (members: Record<string, unknown>, depth: number, reading: Reading): void => {
+  for (const name in members) {
+    const member = members[name];
+    if (member === undefined) continue;
+    const value = take(reading, name.length + 3) ? read(member, depth + 1, reading) : undefined;
+    if (reading.fault) {
+      placeIn(name, reading);
+      return;
+    }
+    if (value !== member) members[name] = value;
+  }
+  take(reading, 2);
+};
+
+const readArray = (value: readonly unknown[], depth: number, reading: Reading): unknown => {
+  const items: unknown[] = [];
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index];
+    if (item === undefined) refuse(reading, "An array has no place for undefined: send null.");
+    else items.push(read(item, depth + 1, reading));
+    if (reading.fault) return placeIn(index, reading);
+  }
+  take(reading, 2);
+  return items;
+};
+
+/** No instance of a class, of which JSON would leave out what is not its own. */
+export const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return true;
+  // Objects of another realm (`node:vm`, test runners) have an Object.prototype of their own.
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(Object(prototype), "hasOwnProperty");
+};
+
+const rawJson: unknown = Reflect.get(JSON, "isRawJSON");
+
+/** A number as its own text, made by `JSON.rawJSON`, where the runtime has that. */
+const isRawJson = (value: object): boolean =>
+  Object.getPrototypeOf(value) === null && typeof rawJson === "function" && rawJson(value) === true;
+
+/** The first fault counts. */
+const refuse = (reading: Reading, message: string): undefined => {
+  reading.fault ??= { path: "", message };
+  return undefined;
+};
+
+/** False where no room is left. */
+const take = (reading: Reading, bytes: number): boolean => {
+  reading.bytes -= bytes;
+  if (reading.bytes >= 0) return true;
+  reading.fault ??= { path: "", message: "More than an event may have.", isTooLarge: true };
+  return false;
+};
+
+/** Paths are put together on the way back. */
+const placeIn = (name: string | number, reading: Reading): undefined => {
+  const { fault } = reading;
+  if (!fault) return undefined;
+  const step = String(name).replaceAll("~", "~0").replaceAll("/", "~1");
+  reading.fault = { ...fault, path: `/${step}${fault.path}` };
+  return undefined;
+};
