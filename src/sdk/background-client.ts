@@ -46,7 +46,10 @@ export interface Client<Extra extends string = never> extends Recorder<Extra> {
   synced(): Promise<Synced>;
   /** Delivers what was captured before; waits at most `timeoutMs` (5,000). */
   flush(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
-  /** Flushes, then gives everything back. What is pending stays in the outbox's folder for the next process; with an outbox in memory it is dropped, counted and told. */
+  /**
+   * Flushes, then gives everything back. What is pending stays in the outbox's folder for the next process, with what is captured meanwhile; with an outbox
+   * in memory it is dropped, counted and told.
+   */
   close(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
   readonly stats: Stats;
 }
@@ -80,6 +83,8 @@ export class BackgroundClient implements Client {
   readonly #sending = new AbortController();
   #heartbeat: ReturnType<typeof setInterval> | undefined;
   #closing: Promise<Flushed> | undefined;
+  /** The outbox takes nothing more. */
+  #isClosed = false;
   /** The loop has run dry, or the program has ended by itself: what is in memory has this last chance. */
   readonly #drain = () =>
     void this.flush().then(({ kind }) => {
@@ -183,11 +188,11 @@ export class BackgroundClient implements Client {
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
     this.#parts.reports.closing();
-    if (this.#overflow.pending.events > 0) {
-      // What was sent meanwhile may be all that the disk has room for.
-      await this.#parts.outbox.release();
-      this.#moveOverflow();
-    }
+    // What was sent meanwhile may be all that the disk has room for.
+    if (this.#overflow.pending.events > 0) await this.#parts.outbox.release();
+    // First of all: a callback that is told of a drop may capture an event.
+    this.#isClosed = true;
+    this.#moveOverflow();
     const ended = await this.#parts.outbox.close();
     programEnd.exit.drop(this.#exit);
     this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");
@@ -222,7 +227,7 @@ export class BackgroundClient implements Client {
     const { outbox, reports } = this.#parts;
     const drop = (reason: DropReason, message: string) =>
       ({ kind: "dropped", dropped: { reason, message, eventId } }) as const;
-    if (this.#closing) return drop("closed", "The client is closed.");
+    if (this.#isClosed) return drop("closed", "The client is closed.");
     const appended = outbox.append(bytes);
     if (appended.kind === "full") return drop("outbox_full", "The outbox has reached its bound.");
     if (appended.kind === "failed") {

@@ -14,7 +14,7 @@ export type DropReason =
   | "invalid"
   /** It is larger than the service takes. */
   | "too_large"
-  /** `close()` was called before, or ended the outbox in memory that it was in, or the program did. */
+  /** `close()` had ended before, or ended the outbox in memory that it was in, or the program did. */
   | "closed"
   /** What was in the outbox is not what had been written, or gone: damage from outside. */
   | "outbox_damaged"

@@ -441,6 +441,50 @@ test("after close an event is refused with its reason", () =>
     assert.equal((await client.send(event())).kind, "unknown");
   }));
 
+test("what is captured while a client closes is kept in its folder, and the next one delivers it", () =>
+  withFolder((directory) =>
+    withScriptedService(
+      () => problemAnswer(503, "log_unavailable"),
+      async (service) => {
+        const { dropped, callbacks } = told();
+        const client = memory(service, { outbox: { directory }, ...callbacks });
+        client.capture(event({ event_id: "evt_1" }));
+        const closing = client.close({ timeoutMs: 50 });
+        const during = client.capture(event({ event_id: "evt_2" }));
+        assert.deepEqual([during, dropped], [{ kind: "kept", eventId: "evt_2" }, []]);
+        const closed = await closing;
+        assert.ok(closed.kind === "pending" && closed.events === 2);
+        assert.equal(client.capture(event()).kind, "dropped");
+        service.script = takeAll;
+        const next = memory(service, { outbox: { directory }, ...callbacks });
+        await until("both are delivered", () => next.stats.delivered === 2);
+        assert.deepEqual(service.eventIds.slice(-2), ["evt_1", "evt_2"]);
+        await next.close();
+      },
+    ),
+  ));
+
+test("what is captured while a client closes and is left in memory is dropped, counted and told", () =>
+  withScriptedService(
+    () => "hang",
+    async (service) => {
+      const { dropped, callbacks } = told();
+      const client = memory(service, callbacks);
+      client.capture(event({ event_id: "evt_1" }));
+      const closing = client.close({ timeoutMs: 50 });
+      client.capture(event({ event_id: "evt_2" }));
+      await closing;
+      assert.deepEqual(
+        dropped.map(({ reason, eventId }) => [reason, eventId]),
+        [
+          ["closed", "evt_1"],
+          ["closed", "evt_2"],
+        ],
+      );
+      assert.deepEqual(client.stats.dropped, { closed: 2 });
+    },
+  ));
+
 test("a flush ends when its time is over, with what is pending and why", () =>
   withScriptedService(
     () => problemAnswer(503, "log_unavailable"),
