@@ -7,7 +7,7 @@ import { EVENTS_SUFFIX, SETTLED_SUFFIX, Segment } from "./segment.ts";
 interface Heir {
   readonly directory: string;
   readonly lease: Lease;
-  /** A file cannot be read; the others are taken over all the same. */
+  /** A file cannot be read, or a holder not asked about; the others are taken over all the same. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -15,10 +15,18 @@ interface Heir {
 export async function* adoptSegments(heir: Heir): AsyncGenerator<Segment> {
   const files = filesByOwner(await readdir(heir.directory));
   files.delete(heir.lease.owner);
-  for (const [owner, theirs] of files)
-    if (isAbandoned(heir.directory, owner, () => heir.lease.isClockSet()))
-      yield* adoptFrom(heir, owner, theirs);
+  for (const [owner, theirs] of files) if (isDead(heir, owner)) yield* adoptFrom(heir, owner, theirs);
 }
+
+/** Who cannot be asked about now counts as alive until the next look. */
+const isDead = ({ directory, lease, onFailure }: Heir, owner: string): boolean => {
+  try {
+    return isAbandoned(directory, owner, () => lease.isClockSet());
+  } catch (error) {
+    onFailure(error);
+    return false;
+  }
+};
 
 /** Once for all owners: there may be very many, where each of a machine's short-lived programs left an event. */
 const filesByOwner = (names: readonly string[]): Map<string, Set<string>> => {

@@ -16,6 +16,7 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { codeOf } from "./error-code.ts";
 import { isMissing } from "./is-missing.ts";
 import { isJsonObject } from "./json-object.ts";
 import { LEASE_RENEW_MS, LEASE_STALE_MS } from "./limits.ts";
@@ -39,10 +40,12 @@ interface Thread {
   readonly started: string;
 }
 
+/** Undefined where it fails. Throws where it does so for want of a file that may be opened, which says nothing of what is asked for: the next look may tell. */
 const attempt = <Value>(read: () => Value): Value | undefined => {
   try {
     return read();
-  } catch {
+  } catch (error) {
+    if (codeOf(error) === "EMFILE" || codeOf(error) === "ENFILE") throw error;
     return undefined;
   }
 };
@@ -60,15 +63,50 @@ const readHost = (): string => {
   return boot && processes ? `${boot} ${processes}` : hostname();
 };
 
+/** What the kernel says of a process or a thread: when it began, in its own count; unknown where it is not Linux, or does not let us ask. */
+type Life =
+  | { readonly kind: "runs"; readonly started: string }
+  | { readonly kind: "ended" }
+  | { readonly kind: "unknown" };
+
 /**
  * Of a process, or of a thread as `<pid>/task/<thread>`: field 22 of proc_pid_stat(5). The second field is a name in parentheses and may hold anything. The
  * third is Z for one that has ended and that its parent has not asked about, which may be never: a program that is the first process of its container does
  * not ask about those that it did not start.
  */
-const startOf = (task: number | string): string | null => {
-  const stat = attempt(() => readFileSync(`/proc/${task}/stat`, "utf8"));
+const lifeOf = (task: number | string): Life => {
+  const path = `/proc/${task}/stat`;
+  const stat = attempt(() => readIfThere(path));
+  if (stat === null) return { kind: "ended" };
   const [state, ...fields] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
-  return state === "Z" ? null : (fields[18] ?? null);
+  const started = fields[18];
+  if (started === undefined) return { kind: "unknown" };
+  return state === "Z" ? { kind: "ended" } : { kind: "runs", started };
+};
+
+/** Null where it is not there. */
+const readIfThere = (path: string): string | null => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    // ESRCH: it ended while it was read.
+    if (isMissing(error) || codeOf(error) === "ESRCH") return null;
+    throw error;
+  }
+};
+
+/** Undefined where nobody knows. */
+const startOf = (task: number | string): string | undefined => {
+  const life = lifeOf(task);
+  return life.kind === "runs" ? life.started : undefined;
+};
+
+/** Whether what began then has ended; its id may be another's by now. Undefined where nobody knows. */
+const hasEnded = (task: number | string, started: string | null): boolean | undefined => {
+  if (started === null) return undefined;
+  const life = lifeOf(task);
+  if (life.kind === "unknown") return undefined;
+  return life.kind === "ended" || life.started !== started;
 };
 
 const taskOf = (pid: number, thread: number): string => `${pid}/task/${thread}`;
@@ -79,7 +117,7 @@ const thisThread = (): Thread | undefined => {
   const id = Number(digits);
   if (!Number.isSafeInteger(id) || id === process.pid) return undefined;
   const started = startOf(taskOf(process.pid, id));
-  return started === null ? undefined : { id, started };
+  return started === undefined ? undefined : { id, started };
 };
 
 const isRunning = (pid: number): boolean => {
@@ -88,26 +126,37 @@ const isRunning = (pid: number): boolean => {
     return true;
   } catch (error) {
     // EPERM: it runs under another user. What else may keep us from asking must not cost its files.
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+    return codeOf(error) !== "ESRCH";
   }
 };
 
 /**
  * Whether the files of this owner may be taken over. A lease that is gone was given up. Where the clock was set, or stood still, not long ago, those who
- * live may seem silent until they renew their leases, so silence tells nothing.
+ * live may seem silent until they renew their leases, so silence tells nothing. Throws where it cannot be asked now: no failure counts as a death.
  */
 export const isAbandoned = (directory: string, owner: string, isClockSet: () => boolean): boolean => {
   const path = join(directory, owner + LEASE_SUFFIX);
-  const renewedMs = attempt(() => statSync(path).mtimeMs);
+  const renewedMs = renewedAtMs(path);
   if (renewedMs === undefined) return true;
   const holder = attempt(() => readHolder(readFileSync(path, "utf8")));
   const isSilent = Math.abs(Date.now() - renewedMs) > LEASE_STALE_MS && !isClockSet();
   // Written just now by a process that has not filled it yet, or broken: its age decides.
   if (!holder || holder.host !== thisHost()) return isSilent;
-  if (!isRunning(holder.pid)) return true;
   const { pid, started, thread } = holder;
-  if (thread && startOf(taskOf(pid, thread.id)) !== thread.started) return true;
-  return started === null ? isSilent : startOf(pid) !== started;
+  if (!isRunning(pid)) return true;
+  const ends = [hasEnded(pid, started)];
+  if (thread) ends.push(hasEnded(taskOf(pid, thread.id), thread.started));
+  return ends.includes(true) || (ends.includes(undefined) && isSilent);
+};
+
+/** Undefined where the lease is not there. */
+const renewedAtMs = (path: string): number | undefined => {
+  try {
+    return statSync(path).mtimeMs;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 };
 
 const readHolder = (text: string): Holder | undefined => {
@@ -184,7 +233,12 @@ export class Lease {
     const owner = uuid7(Date.now());
     const { pid } = process;
     const thread = thisThread();
-    const holder: Holder = { host: thisHost(), pid, started: startOf(pid), ...(thread && { thread }) };
+    const holder: Holder = {
+      host: thisHost(),
+      pid,
+      started: startOf(pid) ?? null,
+      ...(thread && { thread }),
+    };
     try {
       writeFileSync(join(this.#directory, owner + LEASE_SUFFIX), JSON.stringify(holder), {
         mode: 0o600,

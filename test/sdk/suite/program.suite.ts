@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { createClient } from "prooftrail/sdk";
+import { Lease } from "../../../src/sdk/lease.ts";
 import { until } from "../../support/until.ts";
 import { NOWHERE } from "./events.ts";
 import { withFolder } from "./folder.ts";
@@ -136,3 +137,14 @@ test("what a thread captured before it was ended is delivered by the program tha
       }
     }),
   ));
+
+test("who has no file left that it may open takes nobody for dead that lives", () =>
+  withFolder(async (directory) => {
+    const { owner } = new Lease(directory);
+    const parameters = ["-c", 'ulimit -n 256 && exec "$@"', "sh", ...commandOf("looks-without-files")];
+    const env = { ...process.env, LEASE_FOLDER: directory, LEASE_OWNER: owner };
+    const { stdout } = await promisify(execFile)("sh", parameters, { timeout: 60_000, env });
+    const { dead, unasked } = JSON.parse(stdout);
+    assert.equal(dead, 0);
+    assert.ok(unasked > 0, stdout);
+  }));
