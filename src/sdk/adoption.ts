@@ -11,11 +11,15 @@ interface Heir {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Segments that are the heir's from now on, oldest first. What another took meanwhile is not among them. */
+/** Segments that are the heir's from now on: client by client, the oldest first, and so are those of each. What another took meanwhile is not among them. */
 export async function* adoptSegments(heir: Heir): AsyncGenerator<Segment> {
   const files = filesByOwner(await readdir(heir.directory));
   files.delete(heir.lease.owner);
-  for (const [owner, theirs] of files) if (isDead(heir, owner)) yield* adoptFrom(heir, owner, theirs);
+  // A name begins with the time that its client began at; a folder lists them as it likes, the newest first on tmpfs.
+  for (const owner of [...files.keys()].sort()) {
+    const theirs = files.get(owner);
+    if (theirs && isDead(heir, owner)) yield* adoptFrom(heir, owner, theirs);
+  }
 }
 
 /** Who cannot be asked about now counts as alive until the next look. */

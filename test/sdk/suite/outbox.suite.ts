@@ -334,6 +334,21 @@ test("what many dead have left is taken together, within the limits, and each ha
     for (const outbox of [next, ...dead]) await outbox.close();
   }));
 
+test("of what several dead have left, what the first of them began with goes first", () =>
+  withFolder(async (directory) => {
+    const dead: Outbox[] = [];
+    for (const number of Array(8).keys()) {
+      const sinceMs = Date.now();
+      dead.push(openFile(directory));
+      dead.at(-1)?.append(entry(number, 0));
+      await until("its files are older than the next ones", () => Date.now() > sinceMs + 1);
+    }
+    await killHolders(directory);
+    const heir = openFile(directory);
+    assert.deepEqual(await drain(heir), [...Array(8).keys()]);
+    for (const outbox of [heir, ...dead]) await outbox.close();
+  }));
+
 test("what may have been sent too long ago is not taken together with what was not, which is not looked up", () =>
   withFolder(async (directory) => {
     const dead = openFile(directory);
