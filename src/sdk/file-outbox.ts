@@ -1,23 +1,22 @@
 /**
  * An outbox in a folder, for any number of processes. `append` writes to the operating system before it returns, so what it took survives the death of
  * the process; `sync` says when it survives that of the machine. Entries are read back from the files to be sent, so that memory does not grow with
- * what waits. Files of clients that are dead are taken over by renaming them, which only one can do.
+ * what waits. Files of clients that are dead are taken over by renaming them, which only one can do (`adoption.ts`). How the client's own files are
+ * written is in `writing.ts`.
  */
 import { join } from "node:path";
-import { clearInterval, setImmediate, setInterval } from "node:timers";
+import { clearInterval, setInterval } from "node:timers";
 import { adoptSegments } from "./adoption.ts";
 import { textOf } from "./error-text.ts";
 import { FileSync } from "./file-sync.ts";
-import { FRAME_BYTES, writeFrame } from "./frame.ts";
 import { isGone, isMissing } from "./is-missing.ts";
 import { LEASE_GONE, Lease } from "./lease.ts";
-import { EVENT_BYTES_MAX, LEASE_RENEW_MS, RUNS_MAX, SEGMENT_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
-import { LiveSegment, openEvents } from "./live-segment.ts";
+import { LEASE_RENEW_MS, SYNC_INTERVAL_MS } from "./limits.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
-import { type Chosen, EVENTS_SUFFIX, Segment } from "./segment.ts";
+import { type Chosen, EVENTS_SUFFIX, type Segment } from "./segment.ts";
 import { type Part, SegmentList } from "./segment-list.ts";
 import { Gathering } from "./taken.ts";
-import { uuid7 } from "./uuid.ts";
+import { Writing } from "./writing.ts";
 
 /**
  * When what was captured is synced to the disk: right after each event (events that come meanwhile share the next sync), once a second, or when the
@@ -44,41 +43,48 @@ export const createFileOutbox = (options: FileOutboxOptions): Outbox => new File
 
 class FileOutbox implements Outbox {
   readonly #options: FileOutboxOptions;
-  readonly #files: FileSync;
-  readonly #segmentBytesMax: number;
-  readonly #frame = new Uint8Array(EVENT_BYTES_MAX + FRAME_BYTES);
-  readonly #timers: ReturnType<typeof setInterval>[] = [];
   readonly #lease: Lease;
+  readonly #files: FileSync;
   readonly #segments = new SegmentList();
-  /** Undefined while none can be written to; the next entry tries again. */
-  #live: LiveSegment | undefined;
-  /** Written to while the other is synced: a write to a file that is being synced takes up to 100 µs, one to another file 20 (measured, 99th percentile). */
-  #spare: LiveSegment | undefined;
-  /** In the files of all segments. */
-  #bytes = 0;
+  readonly #writing: Writing;
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
   #adopting: Promise<void>;
   #removing: Promise<unknown> = Promise.resolve();
-  #isSyncPlanned = false;
   #isClosed = false;
   #arrived = () => {};
 
   constructor(options: FileOutboxOptions) {
+    const { directory, bytesMax, sync, adoptIntervalMs, onFailure } = options;
     this.#options = options;
-    this.#files = new FileSync(options.directory);
-    this.#segmentBytesMax = Math.min(SEGMENT_BYTES_MAX, Math.ceil(options.bytesMax / 8));
-    this.#lease = new Lease(options.directory);
+    this.#files = new FileSync(directory, onFailure);
+    this.#lease = new Lease(directory);
     try {
-      this.#live = this.#openSegment();
+      this.#writing = new Writing({
+        directory,
+        bytesMax,
+        lease: this.#lease,
+        segments: this.#segments,
+        files: this.#files,
+        onLeft: (segment) => this.#dropIfDone(segment),
+        onLost: (segment, reason) => this.#lose(segment, reason),
+      });
     } catch (error) {
       this.#lease.drop();
       throw error;
     }
     this.#adopting = this.#adopt();
     this.#every(LEASE_RENEW_MS, () => this.#renewQuietly());
-    this.#every(options.adoptIntervalMs, () => {
+    this.#every(adoptIntervalMs, () => {
       this.#adopting = this.#adopting.then(() => this.#adopt());
     });
-    if (options.sync === "interval") this.#every(SYNC_INTERVAL_MS, () => void this.#syncQuietly());
+    if (sync === "interval") this.#every(SYNC_INTERVAL_MS, () => void this.#files.syncQuietly());
+  }
+
+  #every(intervalMs: number, action: () => void): void {
+    const timer = setInterval(action, intervalMs);
+    // An outbox is no reason for a program to go on.
+    timer.unref();
+    this.#timers.push(timer);
   }
 
   get pending() {
@@ -102,7 +108,6 @@ class FileOutbox implements Outbox {
   }
 
   append(entry: Uint8Array, sinceMs = Number.POSITIVE_INFINITY): Appended {
-    const length = entry.length + FRAME_BYTES;
     let bytes = entry;
     try {
       if (this.#lease.isLate) {
@@ -110,83 +115,14 @@ class FileOutbox implements Outbox {
         bytes = entry.slice();
         this.#renew();
       }
-      this.#live ??= this.#openSegment();
-      if (this.#files.isBusy(this.#live) && this.#segments.runs < RUNS_MAX)
-        [this.#live, this.#spare] = [this.#spare ?? this.#openSegment(), this.#live];
-      if (!this.#makeRoom(length)) return { kind: "full" };
-      if (this.#live.segment.madeMs > sinceMs) this.#rotate(sinceMs);
-      writeFrame(bytes, this.#frame);
-      this.#segments.writeTo(this.#live.segment);
-      this.#live.append(this.#frame.subarray(0, length));
-      this.#bytes += length;
-      this.#files.written(this.#live);
+      if (!this.#writing.append(bytes, sinceMs)) return { kind: "full" };
     } catch (error) {
-      if (this.#live?.isTorn) this.#leave(this.#live.segment);
+      this.#writing.leaveTorn();
       void this.release();
       return { kind: "failed", reason: textOf(error) };
     }
-    if (this.#options.sync === "always") this.#syncSoon();
+    if (this.#options.sync === "always") this.#files.syncSoon();
     return { kind: "kept" };
-  }
-
-  /** False where the bound is reached. */
-  #makeRoom(length: number): boolean {
-    const { bytesMax } = this.#options;
-    const { segment } = this.#live ?? {};
-    const isLarge =
-      segment !== undefined && segment.size > 0 && segment.size + length > this.#segmentBytesMax;
-    // What is settled takes room as long as its file is written to.
-    const isOver = this.#bytes + length > bytesMax && segment?.left === 0;
-    if (isOver && this.#spare?.segment.left === 0) this.#leave(this.#spare.segment);
-    if (isLarge || isOver) this.#rotate();
-    return this.#bytes + length <= bytesMax;
-  }
-
-  #openSegment(madeMs = Date.now()): LiveSegment {
-    const path = this.#newPath(madeMs);
-    const live = this.#open(new Segment(path), path);
-    this.#segments.addOwn(live.segment);
-    return live;
-  }
-
-  #newPath(madeMs: number): string {
-    return join(this.#options.directory, `${this.#lease.owner}.${uuid7(madeMs)}`);
-  }
-
-  #open(segment: Segment, path: string): LiveSegment {
-    const fd = openEvents(path);
-    this.#files.made();
-    return new LiveSegment(segment, fd, (left) => this.#leave(left));
-  }
-
-  #rotate(madeMs?: number): void {
-    const before = this.#live;
-    this.#live = this.#openSegment(madeMs);
-    if (before) this.#finish(before);
-    void this.#syncQuietly();
-  }
-
-  /** A segment without anything left goes, but for those that are written to. */
-  #dropIfDone(segment: Segment): void {
-    const isLive = segment === this.#live?.segment || segment === this.#spare?.segment;
-    if (isLive || segment.left > 0 || !this.#segments.has(segment)) return;
-    this.#bytes -= segment.size;
-    this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
-    this.#segments.delete(segment);
-  }
-
-  async #remove(segment: Segment): Promise<void> {
-    const isTheirs = this.#segments.isAdopted(segment);
-    try {
-      const removed = await segment.remove();
-      if (!removed || !isTheirs) return;
-      this.#keepAnew(segment, removed);
-      this.#bytes += segment.size;
-      this.#segments.addAdopted(segment);
-      this.#arrived();
-    } catch (error) {
-      this.#options.onFailure(`What is still written to ${segment.path} cannot be kept: ${textOf(error)}`);
-    }
   }
 
   async take(limits: TakeLimits): Promise<Taken | undefined> {
@@ -214,14 +150,14 @@ class FileOutbox implements Outbox {
     const { path } = segment;
     const onCut = (events: number): void => {
       this.#options.onLost(events, `${segment.path}${EVENTS_SUFFIX} is shorter than what was written to it.`);
-      this.#leave(segment);
+      this.#writing.leave(segment);
     };
     try {
       return await segment.choose(limits, { onUnreadable: this.#options.onUnreadable, onCut }, range);
     } catch (error) {
       if (!isMissing(error)) throw error;
       this.#renew();
-      this.#leave(segment);
+      this.#writing.leave(segment);
       if (segment.isGone) return [];
       if (segment.path !== path) return this.#choose(part, limits);
       this.#lose(segment, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);
@@ -237,54 +173,35 @@ class FileOutbox implements Outbox {
 
   #forget(segment: Segment): void {
     if (segment.isGone || !this.#segments.has(segment)) return;
-    this.#bytes -= segment.size;
     segment.isGone = true;
     this.#segments.delete(segment);
   }
 
+  /** A segment without anything left goes, but for those that are written to. */
+  #dropIfDone(segment: Segment): void {
+    if (this.#writing.isWritten(segment) || segment.left > 0 || !this.#segments.has(segment)) return;
+    this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
+    this.#segments.delete(segment);
+  }
+
+  async #remove(segment: Segment): Promise<void> {
+    const isTheirs = this.#segments.isAdopted(segment);
+    try {
+      const removed = await segment.remove();
+      if (!removed || !isTheirs) return;
+      this.#writing.keepAnew(segment, removed);
+      this.#segments.addAdopted(segment);
+      this.#arrived();
+    } catch (error) {
+      this.#options.onFailure(`What is still written to ${segment.path} cannot be kept: ${textOf(error)}`);
+    }
+  }
+
   async release(): Promise<void> {
-    // One that has never been written to takes none.
-    for (const live of [this.#live, this.#spare])
-      if (live && live.segment.left === 0 && live.segment.size > 0) this.#leave(live.segment);
+    this.#writing.leaveSettled();
     await this.#removing;
     // It takes room as long as it is open.
-    await this.#syncQuietly();
-  }
-
-  /** Nothing more is written to it. */
-  #leave(segment: Segment): void {
-    const [live, spare] = [this.#live, this.#spare];
-    if (live?.segment === segment) {
-      this.#live = undefined;
-      this.#finish(live);
-    }
-    if (spare?.segment === segment) {
-      this.#spare = undefined;
-      this.#finish(spare);
-    }
-  }
-
-  /**
-   * Nothing more is written to it. Who took us for dead and is done with the file has removed it, and may not have read all of it: that is kept anew.
-   * Who is not done sees what is in it now when it removes it (`#remove`), so that one of us always does.
-   */
-  #finish(live: LiveSegment): void {
-    const { segment } = live;
-    try {
-      if (segment.left > 0 && live.isRemoved) this.#keepAnew(segment, live.read());
-    } catch (error) {
-      this.#lose(segment, `Their file is gone, and no other can be made: ${textOf(error)}`);
-    }
-    this.#files.finished(live);
-    this.#dropIfDone(segment);
-  }
-
-  #keepAnew(segment: Segment, bytes: Uint8Array): void {
-    const path = this.#newPath(segment.madeMs);
-    const live = this.#open(segment, path);
-    this.#files.finished(live);
-    live.moveTo(path, bytes);
-    this.#files.written(live);
+    await this.#files.syncQuietly();
   }
 
   async sync(): Promise<Synced> {
@@ -307,26 +224,10 @@ class FileOutbox implements Outbox {
     for (const segment of this.#segments.own) {
       const { path } = segment;
       if (segment.left === 0 || !isGone(path + EVENTS_SUFFIX)) continue;
-      this.#leave(segment);
+      this.#writing.leave(segment);
       if (segment.path === path) return `${path}${EVENTS_SUFFIX} is no longer there.`;
     }
     return undefined;
-  }
-
-  /** After this turn of the loop: what a program captures in one go shares a sync, and does not pay for the call. */
-  #syncSoon(): void {
-    if (this.#isSyncPlanned) return;
-    this.#isSyncPlanned = true;
-    setImmediate(() => {
-      this.#isSyncPlanned = false;
-      void this.#syncQuietly();
-    });
-  }
-
-  async #syncQuietly(): Promise<void> {
-    if (!this.#files.isDue) return;
-    const synced = await this.#files.sync();
-    if (synced.kind === "failed") this.#options.onFailure(`The outbox could not be synced: ${synced.reason}`);
   }
 
   /** False where the lease was gone. */
@@ -336,7 +237,7 @@ class FileOutbox implements Outbox {
     // What comes from now on has the new name, and so has what nobody else has.
     for (const segment of this.#segments) {
       const { path } = segment;
-      this.#leave(segment);
+      this.#writing.leave(segment);
       if (segment.path === path) this.#forget(segment);
     }
     return false;
@@ -360,7 +261,6 @@ class FileOutbox implements Outbox {
       for await (const segment of adoptSegments({ directory, lease: this.#lease, onFailure })) {
         // Named for a lease that we have lost meanwhile, it is anybody's, and found again at the next look.
         if (!segment.path.startsWith(join(directory, this.#lease.owner))) continue;
-        this.#bytes += segment.size;
         this.#segments.addAdopted(segment);
         this.#dropIfDone(segment);
         this.#arrived();
@@ -370,13 +270,6 @@ class FileOutbox implements Outbox {
     }
   }
 
-  #every(intervalMs: number, action: () => void): void {
-    const timer = setInterval(action, intervalMs);
-    // An outbox is no reason for a program to go on.
-    timer.unref();
-    this.#timers.push(timer);
-  }
-
   empty(): readonly Uint8Array[] {
     return [];
   }
@@ -384,9 +277,9 @@ class FileOutbox implements Outbox {
   async close(): Promise<readonly Uint8Array[]> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#adopting;
-    for (const segment of this.#segments) this.#leave(segment);
+    for (const segment of this.#segments) this.#writing.leave(segment);
     await this.#removing;
-    await this.#syncQuietly();
+    await this.#files.syncQuietly();
     this.#isClosed = true;
     this.#lease.drop();
     return this.empty();

@@ -1,6 +1,7 @@
 /** Syncs what was written: one sync at a time, and whatever is written during one is in the next, so that many events share it. */
 import { closeSync, fdatasync } from "node:fs";
 import { open } from "node:fs/promises";
+import { setImmediate } from "node:timers";
 import { textOf } from "./error-text.ts";
 import type { Synced } from "./outbox.ts";
 
@@ -15,15 +16,19 @@ export interface OpenFile {
 
 export class FileSync {
   readonly #directory: string;
+  readonly #onFailure: (reason: string) => void;
   readonly #written = new Set<OpenFile>();
   readonly #done = new Set<OpenFile>();
   #hasNewFiles = false;
   #syncingFile: OpenFile | undefined;
   #syncing: Promise<Synced> | undefined;
   #next: Promise<Synced> | undefined;
+  #isPlanned = false;
 
-  constructor(directory: string) {
+  /** `onFailure` is told of the syncs that nobody waits for. */
+  constructor(directory: string, onFailure: (reason: string) => void) {
     this.#directory = directory;
+    this.#onFailure = onFailure;
   }
 
   get isDue(): boolean {
@@ -48,6 +53,23 @@ export class FileSync {
   /** Nothing more is written to the file: it is closed after the next sync. */
   finished(file: OpenFile): void {
     this.#done.add(file);
+  }
+
+  /** After this turn of the loop: what a program captures in one go shares a sync, and does not pay for the call. */
+  syncSoon(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setImmediate(() => {
+      this.#isPlanned = false;
+      void this.syncQuietly();
+    });
+  }
+
+  /** Where there is something to sync, for nobody in particular. */
+  async syncQuietly(): Promise<void> {
+    if (!this.isDue) return;
+    const synced = await this.sync();
+    if (synced.kind === "failed") this.#onFailure(`The outbox could not be synced: ${synced.reason}`);
   }
 
   /** Of everything that was written before the call, but for what an earlier one has failed at. */

@@ -22,6 +22,12 @@ export class SegmentList {
   readonly #runs = new Set<Run>();
   readonly #lastRuns = new WeakMap<Segment, Run>();
   #writing: Segment | undefined;
+  #bytes = 0;
+
+  /** In the files of all of them. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   /** What comes meanwhile may be among them, and what goes is not. */
   *[Symbol.iterator](): Generator<Segment> {
@@ -42,6 +48,11 @@ export class SegmentList {
     if (last) last.next = run;
     this.#lastRuns.set(segment, run);
     this.#runs.add(run);
+  }
+
+  /** So many bytes were written to one of them. */
+  wrote(bytes: number): void {
+    this.#bytes += bytes;
   }
 
   /** What has entries without an outcome, oldest first. */
@@ -68,10 +79,12 @@ export class SegmentList {
 
   addOwn(segment: Segment): void {
     this.#own.add(segment);
+    this.#bytes += segment.size;
   }
 
   addAdopted(segment: Segment): void {
     this.#adopted.add(segment);
+    this.#bytes += segment.size;
   }
 
   isAdopted(segment: Segment): boolean {
@@ -79,8 +92,7 @@ export class SegmentList {
   }
 
   delete(segment: Segment): void {
-    this.#own.delete(segment);
-    this.#adopted.delete(segment);
+    if (this.#own.delete(segment) || this.#adopted.delete(segment)) this.#bytes -= segment.size;
   }
 
   get pending(): { readonly events: number; readonly bytes: number } {

@@ -81,7 +81,7 @@ describe("a line that was cut off", () => {
 
 test("a folder that could not be synced is in the next sync", async () => {
   using folder = temporaryFolder();
-  const files = new FileSync(join(folder.path, "not-there"));
+  const files = new FileSync(join(folder.path, "not-there"), () => {});
   files.made();
   for (let tried = 0; tried < 2; tried++) expect((await files.sync()).kind).toBe("failed");
   expect(files.isDue).toBe(true);

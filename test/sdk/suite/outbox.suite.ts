@@ -592,7 +592,7 @@ test("nothing that was kept is lost where one that lives is taken for dead at an
 test("what cannot be synced is said to be so", async () => {
   // A device has nothing to sync: Linux refuses it, which nobody would see who does not ask.
   const fd = openSync("/dev/null", "w");
-  const files = new FileSync("/dev");
+  const files = new FileSync("/dev", () => {});
   const told: string[] = [];
   files.written({ fd, onUnsynced: (reason) => told.push(reason) });
   const synced = await files.sync();
