@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { dataFolder, RUNTIMES } from "../support/process.ts";
 import { type Installed, installBuiltPackage, ROOT, run } from "./built-package.ts";
 
 let installed: Installed;
@@ -35,6 +36,29 @@ test("Node runs a program that imports it, and one that uses it with Elysia", as
      console.log(kind, client.events[0].subject_hash === sha256("user 42"));`,
   );
   expect(await run(["node", program])).toEqual({ code: 0, output: "kept true\n" });
+});
+
+test("a project takes it as its README says, and each runtime finds it and its types there", async () => {
+  const readme = await readFile(join(installed.packageFolder, "README.md"), "utf8");
+  const [, install = ""] = /```sh\n([\s\S]*?)```/.exec(readme) ?? [];
+  expect(install).toContain("../prooftrail/dist/sdk");
+  await using folder = await dataFolder();
+  const cwd = folder.path;
+  await writeFile(join(cwd, "package.json"), JSON.stringify({ type: "module" }));
+  const env = { npm_config_offline: "true", npm_config_audit: "false", NO_COLOR: "1" };
+  const steps = install.replace("../prooftrail/dist/sdk", installed.packageFolder);
+  const taken = await run(["sh", "-ec", steps], { cwd, env });
+  if (taken.code !== 0) throw new Error(taken.output);
+  const program = `import { createTestClient } from "prooftrail/sdk";
+    console.log(createTestClient().capture({ asset_id: "a", event_type: "ai_inference" }).kind);`;
+  await writeFile(join(cwd, "program.js"), program);
+  await writeFile(join(cwd, "right.ts"), program);
+  await writeFile(join(cwd, "wrong.ts"), program.replace("ai_inference", "ai_inferense"));
+  const [deno] = RUNTIMES.Deno;
+  for (const command of [["node"], [process.execPath], [deno, "run"]])
+    expect(await run([...command, "program.js"], { cwd, env })).toEqual({ code: 0, output: "kept\n" });
+  expect((await run([deno, "check", "--quiet", "right.ts"], { cwd, env })).code).toBe(0);
+  expect((await run([deno, "check", "--quiet", "wrong.ts"], { cwd, env })).output).toContain("ai_inferense");
 });
 
 const compile = async (options: Readonly<Record<string, unknown>>, ...sources: readonly string[]) => {
