@@ -90,9 +90,19 @@ export const constraintMessage = (error: unknown): string | undefined =>
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof DatabaseError && error.sqlState === "55P03";
 
+/**
+ * Whether this server takes no writes: read_only_sql_transaction. After a failover a connection may stay with the one that follows now, and another one,
+ * by the same name, come to the one that leads.
+ */
+const isReadOnly = (error: unknown): boolean => error instanceof DatabaseError && error.sqlState === "25006";
+
 /** Whether the statement has no meaning here: `syntax error or access rule violation`, as where a table is missing. */
 const isMeaningless = (error: unknown): boolean =>
   error instanceof DatabaseError && error.sqlState?.startsWith("42") === true;
+
+/** Whether a table or a column is missing: undefined_table, undefined_column. */
+export const isOfOtherTables = (error: unknown): error is DatabaseError =>
+  error instanceof DatabaseError && (error.sqlState === "42P01" || error.sqlState === "42703");
 
 /** Integrity constraint violations, and what is too large for an index. */
 const BREAKS_TABLE = /^(23|54000$)/;
@@ -180,6 +190,7 @@ const openSession = (url: string): Session => {
     } catch (error) {
       // The package forgets one whose tables have changed.
       if (constraintMessage(error) === undefined) prepared.delete(sql);
+      if (isReadOnly(error)) lose();
       throw error;
     }
   };

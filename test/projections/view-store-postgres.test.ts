@@ -291,6 +291,21 @@ const ownTests = (): void => {
     expect(await late.revise(revision)).toEqual({ kind: "outdated" });
   });
 
+  test("a writer that a database let in while it took no writes is not kept for that: it comes in anew", async () => {
+    await using at = await setUp();
+    const { run } = await testPostgres();
+    const database = new URL(at.url).pathname.slice(1);
+    await run(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+    await using late = createPostgresViews({ url: at.url });
+    try {
+      expect(await late.open(VIEW).catch(String)).toContain("read-only transaction");
+    } finally {
+      await run(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
+    }
+    expect(await late.open(VIEW)).toBe("kept");
+    expect(await late.commit(commitOf(0, 1, [insert(note("a"))]))).toEqual({ kind: "committed" });
+  });
+
   test("after closing, calls reject", async () => {
     await using at = await setUp();
     await at.store.close();
