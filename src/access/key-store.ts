@@ -37,3 +37,7 @@ export type KeyReadiness =
   | { readonly kind: "ready" }
   /** What is in memory was last known to be complete this long ago. A key revoked since may still be accepted. */
   | { readonly kind: "stale"; readonly ageMs: number };
+
+/** Where `admin()` gives nothing after the start, which makes one: then an unknown key is not a wrong one. */
+export const KEYS_GONE =
+  "The broker no longer has the admin key: its store was emptied, or another one put in its place, and no key opens anything. Bring the store back from a copy; without one, a start makes a new admin key.";

@@ -62,6 +62,9 @@ export const createGuard = (dependencies: {
       const context = contextOf(request);
       const authorization = request.headers.get("authorization");
       const authentication = authenticate(authorization, now());
+      // A client takes 401 for the last word on its key.
+      if (authentication.kind === "invalid" && keyStore.admin() === undefined)
+        return problem(context, "not_ready", { detail: `${NO_KEYS} Ask again.`, reasons: [NO_KEYS] });
       if (authentication.kind !== "principal") return unauthenticated(context, authentication.kind);
       const { principal } = authentication;
       context.principal = principal;
@@ -114,6 +117,9 @@ const unauthenticated = (
       return invalidKey(context);
   }
 };
+
+/** For whoever asked. What the operator is to do is told by readiness. */
+const NO_KEYS = "The keys are not there, so nobody knows whether this one is right.";
 
 const NOT_BEARER =
   "The Authorization header does not begin with `Bearer` and a space: put them before the key, `Authorization: Bearer <key>`.";

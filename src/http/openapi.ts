@@ -74,6 +74,8 @@ const WITH_KEY: readonly ProblemCode[] = [
   "invalid_api_key",
   "insufficient_scope",
   "rate_limited",
+  // The views' database may be away, and with the broker's store the keys themselves may be gone.
+  "not_ready",
 ];
 const WITH_BODY: readonly ProblemCode[] = [
   "payload_too_large",
@@ -84,8 +86,6 @@ const WITH_BODY: readonly ProblemCode[] = [
   "invalid_utf8",
   "invalid_request",
 ];
-/** Of what asks the views, whose database may be away. */
-const WITH_VIEWS: readonly ProblemCode[] = ["not_ready"];
 /** Of a list, which may be long. */
 const LIST: readonly ProblemCode[] = ["overloaded"];
 
@@ -95,7 +95,6 @@ export const problemsOf = (operation: Operation): readonly ProblemCode[] => [
     ...(operation.body === undefined ? [] : WITH_BODY),
     ...("next_cursor" in (operation.answer.schema.properties ?? {}) ? LIST : []),
     ...operation.problems,
-    ...(operation.scope === "events:read" || operation.problems.includes("view_behind") ? WITH_VIEWS : []),
     ...ALWAYS,
   ]),
 ];

@@ -135,6 +135,13 @@ const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logg
 
   const settle = (watch: Watch): void => {
     if (watch.expected === undefined || watch.revision < watch.expected) return;
+    if (values.has(ADMIN_KEY_ID) && !watch.values.has(ADMIN_KEY_ID))
+      logger.error(
+        "the broker no longer has the admin key: its store was emptied, or another one put in its place",
+        {
+          detail: `keys before: ${values.size}, now: ${watch.values.size}`,
+        },
+      );
     values = watch.values;
     confirmedMs = watch.askedMs;
     loading.resolve();

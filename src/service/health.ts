@@ -1,5 +1,5 @@
 /** Why this instance cannot serve now. Each reason is a sentence for the person who looks at it. */
-import type { KeyStore } from "../access/key-store.ts";
+import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
@@ -31,6 +31,7 @@ export const createReadiness =
     const keys = keyBucket.readiness();
     if (keys.kind === "stale")
       reasons.push(`The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);
+    if (keyBucket.admin() === undefined) reasons.push(KEYS_GONE);
     return [...reasons, ...(await viewReasons(dependencies))];
   };
 

@@ -1,7 +1,7 @@
 /** The service as an operator meets it: started, stopped, killed, misconfigured. */
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
@@ -269,6 +269,30 @@ test("kill -9 of the broker: it comes back by itself, and readiness tells", asyn
   await until("the service is ready again", async () => (await service.call("/health/ready")).status === 200);
   expect(brokerPid(folder.path)).not.toBe(before);
   expect(await listIds(service, sequence)).toEqual(["evt_1", "evt_2"]);
+});
+
+test("a broker that comes back empty does not make every key an invalid one: 503, and readiness says what is gone", async () => {
+  await using folder = await dataFolder();
+  await using service = await spawnService({ dataDir: folder.path });
+  await service.untilReady();
+  await sendUntilAccepted(service, "evt_1");
+  rmSync(join(folder.path, "broker/store"), { recursive: true });
+  process.kill(brokerPid(folder.path), "SIGKILL");
+  await until("the loss is told", () => service.output.includes("the broker no longer has the admin key"));
+  const ready = await service.call("/health/ready");
+  expect([ready.status, ready.json.reasons]).toEqual([
+    503,
+    expect.arrayContaining([expect.stringContaining("no longer has the admin key")]),
+  ]);
+  for (const answer of [
+    await service.call("/v1/events"),
+    await service.call("/v1/events", { body: event({ event_id: "evt_2" }) }),
+  ])
+    expect([answer.status, answer.json.code, answer.headers.get("retry-after")]).toEqual([
+      503,
+      "not_ready",
+      "1",
+    ]);
 });
 
 describe("a start that cannot be says why, and leaves nothing running", () => {
