@@ -3,10 +3,12 @@ import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
 import type { Projection } from "../projections/projection.ts";
 import { isSameLog } from "../projections/view-end.ts";
+import { rowInteger, rowText } from "../views/tables.ts";
 import { VIEWS_UNAVAILABLE, ViewsUnavailableError } from "../views/unavailable.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { VIEWS, type ViewStore } from "../views/view-store.ts";
 import type { LogGuard } from "./log-guard.ts";
 import type { LogKeeper } from "./log-keeper.ts";
 import type { StreamsState } from "./stream-keeper.ts";
@@ -35,6 +37,27 @@ export const createReadiness =
     return [...reasons, ...(await viewReasons(dependencies))];
   };
 
+const OTHERS =
+  "a process of another version of Prooftrail, or with other deadlines, has made it again. End this one, or start it again where it is to stay.";
+
+/** Where the views are, and which of them another version has made since this process opened them: its rows are not to be read. */
+const standing = async (views: ViewStore, projections: readonly Projection[]) => {
+  const rows = await views.load(
+    VIEWS,
+    projections.map(({ name }) => ({ name })),
+  );
+  const byName = new Map(rows.map((row) => [rowText(row, "name"), row]));
+  const positions: { name: string; position: Sequence }[] = [];
+  const others: string[] = [];
+  for (const { name, version } of projections) {
+    const row = byName.get(name);
+    if (row && rowInteger(row, "version") === version)
+      positions.push({ name, position: rowInteger(row, "position") });
+    else others.push(name);
+  }
+  return { positions, others };
+};
+
 const viewReasons = async ({
   reader,
   views,
@@ -45,12 +68,10 @@ const viewReasons = async ({
   projections: readonly Projection[];
 }): Promise<readonly string[]> => {
   try {
-    const positions = await Promise.all(
-      projections.map(async ({ name }) => ({ name, position: await views.position(name) })),
-    );
+    const { positions, others } = await standing(views, projections);
     // Asked after the views: what they have seen was in the log by then.
     const last = await reader.lastSequence();
-    const reasons: string[] = [];
+    const reasons = others.map((name) => `The view ${name} is not there as this process has it: ${OTHERS}`);
     for (const { name, position } of positions) {
       const lag = last - position;
       if (lag > VIEW_LAG_RECORDS_MAX) reasons.push(`The view ${name} is ${lag} records behind the log.`);

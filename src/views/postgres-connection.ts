@@ -31,6 +31,7 @@ export type RunSql = (sql: string, params?: Statement["params"]) => Promise<Answ
 export interface Connection {
   /** Queries that have no answer yet. */
   readonly waiting: number;
+  /** Rejects with ViewsUnavailableError where a table is not there, or another: the database was emptied, or another version of the program has made its own. */
   readonly run: RunSql;
   /** They run one after another. Undone where the work throws. `behindLocks`: what it will run while others wait for its locks. */
   transaction<Result>(
@@ -54,7 +55,13 @@ export const createConnection = (url: string): Connection => {
     get waiting() {
       return session?.waiting ?? 0;
     },
-    run: async (sql, params) => current().run(sql, params),
+    run: async (sql, params) => {
+      try {
+        return await current().run(sql, params);
+      } catch (error) {
+        throw isOfOtherTables(error) ? new ViewsUnavailableError(error.message) : error;
+      }
+    },
     transaction: (work, behindLocks = []) =>
       inTurn(async () => {
         const session = current();
@@ -101,7 +108,7 @@ const isMeaningless = (error: unknown): boolean =>
   error instanceof DatabaseError && error.sqlState?.startsWith("42") === true;
 
 /** Whether a table or a column is missing: undefined_table, undefined_column. */
-export const isOfOtherTables = (error: unknown): error is DatabaseError =>
+const isOfOtherTables = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && (error.sqlState === "42P01" || error.sqlState === "42703");
 
 /** Integrity constraint violations, and what is too large for an index. */

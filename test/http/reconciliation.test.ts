@@ -157,3 +157,14 @@ test("while the views are behind nothing is called lost", async () => {
     await rm(dataDir, { recursive: true, force: true });
   }
 });
+
+test("views that a process of another version has made again are named, and the service is not ready", async () => {
+  const database = openViewsFile(service.dataDir);
+  await database.exec("UPDATE views SET version = version + 1 WHERE name = 'activity'");
+  const { status, json } = await service.call("/health/ready");
+  await database.exec("UPDATE views SET version = version - 1 WHERE name = 'activity'");
+  database.close();
+  expect([status, json.reasons?.length]).toEqual([503, 1]);
+  expect(json.reasons[0]).toContain("The view activity is not there as this process has it");
+  expect((await service.call("/health/ready")).status).toBe(200);
+});
