@@ -36,11 +36,16 @@ export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError =>
   const file = viewsFile(place);
   const advice = DAMAGED.test(detail)
     ? ` Views are made from the log: end what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`
-    : "";
+    : NO_ROOM.test(detail)
+      ? " Where its disk is full, make room and start again: nothing is lost, as views are made from the log."
+      : "";
   return new ViewsRefusedError(`The views in ${file} cannot be opened: ${detail}.${advice}`);
 };
 
 /** Of SQLITE_NOTADB and SQLITE_CORRUPT (sqlite.org/rescode.html). Deno gives no code where a connection is opened. */
 const DAMAGED = /file is not a database|disk image is malformed/;
+
+/** Of SQLITE_FULL, of SQLITE_IOERR, which it says where the file that processes share finds no room (measured), and of sqlite-wal.ts. */
+const NO_ROOM = /disk is full|disk I\/O error|the disk has no room/;
 
 export const viewsFile = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "views.sqlite");

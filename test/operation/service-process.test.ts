@@ -313,6 +313,32 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(existsSync(join(folder.path, "none"))).toBe(false);
   });
 
+  test.skipIf(!hasOwnDisks)(
+    "views on a disk without a byte left, beside a broker that has room",
+    async () => {
+      await using folder = await dataFolder();
+      await using broker = await startTestBroker();
+      await using disk = await mountDisk(folder.path, 64);
+      const environment = {
+        NATS_URL: broker.url("service"),
+        NATS_PROVISION_URL: broker.url("provisioner"),
+        ADMIN_API_KEY: ADMIN_KEY,
+      };
+      const start = () => spawnService({ dataDir: folder.path, environment, through: disk.enter });
+      {
+        await using service = await start();
+        await service.untilReady();
+        service.kill("SIGTERM");
+        expect(await service.ended()).toBe(0);
+      }
+      await fill(join(disk.root, folder.path, "filler"));
+      await using service = await start();
+      expect(await service.ended()).toBe(1);
+      expect(service.errors).toContain("Where its disk is full, make room and start again");
+      expect(service.errors).not.toContain("    at ");
+    },
+  );
+
   test.skipIf(!hasOwnDisks)("a folder on a disk without a byte left", async () => {
     await using folder = await dataFolder();
     await using disk = await mountDisk(folder.path, 8);
