@@ -40,4 +40,4 @@ export type KeyReadiness =
 
 /** Where `admin()` gives nothing after the start, which makes one: then an unknown key is not a wrong one. */
 export const KEYS_GONE =
-  "The broker no longer has the admin key: its store was emptied, or another one put in its place, and no key opens anything. Bring the store back from a copy; without one, a start makes a new admin key.";
+  "The broker no longer has the admin key: its store was emptied, or another one put in its place, and no key opens anything. Bring the store back; a start without it makes a new admin key.";
