@@ -423,9 +423,82 @@ describe("rotating a key", () => {
   test("leaves no working successor behind when the old key is revoked at the same moment", async () => {
     const { keys, store, createKey } = setUp();
     const { key } = await createKey();
-    store.beforeNextUpdate(() => keys.revoke({ by: actor(admin), id: key.id }));
-    expect((await keys.rotate({ by: actor(admin), id: key.id, request: {} })).kind).toBe("unavailable");
+    // By another front end: its requests and ours take no turns.
+    const other = createKeys({
+      store,
+      recorder: createMemoryRecorder(),
+      now: () => new Date(START),
+      randomBytes,
+    });
+    store.beforeNextUpdate(() => other.revoke({ by: actor(admin), id: key.id }));
+    expect(await keys.rotate({ by: actor(admin), id: key.id, request: {} })).toMatchObject(
+      problem("", "invalid_value"),
+    );
     expect(store.list().map(({ revoked_at }) => revoked_at)).toEqual([START, START]);
+  });
+
+  test("at the same time as others do happens, each with a successor of its own that works", async () => {
+    const { keys, store, createKey, accepts, recorder } = setUp();
+    const { key, apiKey } = await createKey();
+    const outcomes = await Promise.all(
+      Array.from({ length: 6 }, () => rotated(keys.rotate({ by: actor(admin), id: key.id, request: {} }))),
+    );
+    expect([apiKey, ...outcomes.map((outcome) => outcome.apiKey)].filter(accepts)).toHaveLength(7);
+    expect(store.list()).toHaveLength(7);
+    expect(recorder.recorded.slice(1).map(({ result }) => result)).toEqual(Array(6).fill("written"));
+  });
+
+  test("at the same time as a revocation leaves the key revoked", async () => {
+    const { keys, createKey, accepts } = setUp();
+    const { key, apiKey } = await createKey();
+    const rotate = () => keys.rotate({ by: actor(admin), id: key.id, request: {} });
+    const revoke = () => keys.revoke({ by: actor(admin), id: key.id });
+    const outcomes = await Promise.all([rotate(), revoke(), rotate(), revoke()]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["rotated", "revoked", "invalid", "revoked"]);
+    expect(accepts(apiKey)).toBe(false);
+  });
+
+  test("that another front end crosses is tried again, and takes the shorter grace of the two", async () => {
+    const { keys, store, createKey, accepts } = setUp();
+    const { key } = await createKey();
+    const other = createKeys({
+      store,
+      recorder: createMemoryRecorder(),
+      now: () => new Date(START),
+      randomBytes,
+    });
+    store.beforeNextUpdate(() =>
+      other.rotate({ by: actor(admin), id: key.id, request: { grace_seconds: 60 } }),
+    );
+    const outcome = await rotated(keys.rotate({ by: actor(admin), id: key.id, request: {} }));
+    expect(outcome.previous).toMatchObject({
+      replaced_by: outcome.key.id,
+      grace_until: "2026-11-20T12:01:00.000Z",
+    });
+    expect(accepts(outcome.apiKey)).toBe(true);
+  });
+
+  test("that is crossed every time says so, and not that the store is away", async () => {
+    const { keys, store, createKey, accepts } = setUp();
+    const { key, apiKey } = await createKey();
+    let isCrossed = true;
+    const cross = async () => {
+      if (!isCrossed) return;
+      const found = await store.fetch(key.id);
+      if (found.kind === "found") await store.update(found.record, found.revision);
+      store.beforeNextUpdate(cross);
+    };
+    for (const change of [
+      () => keys.rotate({ by: actor(admin), id: key.id, request: {} }),
+      () => keys.revoke({ by: actor(admin), id: key.id }),
+    ]) {
+      store.beforeNextUpdate(cross);
+      expect(await change()).toEqual({ kind: "changed_meanwhile" });
+    }
+    isCrossed = false;
+    expect(accepts(apiKey)).toBe(true);
+    const successors = store.list().filter(({ id }) => id !== key.id);
+    expect(successors.filter(({ revoked_at }) => revoked_at === undefined)).toEqual([]);
   });
 
   test("cut after the first of its two writes leaves the old key working", async () => {

@@ -14,6 +14,7 @@ import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem } from ".
 import type { FetchedKey, KeyStore } from "./key-store.ts";
 import type { Scope } from "./scopes.ts";
 import { SYSTEM_TENANT } from "./tenant.ts";
+import { createTurnsAbout } from "./turns.ts";
 
 export type KeyRefusal =
   /** The principal lacks `keys:manage`, or a scope that the key would have. */
@@ -26,6 +27,14 @@ export interface KeysUnavailable {
   readonly kind: "unavailable";
   readonly detail: string;
 }
+
+/** Others changed the key each time that this was tried. Nothing was done; asking again is safe. */
+export interface KeyChangedMeanwhile {
+  readonly kind: "changed_meanwhile";
+}
+
+/** Nothing of what was asked is known to be done. */
+export type KeysUndone = KeysUnavailable | KeyChangedMeanwhile;
 
 export interface KeyNotFound {
   readonly kind: "not_found";
@@ -50,7 +59,7 @@ export interface Keys {
   create(options: {
     readonly by: Actor;
     readonly request: unknown;
-  }): Promise<CreatedKey | KeyRefusal | KeysUnavailable>;
+  }): Promise<CreatedKey | KeyRefusal | KeysUndone>;
   /** Oldest first, revoked ones included. */
   list(options: {
     readonly principal: Principal;
@@ -60,15 +69,13 @@ export interface Keys {
   revoke(options: {
     readonly by: Actor;
     readonly id: string;
-  }): Promise<
-    { readonly kind: "revoked"; readonly key: KeyView } | KeyNotFound | KeyRefusal | KeysUnavailable
-  >;
+  }): Promise<{ readonly kind: "revoked"; readonly key: KeyView } | KeyNotFound | KeyRefusal | KeysUndone>;
   /** Makes a successor with the same rights. `request` is a parsed body, see RotateKeyRequest. */
   rotate(options: {
     readonly by: Actor;
     readonly id: string;
     readonly request: unknown;
-  }): Promise<RotatedKey | KeyNotFound | KeyRefusal | KeysUnavailable>;
+  }): Promise<RotatedKey | KeyNotFound | KeyRefusal | KeysUndone>;
 }
 
 export interface KeysDependencies {
@@ -78,15 +85,21 @@ export interface KeysDependencies {
   readonly randomBytes: RandomBytes;
 }
 
-export const createKeys = (dependencies: KeysDependencies): Keys => ({
-  create: (options) => create(dependencies, options),
-  list: (options) => list(dependencies.store, options),
-  revoke: (options) => revoke(dependencies, options),
-  rotate: (options) => rotate(dependencies, options),
-});
+export const createKeys = (dependencies: KeysDependencies): Keys => {
+  const turns = createTurnsAbout();
+  /** In turns, so that requests of one front end never cross. By tenant, so that nobody has another tenant wait. */
+  const inTurn = <Answer>(by: Actor, id: string, change: () => Promise<Answer>): Promise<Answer> =>
+    turns(`${by.principal.tenant} ${id}`, change);
+  return {
+    create: (options) => create(dependencies, options),
+    list: (options) => list(dependencies.store, options),
+    revoke: (options) => inTurn(options.by, options.id, () => revoke(dependencies, options)),
+    rotate: (options) => inTurn(options.by, options.id, () => rotate(dependencies, options)),
+  };
+};
 
-/** Two people changing one key at once is rare; three losses in a row are a fault. */
-const UPDATE_TRIES_MAX = 3;
+/** Of two front ends that change one key all the time each loses every second try, and all of so many once in a thousand times. */
+const UPDATE_TRIES_MAX = 10;
 
 const create = async (
   { store, recorder, now, randomBytes }: KeysDependencies,
@@ -132,7 +145,7 @@ const create = async (
     },
     work: () => store.create(record),
   });
-  if (write.kind !== "written") return unavailable(write);
+  if (write.kind !== "written") return undone(write);
   return { kind: "created", key: viewOf(record), apiKey: made.text };
 };
 
@@ -172,19 +185,31 @@ const revoke = async (
     if (write.kind === "written") return { kind: "revoked", key: viewOf(record) };
     if (write.kind === "unavailable") return write;
   }
-  return unavailable({ kind: "conflict" });
+  return CHANGED_MEANWHILE;
 };
 
 const rotate = async (
   dependencies: KeysDependencies,
   { by, id, request }: Parameters<Keys["rotate"]>[0],
 ): ReturnType<Keys["rotate"]> => {
-  const { store, recorder, now, randomBytes } = dependencies;
-  const { principal } = by;
-  const mayManage = authorize(principal, "keys:manage");
+  const mayManage = authorize(by.principal, "keys:manage");
   if (mayManage.kind !== "ok") return mayManage;
   const checked = checkRotateKeyRequest(request);
   if (checked.kind === "invalid") return checked;
+  const { grace_seconds: graceSeconds = KEY_GRACE_SECONDS_DEFAULT } = checked.request;
+  for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+    const answer = await rotateOnce(dependencies, { by, id, graceSeconds });
+    if (answer.kind !== "changed_meanwhile") return answer;
+  }
+  return CHANGED_MEANWHILE;
+};
+
+const rotateOnce = async (
+  dependencies: KeysDependencies,
+  { by, id, graceSeconds }: { readonly by: Actor; readonly id: string; readonly graceSeconds: number },
+): ReturnType<Keys["rotate"]> => {
+  const { store, recorder, now, randomBytes } = dependencies;
+  const { principal } = by;
   const found = await fetchFor(principal, id, store);
   if (found.kind !== "found") return found;
 
@@ -210,8 +235,7 @@ const rotate = async (
     created_at: time.toISOString(),
     created_by: principal.keyId,
   };
-  const graceMs = (checked.request.grace_seconds ?? KEY_GRACE_SECONDS_DEFAULT) * 1000;
-  const graceUntil = new Date(time.getTime() + graceMs).toISOString();
+  const graceUntil = new Date(time.getTime() + graceSeconds * 1000).toISOString();
   // Rotating again, after an answer that was lost, never gives a longer life. Times of one spelling compare as text.
   const grace_until = graceBefore !== undefined && graceBefore < graceUntil ? graceBefore : graceUntil;
   const previous: ApiKeyRecord = { ...old, replaced_by: made.id, grace_until };
@@ -234,7 +258,7 @@ const rotate = async (
     },
     work: replace,
   });
-  if (write.kind !== "written") return unavailable(write);
+  if (write.kind !== "written") return undone(write);
   return { kind: "rotated", key: viewOf(successor), apiKey: made.text, previous: viewOf(previous) };
 };
 
@@ -267,9 +291,9 @@ const fetchFor = async (
   return reaches(principal, fetched.record.tenant) ? fetched : { kind: "not_found" };
 };
 
-const unavailable = (write: { readonly kind: "conflict" } | KeysUnavailable): KeysUnavailable =>
-  write.kind === "unavailable"
-    ? write
-    : { kind: "unavailable", detail: "the key was changed by somebody else at the same time" };
+const CHANGED_MEANWHILE: KeyChangedMeanwhile = { kind: "changed_meanwhile" };
+
+const undone = (write: Exclude<ActionResult, { readonly kind: "written" }>): KeysUndone =>
+  write.kind === "unavailable" ? write : CHANGED_MEANWHILE;
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -78,6 +78,11 @@ export const PROBLEMS = {
     title: "The event_id is taken by another event",
     when: "An event with this event_id and other content is in the log. Events are never changed: send a new event_id.",
   },
+  changed_meanwhile: {
+    status: 409,
+    title: "Others changed it at the same time",
+    when: "The key or the hold was changed by somebody else each time that this was tried. Nothing of it was done. Send the same again.",
+  },
   event_expired: {
     status: 410,
     title: "The event has expired",

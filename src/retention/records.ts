@@ -53,11 +53,13 @@ export const PolicyRecord = Type.Object({
 });
 export type PolicyRecord = Static<typeof PolicyRecord>;
 
+/** An event has no asset_id with half a surrogate pair, and may have such a correlation_id. */
+export const ASSET_ID_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} Unicode characters`;
 export const IDENTIFIER_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters`;
 const AssetId = Type.String({
   minLength: 1,
   description: "Everything of this asset.",
-  "x-expects": IDENTIFIER_EXPECTED,
+  "x-expects": ASSET_ID_EXPECTED,
 });
 const CorrelationId = Type.String({
   minLength: 1,

@@ -107,7 +107,7 @@ test("a release that somebody else crosses is tried again; three times in a row 
   const placed = await retention.placeHold({ by: actor(principal), request });
   const id = placed.kind === "hold" ? placed.hold.id : "";
   setConflicts(3);
-  expect((await retention.releaseHold({ by: actor(principal), id })).kind).toBe("unavailable");
+  expect((await retention.releaseHold({ by: actor(principal), id })).kind).toBe("changed_meanwhile");
   setConflicts(2);
   expect((await retention.releaseHold({ by: actor(principal), id })).kind).toBe("hold");
 });

@@ -10,6 +10,7 @@ import { HOLDS_PER_TENANT_MAX, IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
 import { createRequestCheck } from "../request/check.ts";
 import { GENERAL_FLOOR, RETENTION_TIERS } from "./floors.ts";
 import {
+  ASSET_ID_EXPECTED,
   type HoldRecord,
   HoldRequest,
   IDENTIFIER_EXPECTED,
@@ -37,6 +38,14 @@ export interface PolicyAnswer {
   readonly record: PolicyRecord | undefined;
 }
 
+/** Others changed it each time that this was tried. Nothing was done. */
+export interface ChangedMeanwhile {
+  readonly kind: "changed_meanwhile";
+}
+
+/** Nothing of what was asked is known to be done. */
+export type RetentionUndone = RetentionUnavailable | ChangedMeanwhile;
+
 export interface HoldAnswer {
   readonly kind: "hold";
   readonly hold: HoldRecord;
@@ -52,11 +61,11 @@ export interface Retention {
   /** `request` is a parsed body, see PolicyRequest. */
   setPolicy(
     asked: Changed<{ readonly request: unknown }>,
-  ): Promise<PolicyAnswer | RetentionRefusal | RetentionUnavailable>;
+  ): Promise<PolicyAnswer | RetentionRefusal | RetentionUndone>;
   /** `request` is a parsed body, see HoldRequest. When it is answered, nothing more of it expires. */
   placeHold(
     asked: Changed<{ readonly request: unknown }>,
-  ): Promise<HoldAnswer | RetentionRefusal | RetentionUnavailable>;
+  ): Promise<HoldAnswer | RetentionRefusal | RetentionUndone>;
   /** Oldest first. */
   holds(
     asked: Asked<{ readonly tenant: string | undefined }>,
@@ -66,7 +75,7 @@ export interface Retention {
   /** Releasing a released hold changes nothing, writes nothing to the log and is answered the same. */
   releaseHold(
     asked: Changed<{ readonly id: string }>,
-  ): Promise<HoldAnswer | { readonly kind: "not_found" } | RetentionUnavailable>;
+  ): Promise<HoldAnswer | { readonly kind: "not_found" } | RetentionUndone>;
 }
 
 export interface RetentionDependencies {
@@ -117,7 +126,7 @@ const setPolicy = async (
     action: { type: "system.retention_changed", tenant, details: { policy: policySaid } },
     work: () => store.putPolicy(record),
   });
-  return write.kind === "written" ? { kind: "policy", tenant, record } : unavailable(write);
+  return write.kind === "written" ? { kind: "policy", tenant, record } : undone(write);
 };
 
 const placeHold = async (
@@ -152,7 +161,7 @@ const placeHold = async (
     action: { type: "system.hold_placed", tenant, details: detailsOf(hold) },
     work: () => store.createHold(hold),
   });
-  return write.kind === "written" ? { kind: "hold", hold } : unavailable(write);
+  return write.kind === "written" ? { kind: "hold", hold } : undone(write);
 };
 
 const holds = async (
@@ -199,7 +208,7 @@ const releaseHold = async (
     if (write.kind === "written") return { kind: "hold", hold };
     if (write.kind === "unavailable") return write;
   }
-  return unavailable({ kind: "conflict" });
+  return CHANGED_MEANWHILE;
 };
 
 const detailsOf = ({ id, asset_id, correlation_id }: HoldRecord) => ({
@@ -241,28 +250,29 @@ const boundProblems = (
 };
 
 const holdProblems = ({ asset_id, correlation_id }: HoldRequest): readonly RetentionProblem[] => {
-  const named = Object.entries({ asset_id, correlation_id }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
-  if (named.length !== 1) {
+  if ((asset_id === undefined) === (correlation_id === undefined)) {
     return [{ path: "", code: "invalid_value", message: "Send either asset_id or correlation_id." }];
   }
-  return named
-    .filter(([, value]) => !isWithinCharacters(value, 1, IDENTIFIER_CHARACTERS_MAX))
-    .map(([name]) => ({
-      path: `/${name}`,
-      code: "invalid_value",
-      message: `${name} is not valid: send ${IDENTIFIER_EXPECTED}.`,
-    }));
+  if (asset_id !== undefined) return isAssetId(asset_id) ? [] : [unlike("asset_id", ASSET_ID_EXPECTED)];
+  return isIdentifier(correlation_id ?? "") ? [] : [unlike("correlation_id", IDENTIFIER_EXPECTED)];
 };
+
+const isIdentifier = (text: string): boolean => isWithinCharacters(text, 1, IDENTIFIER_CHARACTERS_MAX);
+const isAssetId = (text: string): boolean => isIdentifier(text) && text.isWellFormed();
+
+const unlike = (name: string, expected: string): RetentionProblem => ({
+  path: `/${name}`,
+  code: "invalid_value",
+  message: `${name} is not valid: send ${expected}.`,
+});
 
 const otherTenant = (path: string): OtherTenant => ({ kind: "other_tenant", path });
 
 const invalid = (problems: readonly RetentionProblem[]): RetentionRefusal => ({ kind: "invalid", problems });
 
-const unavailable = (write: Exclude<RetentionWrite, { kind: "written" }>): RetentionUnavailable =>
-  write.kind === "unavailable"
-    ? write
-    : { kind: "unavailable", detail: "it was changed by somebody else at the same time" };
+const CHANGED_MEANWHILE: ChangedMeanwhile = { kind: "changed_meanwhile" };
+
+const undone = (write: Exclude<RetentionWrite, { kind: "written" }>): RetentionUndone =>
+  write.kind === "unavailable" ? write : CHANGED_MEANWHILE;
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -454,9 +454,10 @@ test("no_api: whatever is asked of a process without the role api", async () => 
     expectProblem(await projector.call(path), "no_api");
 });
 
-test("every code of the catalogue was seen, but for a fault of ours, half a minute of waiting and 100,000 records (see the tests of bodies and evidence)", () => {
+test("every code of the catalogue was seen, but for a fault of ours, half a minute of waiting, 100,000 records and crossing others ten times (see the tests of bodies, evidence and keys)", () => {
   expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual([
     "request_timeout",
+    "changed_meanwhile",
     "evidence_too_large",
     "internal_error",
   ]);

@@ -163,6 +163,8 @@ test("a hold names either an asset or a case, and why", async () => {
     [{ asset_id: "a" }, "/reason"],
     [{ asset_id: "", reason: "r" }, "/asset_id"],
     [{ asset_id: "x".repeat(257), reason: "r" }, "/asset_id"],
+    // No event has it: what goes into URLs is UTF-8, which has no half of a pair.
+    [{ asset_id: "a\ud800", reason: "r" }, "/asset_id"],
     [{ correlation_id: "x".repeat(257), reason: "r" }, "/correlation_id"],
     [{ asset_id: "a", reason: "" }, "/reason"],
   ] as const) {
@@ -175,6 +177,9 @@ test("a hold names either an asset or a case, and why", async () => {
   }
   const longest = await service.call("/v1/holds", { body: { asset_id: "😀".repeat(256), reason: "r" } });
   expect(longest.status).toBe(201);
+  // An event may have that one.
+  const half = await service.call("/v1/holds", { body: { correlation_id: "c\ud800", reason: "r" } });
+  expect(half.status).toBe(201);
 });
 
 test("policies and holds are shared by all processes, and without the broker nobody guesses", async () => {

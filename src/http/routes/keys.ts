@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
-import type { KeyNotFound, KeyRefusal, Keys, KeysUnavailable } from "../../access/keys.ts";
+import type { KeyNotFound, KeyRefusal, Keys, KeysUndone } from "../../access/keys.ts";
 import { KEYS_PER_TENANT_MAX } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
 import { actorOf, type Call, type Guard, insufficientScope, otherTenant } from "../guard.ts";
@@ -101,7 +101,7 @@ const rotateKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> 
 const isEmpty = (request: Request): boolean =>
   request.body === null || request.headers.get("content-length") === "0";
 
-const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | KeysUnavailable): Response => {
+const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | KeysUndone): Response => {
   switch (refusal.kind) {
     case "insufficient_scope":
       return insufficientScope(context, refusal.scope);
@@ -111,6 +111,8 @@ const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | Ke
       return problem(context, "invalid_request", { errors: refusal.problems });
     case "not_found":
       return problem(context, "not_found", { detail: "There is no such key that this key manages." });
+    case "changed_meanwhile":
+      return problem(context, refusal.kind);
     case "unavailable":
       return problem(context, "log_unavailable", {
         detail: `The keys could not be changed: ${refusal.detail}. Ask again.`,
@@ -189,7 +191,7 @@ const REVOKE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "not_found", "log_unavailable"],
+  problems: ["invalid_request", "not_found", "changed_meanwhile", "log_unavailable"],
 };
 
 const ROTATE: Operation = {
@@ -215,5 +217,5 @@ const ROTATE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["not_found", "log_unavailable"],
+  problems: ["not_found", "changed_meanwhile", "log_unavailable"],
 };

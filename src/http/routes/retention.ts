@@ -10,8 +10,8 @@ import {
   placeOf,
   type Retention,
   type RetentionRefusal,
+  type RetentionUndone,
 } from "../../retention/retention.ts";
-import type { RetentionUnavailable } from "../../retention/retention-store.ts";
 import { readCursor, writeCursor } from "../../views/cursor.ts";
 import type { BodyReader } from "../body.ts";
 import { actorOf, type Call, type Guard, otherTenant } from "../guard.ts";
@@ -92,7 +92,7 @@ const putPolicy = async ({ retention, bodies }: Ways, call: Call): Promise<Respo
 
 const answerPolicy = (
   context: RequestContext,
-  answer: PolicyAnswer | RetentionRefusal | RetentionUnavailable,
+  answer: PolicyAnswer | RetentionRefusal | RetentionUndone,
 ): Response =>
   answer.kind === "policy"
     ? success({ requestId: context.requestId, data: policyEntry(answer) })
@@ -161,7 +161,7 @@ const deleteHold = async (retention: Retention, call: Call): Promise<Response> =
 
 const refused = (
   context: RequestContext,
-  refusal: RetentionRefusal | RetentionUnavailable | { readonly kind: "not_found" },
+  refusal: RetentionRefusal | RetentionUndone | { readonly kind: "not_found" },
 ): Response => {
   switch (refusal.kind) {
     case "other_tenant":
@@ -170,6 +170,8 @@ const refused = (
       return problem(context, "invalid_request", { errors: refusal.problems });
     case "not_found":
       return problem(context, "not_found", { detail: "There is no such hold that this key manages." });
+    case "changed_meanwhile":
+      return problem(context, refusal.kind);
     case "unavailable":
       return problem(context, "log_unavailable", {
         detail: `Policies and holds could not be read or changed: ${refusal.detail}. Ask again.`,
@@ -325,5 +327,5 @@ const RELEASE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "not_found", "log_unavailable"],
+  problems: ["invalid_request", "not_found", "changed_meanwhile", "log_unavailable"],
 };
