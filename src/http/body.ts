@@ -36,6 +36,8 @@ export interface BodyReader extends Disposable {
       readonly holder: string;
       /** Asked when the body is there: who sends it slowly may have lost the key on the way. */
       readonly isStillAllowed: () => boolean;
+      /** It may be left out, and then it has no type; one without an announced length may turn out to be empty (RFC 9112 §7.1). */
+      readonly isOptional?: boolean;
     },
   ): Promise<Body>;
 }
@@ -52,12 +54,14 @@ export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyRead
   const pot = createBytePot(bounds);
   return {
     [Symbol.dispose]: deadline.stop,
-    read: (request, { bytesMax, holder, isStillAllowed }) => {
+    read: (request, { bytesMax, holder, isStillAllowed, isOptional = false }) => {
       const { headers } = request;
       const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
-      const refusal = typeRefusal(headers) ?? codingRefusal(coding);
-      if (refusal) return Promise.resolve(refusal);
       const announced = Number(headers.get("content-length") ?? Number.NaN);
+      const mistyped = typeRefusal(headers);
+      const mayBeEmpty = isOptional && !(announced > 0);
+      const refusal = (mayBeEmpty ? undefined : mistyped) ?? codingRefusal(coding);
+      if (refusal) return Promise.resolve(refusal);
       if (announced > bytesMax) return Promise.resolve(tooLarge(bytesMax));
       let reserved = 0;
       let isGivenUp = false;
@@ -69,7 +73,8 @@ export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyRead
       };
       const release = (): void => void reserve(0);
       const held = (body: Arrived): Body => {
-        const kept = body.kind === "refused" ? body : keptOf(body, isStillAllowed, reserve);
+        const typed = body.kind === "bytes" && body.bytes.byteLength > 0 ? (mistyped ?? body) : body;
+        const kept = typed.kind === "refused" ? typed : keptOf(typed, isStillAllowed, reserve);
         if (kept.kind === "bytes") return { kind: "bytes", bytes: kept.bytes, release };
         release();
         isGivenUp = true;

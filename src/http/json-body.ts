@@ -10,13 +10,20 @@ import { problem, type RequestError } from "./problem.ts";
 export const readJson = async (
   bodies: BodyReader,
   { request, context, isStillAllowed }: Pick<Call, "request" | "context" | "isStillAllowed">,
+  /** For a body that may be left out: what is read where it is. */
+  leftOut?: { readonly value: unknown },
 ): Promise<{ readonly value: unknown } | Response> => {
   const body = await bodies.read(request, {
     bytesMax: OBJECT_BODY_BYTES_MAX,
     holder: holderOfRequest(context),
     isStillAllowed,
+    isOptional: leftOut !== undefined,
   });
   if (body.kind === "refused") return problem(context, body.code, body);
+  if (leftOut && body.bytes.byteLength === 0) {
+    body.release();
+    return leftOut;
+  }
   const text = readBodyText(body.bytes)?.text;
   body.release();
   if (text === undefined) return problem(context, "invalid_utf8");

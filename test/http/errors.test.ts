@@ -454,6 +454,29 @@ test("no_api: whatever is asked of a process without the role api", async () => 
     expectProblem(await projector.call(path), "no_api");
 });
 
+test("a body that may be left out may be empty, however its length is told; what is there is held to its type", async () => {
+  const made = await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } });
+  const rotate = (headers: string, body: string): Promise<string> =>
+    rawExchange(
+      `POST /v1/keys/${made.json.data.id}/rotate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${service.adminKey}\r\n${headers}\r\n${body}`,
+    );
+  const chunked = "Transfer-Encoding: chunked\r\n";
+  const json = "Content-Type: application/json\r\n";
+  const text = "Content-Type: text/plain\r\n";
+  for (const [headers, body, status] of [
+    ["", "", 201],
+    ["Content-Length: 0\r\n", "", 201],
+    [chunked, "0\r\n\r\n", 201],
+    [chunked + json, "0\r\n\r\n", 201],
+    [chunked + json, "2\r\n{}\r\n0\r\n\r\n", 201],
+    [chunked, "2\r\n{}\r\n0\r\n\r\n", 415],
+    [chunked + text, "2\r\n{}\r\n0\r\n\r\n", 415],
+    [`Content-Length: 2\r\n${text}`, "{}", 415],
+    [chunked + json, "1\r\n \r\n0\r\n\r\n", 400],
+  ] as const)
+    expect([headers, body, (await rotate(headers, body)).slice(9, 12)]).toEqual([headers, body, `${status}`]);
+});
+
 test("every code of the catalogue was seen, but for a fault of ours, half a minute of waiting, 100,000 records and crossing others ten times (see the tests of bodies, evidence and keys)", () => {
   expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual([
     "request_timeout",

@@ -85,8 +85,8 @@ const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
 };
 
 const rotateKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
-  const { request, context, params } = call;
-  const body = isEmpty(request) ? { value: {} } : await readJson(bodies, call);
+  const { context, params } = call;
+  const body = await readJson(bodies, call, { value: {} });
   if (body instanceof Response) return body;
   const answer = await keys.rotate({
     by: actorOf(call),
@@ -97,9 +97,6 @@ const rotateKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> 
   const data = { ...answer.key, api_key: answer.apiKey, previous: answer.previous };
   return success({ status: 201, requestId: context.requestId, data });
 };
-
-const isEmpty = (request: Request): boolean =>
-  request.body === null || request.headers.get("content-length") === "0";
 
 const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | KeysUndone): Response => {
   switch (refusal.kind) {
