@@ -1,4 +1,5 @@
 /** The one thing that Bun and Deno do differently: listening. This folder alone may name a runtime. */
+import { isIP } from "node:net";
 import { listenOnBun } from "./bun.ts";
 import { listenOnDeno } from "./deno.ts";
 import type { Listener, ListenOptions } from "./listener.ts";
@@ -22,9 +23,16 @@ export const listen = (options: ListenOptions): Listener => {
       throw new ListenRefusedError(
         `Port ${options.port} on ${options.host} is in use by another program. End that, or set PORT to a free one.`,
       );
-    const detail = error instanceof Error ? error.message : String(error);
     throw new ListenRefusedError(
-      `Nothing can listen on port ${options.port} of HOST ${options.host}: ${detail}. Set HOST to an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, and PORT to one that this user may take.`,
+      `Nothing can listen on port ${options.port} of HOST ${options.host}: ${reasonOf(error, options.host)}. Set HOST to an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, and PORT to one that this user may take.`,
     );
   }
+};
+
+/** For a name that leads nowhere Bun 1.4.5 tells whatever went wrong before: EINVAL, or ENOTTY on a terminal (measured). */
+const reasonOf = (error: unknown, host: string): string => {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (isIP(host) === 0 && code !== "EACCES" && code !== "EADDRNOTAVAIL")
+    return "this machine knows no address of that name";
+  return error instanceof Error ? error.message : String(error);
 };

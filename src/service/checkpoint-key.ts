@@ -33,7 +33,7 @@ export const loadCheckpointKeys = async (options: {
 
 const unreadable = (path: string) => (error: unknown) => {
   throw new CheckpointKeyError(
-    `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}. Have it belong to the user that runs the service.`,
   );
 };
 

@@ -8,8 +8,11 @@ export class DeadlinesRefusedError extends Error {
 
 export const loadRules = async (path: string | undefined) => {
   if (path === undefined) return { rules: STANDARD_RULES, version: 0 };
-  const text = await readFile(path, "utf8").catch(() => {
-    throw new DeadlinesRefusedError(`DEADLINES_FILE cannot be read: ${path}.`);
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new DeadlinesRefusedError(
+      `DEADLINES_FILE ${path} cannot be read: ${detail}. Set it to a file that this user may read, or leave it out.`,
+    );
   });
   const read = readRules(text);
   if (read.kind === "rules") return read;

@@ -1,4 +1,6 @@
 /** Settings in, service up, signals out. */
+import { existsSync, realpathSync } from "node:fs";
+import { relative } from "node:path";
 import process from "node:process";
 import { BrokerStartError } from "../jetstream/broker/supervise.ts";
 import { BrokerRefusedError } from "../jetstream/connection.ts";
@@ -49,7 +51,7 @@ const run = async (config: Config, isPretty: boolean): Promise<void> => {
   // Before the start, which may have to wait for a broker.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(signal));
   service = await startService({ config, logger, version }).catch((error: unknown) => {
-    process.stderr.write(`\nProoftrail cannot start.\n${reasonFor(error)}\n`);
+    process.stderr.write(`\nProoftrail cannot start.\n${reasonFor(error, config)}\n`);
     process.exit(EXIT.failed);
   });
   // On standard error, so that standard output holds nothing but log lines.
@@ -68,7 +70,7 @@ const stopInTime = async (service: Service, logger: Logger): Promise<void> => {
 };
 
 /** Errors that a person can mend have a message of their own; any other is a fault of ours and shows its stack. */
-const reasonFor = (error: unknown): string => {
+const reasonFor = (error: unknown, { dataDir }: Config): string => {
   const isExpected =
     error instanceof BrokerRefusedError ||
     error instanceof BrokerStartError ||
@@ -78,5 +80,15 @@ const reasonFor = (error: unknown): string => {
     error instanceof CheckpointKeyError ||
     error instanceof ViewsRefusedError;
   if (isExpected) return error.message;
+  if (isAboutFileIn(dataDir, error))
+    return `${error.message}. This is in DATA_DIR, ${dataDir}: have all of it belong to the user that runs the service, and move away what is not the service's.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
+
+/** What the system refuses there, as where an earlier start was by another user, is nobody's fault here. */
+const isAboutFileIn = (folder: string, error: unknown): error is Error =>
+  error instanceof Error &&
+  "path" in error &&
+  typeof error.path === "string" &&
+  existsSync(folder) &&
+  !relative(realpathSync(folder), error.path).startsWith("..");

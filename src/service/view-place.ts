@@ -34,16 +34,23 @@ export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError =>
   if (place.databaseUrl !== undefined)
     return new ViewsRefusedError(`The views in the database of DATABASE_URL cannot be opened: ${detail}.`);
   const file = viewsFile(place);
-  const advice = DAMAGED.test(detail)
-    ? ` Views are made from the log: end what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`
-    : NO_ROOM.test(detail)
-      ? " Where its disk is full, make room and start again: nothing is lost, as views are made from the log."
-      : "";
-  return new ViewsRefusedError(`The views in ${file} cannot be opened: ${detail}.${advice}`);
+  return new ViewsRefusedError(`The views in ${file} cannot be opened: ${detail}.${adviceFor(detail, file)}`);
+};
+
+const adviceFor = (detail: string, file: string): string => {
+  if (DAMAGED.test(detail))
+    return ` Views are made from the log: end what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`;
+  if (CANNOT_OPEN.test(detail))
+    return " Have it, and what stands beside it, belong to the user that runs the service.";
+  if (NO_ROOM.test(detail))
+    return " Where its disk is full, make room and start again: nothing is lost, as views are made from the log.";
+  return "";
 };
 
 /** Of SQLITE_NOTADB and SQLITE_CORRUPT (sqlite.org/rescode.html). Deno gives no code where a connection is opened. */
 const DAMAGED = /file is not a database|disk image is malformed/;
+/** Of SQLITE_CANTOPEN and SQLITE_READONLY. */
+const CANNOT_OPEN = /unable to open database file|attempt to write a readonly database/;
 
 /** Of SQLITE_FULL, of SQLITE_IOERR, which it says where the file that processes share finds no room (measured), and of sqlite-wal.ts. */
 const NO_ROOM = /disk is full|disk I\/O error|the disk has no room/;

@@ -394,10 +394,39 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(errors).not.toContain("    at ");
   });
 
-  test("an address that this machine has not", async () => {
+  test.each([
+    ["admin.key", "This is in DATA_DIR"],
+    ["broker/nats-server.conf", "This is in DATA_DIR"],
+    ["broker/credentials.json", "cannot be read: EISDIR"],
+    ["checkpoint.key", "cannot be read: EISDIR"],
+    ["views.sqlite", "unable to open database file"],
+  ])("something that is not its own at the place of its %s", async (file, reason) => {
     await using folder = await dataFolder();
-    const [exitCode, errors] = await refusal({ HOST: "192.0.2.1" }, folder.path);
+    const path = join(folder.path, file);
+    mkdirSync(path, { recursive: true });
+    const [exitCode, errors] = await refusal({}, folder.path);
+    expect([exitCode, errors.includes(path), errors.includes(reason)]).toEqual([1, true, true]);
+    expect(errors).toContain("belong to the user that runs the service");
+    expect(errors).not.toContain("    at ");
+    await until("its broker has ended", () => processesNaming(folder.path).length === 0);
+  });
+
+  test("a file of deadlines that cannot be read", async () => {
+    await using folder = await dataFolder();
+    const [exitCode, errors] = await refusal({ DEADLINES_FILE: folder.path }, folder.path);
     expect(exitCode).toBe(1);
+    expect(errors).toContain(`DEADLINES_FILE ${folder.path} cannot be read: EISDIR`);
+    expect(errors).toContain("Set it to a file");
+  });
+
+  test.each([
+    ["192.0.2.1", "EADDRNOTAVAIL"],
+    ["no-such-host.invalid", "this machine knows no address of that name"],
+  ])("an address that this machine has not: %s", async (host, reason) => {
+    await using folder = await dataFolder();
+    const [exitCode, errors] = await refusal({ HOST: host }, folder.path);
+    expect(exitCode).toBe(1);
+    expect(errors).toContain(`of HOST ${host}: ${reason}`);
     expect(errors).toContain("Set HOST to an address of this machine");
     expect(errors).not.toContain("    at ");
     await until("its broker has ended", () => processesNaming(folder.path).length === 0);

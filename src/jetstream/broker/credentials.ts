@@ -8,11 +8,14 @@ export type BrokerCredentials = Readonly<Record<BrokerUser, string>>;
 
 const PASSWORD_BYTES = 24;
 
-/** The passwords kept in `path`, or new ones, then kept there. Throws CredentialsError where the file is there but not what we wrote. */
+/** The passwords kept in `path`, or new ones, then kept there. Throws CredentialsError where the file is there but not what we wrote, or not for us. */
 export const loadCredentials = async (path: string): Promise<BrokerCredentials> => {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new CredentialsError(
+      `${path} cannot be read: ${detail}. Have it belong to the user that runs the service.`,
+    );
   });
   if (text !== undefined) return parseCredentials(text, path);
   const credentials = { service: newPassword(), provisioner: newPassword(), consumer: newPassword() };
@@ -26,7 +29,7 @@ export const brokerUrl = (user: BrokerUser, credentials: BrokerCredentials, port
 // base64url has no character that a URL or the broker's configuration gives a meaning to.
 const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString("base64url");
 
-/** The file is not what we wrote. The message is for the operator. */
+/** The file is not what we wrote, or not for us. The message is for the operator. */
 export class CredentialsError extends Error {}
 
 const readJson = (text: string): unknown => {
