@@ -300,9 +300,8 @@ export const KEY_GRACE_SECONDS_MAX = 7 * 24 * 60 * 60;
 export const KEY_STATE_CHECK_MS = 500;
 export const KEY_STATE_CATCH_UP_MS = 200;
 /**
- * Keys not confirmed for this long make the instance not ready, because a key revoked meanwhile would still be
- * accepted. Above the 4 to 6 s that a cluster takes to choose a new leader (measured), which must not take every front
- * end out of service at once.
+ * Keys not confirmed for this long make the instance not ready, because a key revoked meanwhile would still be accepted. Above the 4 to 6 s that a
+ * cluster takes to choose a new leader (measured), which must not take every front end out of service at once.
  */
 export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
 /** A read or write of the key bucket without an answer is given up after this time: while a cluster has no leader it is lost, and the next try is answered. */
@@ -360,7 +359,8 @@ export const BROKER_START_MS_MAX = 60 * SECOND_MS;
 /** Pause before a broker that did not answer is asked again. */
 export const BROKER_RETRY_MS = 500;
 
-/** For `/metrics` the end of the log is asked for at most this long. */
+/** For `/metrics` the end of the log is asked for at most this long, and what the views have seen for a readiness without them: a load balancer waits a second for it. */
+export const READINESS_VIEWS_MS_MAX = 500;
 export const METRICS_LOG_MS_MAX = SECOND_MS;
 
 /** Time from the stop signal to the exit (DESIGN 2). */

@@ -38,7 +38,7 @@ import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { logRoutes } from "./routes/log.ts";
 import { obligationRoutes } from "./routes/obligations.ts";
-import { operationRoutes } from "./routes/operation.ts";
+import { operationRoutes, type Readiness } from "./routes/operation.ts";
 import { proofRoutes } from "./routes/proof.ts";
 import { reconciliationRoutes } from "./routes/reconciliation.ts";
 import { registerRoutes } from "./routes/registers.ts";
@@ -67,7 +67,7 @@ export interface HttpDependencies {
   readonly recorder: ActionRecorder<ExportAction | EvidenceAction>;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
   readonly vocabulary: EventVocabulary;
-  readonly reasonsNotReady: () => Promise<readonly string[]>;
+  readonly readiness: Readiness;
   readonly docsAssets: DocsAssets;
   readonly version: string;
   /** Proxies whose X-Forwarded-For is believed; 0 for none. */
@@ -100,7 +100,7 @@ export const createHttpApp = (dependencies: HttpDependencies): HttpHandler =>
 /** What a process of any role answers with. */
 export type OperationDependencies = Pick<
   HttpDependencies,
-  "reasonsNotReady" | "metrics" | "logger" | "trustedHops" | "newRequestId"
+  "readiness" | "metrics" | "logger" | "trustedHops" | "newRequestId"
 >;
 
 /** Of a process without the role api: only how it is doing. */
@@ -116,9 +116,9 @@ export const createStartingApp = (dependencies: OperationDependencies): HttpHand
   );
 
 const operationApp = (dependencies: OperationDependencies, refuse: Refuse): HttpHandler => {
-  const { metrics, logger, reasonsNotReady } = dependencies;
+  const { metrics, logger, readiness } = dependencies;
   const app = withRoutes({ logger, refuse }, (bare) =>
-    bare.use(operationRoutes({ reasonsNotReady, registry: metrics.registry })),
+    bare.use(operationRoutes({ readiness, registry: metrics.registry })),
   );
   return handlerOf(dependencies, app);
 };
@@ -176,7 +176,7 @@ const withRoutableUrl = (request: Request): Request => {
 };
 
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
-  const { docsAssets, version, reasonsNotReady, metrics, logger, vocabulary } = dependencies;
+  const { docsAssets, version, readiness, metrics, logger, vocabulary } = dependencies;
   const guard = createGuard(dependencies);
   const refuse = unmatchedBeside(
     "not_found",
@@ -203,7 +203,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(retentionRoutes({ ...dependencies, guard }))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
       .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
-      .use(operationRoutes({ reasonsNotReady, registry: metrics.registry })),
+      .use(operationRoutes({ readiness, registry: metrics.registry })),
   );
 };
 

@@ -1,7 +1,8 @@
 /** Why this instance cannot serve now. Each reason is a sentence for the person who looks at it. */
 import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
+import type { Readiness } from "../http/routes/operation.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
+import { READINESS_VIEWS_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Projection } from "../projections/projection.ts";
@@ -9,33 +10,71 @@ import { isSameLog } from "../projections/view-end.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { VIEWS_UNAVAILABLE, ViewsUnavailableError } from "../views/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/view-store.ts";
+import { inTime } from "./in-time.ts";
 import type { LogGuard } from "./log-guard.ts";
 import type { LogKeeper } from "./log-keeper.ts";
 import type { StreamsState } from "./stream-keeper.ts";
 
-export const createReadiness =
-  (dependencies: {
-    readonly connection: BrokerConnection;
-    readonly streams: StreamsState;
-    readonly logKeeper: LogKeeper;
-    readonly logGuard: Pick<LogGuard, "problem">;
-    readonly keyBucket: KeyStore;
-    readonly reader: LogReader;
-    readonly views: ViewStore;
-    readonly projections: readonly Projection[];
-  }) =>
-  async (): Promise<readonly string[]> => {
-    const { connection, streams, logKeeper, logGuard, keyBucket } = dependencies;
-    if (!connection.isConnected()) return ["The broker is not connected."];
-    const reasons: string[] = [];
-    for (const problem of [streams.problem(), logKeeper.problem(), logGuard.problem()])
-      if (problem !== undefined) reasons.push(problem);
-    const keys = keyBucket.readiness();
-    if (keys.kind === "stale")
-      reasons.push(`The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);
-    if (keyBucket.admin() === undefined) reasons.push(KEYS_GONE);
-    return [...reasons, ...(await viewReasons(dependencies))];
+interface ReadinessDependencies {
+  readonly connection: BrokerConnection;
+  readonly streams: StreamsState;
+  readonly logKeeper: LogKeeper;
+  readonly logGuard: Pick<LogGuard, "problem">;
+  readonly keyBucket: KeyStore;
+  readonly reader: LogReader;
+  readonly views: ViewStore;
+  readonly projections: readonly Projection[];
+}
+
+export const createReadiness = (dependencies: ReadinessDependencies): Readiness => {
+  let asked: Promise<ViewReasons> | undefined;
+  /** Once for all who ask meanwhile: a database that is lost on the network answers nobody for half a minute. */
+  const askViews = (): Promise<ViewReasons> => {
+    asked ??= viewReasons(dependencies).finally(() => {
+      asked = undefined;
+    });
+    return asked;
   };
+  return {
+    reasons: async () => {
+      const reasons = logReasons(dependencies);
+      if (!dependencies.connection.isConnected()) return reasons;
+      const { passing, lasting } = await askViews();
+      return [...reasons, ...passing, ...lasting];
+    },
+    reasonsWithoutViews: async () => {
+      const reasons = logReasons(dependencies);
+      if (!dependencies.connection.isConnected()) return reasons;
+      const seen = await inTime(askViews(), READINESS_VIEWS_MS_MAX);
+      return [...reasons, ...(seen?.lasting ?? [])];
+    },
+  };
+};
+
+const logReasons = ({
+  connection,
+  streams,
+  logKeeper,
+  logGuard,
+  keyBucket,
+}: ReadinessDependencies): readonly string[] => {
+  if (!connection.isConnected()) return ["The broker is not connected."];
+  const reasons: string[] = [];
+  for (const problem of [streams.problem(), logKeeper.problem(), logGuard.problem()])
+    if (problem !== undefined) reasons.push(problem);
+  const keys = keyBucket.readiness();
+  if (keys.kind === "stale")
+    reasons.push(`The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);
+  if (keyBucket.admin() === undefined) reasons.push(KEYS_GONE);
+  return reasons;
+};
+
+interface ViewReasons {
+  /** They are away, or come later. */
+  readonly passing: readonly string[];
+  /** The log does not answer, or is not the one that they have seen. */
+  readonly lasting: readonly string[];
+}
 
 const OTHERS =
   "a process of another version of Prooftrail, or with other deadlines, has made it again. End this one, or start it again where it is to stay.";
@@ -58,37 +97,30 @@ const standing = async (views: ViewStore, projections: readonly Projection[]) =>
   return { positions, others };
 };
 
-const viewReasons = async ({
-  reader,
-  views,
-  projections,
-}: {
-  reader: LogReader;
-  views: ViewStore;
-  projections: readonly Projection[];
-}): Promise<readonly string[]> => {
+const viewReasons = async ({ reader, views, projections }: ReadinessDependencies): Promise<ViewReasons> => {
   try {
     const { positions, others } = await standing(views, projections);
     // Asked after the views: what they have seen was in the log by then.
     const last = await reader.lastSequence();
-    const reasons = others.map((name) => `The view ${name} is not there as this process has it: ${OTHERS}`);
+    const passing = others.map((name) => `The view ${name} is not there as this process has it: ${OTHERS}`);
+    const lasting: string[] = [];
     for (const { name, position } of positions) {
       const lag = last - position;
-      if (lag > VIEW_LAG_RECORDS_MAX) reasons.push(`The view ${name} is ${lag} records behind the log.`);
+      if (lag > VIEW_LAG_RECORDS_MAX) passing.push(`The view ${name} is ${lag} records behind the log.`);
       if (lag < 0)
-        reasons.push(`The view ${name} has seen ${-lag} records more than the log holds: make it again.`);
+        lasting.push(`The view ${name} has seen ${-lag} records more than the log holds: make it again.`);
     }
-    for (const [position, standing] of Map.groupBy(positions, ({ position }) => position)) {
-      const names = standing.map(({ name }) => name);
+    for (const [position, there] of Map.groupBy(positions, ({ position }) => position)) {
+      const names = there.map(({ name }) => name);
       if (position <= last && !(await isSameLog({ views, log: reader }, names, position)))
-        reasons.push(
+        lasting.push(
           `${names.join(", ")}: the record ${position} that was seen is not the one in the log. Make these views again.`,
         );
     }
-    return reasons;
+    return { passing, lasting };
   } catch (error) {
-    if (error instanceof LogUnavailableError) return [error.message];
-    if (error instanceof ViewsUnavailableError) return [VIEWS_UNAVAILABLE];
+    if (error instanceof LogUnavailableError) return { passing: [], lasting: [error.message] };
+    if (error instanceof ViewsUnavailableError) return { passing: [VIEWS_UNAVAILABLE], lasting: [] };
     throw error;
   }
 };

@@ -23,6 +23,7 @@ import {
   type OperationDependencies,
 } from "../http/app.ts";
 import type { OpenStreams } from "../http/open-streams.ts";
+import type { Readiness } from "../http/routes/operation.ts";
 import { createIntake, type Intake } from "../intake/intake.ts";
 import type { IntakeDependencies } from "../intake/submission.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
@@ -83,7 +84,10 @@ export interface Service extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const STARTING = "The process is starting: it waits for its broker, or opens its views.";
+const starting = async (): Promise<readonly string[]> => [
+  "The process is starting: it waits for its broker, or opens its views.",
+];
+const STARTING: Readiness = { reasons: starting, reasonsWithoutViews: starting };
 
 /** Throws BrokerRefusedError, BrokerStartError, DataFolderRefusedError or ListenRefusedError, each with a message for the operator. */
 export const startService = async (dependencies: {
@@ -96,8 +100,11 @@ export const startService = async (dependencies: {
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
   const telling = { metrics, logger, trustedHops: config.trustedHops, newRequestId: uuidV7 };
-  const starting = createStartingApp({ ...telling, reasonsNotReady: async () => [STARTING] });
-  const listening = startListening({ config, starting, stack });
+  const listening = startListening({
+    config,
+    starting: createStartingApp({ ...telling, readiness: STARTING }),
+    stack,
+  });
   const broker = stack.use(await provideBroker({ config, logger }));
   const now = (): Date => new Date();
   const contact = stack.use(await contactBroker({ config, logger, broker, now }));
@@ -122,9 +129,9 @@ export const startService = async (dependencies: {
   keep("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
-  const reasonsNotReady = createReadiness({ ...contact, logKeeper, logGuard, reader, views, projections });
-  measureReadiness(metrics, reasonsNotReady);
-  const surroundings = { ...telling, reasonsNotReady };
+  const readiness = createReadiness({ ...contact, logKeeper, logGuard, reader, views, projections });
+  measureReadiness(metrics, readiness);
+  const surroundings = { ...telling, readiness };
   const openAnswers = createOpenAnswers();
   const handle = config.roles.includes("api")
     ? await createApi({

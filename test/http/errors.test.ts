@@ -411,6 +411,9 @@ describe("503", () => {
     const notReady = await service.call("/health/ready");
     expectProblem(notReady, "not_ready");
     expect(notReady.json.reasons).toEqual(["The broker is not connected."]);
+    expectProblem(await service.call("/health/ready?without=views"), "not_ready");
+    for (const query of ["without=view", "without=", "with=views"])
+      expectProblem(await service.call(`/health/ready?${query}`), "invalid_request");
     const after = await until("the retry is accepted", async () => {
       const answer = await post(body);
       return answer.status === 202 ? answer : undefined;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { noPostgresReason, startPostgres } from "../support/postgres.ts";
 import { dataFolder } from "../support/process.ts";
+import { startProxy } from "../support/proxy.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -24,6 +25,8 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
       expect(json.detail).not.toContain("127.0.0.1");
     }
     expect((await call("/v1/events", { body: event({ event_id: "evt_2" }) })).status).toBe(202);
+    const without = await call("/health/ready?without=views");
+    expect([without.status, without.json.data]).toEqual([200, { status: "ready" }]);
     const resent = await call("/v1/events?resent=true", { body: event({ event_id: "evt_3" }) });
     expect([resent.status, resent.json.code]).toEqual([503, "not_ready"]);
     expect(service.lines.filter(({ message }) => message === "a request failed")).toEqual([]);
@@ -58,5 +61,23 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await using service = await startTestService(environment);
     for (const id of ["evt_1", "evt_2"])
       expect([id, (await service.call(`/v1/events/${id}?min_sequence=2`)).status]).toEqual([id, 200]);
+  });
+
+  test("a database that is lost on the network keeps nobody from hearing in time that events are taken", async () => {
+    await using postgres = await startPostgres();
+    await using database = await postgres.createDatabase();
+    const { port, pathname, username, password } = new URL(database.url);
+    using proxy = await startProxy(Number(port));
+    const url = `postgres://${username}:${password}@127.0.0.1:${proxy.port}${pathname}`;
+    await using service = await startTestService({ DATABASE_URL: url });
+    await until("it is ready", async () => (await service.call("/health/ready")).status === 200);
+    proxy.mute();
+    const settled: string[] = [];
+    const whole = service.call("/health/ready").then(() => settled.push("whole"));
+    const without = await service.call("/health/ready?without=views");
+    expect([without.status, settled]).toEqual([200, []]);
+    proxy.unmute();
+    proxy.cut();
+    await whole;
   });
 });

@@ -201,9 +201,9 @@ const balancer = new Map(
     .map((section) => [section.split("\n")[0] ?? "", section]),
 );
 
-test("the sandbox is answered by any front end that lives, the rest by those that are ready", () => {
+test("the sandbox is answered by any front end that lives, the rest by those that are ready, and while none is for want of its views, what is written by those that can", () => {
   expect(balancer.get("frontend clients")).toMatch(
-    /use_backend sandbox if \{ path \/sandbox \/v1\/sandbox \} or \{ path_beg \/sandbox\/ \/v1\/sandbox\/ \}\n {2}default_backend api$/m,
+    /use_backend sandbox if \{ path \/sandbox \/v1\/sandbox \} or \{ path_beg \/sandbox\/ \/v1\/sandbox\/ \}\n {2}use_backend writes if \{ method POST PUT DELETE \} \{ nbsrv\(api\) eq 0 \}\n {2}default_backend api$/m,
   );
   const checked = (section: string): string =>
     (balancer.get(section) ?? "").replaceAll(/^ *(#|http-error).*\n?|\n$/gm, "").trim();
@@ -211,6 +211,8 @@ test("the sandbox is answered by any front end that lives, the rest by those tha
   expect(api).toContain("http-check send meth GET uri /health/ready hdr Host load-balancer");
   const live = api.replace("backend api", "backend sandbox").replace("/health/ready", "/health/live");
   expect(checked("backend sandbox")).toBe(live);
+  const withoutViews = api.replace("backend api", "backend writes").replace(" hdr", "?without=views hdr");
+  expect(checked("backend writes")).toBe(withoutViews);
 });
 
 test("what the load balancer answers itself names its request, and has the watermark where it is the sandbox's", () => {

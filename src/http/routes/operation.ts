@@ -3,16 +3,24 @@ import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
+import { readQuery } from "../query.ts";
+import { parameter } from "../reading.ts";
 import { contextOf } from "../request-context.ts";
 import { HealthLive, HealthReady } from "../schemas.ts";
 import { success } from "../success.ts";
 
+/** Why this instance cannot serve now; empty when it can. */
+export interface Readiness {
+  reasons(): Promise<readonly string[]>;
+  /** The same of what needs no views, as taking events: they may be away or far behind. Not of another log: then this one is not to be written. */
+  reasonsWithoutViews(): Promise<readonly string[]>;
+}
+
 export const operationRoutes = (dependencies: {
-  /** Why this instance cannot serve now; empty when it can. */
-  readonly reasonsNotReady: () => Promise<readonly string[]>;
+  readonly readiness: Readiness;
   readonly registry: Registry;
 }) => {
-  const { reasonsNotReady, registry } = dependencies;
+  const { readiness, registry } = dependencies;
   return new Elysia()
     .get(
       "/health/live",
@@ -23,7 +31,11 @@ export const operationRoutes = (dependencies: {
       "/health/ready",
       async ({ request }) => {
         const context = contextOf(request);
-        const reasons = await reasonsNotReady();
+        const query = readQuery(request.url);
+        const without = query.oneOf("without", ["views"]);
+        const errors = query.errors();
+        if (errors.length > 0) return problem(context, "invalid_request", { errors });
+        const reasons = await (without === undefined ? readiness.reasons() : readiness.reasonsWithoutViews());
         if (reasons.length > 0) return problem(context, "not_ready", { reasons, detail: reasons.join(" ") });
         return success({ requestId: context.requestId, data: { status: "ready" } });
       },
@@ -62,14 +74,20 @@ const READY: Operation = {
   tag: "Operation",
   summary: "Can it serve?",
   description:
-    "The broker is connected, the streams are as they must be, the keys are fresh, and the views are not far behind.",
+    "The broker is connected, the streams are as they must be, the keys are fresh, and the views are there and not far behind. `without=views` asks about what needs none: events are taken, and keys and holds changed, also while the views are away.",
+  parameters: [
+    parameter("without", "Leaves out whether the views are there and how far they are.", {
+      type: "string",
+      enum: ["views"],
+    }),
+  ],
   answer: {
     status: 200,
     description: "It can.",
     schema: HealthReady,
     example: { data: { status: "ready" }, request_id: EXAMPLE_REQUEST_ID },
   },
-  problems: ["not_ready"],
+  problems: ["invalid_request", "not_ready"],
 };
 
 const METRICS: Operation = {
