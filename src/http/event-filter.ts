@@ -4,6 +4,7 @@ import { canonicalTraceId, isLegalBasis, isSha256, LEGAL_BASIS } from "../event/
 import { readSearchText } from "../event/search-text.ts";
 import {
   LEGAL_BASIS_CHARACTERS_MAX,
+  METADATA_LEGAL_BASES_MAX,
   SEARCH_CHARACTERS_MAX,
   SEARCH_PREFIX_CHARACTERS_MIN,
   SEARCH_WORDS_MAX,
@@ -108,7 +109,7 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
   ...KIND_PARAMETERS,
   parameter(
     "legal_basis",
-    "Events that name this basis, also inside `metadata.legal_bases` where the event has none of its own.",
+    `Events that name this basis, also inside \`metadata.legal_bases\` where the event has none of its own: of what stands there the first ${METADATA_LEGAL_BASES_MAX} different names count.`,
     { type: "string", pattern: LEGAL_BASIS.source, maxLength: LEGAL_BASIS_CHARACTERS_MAX },
   ),
   parameter(

@@ -284,6 +284,8 @@ describe("the OpenAPI document", () => {
     }
     expect(JSON.stringify(paths["/v1/events"]?.post?.requestBody)).toContain("262144 bytes and 64 levels");
     expect(documentText).toContain("has not come within 10 s, or nothing for 45 s, is closed");
+    for (const path of ["/v1/events", "/v1/assets/{asset_id}/timeline", "/v1/export"])
+      expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("the first 64 different names count");
   });
 
   test("says which event_ids there are, those that the operator admits included", async () => {
