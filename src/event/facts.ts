@@ -169,6 +169,12 @@ export const shortened = (text: string, charactersMax = KEPT_TEXT_CHARACTERS_MAX
   return `${text.slice(0, cutsPair ? charactersMax - 1 : charactersMax)}…`;
 };
 
+/** What a view keeps of a text in `metadata` that is there to be read: whole ones would make a page of a register as large as 200 events for each of its columns. */
+export const keptText = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
+  const text = metadataText(metadata, ...names);
+  return text === undefined ? undefined : shortened(text);
+};
+
 const isText = (value: unknown): value is string => typeof value === "string";
 
 export const isObject = (value: unknown): value is JsonObject =>

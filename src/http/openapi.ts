@@ -14,7 +14,7 @@ const RECORDED = `Each change is an event of the tenant \`${SYSTEM_TENANT}\` bef
 export const TAGS = {
   Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
   Reading: "Asking for what was stored.",
-  Registers: `What an auditor asks for: lists that are made of the events, by the time of the events. Of a long text in \`metadata\`, such as the reason of an objection, those of a case show the first ${KEPT_TEXT_CHARACTERS_MAX} characters, with \`…\` behind them: the event has all.`,
+  Registers: `What an auditor asks for: lists that are made of the events, by the time of the events. Of a long text in \`metadata\`, such as the reason of an objection, they show the first ${KEPT_TEXT_CHARACTERS_MAX} characters, with \`…\` behind them: the event has all.`,
   Keys: `Who may do what, in which tenant. ${RECORDED}`,
   Proof: "That nothing was altered and nothing left out, in forms that other tools verify (RFC 6962, C2SP).",
   Retention: `How long the views show events, and what is on hold. ${RECORDED}`,

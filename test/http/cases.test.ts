@@ -220,3 +220,53 @@ test("of long lists and texts registers show as much as the document says", asyn
   const { tags } = (await service.call("/docs/json")).json;
   expect(JSON.stringify(tags)).toContain(`the first ${KEPT_TEXT_CHARACTERS_MAX} characters`);
 });
+
+test("no event makes a page of a register large: of each of its texts as much is shown as the document says", async () => {
+  const long = "t".repeat(20_000);
+  const metadata = Object.fromEntries(
+    [
+      ...["name", "owner", "role", "ai_type", "domain", "decision_autonomy", "user_impact", "retention"],
+      ...["version", "oversight_person", "oversight_contact"],
+    ].map((name) => [name, long]),
+  );
+  const about = { asset_id: "wordy" };
+  const changed = { from: long, to: long, reason: long, ruleset_version: long, actor: long };
+  const assessed = {
+    assessment_id: "wordy",
+    assessment_type: long,
+    assessment_version: long,
+    valid_until: long,
+  };
+  const beating = { source_id: "wordy", circuit_state: long };
+  await using other = await startTestService({ EXTRA_EVENT_TYPES: "sdk.heartbeat" });
+  const events = [
+    event({ ...about, event_id: "evt_made", event_type: "asset.created", metadata }),
+    event({ ...about, event_id: "evt_run", event_type: "model.model_deployed", metadata: { model: long } }),
+    event({
+      ...about,
+      event_id: "evt_risk",
+      event_type: "assessment.risk_classification_changed",
+      metadata: changed,
+    }),
+    event({
+      ...about,
+      event_id: "evt_done",
+      event_type: "assessment.impact_assessment_completed",
+      metadata: assessed,
+    }),
+    event({ ...about, event_id: "evt_beat", event_type: "sdk.heartbeat", metadata: beating }),
+  ];
+  const sent = await other.call("/v1/events/batch", { body: { events } });
+  expect(sent.json.data).toMatchObject({ accepted: events.length });
+  const kept = `${"t".repeat(KEPT_TEXT_CHARACTERS_MAX)}…`;
+  for (const [path, texts] of [
+    ["/v1/assets", 11],
+    ["/v1/registers/models", 1],
+    ["/v1/registers/risk-changes", 5],
+    ["/v1/registers/assessments", 3],
+    ["/v1/sources", 1],
+  ] as const) {
+    const { text } = await other.call(`${path}?min_sequence=${sent.json.data.sequence}`);
+    expect([path, text.split(kept).length - 1, text.length < 10_000]).toEqual([path, texts, true]);
+  }
+});

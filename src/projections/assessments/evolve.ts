@@ -1,4 +1,4 @@
-import { metadataText } from "../../event/facts.ts";
+import { keptText } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataChecklist, metadataJson, metadataTexts } from "../../event/metadata-lists.ts";
 import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { auditedDates, isBiasAudit } from "../../obligations/bias-audit.ts";
@@ -62,12 +62,11 @@ const grown = (
     return value === undefined ? latest : withSaid(latest, name, said);
   };
   let said: Latest = before ? JSON.parse(rowText(before, "said")) : {};
-  for (const [name, keys] of Object.entries(DESCRIBED))
-    said = say(said, name, metadataText(metadata, ...keys));
+  for (const [name, keys] of Object.entries(DESCRIBED)) said = say(said, name, keptText(metadata, ...keys));
   for (const { item, state } of metadataChecklist(metadata, "checklist", "items", "content_items"))
     said = say(said, CHECKLIST_ITEM + item, JSON.stringify(state));
   if (eventType === COMPLETED) {
-    said = say(said, COMPLETED_UNTIL, metadataText(metadata, ...DESCRIBED.valid_until));
+    said = say(said, COMPLETED_UNTIL, keptText(metadata, ...DESCRIBED.valid_until));
     const last = said[COMPLETED]?.[0];
     const before = last === undefined || last === occurred ? undefined : earlierOf(last, occurred);
     if (before !== undefined) said = withSaid(said, COMPLETED_BEFORE, [before, before, ""]);
@@ -120,7 +119,7 @@ const validUntil = (said: Latest, completedAt: string | null): string | null => 
 
 const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> => {
   const { metadata } = facts;
-  const said = (...names: readonly string[]): string | null => metadataText(metadata, ...names) ?? null;
+  const said = (...names: readonly string[]): string | null => keptText(metadata, ...names) ?? null;
   return {
     tenant,
     event_id: facts.eventId,
@@ -138,7 +137,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 10,
+  version: 11,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

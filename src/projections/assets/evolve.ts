@@ -4,6 +4,7 @@ import {
   type EventFacts,
   isObject,
   type JsonObject,
+  keptText,
   metadataText,
   modelName,
   modelVersion,
@@ -179,7 +180,7 @@ const described = (facts: EventFacts): readonly (readonly [string, string | unde
   if (eventType === RISK_CHANGED) return [...done, ["clauses", clausesIn(metadata)]];
   if (eventType.startsWith("assessment.")) return done;
   const personal = metadata.processes_personal_data;
-  const version = metadataText(metadata, "asset_version", "version", "model_version");
+  const version = keptText(metadata, "asset_version", "version", "model_version");
   const [model, ofModel] = [modelName(facts), modelVersion(facts)];
   const isNamed = model !== undefined || ofModel !== undefined;
   return [
@@ -193,7 +194,7 @@ const described = (facts: EventFacts): readonly (readonly [string, string | unde
     ...Object.entries(DESCRIBED).map(([name, keys]) => {
       // Of a model `name` is its own.
       const own = eventType.startsWith("model.") ? keys.filter((key) => key !== "name") : keys;
-      return [name, metadataText(metadata, ...own)] as const;
+      return [name, keptText(metadata, ...own)] as const;
     }),
   ];
 };
@@ -209,8 +210,8 @@ const oversightPerson = (metadata: JsonObject) => {
   const { oversight_person: person } = metadata;
   const both = isObject(person) ? person : {};
   return [
-    ["oversight_person", metadataText(metadata, "oversight_person") ?? metadataText(both, "name")],
-    ["oversight_contact", metadataText(metadata, "oversight_contact") ?? metadataText(both, "contact")],
+    ["oversight_person", keptText(metadata, "oversight_person") ?? keptText(both, "name")],
+    ["oversight_contact", keptText(metadata, "oversight_contact") ?? keptText(both, "contact")],
   ] as const;
 };
 
@@ -298,7 +299,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 
 export const assetsProjection = onFirstEvents({
   name: "assets",
-  version: 13,
+  version: 14,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),

@@ -115,7 +115,7 @@ const firstNamed = (states: States, event: FirstEvent): readonly StateKey[] => {
 
 export const modelsProjection = onFirstEvents({
   name: "models",
-  version: 8,
+  version: 9,
   tables: [MODELS, MODEL_VERSIONS],
   stateKeys: (events) => events.filter(isAboutModel).flatMap(rowsOfVersion),
   furtherKeys: firstNamed,

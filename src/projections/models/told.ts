@@ -1,5 +1,5 @@
 /** What events say of a model. Sums and latest words, so that the order in which they arrive does not show. */
-import { type EventFacts, modelText } from "../../event/facts.ts";
+import { type EventFacts, modelText, shortened } from "../../event/facts.ts";
 import { earlierOf, isNews, type Latest, latestText, type Said, withSaid } from "../latest.ts";
 import type { ModelState } from "./tables.ts";
 
@@ -19,7 +19,7 @@ export const toldAnd = (before: Told | undefined, facts: EventFacts): Told => {
   const said = (value: string): Said => [value, occurred, eventId];
   const model = modelText(facts);
   const known = before?.latest ?? {};
-  const named = model === undefined ? known : withSaid(known, "model", said(model));
+  const named = model === undefined ? known : withSaid(known, "model", said(shortened(model)));
   return {
     at: earlierOf(occurred, before?.at ?? occurred),
     degradations: (before?.degradations ?? 0) + Number(eventType === DEGRADED),

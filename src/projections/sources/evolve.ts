@@ -1,4 +1,4 @@
-import { type EventFacts, metadataName } from "../../event/facts.ts";
+import { type EventFacts, metadataName, shortened } from "../../event/facts.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
@@ -116,8 +116,9 @@ const take = (source: Source, facts: EventFacts): void => {
     source.said = withSaid(source.said, "heartbeat_at", [occurred, occurred, eventId]);
     for (const name of HEARTBEAT_KEYS) {
       const value = metadata[name];
-      if (typeof value === "string" || typeof value === "number")
-        source.said = withSaid(source.said, name, [JSON.stringify(value), occurred, eventId]);
+      if (typeof value !== "string" && typeof value !== "number") continue;
+      const kept = typeof value === "string" ? shortened(value) : value;
+      source.said = withSaid(source.said, name, [JSON.stringify(kept), occurred, eventId]);
     }
     const last = numberOf(facts, "last_source_sequence");
     if (last !== undefined) source.announced = withAnnounced(source.announced, last, occurred);
@@ -162,7 +163,7 @@ const gapChanges = ({ key, numbers, announced, gapsBefore }: Source): readonly W
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 8,
+  version: 9,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {
