@@ -12,7 +12,7 @@ import type { Call } from "./guard.ts";
 import type { Parameter } from "./openapi.ts";
 import { problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
-import { success, successList } from "./success.ts";
+import { successList, successWhole } from "./success.ts";
 
 export const parameter = (
   name: string,
@@ -215,7 +215,7 @@ export const equalTo = (column: string, value: string | undefined): readonly Con
   value === undefined ? [] : [{ kind: "equals", column, value }];
 
 export const answerOne = ({ context }: Call, data: unknown): Response =>
-  success({ requestId: context.requestId, data });
+  successWhole(context, JSON.stringify(data));
 
 export const notFound = ({ context }: Call, what: string): Response =>
   problem(context, "not_found", { detail: `There is no such ${what} in the tenant of this key.` });

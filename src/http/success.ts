@@ -49,7 +49,6 @@ export const success = (options: {
   readonly data: unknown;
 }): Response => successText({ ...options, dataText: JSON.stringify(options.data) });
 
-/** One that is long counts until its reader has taken it, and is refused where too much counts already. */
 export const successList = (options: {
   readonly context: RequestContext;
   readonly rowTexts: readonly string[];
@@ -63,16 +62,26 @@ export const successList = (options: {
     ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
   );
   const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)}${members.join("")},"request_id":"${requestId}"}`;
+  return counted(context, body);
+};
+
+/** What may be as long as a list: all about one thing. */
+export const successWhole = (context: RequestContext, dataText: string): Response =>
+  counted(context, envelope(context.requestId, dataText));
+
+/** One that is long counts until its reader has taken it, and is refused where too much counts already. */
+const counted = (context: RequestContext, body: string): Response => {
+  const { requestId } = context;
   if (body.length <= ANSWER_CHARACTERS_UNCOUNTED_MAX)
     return new Response(body, { headers: jsonHeaders(requestId) });
-  const counted = context.untaken.body(context, body);
-  return counted
-    ? successStream({ requestId, mediaType: "application/json", body: counted })
+  const pieces = context.untaken.body(context, body);
+  return pieces
+    ? successStream({ requestId, mediaType: "application/json", body: pieces })
     : problem(context, "overloaded", { detail: TOO_MUCH_UNTAKEN });
 };
 
 const TOO_MUCH_UNTAKEN =
-  "More long answers wait for their readers than can be held. Take those that you asked for, or ask for fewer rows.";
+  "More long answers wait for their readers than can be held. Take those that you asked for, or ask for fewer rows where you can.";
 
 /** Text in a form of its own, for other tools. */
 export const successPlain = (requestId: string, body: string): Response =>

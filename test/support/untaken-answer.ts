@@ -3,6 +3,8 @@ import { connect } from "node:net";
 import { until } from "./until.ts";
 
 export interface UntakenAnswer {
+  /** What has come of it. */
+  begun(): string;
   /** All of it, once the connection has ended or `isEnough` says so. */
   text(isEnough?: (text: string) => boolean): Promise<string>;
   disconnect(): void;
@@ -29,6 +31,7 @@ export const openUntaken = async (
   socket.write(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
   await until("the answer has begun", () => text !== "");
   return {
+    begun: () => text,
     text: async (isEnough = () => false) => {
       socket.removeAllListeners("data").on("data", (some) => {
         text += some;

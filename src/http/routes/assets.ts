@@ -143,5 +143,5 @@ const ONE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "not_found", "view_behind"],
+  problems: ["invalid_request", "not_found", "view_behind", "overloaded"],
 };

@@ -24,7 +24,7 @@ import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { MIN_SEQUENCE, notFound, pathParameter, type ReadDependencies, reading } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
-import { successText } from "../success.ts";
+import { successWhole } from "../success.ts";
 import { obligationSchema } from "./obligations.ts";
 
 export const caseRoutes = ({
@@ -167,10 +167,7 @@ const answerWithTimeline = async (
       : `${head},"received_at":null,"event":null}`;
   });
   const text = JSON.stringify(entry);
-  return successText({
-    requestId: call.context.requestId,
-    dataText: `${text.slice(0, -1)},"timeline":[${timeline.join(",")}]}`,
-  });
+  return successWhole(call.context, `${text.slice(0, -1)},"timeline":[${timeline.join(",")}]}`);
 };
 
 const Timeline = Type.Array(
@@ -319,7 +316,7 @@ const CASE: Operation = {
   scope: "events:read",
   parameters: [pathParameter("correlation_id", "case-17"), MIN_SEQUENCE],
   answer: { status: 200, description: "The case.", schema: CaseAnswer, example: CASE_EXAMPLE },
-  problems: ["invalid_request", "not_found", "case_shared", "case_expired", "view_behind"],
+  problems: ["invalid_request", "not_found", "case_shared", "case_expired", "view_behind", "overloaded"],
 };
 
 const DECISION: Operation = {
@@ -331,5 +328,5 @@ const DECISION: Operation = {
   scope: "events:read",
   parameters: [pathParameter("decision_id", "dec_42"), MIN_SEQUENCE],
   answer: { status: 200, description: "The dossier.", schema: DecisionAnswer, example: DECISION_EXAMPLE },
-  problems: ["invalid_request", "not_found", "case_expired", "view_behind"],
+  problems: ["invalid_request", "not_found", "case_expired", "view_behind", "overloaded"],
 };

@@ -223,5 +223,13 @@ const PROOF: Operation = {
       example: `c2sp.org/tlog-proof@v1\nindex 0\n\n${EXAMPLE_NOTE}`,
     },
   },
-  problems: ["invalid_request", "not_found", "event_expired", "not_sealed", "view_behind", "log_unavailable"],
+  problems: [
+    "invalid_request",
+    "not_found",
+    "event_expired",
+    "not_sealed",
+    "view_behind",
+    "overloaded",
+    "log_unavailable",
+  ],
 };

@@ -166,5 +166,5 @@ const READ: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "view_behind", "log_unavailable"],
+  problems: ["invalid_request", "view_behind", "overloaded", "log_unavailable"],
 };
