@@ -12,7 +12,7 @@ const openPipe = (answers: (number | Error)[] = []) => {
     taken.push(Buffer.from(bytes.subarray(0, answer)).toString("latin1"));
     return answer;
   };
-  return { taken, lines: createLineWriter(1, { bytesMax: 10, write }) };
+  return { taken, lines: createLineWriter(1, { bytesMax: 10, waitingBytesMax: 20, write }) };
 };
 
 test("lines are kept until they are flushed, or are many", () => {
@@ -30,8 +30,33 @@ test("lines are kept until they are flushed, or are many", () => {
 test("a pipe that is full gets the rest when it has room", () => {
   const { taken, lines } = openPipe([2, refusal("EAGAIN"), 1]);
   lines.write("three\n");
-  lines.flush();
-  expect(taken).toEqual(["th", "r", "ee\n"]);
+  expect(lines.flush()).toBe(false);
+  lines.write("four\n");
+  expect(lines.flush()).toBe(true);
+  expect(taken).toEqual(["th", "r", "ee\n", "four\n"]);
+});
+
+test("a pipe that stays full keeps nobody waiting: what has no place is counted, and no line is torn", () => {
+  const { taken, lines } = openPipe([2, ...new Array<Error>(6).fill(refusal("EAGAIN"))]);
+  for (const line of ["first\n", "second line\n", "third line\n", "fourth\n"]) {
+    lines.write(line);
+    expect(lines.flush()).toBe(false);
+  }
+  expect(lines.takeDropped()).toBe(2);
+  expect(lines.flush()).toBe(true);
+  expect(taken.join("")).toBe("first\nsecond line\n");
+  expect(lines.takeDropped()).toBe(0);
+});
+
+test("at the end a slow reader is waited for, and one that takes nothing no longer than told", () => {
+  const slow = openPipe([1, refusal("EAGAIN"), refusal("EAGAIN")]);
+  slow.lines.write("last\n");
+  slow.lines.finish(60_000);
+  expect(slow.taken).toEqual(["l", "ast\n"]);
+  const stuck = openPipe(new Array<Error>(10_000).fill(refusal("EAGAIN")));
+  stuck.lines.write("last\n");
+  stuck.lines.finish(30);
+  expect(stuck.taken).toEqual([]);
 });
 
 test.each(["EPIPE", "ENOSPC", "EIO"])("what fails with %s is dropped, and the next line is tried", (code) => {

@@ -1,31 +1,49 @@
 /**
- * Lines to a file descriptor, each attempt at once and whole. What cannot be written is dropped: a program must not end, or stand still, because
+ * Lines to a file descriptor, whole and in their order. What cannot be written is dropped: a program must not end, or stand still, because
  * nobody reads what it says or the disk of its output is full. Pino's own destination tries for ever, which nothing survives (sonic-boom 4.2.1).
  */
-import { writeSync } from "node:fs";
+import { constants, fstatSync, openSync, writeSync } from "node:fs";
+import { isatty } from "node:tty";
 
 export interface LineWriter {
   /** Kept until the next flush, or until `bytesMax` are kept. */
   write(line: string): void;
-  flush(): void;
+  /** Hands over what the output takes at once. False where something waits: to be called again. */
+  flush(): boolean;
+  /** At the end of the process: waits for a reader that is slow. */
+  finish(msMax: number): void;
+  /** Lines that found no place since this was asked last. */
+  takeDropped(): number;
 }
 
 type WriteSync = (fd: number, bytes: Uint8Array) => number;
 
 export const createLineWriter = (
   fd: number,
-  options: { readonly bytesMax: number; readonly write?: WriteSync },
+  options: {
+    readonly bytesMax: number;
+    /** What may wait for a reader that takes nothing; newer lines are dropped. */
+    readonly waitingBytesMax: number;
+    readonly write?: WriteSync;
+  },
 ): LineWriter => {
-  const { bytesMax, write = writeSync } = options;
+  const { bytesMax, waitingBytesMax, write = writeSync } = options;
   let kept = "";
-  const flush = (): void => {
-    let bytes = Buffer.from(kept);
-    kept = "";
-    while (bytes.length > 0) {
-      const written = writeSome(write, fd, bytes);
-      if (written === undefined) return;
-      bytes = bytes.subarray(written);
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  let dropped = 0;
+  const flush = (): boolean => {
+    const bytes = Buffer.from(kept);
+    if (waiting.length > 0 && waitingBytes + bytes.length > waitingBytesMax)
+      dropped += kept.split("\n").length - 1;
+    else if (bytes.length > 0) {
+      waiting.push(bytes);
+      waitingBytes += bytes.length;
     }
+    kept = "";
+    waiting = writeAll(write, fd, waiting);
+    waitingBytes = waiting.reduce((sum, { length }) => sum + length, 0);
+    return waiting.length === 0;
   };
   return {
     write: (line) => {
@@ -33,18 +51,51 @@ export const createLineWriter = (
       if (kept.length >= bytesMax) flush();
     },
     flush,
+    finish: (msMax) => {
+      const end = performance.now() + msMax;
+      while (!flush() && performance.now() < end) Atomics.wait(PAUSE, 0, 0, FULL_PIPE_MS);
+    },
+    takeDropped: () => {
+      const count = dropped;
+      dropped = 0;
+      return count;
+    },
   };
 };
 
-/** Undefined where it never will. */
-const writeSome = (write: WriteSync, fd: number, bytes: Uint8Array): number | undefined => {
+/** What is left. The rest of a line that was begun stays in front, so that no line is torn. */
+const writeAll = (write: WriteSync, fd: number, chunks: readonly Buffer[]): Buffer[] => {
+  for (const [index, chunk] of chunks.entries()) {
+    let bytes = chunk;
+    while (bytes.length > 0) {
+      const outcome = writeSome(write, fd, bytes);
+      if (outcome === "never") return [];
+      if (outcome === "full") return [bytes, ...chunks.slice(index + 1)];
+      bytes = bytes.subarray(outcome);
+    }
+  }
+  return [];
+};
+
+const writeSome = (write: WriteSync, fd: number, bytes: Uint8Array): number | "full" | "never" => {
   try {
     return write(fd, bytes);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return undefined;
-    // A pipe that others made non-blocking is full: its reader is slow, and lines have an order.
-    Atomics.wait(PAUSE, 0, 0, FULL_PIPE_MS);
-    return 0;
+    return error instanceof Error && "code" in error && error.code === "EAGAIN" ? "full" : "never";
+  }
+};
+
+/**
+ * The same output, written without waiting where that can be had. A pipe whose reader has stopped, or a terminal that was told to (Ctrl-S), keeps
+ * whoever writes inside the kernel: no request was answered any more, and no signal either (measured). It is opened anew, because the flag on
+ * standard output itself would be that of every process that shares it. Sockets cannot be opened so, nor is there such a path but on Linux.
+ */
+export const withoutWaiting = (fd: number): number => {
+  try {
+    if (!fstatSync(fd).isFIFO() && !isatty(fd)) return fd;
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return fd;
   }
 };
 

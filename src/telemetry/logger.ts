@@ -4,7 +4,7 @@
  */
 import pino from "pino";
 import { prettyFactory } from "pino-pretty";
-import { createLineWriter } from "./line-writer.ts";
+import { createLineWriter, type LineWriter, withoutWaiting } from "./line-writer.ts";
 
 /** Everything a line may carry. A new field is one row here. */
 export interface LogFields {
@@ -52,21 +52,15 @@ export interface LoggerOptions {
  * (measured). Any other line goes out at once, after those before it, and so does everything when the process ends.
  */
 export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger => {
-  const lines = createLineWriter(process.stdout.fd, { bytesMax: LINES_BYTES_MAX });
+  const lines = createLineWriter(withoutWaiting(process.stdout.fd), {
+    bytesMax: LINES_BYTES_MAX,
+    waitingBytesMax: LINES_WAITING_BYTES_MAX,
+  });
   const toPerson = prettyFactory({ translateTime: "SYS:HH:MM:ss.l", singleLine: true });
   const write = isPretty ? (line: string) => lines.write(unsteering(toPerson(line))) : lines.write;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    lines.flush();
-  };
-  process.on("exit", flush);
-  const soon = (): void => {
-    timer ??= setTimeout(flush, LINES_WAIT_MS_MAX);
-  };
   const settings = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  return loggerOn(pino(settings, { write }), { now: flush, soon });
+  const sink = pino(settings, { write });
+  return loggerOn(sink, createFlush(sink, lines));
 };
 
 /** Names in a line come from others. What is below U+0020 is an escape already, but for the colours. */
@@ -78,11 +72,39 @@ const unsteering = (line: string): string =>
 
 const LINES_BYTES_MAX = 8 * 1024;
 const LINES_WAIT_MS_MAX = 100;
+/** Some thousand lines wait for who does not read; and at the end of the process so long. */
+const LINES_WAITING_BYTES_MAX = 1024 * 1024;
+const LINES_END_MS_MAX = 1000;
 
-const loggerOn = (
-  sink: pino.Logger,
-  flush: { readonly now: () => void; readonly soon: () => void },
-): Logger => {
+interface Flush {
+  now(): void;
+  soon(): void;
+}
+
+const createFlush = (sink: pino.Logger, lines: LineWriter): Flush => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const now = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    let isAllOut = lines.flush();
+    const count = isAllOut ? lines.takeDropped() : 0;
+    if (count > 0) {
+      sink.error({ count }, "lines were dropped here, as nobody read them");
+      isAllOut = lines.flush();
+    }
+    if (!isAllOut) soon();
+  };
+  const soon = (): void => {
+    timer ??= setTimeout(now, LINES_WAIT_MS_MAX);
+  };
+  process.on("exit", () => {
+    lines.finish(LINES_END_MS_MAX);
+    now();
+  });
+  return { now, soon };
+};
+
+const loggerOn = (sink: pino.Logger, flush: Flush): Logger => {
   const write =
     (level: "debug" | "info" | "warn" | "error") =>
     (message: string, fields: LogFields = {}): void => {

@@ -1,7 +1,17 @@
 /** The service as an operator meets it: started, stopped, killed, misconfigured. */
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
@@ -229,6 +239,33 @@ test("a reader of its output that goes stops nothing: events are taken, and a si
   service.kill("SIGTERM");
   expect(await service.ended()).toBe(0);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a reader of its output that stands still stops nothing: requests are answered, a signal ends it, and no line is torn",
+  async () => {
+    await using folder = await dataFolder();
+    const pipe = join(folder.path, "output");
+    spawnSync("mkfifo", [pipe]);
+    // Opened and not read.
+    const output = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    await using service = await spawnService({
+      dataDir: folder.path,
+      through: ["sh", "-c", 'exec "$@" > "$0"', pipe],
+    });
+    await service.untilReady();
+    // Each is a line of 200 bytes, and the pipe has 64 KiB.
+    for (let count = 0; count < 600; count++)
+      expect((await service.call("/health/live", { key: null })).status).toBe(200);
+    const { sequence } = await sendUntilAccepted(service, "evt_1");
+    expect(await listIds(service, sequence)).toEqual(["evt_1"]);
+    service.kill("SIGTERM");
+    expect(await service.ended()).toBe(0);
+    const written = readFileSync(output, "utf8");
+    closeSync(output);
+    expect(written.length).toBeGreaterThan(30_000);
+    for (const line of written.split("\n").slice(0, -1)) JSON.parse(line);
+  },
+);
 
 test("`views … | head` ends without a complaint", () => {
   const command = resolve(import.meta.dir, "../../src/cli/main.ts");
