@@ -49,6 +49,10 @@ const readStream = (stream: string): readonly string[] => [
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
   `$JS.ACK.${stream}.>`,
   `$JS.FC.${stream}.>`,
+  // The same as newer servers name them: without a domain, and with a hash of the account (NATS ADR-15; `js_ack_fc_v2` of nats-server 2.14). No wildcard in
+  // the place of the domain: to a server that has the older form that is the stream, and this would be a right on all of them.
+  `$JS.ACK._.*.${stream}.>`,
+  `$JS.FC._.*.${stream}.>`,
 ];
 
 const EVERY_CLIENT: readonly string[] = ["$JS.API.INFO", "$JS.API.STREAM.NAMES"];

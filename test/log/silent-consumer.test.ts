@@ -1,59 +1,29 @@
 /** A consumer that gives nothing although the log has more, as one on a replica does that is behind. Here it is paused, which looks the same to its reader. */
 import { expect, test } from "bun:test";
-import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { connect } from "nats";
-import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
-import { configure } from "../../src/jetstream/broker/configure.ts";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
-import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
-import { topology } from "../../streams/topology.ts";
-import { silentLogger, testBrokerBinary } from "../support/broker.ts";
+import { silentLogger } from "../support/broker.ts";
+import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
-const CREDENTIALS = { service: "s", provisioner: "p", consumer: "c" };
-
 /** Our own broker, whose service may pause consumers. */
-const startPausingBroker = async () => {
-  await using stack = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), "prooftrail-pausing-"));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
-  const files = brokerFiles(folder);
-  await mkdir(files.run, { recursive: true });
-  const service = 'user: "service"';
-  const mayPublish = '"publish":{"allow":[';
-  const configuration = configure({ files, credentials: CREDENTIALS, port: undefined });
-  const [others = "", itself = ""] = configuration.split(service);
-  const mayPause = itself.replace(mayPublish, () => `${mayPublish}"$JS.API.CONSUMER.PAUSE.AUDIT.*",`);
-  await writeFile(files.configuration, others + service + mayPause);
-  const child = spawn(await testBrokerBinary(), ["-c", files.configuration], { stdio: "ignore" });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  stack.defer(async () => {
-    child.kill("SIGKILL");
-    await ended;
+const startPausingBroker = () =>
+  startConfiguredBroker((configuration) => {
+    const service = 'user: "service"';
+    const mayPublish = '"publish":{"allow":[';
+    const [others = "", itself = ""] = configuration.split(service);
+    const mayPause = itself.replace(mayPublish, () => `${mayPublish}"$JS.API.CONSUMER.PAUSE.AUDIT.*",`);
+    return others + service + mayPause;
   });
-  const address = await until("the broker tells its port", async () => {
-    const name = (await readdir(files.run)).find((each) => each.endsWith(".ports"));
-    const text = name === undefined ? "" : await readFile(join(files.run, name), "utf8").catch(() => "");
-    return /nats:\/\/[^"]+/.exec(text)?.[0];
-  });
-  const provisioner = await connect({ servers: address, user: "provisioner", pass: "p" });
-  await reconcileStreams({ provisioner, definitions: topology({ replicas: 1 }), logger: silentLogger });
-  await provisioner.close();
-  const kept = stack.move();
-  return {
-    url: address.replace("nats://", "nats://service:s@"),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
-  };
-};
 
 test("a reader leaves a consumer that gives nothing, and misses and repeats no message", async () => {
   await using broker = await startPausingBroker();
-  await using connection = await connectToBroker({ url: broker.url, name: "test", logger: silentLogger });
+  await using connection = await connectToBroker({
+    url: broker.url("service"),
+    name: "test",
+    logger: silentLogger,
+  });
   const appender = appenderOn(connection);
   const append = (...ids: readonly string[]) => appender.append(ids.map((id) => smallRecord(id)));
   const reader = await createLogReader(connection);

@@ -1,0 +1,43 @@
+/** A broker that names acknowledgements and flow control with domain and account (NATS ADR-15), as nats-server 2.14 does where it is told to. */
+import { expect, test } from "bun:test";
+import { AckPolicy, connect } from "nats";
+import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { createKeyBucket } from "../../src/jetstream/key-bucket.ts";
+import { silentLogger } from "../support/broker.ts";
+import { type ConfiguredBroker, startConfiguredBroker } from "../support/configured-broker.ts";
+import { appenderOn, smallRecord } from "../support/log.ts";
+
+const startNamingBroker = () =>
+  startConfiguredBroker((configuration) => `${configuration}feature_flags {\n  js_ack_fc_v2: true\n}\n`);
+
+const connectAsService = (broker: ConfiguredBroker) =>
+  connectToBroker({ url: broker.url("service"), name: "test", logger: silentLogger });
+
+test("a service of yours acknowledges what it has handled", async () => {
+  await using broker = await startNamingBroker();
+  await using service = await connectAsService(broker);
+  await appenderOn(service).append([smallRecord("a")]);
+  const { host, username, password } = new URL(broker.url("consumer"));
+  const nats = await connect({ servers: host, user: username, pass: password });
+  const manager = await nats.jetstreamManager({ checkAPI: false });
+  await manager.consumers.add("AUDIT", { durable_name: "mine", ack_policy: AckPolicy.Explicit });
+  const message = await (await nats.jetstream().consumers.get("AUDIT", "mine")).next({ expires: 5000 });
+  expect(message?.seq).toBe(1);
+  expect(await message?.ackAck()).toBe(true);
+  await nats.close();
+});
+
+test("keys are read where there are so many that the broker waits for its reader", async () => {
+  await using broker = await startNamingBroker();
+  await using service = await connectAsService(broker);
+  const jetstream = service.nats.jetstream();
+  // 6 MiB: past some of them it waits for an answer of who takes them.
+  const put = (_: unknown, index: number) => jetstream.publish(`$KV.KEYS.any_${index}`, "x".repeat(15_000));
+  await Promise.all(Array.from({ length: 400 }, put));
+  await using bucket = await createKeyBucket({
+    connection: service.nats,
+    logger: silentLogger,
+    elapsedMs: () => performance.now(),
+  });
+  expect(bucket.readiness()).toEqual({ kind: "ready" });
+});
