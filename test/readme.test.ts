@@ -129,6 +129,10 @@ test("the consumer printed there follows the decisions", async () => {
   ]);
 }, 30_000);
 
+test("a broker that is away for long does not end the consumer printed there, as it does by default without a word", () => {
+  expect(programWith("consumers.get")).toContain("maxReconnectAttempts: -1");
+});
+
 test("the live stream printed there shows the decisions", async () => {
   const output = await runUntil(streamCommand, (text) => text.includes("evt_second"));
   expect(output).toStartWith("retry: 2000\n");
