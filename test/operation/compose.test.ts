@@ -139,7 +139,14 @@ test("the brokers hold as much as the one that the service runs itself", () => {
     credentials: { service: "", provisioner: "", consumer: "" },
     port: undefined,
   });
-  for (const name of ["max_payload", "max_pending", "max_memory_store", "max_file_store", "sync_interval"]) {
+  for (const name of [
+    "max_payload",
+    "max_pending",
+    "no_fast_producer_stall",
+    "max_memory_store",
+    "max_file_store",
+    "sync_interval",
+  ]) {
     const option = new RegExp(`^ *(${name}: .*)$`, "m");
     expect(option.exec(brokerConfig)?.[1]).toBe(option.exec(own)?.[1] ?? "");
   }

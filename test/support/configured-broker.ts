@@ -16,6 +16,8 @@ const CREDENTIALS = { service: "s", provisioner: "p", consumer: "c" };
 
 export interface ConfiguredBroker extends AsyncDisposable {
   url(user: BrokerUser): string;
+  /** Of its monitoring; empty where the configuration has none. */
+  readonly monitor: string;
 }
 
 export const startConfiguredBroker = async (
@@ -34,10 +36,13 @@ export const startConfiguredBroker = async (
     child.kill("SIGKILL");
     await ended;
   });
-  const address = await until("the broker tells its port", async () => {
+  const { address, monitor } = await until("the broker tells its ports", async () => {
     const name = (await readdir(files.run)).find((each) => each.endsWith(".ports"));
     const text = name === undefined ? "" : await readFile(join(files.run, name), "utf8").catch(() => "");
-    return /nats:\/\/[^"]+/.exec(text)?.[0];
+    const told = /nats:\/\/[^"]+/.exec(text)?.[0];
+    return told === undefined
+      ? undefined
+      : { address: told, monitor: /http:\/\/[^"]+/.exec(text)?.[0] ?? "" };
   });
   const provisioner = await connect({
     servers: address,
@@ -48,6 +53,7 @@ export const startConfiguredBroker = async (
   await provisioner.close();
   const kept = stack.move();
   return {
+    monitor,
     url: (user) => address.replace("nats://", `nats://${user}:${CREDENTIALS[user]}@`),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
