@@ -132,8 +132,8 @@ const handlerOf = (
     ofTenants: potOf(ANSWER_BYTES_HELD_MAX),
     ofClients: potOf(SANDBOX_ANSWER_BYTES_HELD_MAX),
   });
-  return async (received, connection) => {
-    const request = withRoutableUrl(received);
+  return async (request, connection) => {
+    makeRoutable(request);
     const startedAt = performance.now();
     const context = openRequest(request, {
       newRequestId,
@@ -166,13 +166,14 @@ const handlerOf = (
 const ELYSIA_PATH_SEARCH_START = 11;
 
 /**
- * With a shorter Host, such as `api`, Elysia would find no path and answer 404 (measured); without one likewise.
+ * With a shorter Host, such as `api`, Elysia would find no path and answer 404 (measured); without one likewise. The request itself gets another URL, because
+ * not every request may be copied: TRACE and CONNECT may not (fetch.spec.whatwg.org, `new Request`; Deno holds to it, Bun does not).
  */
-const withRoutableUrl = (request: Request): Request => {
+const makeRoutable = (request: Request): void => {
   const { url } = request;
   const pathStart = pathStartOf(url);
-  if (pathStart >= ELYSIA_PATH_SEARCH_START) return request;
-  return new Request(`http://localhost${url.slice(pathStart)}`, request);
+  if (pathStart >= ELYSIA_PATH_SEARCH_START) return;
+  Object.defineProperty(request, "url", { value: `http://localhost${url.slice(pathStart)}` });
 };
 
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {

@@ -208,7 +208,7 @@ const readStream = async (
   let bytes = Buffer.allocUnsafeSlow(0);
   let length = 0;
   const reader = request.body?.getReader();
-  /** Nobody waits until the rest is given up: of a copied request Bun 1.4.5 never says so (measured). */
+  /** Nobody waits until the rest is given up: that tells nothing more. */
   const refuse = (refused: Refused): Refused => {
     void reader?.cancel().catch(() => {});
     return refused;

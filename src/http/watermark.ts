@@ -5,12 +5,13 @@ import {
   WATERMARK_HEADER_VALUE,
   WATERMARK_MEMBER,
 } from "../sandbox/watermark.ts";
+import { pathStartOf } from "./request-url.ts";
 
 const SANDBOX = "/v1/sandbox";
 
 /** Without parsing the URL, because this is asked about every request. */
 export const isSandboxPath = (url: string): boolean => {
-  const pathStart = url.indexOf("/", "http://".length);
+  const pathStart = pathStartOf(url);
   if (!url.startsWith(SANDBOX, pathStart)) return false;
   const next = url[pathStart + SANDBOX.length];
   return next === undefined || next === "/" || next === "?";

@@ -1,6 +1,7 @@
 /** What a client may rely on, whatever the service runs on. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { openEventSource } from "../support/event-source.ts";
@@ -8,6 +9,26 @@ import { dataFolder, processesNaming, type Runtime, spawnService } from "../supp
 import { type Answer, event } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
+
+/** A request as it stands on the wire, of which more may follow. */
+const openRaw = (url: string, text: string) => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let answer = "";
+  socket.setEncoding("latin1").on("data", (some) => {
+    answer += some;
+  });
+  socket.write(text);
+  return {
+    send: (more: string) => void socket.write(more),
+    soFar: (): string => answer,
+    /** All of it, once the connection has ended. */
+    answer: async (): Promise<string> => {
+      await until("the connection has ended", () => socket.destroyed);
+      return answer;
+    },
+  };
+};
 
 export const testHttpContract = (runtime: Runtime): void => {
   test(`on ${runtime}: events in, stored once, and back out as they were sent`, async () => {
@@ -120,6 +141,15 @@ export const testHttpContract = (runtime: Runtime): void => {
         expect([host, path, answer.split("\r\n")[0]]).toEqual([host, path, "HTTP/1.1 200 OK"]);
         expect(answer).toContain(told);
       }
+    }
+    // A method that may not be copied, and a URL with its scheme, as proxies send them.
+    for (const [host, line, told] of [
+      ["x", "TRACE /health/ready", '"method_not_allowed"'],
+      ["localhost", "GET https://localhost/health/ready", '"ready"'],
+      ["x", "GET https://x/v1/sandbox/ping", "watermark"],
+    ] as const) {
+      const asked = openRaw(service.url, `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      expect([line, await asked.answer()]).toEqual([line, expect.stringContaining(told)]);
     }
     // Neither a stream that is open nor a reader that takes nothing keeps it from stopping.
     const large = Array.from({ length: 60 }, (_, index) =>
