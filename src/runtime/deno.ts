@@ -9,17 +9,28 @@ declare const Deno: {
   ): { readonly addr: { readonly port: number }; shutdown(): Promise<void> };
 };
 
-/** Deno has no limit for bodies, where readers stop at their own (http/body.ts), and none for a connection that is quiet. */
+/**
+ * Deno has no limit for bodies, where readers stop at their own (http/body.ts), and none for a connection that is quiet, for which README asks for a proxy.
+ *
+ * A shutdown of Deno makes every body that is on its way unreadable (github.com/denoland/deno/issues/36809), so that its sender would be told that it is
+ * incomplete. So it waits until what is running is answered, and who comes meanwhile is sent away, as there is no other way to let nobody in.
+ */
 export const listenOnDeno = (options: ListenOptions): Listener => {
   let isStopping = false;
+  const running = new Set<Promise<Response>>();
   const server = Deno.serve(
     { hostname: options.host, port: options.port, onListen: () => {} },
-    (request, info) =>
-      options.handle(request, {
+    (request, info) => {
+      if (isStopping) return sendAway();
+      const answer = options.handle(request, {
         address: () => info.remoteAddr.hostname,
         keepOpen: () => {},
         isLast: () => isStopping,
-      }),
+      });
+      running.add(answer);
+      void answer.finally(() => running.delete(answer));
+      return answer;
+    },
   );
   return {
     port: server.addr.port,
@@ -28,8 +39,12 @@ export const listenOnDeno = (options: ListenOptions): Listener => {
       // What is left is closed by the end of the process: a server that shuts down already cannot be aborted (it throws, 2.9.6).
       const waiting = new AbortController();
       const waited = delay(waitMs, undefined, { signal: waiting.signal }).catch(() => undefined);
-      await Promise.race([server.shutdown(), waited]);
+      const shutDown = Promise.all(running).then(() => server.shutdown());
+      await Promise.race([shutDown, waited]);
       waiting.abort();
     },
   };
 };
+
+const sendAway = async (): Promise<Response> =>
+  new Response(null, { status: 503, headers: { connection: "close", "retry-after": "1" } });

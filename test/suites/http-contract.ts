@@ -158,7 +158,24 @@ export const testHttpContract = (runtime: Runtime): void => {
     const stored = await service.call("/v1/events/batch", { body: { events: large } });
     await service.call(`/v1/events?limit=1&min_sequence=${stored.json.data.sequence}`);
     const untaken = await openUntaken(`${service.url}/v1/export`, authorized);
+    // What was on its way is taken.
+    const late = JSON.stringify(event({ event_id: "evt_late" }));
+    const unfinished = openRaw(
+      service.url,
+      `POST /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorized.authorization}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${late.length}\r\n\r\n`,
+    );
+    await until("its head was read", () => unfinished.soFar().startsWith("HTTP/1.1 100"));
     service.kill("SIGTERM");
+    await until("nobody else is let in", () =>
+      service.call("/health/live").then(
+        ({ status }) => status === 503,
+        () => true,
+      ),
+    );
+    unfinished.send(late);
+    const taken = await unfinished.answer();
+    expect(taken).toContain("\r\nHTTP/1.1 202");
+    expect(taken.toLowerCase()).toContain("\r\nconnection: close\r\n");
     expect(await service.ended()).toBe(0);
     await until("the stream has ended", () => stream.end === "closed");
     expect(await untaken.text()).not.toEndWith(LAST_CHUNK);
