@@ -1,8 +1,11 @@
 import { runtimeName } from "./listen.ts";
 
-/** A module and what it imports as one script for browsers, by Bun's bundler. Undefined on Deno, which has none in its runtime. */
+/** Deno has no bundler in its runtime. */
+export const canBundle = runtimeName === "Bun";
+
+/** A module and what it imports as one script for browsers, by Bun's bundler. Undefined where there is none. */
 export const bundleForBrowser = async (path: string): Promise<string | undefined> => {
-  if (runtimeName !== "Bun") return undefined;
+  if (!canBundle) return undefined;
   const built = await Bun.build({ entrypoints: [path], target: "browser", minify: true });
   return await built.outputs[0]?.text();
 };

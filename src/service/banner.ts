@@ -1,5 +1,6 @@
 /** What a person sees when the service is up: where it is, and a first event to paste. */
 import type { AdminKeySetup } from "../access/admin-key.ts";
+import { canBundle } from "../runtime/bundle.ts";
 import { checkpointKeyPath } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
 import type { Service } from "./service.ts";
@@ -33,7 +34,10 @@ const hasApi = ({ roles }: Config): boolean => roles.includes("api");
 const placesAt = (url: string | undefined, config: Config): readonly string[] => {
   if (url === undefined) return [];
   return hasApi(config)
-    ? [row("documentation", `${url}/docs`), row("sandbox", `${url}/sandbox, to try it without a key`)]
+    ? [
+        row("documentation", `${url}/docs`),
+        ...(canBundle ? [row("sandbox", `${url}/sandbox, to try it without a key`)] : []),
+      ]
     : [row("metrics", `${url}/metrics`), row("health", `${url}/health/ready`)];
 };
 

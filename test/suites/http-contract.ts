@@ -130,6 +130,10 @@ export const testHttpContract = (runtime: Runtime): void => {
     ]) {
       expect([path, (await service.call(path)).status]).toEqual([path, 200]);
     }
+    // The page needs a bundler. Who starts the service is sent only to what is there.
+    const isPage = (await service.call("/sandbox")).status === 200;
+    expect([runtime, isPage]).toEqual([runtime, runtime === "Bun"]);
+    expect(service.errors.includes(`${service.url}/sandbox`)).toBe(isPage);
     // A name as short as a container's, and none, as a check by HTTP/1.0 sends.
     for (const host of ["x", ""]) {
       for (const [path, told] of [
