@@ -190,6 +190,14 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     expect(objections.map(({ id, resolved }) => [id, resolved?.id])).toEqual([["o", "r"]]);
   });
 
+  test("what names one decision closes nothing that names another", () => {
+    const { objections } = caseOf([
+      fact("o objection.received 12", { correlation: "c", decision: "d1", objection: "o" }),
+      fact("r objection.resolved 13", { correlation: "c", decision: "d2" }),
+    ]);
+    expect(objections.find(({ id }) => id === "o")?.resolved).toBeUndefined();
+  });
+
   test("what names no decision is about one of the same system", () => {
     const facts = [
       ...by("credit", made("d1", "10", "c")),
@@ -245,6 +253,8 @@ test("an explanation that names nothing is for who asked for one in its correlat
   expect(explainedIn(one, first, second)).toEqual([["e1"], ["e2"]]);
   const two = asked("o2", "13", { decision: "d2" });
   expect(explainedIn(one, two, first, second)).toEqual([["e2"], ["e1"]]);
+  // Of several who wait the nearest decision's, though another one asked last.
+  expect(explainedIn(asked("o1", "14", { decision: "d1" }), two, first, second)).toEqual([["e2"], ["e1"]]);
   // Who was told the reason of a denial, got an explanation, asked later or elsewhere, or asked for something else does not wait for this one.
   const says = { resolution: "denied", reason: "no" };
   const denied = { ...fact("r objection.resolved 14", { objection: "o1" }), says };
@@ -252,6 +262,10 @@ test("an explanation that names nothing is for who asked for one in its correlat
   expect(explainedIn(one, { ...denied, says: { resolution: "denied" } }, first)).toEqual([["e1"], []]);
   const named = fact("e0 decision.explanation_provided 14", { objection: "o1" });
   expect(explainedIn(one, named, first)).toEqual([["e0"], ["e1"]]);
+  expect(explainedIn(one, asked("o3", "13", { decision: "d1" }), named, first)).toEqual([["e0", "e1"], []]);
+  // What is told in the moment of the question answers it, but not what is told in the moment of the denial.
+  expect(explainedIn(asked("o1", "15", { decision: "d1" }), first)).toEqual([["e1"], []]);
+  expect(explainedIn(one, { ...denied, at: first.at }, first)).toEqual([[], ["e1"]]);
   expect(explainedIn(asked("o1", "17", { decision: "d1" }), first)).toEqual([[], ["e1"]]);
   expect(explainedIn(asked("o1", "13", { decision: "d1", correlation: "x" }), first)).toEqual([[], ["e1"]]);
   expect(explainedIn({ ...one, says: {} }, first)).toEqual([[], ["e1"]]);
@@ -465,4 +479,84 @@ test("what goes on with an objection or an incident and names none means one tha
     ["i1", "m1"],
     ["i2", "m2"],
   ]);
+});
+
+test("what is said in a correlation in which nothing was decided belongs to the last decision of the case", () => {
+  const elsewhere = fact("e decision.explanation_provided 13", { correlation: "x" });
+  const facts = [made("d1", "10", "c"), made("d2", "12", "c"), elsewhere, made("d3", "14", "c")];
+  expect(decisionsIn(...facts)).toEqual({ d1: ["d1"], d2: ["d2", "e"], d3: ["d3"] });
+});
+
+test("of several events that made a decision, or acknowledged a notice, the first counts", () => {
+  const { decisions, notices } = caseOf([
+    notice("n", "09"),
+    fact("k disclosure_acknowledged 09:30", { correlation: "c" }),
+    made("d1", "10", "c"),
+    { ...made("again", "11", "c"), links: { correlation: "c", decision: "d1" } },
+    fact("l disclosure_acknowledged 11:30", { correlation: "c" }),
+  ]);
+  expect(decisions).toMatchObject([{ id: "d1", made: { id: "d1" } }]);
+  expect(notices).toMatchObject([{ id: "n", acknowledged: { id: "k" } }]);
+});
+
+test("what answers a notice that was not shown yet stands by itself", () => {
+  const dismissed = fact("x transparency.notice_dismissed 08", { correlation: "c" });
+  const { notices } = caseOf([dismissed, notice("n", "09")]);
+  expect(notices.map(({ id, dismissed }) => [id, dismissed?.id])).toEqual([
+    ["n", undefined],
+    ["x", "x"],
+  ]);
+});
+
+test("what goes on with an objection means none that was received only later", () => {
+  const { objections } = caseOf([
+    fact("o1 objection.received 10", { correlation: "c", objection: "o1" }),
+    fact("a objection.acknowledged 11", { correlation: "c" }),
+    fact("o2 objection.received 12", { correlation: "c", objection: "o2" }),
+  ]);
+  expect(objections.map(({ id, acknowledged }) => [id, acknowledged?.id])).toEqual([
+    ["o1", "a"],
+    ["o2", undefined],
+  ]);
+});
+
+test("an objection that is received twice while it is open waits for nothing again that was said of it", () => {
+  const received = (id: string, objection: string, hour: string): Fact =>
+    fact(`${id} objection.received ${hour}`, { correlation: "c", objection });
+  const { objections } = caseOf([
+    received("p", "o2", "09"),
+    received("q", "o1", "10"),
+    fact("a objection.acknowledged 11", { correlation: "c" }),
+    received("r", "o1", "12"),
+    fact("b objection.acknowledged 13", { correlation: "c" }),
+  ]);
+  expect(objections.map(({ id, acknowledged }) => [id, acknowledged?.id])).toEqual([
+    ["o2", "b"],
+    ["o1", "a"],
+  ]);
+});
+
+test("a review that names nothing, of a decision without one, is the one that was triggered last", () => {
+  const triggered = (id: string, decision: string, hour: string): Fact =>
+    fact(`${id} decision.human_review_triggered ${hour}`, { correlation: "c", decision });
+  const { reviews } = caseOf([
+    made("d1", "10", "c"),
+    triggered("t1", "d1", "11"),
+    made("d2", "12", "c"),
+    triggered("t2", "d2", "13"),
+    made("d3", "14", "c"),
+    fact("u decision.human_review_completed 15", { correlation: "c" }),
+  ]);
+  expect(reviews.map(({ id, completed }) => [id, completed?.id])).toEqual([
+    ["t1", undefined],
+    ["t2", "u"],
+  ]);
+});
+
+test("a name is that of an event only where the event opened such a thing", () => {
+  const { objections } = caseOf([
+    fact("i incident.detected 10", { incident: "event:i" }),
+    fact("o objection.received 11", { objection: "i" }),
+  ]);
+  expect(objections).toMatchObject([{ id: "i" }]);
 });

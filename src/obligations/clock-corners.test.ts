@@ -276,6 +276,8 @@ describe("an answer counts from the moment of the question, and of two the first
   test("in the same moment", () => {
     const found = duties(asked("explanation_request"), explained("2026-09-02T10:00:00Z"));
     expect(found["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "e" } });
+    const refused = duties(asked("explanation_request"), resolved("2026-09-02T10:00:00Z", denied));
+    expect(refused["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
   });
 
   test("an explanation in time is not undone by a denial after the limit, nor the other way round", () => {
@@ -496,6 +498,12 @@ describe("where no decision is in the log", () => {
     expect(answered(explained(5))).toEqual(["ob"]);
     expect(answered(explained(5), explained(6))).toEqual(["oa", "ob"]);
     expect(answered(explained(5, ANN), explained(6, BEN))).toEqual(["oa", "ob"]);
+    const named = fact("e decision.explanation_provided 2027-01-05T00:00:00Z", { objection_id: "oa" }, of);
+    expect(answered(named)).toEqual(["oa"]);
+    // Who asks for something else, or only later, does not wait for it.
+    const [ann] = requests;
+    for (const other of [asked("ob", 2, "appeal", BEN), asked("ob", 6, "explanation_request", BEN)])
+      expect(answeredIn("PIPA-EXPL", ...(ann ? [ann] : []), other, explained(5))).toEqual(["oa"]);
   });
 
   test.each(["decision.decision_reversed", "decision.human_review_completed"])(
@@ -513,6 +521,15 @@ describe("where no decision is in the log", () => {
       const redone = (whom: Metadata = of) => fact(`v ${type} 2027-01-05T00:00:00Z`, {}, whom);
       expect(answered(redone(ANN))).toEqual(["oa"]);
       expect(answered(redone())).toEqual(["ob"]);
+      // What triggers a review may say of whom it is, or of which objection.
+      const isReview = type !== "decision.decision_reversed";
+      for (const [says, whom] of [
+        [{}, ANN],
+        [{ objection_id: "oa" }, of],
+      ] as const) {
+        const triggered = fact("t decision.human_review_triggered 2027-01-04T00:00:00Z", says, whom);
+        expect(answered(triggered, redone())).toEqual([isReview ? "oa" : "ob"]);
+      }
     },
   );
 
@@ -575,12 +592,23 @@ describe("times at the edge", () => {
     });
     const unread = detected({ aware_at: "on Thursday" });
     expect(duties(unread, reported)["EU73-GEN"]).toMatchObject({ startedAt: "2026-09-01T08:00:00" });
+    // Of several reports the last one that says a time.
+    const again = (id: string, aware_at: string) =>
+      fact(`${id} incident.reported_to_authority 2026-09-21T10:00:00Z`, { incident_id: "i1", aware_at });
+    const reports = [reported, again("s", "2026-09-02T08:00:00Z"), again("t", "on Thursday")];
+    expect(duties(detected({}), ...reports)["EU73-GEN"]?.startedAt).toBe("2026-09-02T08:00:00");
   });
 
   test("awareness in a leap second is told in UTC in any of its ways", () => {
     const aware = { aware_at: "2026-12-31T23:59:60+00:00" };
     const found = duties(fact("i incident.detected 2027-01-10T10:00:00Z", aware))["EU73-GEN"];
     expect(found?.startedAt).toBe("2026-12-31T23:59:60");
+  });
+
+  test("an operator's holiday is no business day of a limit", () => {
+    const received = fact("o objection.received 2026-11-19T12:00:00Z", { objection_id: "o1" });
+    const rules = rulesOf({ holidays: ["2026-11-20"] });
+    expect(dayOf(dutiesBy(rules, received)["OBJ-ACK"])).toBe("2026-11-25");
   });
 
   test("a holiday that is no date is refused", () => {
@@ -709,6 +737,44 @@ describe("an objection that is received again", () => {
       received("b", "2027-02-01T00:00:00Z"),
     ];
     expect(statuses(...facts)).toMatchObject({ "PIPA-EXPL:a": "met", "PIPA-EXPL:b": "open" });
+  });
+
+  test("in the moment of its resolution, or before a resolution was one of it, is not open again", () => {
+    const facts = [received("a", "2027-01-01T00:00:00Z"), resolved("b", "2027-01-05T00:00:00Z")];
+    const inTheMoment = received("c", "2027-01-05T00:00:00Z");
+    expect(caseOf([...facts, inTheMoment]).objections).toMatchObject([
+      { received: { id: "a" }, resolved: { id: "b" } },
+    ]);
+    const [early, late] = [resolved("r", "2026-12-31T00:00:00Z"), received("a", "2027-01-01T00:00:00Z")];
+    expect(caseOf([early, late]).objections).toMatchObject([
+      { received: { id: "a" }, resolved: { id: "r" } },
+    ]);
+  });
+
+  test("and once more while it is open again is the same", () => {
+    const facts = [
+      received("a", "2027-01-01T00:00:00Z"),
+      resolved("ra", "2027-01-05T00:00:00Z"),
+      received("b", "2027-02-01T00:00:00Z"),
+      received("c", "2027-02-02T00:00:00Z"),
+    ];
+    expect(Object.keys(statuses(...facts))).toEqual([
+      "PIPA-REVIEW:a",
+      "OBJ-ACK:a",
+      "PIPA-REVIEW:b",
+      "OBJ-ACK:b",
+    ]);
+  });
+
+  test("was denied without a reason before, which may be told of it now", () => {
+    const facts = [
+      received("a", "2027-01-01T00:00:00Z"),
+      resolved("ra", "2027-01-05T00:00:00Z", { resolution: "denied" }),
+      received("b", "2027-02-01T00:00:00Z"),
+    ];
+    expect(statuses(...facts)).toMatchObject({ "PIPA-DENY:ra": "open" });
+    const told = fact("k objection.acknowledged 2027-02-02T00:00:00Z", { ...about, reason: "why" });
+    expect(statuses(...facts, told)).toMatchObject({ "PIPA-DENY:ra": "met_late" });
   });
 
   test("while it is open is the same", () => {

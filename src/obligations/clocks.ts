@@ -74,7 +74,7 @@ export const obligationsOf = (
     add(noticeClock(decision, rules));
   }
   for (const review of reviews) {
-    const start = reviewStart(review, decisionOf(review.decisionId));
+    const start = reviewStart(review);
     if (start) add(clock(start, rules));
   }
   for (const incident of incidents) for (const start of incidentStarts(incident)) add(clock(start, rules));
@@ -323,15 +323,12 @@ const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obli
   };
 };
 
-const reviewStart = (
-  { triggered, completed, decisionId }: Review,
-  decision: Decision | undefined,
-): Start | undefined =>
+const reviewStart = ({ triggered, completed, decisionId }: Review): Start | undefined =>
   triggered && {
     deadline: "HR-CLOSE",
     by: triggered,
     stop: completed,
-    named: decision?.facts ?? [triggered],
+    named: [triggered],
     about: { decisionId },
   };
 
