@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { RATES_AGE_MS_MAX } from "../limits.ts";
 import { createRateLimiter, type RateDecision } from "./rate-limit.ts";
 import { createSharedRateLimiter, type RateCounter } from "./shared-rate-limit.ts";
 
@@ -228,4 +229,47 @@ test("a clock that is put back by less than a debt lets nobody off", async () =>
   now = 12_000;
   for (const limiter of limiters)
     expect(await limiter?.take(request(10))).toMatchObject({ kind: "limited", retryAfterSeconds: 8 });
+});
+
+test("who has more in hand than nothing, and less than is asked for, is refused without a question", async () => {
+  const counter = memoryCounter();
+  const [limiter] = fleet(1, counter, () => 5_000);
+  // Leases of three, and two for the last.
+  for (let index = 0; index < 25; index++)
+    expect(await limiter?.take(request(26))).toEqual({ kind: "allowed" });
+  const before = counter.questions;
+  expect(await limiter?.take(request(26, 2))).toMatchObject({ kind: "limited", retryAfterSeconds: 1 });
+  expect(await limiter?.take(request(26))).toEqual({ kind: "allowed" });
+  expect(counter.questions).toBe(before);
+});
+
+test("a debt is paid for no longer than counters are kept", async () => {
+  const [limiter] = fleet(1, memoryCounter(), () => 5_000);
+  const seconds = RATES_AGE_MS_MAX / 1000;
+  expect(await limiter?.take(request(1, 2 * seconds))).toEqual({ kind: "allowed" });
+  expect(await limiter?.take(request(1))).toMatchObject({ kind: "limited", retryAfterSeconds: seconds });
+});
+
+/** Answers so many questions, and no more. */
+const answeringOnly = (answers: number, counter: RateCounter) => {
+  const asked = { questions: 0 };
+  const add: RateCounter["add"] = async (...question) =>
+    asked.questions++ < answers ? counter.add(...question) : undefined;
+  return { asked, add };
+};
+
+test("a batch does not wait again for a counter that no longer answers what it owes", async () => {
+  const counter = answeringOnly(1, memoryCounter());
+  const [limiter] = fleet(1, counter, () => 5_000);
+  expect(await limiter?.take(request(10, 35))).toEqual({ kind: "allowed" });
+  expect(counter.asked.questions).toBe(4);
+  expect(await limiter?.take(request(10))).toMatchObject({ kind: "limited", retryAfterSeconds: 4 });
+});
+
+test("how long a key must wait is as far as the counter told", async () => {
+  const counter = memoryCounter();
+  const [debtor] = fleet(1, counter, () => 5_000);
+  expect(await debtor?.take(request(10, 95))).toEqual({ kind: "allowed" });
+  const [asker] = fleet(1, answeringOnly(2, counter), () => 5_000);
+  expect(await asker?.take(request(10))).toMatchObject({ kind: "limited", retryAfterSeconds: 2 });
 });
