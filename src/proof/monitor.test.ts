@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CHECKPOINTS_PER_READ } from "../limits.ts";
+import { CHECKPOINTS_PER_READ, MONITOR_HEADS_PER_TURN } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import { readKeyRing } from "./key-ring.ts";
 import { type MonitorAlarm, type MonitorDependencies, watchLog } from "./monitor.ts";
@@ -7,6 +7,7 @@ import { createCompactRange, leafHash } from "./rfc6962.ts";
 import { originOf } from "./seal.ts";
 import { signNote } from "./signed-note.ts";
 import { formatCheckpoint } from "./tlog-checkpoint.ts";
+import { TILE_WIDTH } from "./tlog-tiles.ts";
 
 const HEADS = 3 * CHECKPOINTS_PER_READ + 1;
 
@@ -30,13 +31,25 @@ const headsOf = (count: number, forgedAt?: number) => {
   });
 };
 
+interface Watching {
+  /** Records of the log; as many as there are heads, where that is not said. */
+  readonly records?: number;
+  /** Records that the log gives at once, where it does not give as many as are asked for. */
+  readonly groupMax?: number;
+  /** A record that the log does not give. */
+  readonly missing?: number;
+  /** How far the view has come, in which no tile is. */
+  readonly viewPosition?: number;
+}
+
 /** A log of as many records as there are heads, watched until `isOver` holds of how many heads and records were read. */
 const watching = async (
   heads: ReturnType<typeof headsOf>,
-  isOver: (seen: { readonly heads: number; readonly records: number }) => boolean,
+  isOver: (seen: { readonly heads: number; readonly records: number; readonly rests: number }) => boolean,
+  { records = heads.length, groupMax, missing, viewPosition = 0 }: Watching = {},
 ) => {
   const stopping = new AbortController();
-  const seen = { heads: 0, records: 0, headsAheadMax: 0 };
+  const seen = { heads: 0, records: 0, headsAheadMax: 0, rests: 0, pauses: 0 };
   const alarms: MonitorAlarm[] = [];
   const look = (): void => {
     seen.headsAheadMax = Math.max(seen.headsAheadMax, seen.heads - seen.records);
@@ -47,14 +60,16 @@ const watching = async (
     keys: ring,
     log: {
       read: async () => undefined,
-      lastSequence: async () => heads.length,
+      lastSequence: async () => records,
       follow: async function* ({ from, messagesMax }) {
-        for (let first = from; first <= heads.length; first += messagesMax) {
-          const count = Math.min(messagesMax, heads.length - first + 1);
-          yield Array.from({ length: count }, (_, index): StoredMessage => {
+        const step = groupMax ?? messagesMax;
+        for (let first = from; first <= records; first += step) {
+          const count = Math.min(step, records - first + 1);
+          const all = Array.from({ length: count }, (_, index): StoredMessage => {
             const sequence = first + index;
             return { sequence, subject: "audit.acme.a.legacy.objection", payload: payloadOf(sequence) };
           });
+          yield all.filter(({ sequence }) => sequence !== missing);
         }
       },
     },
@@ -67,15 +82,19 @@ const watching = async (
         }
       },
     },
-    // Nothing is in the view, which is not what is looked at here.
-    trees: { position: async () => 0, tile: async () => undefined },
+    trees: { position: async () => viewPosition, tile: async () => undefined },
     logger: { isEnabled: () => false, request() {}, debug() {}, info() {}, warn() {}, error() {} },
     onAlarm: (kind) => alarms.push(kind),
     onPosition: (sequence) => {
       seen.records = sequence;
       look();
     },
-    pause: async () => {},
+    pause: async (durationMs) => {
+      seen.pauses++;
+      // Longer than any pause between groups of so few records: all is read.
+      if (durationMs >= 1000) seen.rests++;
+      look();
+    },
   };
   await watchLog(dependencies, stopping.signal);
   return { ...seen, alarms };
@@ -116,4 +135,47 @@ test("a tree head that is signed again, as for another key, is none", async () =
 test("a service that stops does not wait until all tree heads are read", async () => {
   const { heads } = await watching(headsOf(HEADS), (seen) => seen.heads === 10);
   expect(heads).toBe(10);
+});
+
+const isAllRead = ({ rests }: { readonly rests: number }): boolean => rests > 0;
+
+test("where all is read it rests, and is level with log and heads by then", async () => {
+  const { heads, records, pauses } = await watching(headsOf(MONITOR_HEADS_PER_TURN), isAllRead);
+  expect({ heads, records }).toEqual({ heads: MONITOR_HEADS_PER_TURN, records: MONITOR_HEADS_PER_TURN });
+  // Signatures take as long as records: between them it rests too.
+  expect(pauses).toBe(2);
+});
+
+test("more that was signed than the log holds is told, once, when all that the log holds is read", async () => {
+  const { alarms } = await watching(headsOf(5), isAllRead, { records: 3 });
+  expect(alarms).toEqual(["shorter_than_signed"]);
+  expect((await watching(headsOf(5), isAllRead, { groupMax: 2 })).alarms).toEqual([]);
+});
+
+test("of several tree heads that are wrong in one way the first is told", async () => {
+  const others = headsOf(4, 4).slice(3);
+  const [first, second, third] = headsOf(3);
+  const forged = [first, second, third].flatMap((head) =>
+    head ? [{ ...head, note: head.note.replace("prooftrail/acme", "another") }] : [],
+  );
+  expect((await watching(forged, isAllRead)).alarms).toEqual(["unverifiable"]);
+  const back = [...headsOf(3), ...headsOf(2)].map((head, index) => ({ ...head, revision: index + 1 }));
+  expect((await watching(back, isAllRead)).alarms).toEqual(["behind_signed"]);
+  const differing = [...headsOf(2, 2), ...headsOf(3, 3).slice(2), ...others];
+  expect((await watching(differing, isAllRead)).alarms).toEqual(["root_differs"]);
+});
+
+test("a record that the log does not give is told", async () => {
+  const { alarms } = await watching([], isAllRead, { records: 3, missing: 2 });
+  expect(alarms).toEqual(["hole"]);
+});
+
+test("a tile is looked for as soon as the view has seen its last record, and not before", async () => {
+  for (const [viewPosition, expected] of [
+    [TILE_WIDTH - 1, []],
+    [TILE_WIDTH, ["tile_differs"]],
+  ] as const) {
+    const { alarms } = await watching([], isAllRead, { records: TILE_WIDTH, viewPosition });
+    expect({ viewPosition, alarms }).toEqual({ viewPosition, alarms: [...expected] });
+  }
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../../test/support/until.ts";
 import { LOG_STALL_AGE_MS_MAX, LOG_STALL_MS_MAX } from "../limits.ts";
 import { keepStoring } from "./log-keeper.ts";
 
@@ -27,4 +28,63 @@ test("a stall makes the instance not ready only while it is fresh: without reque
   expect(keeper.problem()).toContain("has stored nothing for 8 s");
   stall = { lastedMs: LOG_STALL_MS_MAX, agoMs: LOG_STALL_AGE_MS_MAX };
   expect(keeper.problem()).toBeUndefined();
+});
+
+/** A keeper of a stream that stands so, with a broker of its own that says what is asked of it. */
+const keeping = (state: { stall: { lastedMs: number; agoMs: number } | undefined }) => {
+  const seen = { looks: 0, errors: 0, distrusted: 0, revived: [] as (() => void)[] };
+  const keeper = keepStoring({
+    stream: "The event log",
+    stall: () => {
+      seen.looks++;
+      return state.stall;
+    },
+    msMax: LOG_STALL_MS_MAX,
+    ownBroker: {
+      stageInMemory: async () => {},
+      revive: () => new Promise((resolve) => seen.revived.push(resolve)),
+      distrust: () => {
+        seen.distrusted++;
+      },
+    },
+    logger: {
+      ...logger,
+      error: () => {
+        seen.errors++;
+      },
+    },
+  });
+  return { keeper, seen };
+};
+
+test("a stall is told once, and its broker is revived until that helps, one time after another", async () => {
+  const state: Parameters<typeof keeping>[0] = { stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 } };
+  const { keeper, seen } = keeping(state);
+  using _ended = keeper;
+  const lookedAgain = async () => {
+    const before = seen.looks;
+    await until("it has looked again", () => seen.looks > before);
+  };
+  await until("the broker is being revived", () => seen.revived.length === 1);
+  await lookedAgain();
+  expect(seen).toMatchObject({ errors: 1, revived: { length: 1 } });
+  seen.revived[0]?.();
+  await until("it is revived again", () => seen.revived.length === 2);
+  expect(seen.errors).toBe(1);
+  seen.revived[1]?.();
+  state.stall = undefined;
+  await lookedAgain();
+  state.stall = { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 };
+  await until("another stall is told of", () => seen.errors === 2);
+});
+
+test("a broker is distrusted at the end after a single failure, and not where it stores", () => {
+  for (const [stall, distrusted] of [
+    [undefined, 0],
+    [{ lastedMs: 0, agoMs: 0 }, 1],
+  ] as const) {
+    const { keeper, seen } = keeping({ stall });
+    keeper[Symbol.dispose]();
+    expect({ stall, distrusted: seen.distrusted }).toEqual({ stall, distrusted });
+  }
 });

@@ -1,6 +1,8 @@
 /** How transitions of duties come to the stream OBLIGATIONS. */
 import { expect, test } from "bun:test";
+import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createDutyPublisher, type DutyMessage } from "../../src/jetstream/duty-publisher.ts";
+import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { connectAs, startTestLog, type TestLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
@@ -38,7 +40,8 @@ test("they are stored in their order and as they are, each once, also where some
   const { publish } = publisherOn(log);
   const messages = Array.from({ length: 1203 }, (_, number) => message(number));
   await publish(messages.slice(0, 1));
-  await publish(messages);
+  // Behind what it has just stored itself, it is not overtaken.
+  expect(await publish(messages)).toBe("stored");
   // As a publisher does that was begun after the other one ended.
   await publisherOn(log).publish(messages);
   expect(await stored(log)).toEqual(
@@ -58,6 +61,20 @@ test("it rejects where one of them may not be stored", async () => {
   await until("the broker is back", () => log.connection.isConnected());
   await publish([message(0), message(1)]);
   expect(await stored(log)).toHaveLength(2);
+});
+
+test("it rejects where there is no stream that could store them", async () => {
+  await using broker = await startTestBroker();
+  await using connection = await connectToBroker({
+    url: broker.url("service"),
+    name: "test",
+    logger: silentLogger,
+  });
+  const publisher = createDutyPublisher(connection, () => performance.now());
+  for (const count of [1, 5]) {
+    const messages = Array.from({ length: count }, (_, number) => message(number));
+    await expect(publisher.publish(messages, 0)).rejects.toThrow();
+  }
 });
 
 test.each([1, 5])(

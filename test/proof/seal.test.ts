@@ -1,6 +1,7 @@
 /** Sealing on a real stream of checkpoints: what is signed, and above all what is not. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createCheckpointStream } from "../../src/jetstream/checkpoint-stream.ts";
+import { SEAL_TREES_PER_LOOK } from "../../src/limits.ts";
 import type { CheckpointStore } from "../../src/proof/checkpoint-store.ts";
 import { type KeyRing, readKeyRing } from "../../src/proof/key-ring.ts";
 import { createCompactRange, leafHash } from "../../src/proof/rfc6962.ts";
@@ -79,6 +80,13 @@ test("nothing is signed that does not extend what was signed last, whatever its 
   }
   // The tree says that it has more leaves than its tiles give.
   expect(await seal(sealing(["a", "b", "c"]), "extended", 4)).toMatchObject({
+    kind: "refused",
+    reason: "tiles_missing",
+  });
+  // Nor at the size that was signed last.
+  const { root } = treeOf(["a", "b", "c", "d"]);
+  const without = async (tenant: string, size: number) => (size === 3 ? undefined : root(tenant, size));
+  expect(await seal({ ...sealing([]), trees: { root: without } }, "extended", 4)).toMatchObject({
     kind: "refused",
     reason: "tiles_missing",
   });
@@ -278,4 +286,86 @@ test("trees that have seen another log are not signed, and are looked at from th
   grown = [{ tenant: "restored", size: 2, lastSequence: 7 }];
   await sealer.look();
   expect(await opened("restored", ringOf(OLD))).toMatchObject({ kind: "opened", checkpoint: { size: 2 } });
+});
+
+/** A sealer of trees that `grown` lists, in memory, of which it is told what goes wrong. */
+const sealerOf = (state: {
+  grown: readonly GrownTree[];
+  isOfLog?: boolean;
+  /** Trees can be read. */
+  hasTiles?: boolean;
+  isOvertaken?: boolean;
+}) => {
+  const [sealed, errors]: [string[], string[]] = [[], []];
+  const sealer = createSealer({
+    serviceName: "s",
+    keys: ringOf(OLD),
+    trees: {
+      grown: async (after, treesMax) =>
+        state.grown.filter(({ lastSequence }) => lastSequence > after).slice(0, treesMax),
+      root: async () => ((state.hasTiles ?? true) ? new Uint8Array(32) : undefined),
+    },
+    checkpoints: {
+      last: async () => undefined,
+      write: async (tenant) => {
+        if (state.isOvertaken) return { kind: "conflict" };
+        sealed.push(tenant);
+        return { kind: "written", revision: 1 };
+      },
+    },
+    isOfLog: async () => state.isOfLog ?? true,
+    logger: {
+      ...silentLogger,
+      error: (message, fields) => errors.push(typeof fields?.code === "string" ? fields.code : message),
+    },
+    onOutcome: () => {},
+  });
+  return { sealer, sealed, errors };
+};
+
+const grownTree = (tenant: string, lastSequence: number): GrownTree => ({ tenant, size: 1, lastSequence });
+
+test("more trees than are asked for at once are sealed in one look", async () => {
+  const grown = Array.from({ length: SEAL_TREES_PER_LOOK + 1 }, (_, index) =>
+    grownTree(`t${index}`, index + 1),
+  );
+  const { sealer, sealed } = sealerOf({ grown });
+  await sealer.look();
+  expect(sealed).toHaveLength(SEAL_TREES_PER_LOOK + 1);
+});
+
+test("what another sealer was quicker to sign is looked at again: that may have been less", async () => {
+  const state = { grown: [grownTree("acme", 1)], isOvertaken: true };
+  const { sealer, sealed } = sealerOf(state);
+  await sealer.look();
+  state.isOvertaken = false;
+  await sealer.look();
+  expect(sealed).toEqual(["acme"]);
+});
+
+test("why a tree is not signed is told once, and again where it was mended meanwhile", async () => {
+  const state = { grown: [grownTree("acme", 1)], hasTiles: false };
+  const { sealer, errors } = sealerOf(state);
+  await sealer.look();
+  await sealer.look();
+  expect(errors).toEqual(["tiles_missing"]);
+  state.hasTiles = true;
+  await sealer.look();
+  Object.assign(state, { hasTiles: false, grown: [grownTree("acme", 2)] });
+  await sealer.look();
+  expect(errors).toEqual(["tiles_missing", "tiles_missing"]);
+});
+
+test("that trees are of another log is told once each time, and of what they had nothing is left to be signed", async () => {
+  const state = { grown: [grownTree("gone", 9)], isOfLog: false };
+  const { sealer, sealed, errors } = sealerOf(state);
+  await sealer.look();
+  await sealer.look();
+  expect(errors).toHaveLength(1);
+  Object.assign(state, { isOfLog: true, grown: [grownTree("acme", 1)] });
+  await sealer.look();
+  expect(sealed).toEqual(["acme"]);
+  Object.assign(state, { isOfLog: false, grown: [grownTree("acme", 2)] });
+  await sealer.look();
+  expect(errors).toHaveLength(2);
 });
