@@ -380,6 +380,23 @@ test("records whose rows somebody changed before they were committed are taken a
   expect(runner.lines.filter(({ level }) => level !== "info" && level !== "debug")).toEqual([]);
 });
 
+test("and so is one of which the database does not say whose table it breaks", async () => {
+  await using at = await setUp();
+  const results: ("unwritable" | "outdated")[] = ["unwritable", "outdated"];
+  const views: ViewStore = {
+    ...at.views,
+    commit: async (commit) => {
+      const kind = results.shift();
+      if (kind === undefined) return at.views.commit(commit);
+      return kind === "outdated" ? { kind } : { kind, detail: "it was locked" };
+    },
+  };
+  await using runner = startRunner({ log: createArrayLog(events(1, 1)), views });
+  await reached(at.views, 1);
+  expect(runner.counted.deadLetters).toBe(0);
+  expect(await sequencesIn(at.views)).toEqual([1]);
+});
+
 test("stopping ends the runner after its running commit, whatever it waits for", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, PROJECTION_RECORDS_PER_GROUP_MAX * 2));
@@ -494,6 +511,32 @@ test("a new view catches up while the others go on, and then moves with them", a
   await until("they move together", async () => (await countIn(at.views, "late")) === 2610);
   expect(await countIn(at.views, "early")).toBe(1910);
   expect(second.alarms).toEqual([]);
+});
+
+test("while a new view catches up, the leading one has its turns", async () => {
+  await using at = await setUp();
+  const log = createArrayLog(events(1, 1000));
+  const first = startRunner({ log, views: at.views });
+  await reached(at.views, 1000);
+  await first.end();
+  log.append(...events(1001, 1100));
+  const moved: (readonly [name: string, to: number])[] = [];
+  let failures = 1;
+  const views: ViewStore = {
+    ...at.views,
+    commit: async (commit) => {
+      // What failed is tried again with a few records, so that each turn is short.
+      if (failures-- > 0) throw new Error("no room");
+      for (const { name } of commit.views) moved.push([name, commit.to]);
+      return at.views.commit(commit);
+    },
+  };
+  const projections = [eventsProjection, counting("late")] as const;
+  await using _second = startRunner({ log, views, projections });
+  await until("both stand at the end", async () => (await at.views.position("late")) === 1100);
+  const leaders = moved.findIndex(([name, to]) => name === "events" && to === 1100);
+  const others = moved.findIndex(([name, to]) => name === "late" && to === 1000);
+  expect([leaders >= 0, leaders < others || others < 0]).toEqual([true, true]);
 });
 
 test("no view is moved beyond the leading one, which is made again", async () => {

@@ -167,3 +167,49 @@ test("a thread that ends, or cannot start, is told of once and started again, la
   expect(statSync(path).size).toBeGreaterThan(1_000 * TEXT_BYTES);
   expect(told).toEqual([expect.stringContaining("no memory")]);
 });
+
+test("a thread that never starts is asked for again once a minute at least, and told of once", async () => {
+  await using database = createSqliteDatabase();
+  using _writer = writtenAhead(database.path);
+  const told: string[] = [];
+  let [now, starts] = [0, 0];
+  const wal = createWalMover(database.path, waiting(VIEW_WAL_PAGES), {
+    start: () => {
+      starts++;
+      throw new Error("no thread");
+    },
+    elapsedMs: () => now,
+    onEnded: (detail) => told.push(detail),
+  });
+  // Longer each time, as far as a minute.
+  for (let tries = 1; tries <= 10; tries++) {
+    wal.committed();
+    expect(starts).toBe(tries);
+    now += 60_000;
+  }
+  await wal.close();
+  expect(told).toHaveLength(1);
+});
+
+test("what a failed commit left in the WAL is given back before the next one, and it is asked for once", async () => {
+  await using database = createSqliteDatabase();
+  const { path } = database;
+  using _writer = writtenAhead(path);
+  let asked = 0;
+  const start = (file: string): Worker => {
+    const worker = startWalThread(file);
+    const post = worker.postMessage.bind(worker);
+    worker.postMessage = (mode) => {
+      asked++;
+      post(mode);
+    };
+    return worker;
+  };
+  const wal = createWalMover(path, waiting(0), { ...thread, start });
+  wal.failed();
+  wal.failed();
+  await wal.room();
+  expect(statSync(`${path}-wal`).size).toBe(0);
+  expect(asked).toBe(1);
+  await wal.close();
+});

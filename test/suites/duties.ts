@@ -424,6 +424,58 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       },
     );
 
+    test("who is overtaken records nothing, and tells it in the next look, behind what was published last", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
+      const behind: number[] = [];
+      const overtaken = {
+        ...at.dependencies(),
+        lastPublished: async () => 7,
+        publish: async (_announcements: readonly Announcement[], after: number) => {
+          behind.push(after);
+          return "overtaken" as const;
+        },
+      };
+      expect(await announce(overtaken, new AbortController().signal)).toBe("superseded");
+      expect(behind).toEqual([7]);
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual(["HR-CLOSE open open"]);
+      // What was begun then is done.
+      expect(await at.views.load(BEGUN, [{ tenant: "acme", obligation_id: "HR-CLOSE:evt_1" }])).toEqual([]);
+    });
+
+    test.each([false, true])(
+      "nothing is published of cases that are made again while it is looked at them; it was begun before: %p",
+      async (isBegun) => {
+        await using at = await setUp(create);
+        await at.at("2026-04-18T09:00:00Z");
+        await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
+        const { signal } = new AbortController();
+        if (isBegun) {
+          at.failNext();
+          await expect(announce(at.dependencies(), signal)).rejects.toThrow("no answer");
+          at.sent.splice(0);
+        }
+        await using other = at.another();
+        let isMade = false;
+        const makeAgain = async (): Promise<void> => {
+          if (!isMade) await at.makeCasesAgain(1);
+          isMade = true;
+        };
+        const load: ViewStore["load"] = async (table, keys) => {
+          const rows = await other.load(table, keys);
+          if (isBegun && table.name === TOLD.name) await makeAgain();
+          return rows;
+        };
+        const commit: ViewStore["commit"] = async (moving) => {
+          await makeAgain();
+          return other.commit(moving);
+        };
+        const result = await announce(at.dependencies({ ...other, load, commit }), signal);
+        expect({ result, isMade, sent: at.sent }).toEqual({ result: "outdated", isMade: true, sent: [] });
+      },
+    );
+
     test("nothing is told of a duty whose case has expired, also when its time comes", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
