@@ -400,14 +400,18 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       },
     );
 
-    test.each([BEGUN, TOLD, TELLINGS])(
-      "also where the other records between two reads of one: behind $name",
-      async ({ name: table }) => {
+    test.each([BEGUN, TOLD, TELLINGS].flatMap(({ name }) => [[name, false] as const, [name, true] as const]))(
+      "also where the other records between two reads of one: behind %s, begun before: %p",
+      async (table, isBegun) => {
         await using at = await setUp(create);
         await at.at("2026-04-18T09:00:00Z");
         await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
         await using other = at.another();
         const signal = new AbortController().signal;
+        if (isBegun) {
+          at.failNext();
+          await expect(announce(at.dependencies(), signal)).rejects.toThrow("no answer");
+        }
         let isStopped = false;
         const load: ViewStore["load"] = async (from, keys) => {
           const rows = await other.load(from, keys);

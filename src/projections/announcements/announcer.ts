@@ -277,6 +277,7 @@ const tell = async (
     views,
     duties.map(({ id }) => id),
   );
+  if (!knownOf) return "superseded";
   const announcements: Announcement[] = [];
   const begins: Write[] = [];
   const writes = [...others];
@@ -301,7 +302,7 @@ const tell = async (
   return record(views, cases, { from, to, writes });
 };
 
-/** What is known of duties that were told of. */
+/** What is known of duties that were told of; undefined where another announcer has recorded what was begun of them while it was read. */
 const loadKnown = async (views: Pick<ViewStore, "load">, ids: readonly DutyId[]) => {
   const rowsOf = async (table: Table) =>
     new Map((await loadRows(views, table, ids)).map((row) => [identity(idOf(row)), row]));
@@ -309,6 +310,9 @@ const loadKnown = async (views: Pick<ViewStore, "load">, ids: readonly DutyId[])
   // Before what was told: another announcer may record in between, and then there is nothing more to tell; the other way round it would go out under another id.
   const counted = await rowsOf(TELLINGS);
   const told = await rowsOf(TOLD);
+  // What is begun no more would be told once more, behind what is recorded of it now.
+  const begunStill = begun.size === 0 ? begun : await rowsOf(BEGUN);
+  for (const [name, row] of begun) if (!isSameRow(row, begunStill.get(name))) return undefined;
   return (id: DutyId) => {
     const name = identity(id);
     const [begunRow, countedRow, toldRow] = [begun.get(name), counted.get(name), told.get(name)];
