@@ -142,11 +142,11 @@ describe.each([
       [{ reason }, " invalid_value Send either asset_id or correlation_id."],
       [
         { reason, asset_id: "" },
-        "/asset_id invalid_value asset_id is not valid: send a text of 1 to 256 characters.",
+        "/asset_id invalid_value asset_id is not valid: send a text of 1 to 256 Unicode characters.",
       ],
       [
         { reason, asset_id: "x".repeat(257) },
-        "/asset_id invalid_value asset_id is not valid: send a text of 1 to 256 characters.",
+        "/asset_id invalid_value asset_id is not valid: send a text of 1 to 256 Unicode characters.",
       ],
       [{ reason, asset_id, ["/~".repeat(500)]: 1 }, /^\/(~1~0){32} unknown_field There is no such member\. /],
     ],
