@@ -81,7 +81,7 @@ export const PROBLEMS = {
   changed_meanwhile: {
     status: 409,
     title: "Others changed it at the same time",
-    when: "The key or the hold was changed by somebody else each time that this was tried. Nothing of it was done. Send the same again.",
+    when: "The key, the policy or the hold was changed by somebody else each time that this was tried. Nothing of it was done. Send the same again.",
   },
   event_expired: {
     status: 410,

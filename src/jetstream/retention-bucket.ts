@@ -40,11 +40,11 @@ export const createRetentionBucket = ({
   const write = async (
     subject: string,
     record: PolicyRecord | HoldRecord,
-    expected: number | undefined,
+    expected: number,
   ): Promise<RetentionWrite> => {
     try {
-      const expect = expected === undefined ? {} : { expect: { lastSubjectSequence: expected } };
-      await connection.untilLost(() => jetstream.publish(subject, JSON.stringify(record), expect));
+      const expect = { lastSubjectSequence: expected };
+      await connection.untilLost(() => jetstream.publish(subject, JSON.stringify(record), { expect }));
       return { kind: "written" };
     } catch (error) {
       return isWrongLastSequence(apiErrorCode(error))
@@ -60,7 +60,7 @@ export const createRetentionBucket = ({
       last = turn;
       return turn;
     },
-    putPolicy: (record) => write(policySubject(record.tenant), record, undefined),
+    putPolicy: (record, revision) => write(policySubject(record.tenant), record, revision),
     createHold: (record) => write(holdSubject(record.tenant, record.id), record, 0),
     updateHold: (record, revision) => write(holdSubject(record.tenant, record.id), record, revision),
   };
@@ -72,15 +72,19 @@ type Value =
 
 const createMemory = (logger: Logger) => {
   const values = new Map<string, Value>();
+  const policyRevisions = new Map<string, number>();
   let revision = 0;
   return {
     revision: () => revision,
     forget: (): void => {
       values.clear();
+      policyRevisions.clear();
       revision = 0;
     },
     take: ({ subject, seq, data }: LeaderMessage): void => {
       revision = seq;
+      const { policyTenant } = partsOf(subject);
+      if (policyTenant !== undefined) policyRevisions.set(policyTenant, seq);
       const value = storedValue(subject, seq, data);
       if (value) values.set(subject, value);
       else {
@@ -92,6 +96,7 @@ const createMemory = (logger: Logger) => {
     },
     stored: () => ({
       policies: [...values.values()].flatMap((value) => (value.kind === "policy" ? [value.record] : [])),
+      policyRevisions: new Map(policyRevisions),
       holds: [...values.values()].flatMap((value) => (value.kind === "hold" ? [value] : [])),
     }),
   };
@@ -101,8 +106,11 @@ const SUBJECT = new RegExp(
   `^\\$KV\\.${RETENTION_BUCKET}\\.(?:policy\\.(?<policyTenant>[^.]+)|hold\\.(?<holdTenant>[^.]+)\\.(?<id>[^.]+))$`,
 );
 
+const partsOf = (subject: string): Readonly<Record<string, string | undefined>> =>
+  SUBJECT.exec(subject)?.groups ?? {};
+
 const storedValue = (subject: string, revision: number, data: string | undefined): Value | undefined => {
-  const { policyTenant, holdTenant, id } = SUBJECT.exec(subject)?.groups ?? {};
+  const { policyTenant, holdTenant, id } = partsOf(subject);
   let parsed: unknown;
   try {
     parsed = JSON.parse(Buffer.from(data ?? "", "base64").toString());

@@ -3,8 +3,8 @@ import type { HoldRecord, PolicyRecord } from "./records.ts";
 
 export interface RetentionStore {
   read(): Promise<ReadRetention>;
-  /** Writes whatever is there: the last one who says a policy has said it. */
-  putPolicy(record: PolicyRecord): Promise<RetentionWrite>;
+  /** Writes only where the stored revision is still this one; 0 where there is none. */
+  putPolicy(record: PolicyRecord, revision: number): Promise<RetentionWrite>;
   createHold(record: HoldRecord): Promise<RetentionWrite>;
   /** Writes only where the stored revision is still this one. */
   updateHold(record: HoldRecord, revision: number): Promise<RetentionWrite>;
@@ -33,6 +33,8 @@ export interface StoredHold {
 
 export interface StoredRetention {
   readonly policies: readonly PolicyRecord[];
+  /** Of each tenant's policy, also of one that is not among them, as it is none of ours. */
+  readonly policyRevisions: ReadonlyMap<string, number>;
   /** Of all tenants, released ones included, in no particular order. */
   readonly holds: readonly StoredHold[];
 }

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { actor, createMemoryRecorder } from "../../test/support/recorder.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { HOLDS_PER_TENANT_MAX } from "../limits.ts";
-import type { HoldRecord } from "./records.ts";
+import type { HoldRecord, PolicyRecord } from "./records.ts";
 import { createRetention } from "./retention.ts";
 import type { RetentionStore, RetentionWrite } from "./retention-store.ts";
 
@@ -16,11 +16,29 @@ const principal: Principal = {
 
 const createMemory = () => {
   const holds = new Map<string, { record: HoldRecord; revision: number }>();
+  const policies = new Map<string, { record: PolicyRecord; revision: number }>();
   let conflicts = 0;
   let answer: RetentionWrite | undefined;
+  let crossing = async (): Promise<void> => {};
   const store: RetentionStore = {
-    read: async () => ({ kind: "read", stored: { policies: [], holds: [...holds.values()] } }),
-    putPolicy: async () => answer ?? { kind: "written" },
+    read: async () => ({
+      kind: "read",
+      stored: {
+        policies: [...policies.values()].map(({ record }) => record),
+        policyRevisions: new Map([...policies].map(([tenant, { revision }]) => [tenant, revision])),
+        holds: [...holds.values()],
+      },
+    }),
+    putPolicy: async (record, revision) => {
+      const crossed = crossing;
+      crossing = async () => {};
+      await crossed();
+      if (answer) return answer;
+      if (conflicts-- > 0 || (policies.get(record.tenant)?.revision ?? 0) !== revision)
+        return { kind: "conflict" };
+      policies.set(record.tenant, { record, revision: revision + 1 });
+      return { kind: "written" };
+    },
     createHold: async (record) => {
       if (answer) return answer;
       holds.set(record.id, { record, revision: 1 });
@@ -45,6 +63,9 @@ const createMemory = () => {
     recorder,
     setConflicts: (count: number) => {
       conflicts = count;
+    },
+    beforeNextPut: (work: () => Promise<void>) => {
+      crossing = work;
     },
     setAnswer: (write: RetentionWrite | undefined) => {
       answer = write;
@@ -110,6 +131,32 @@ test("a release that somebody else crosses is tried again; three times in a row 
   expect((await retention.releaseHold({ by: actor(principal), id })).kind).toBe("changed_meanwhile");
   setConflicts(2);
   expect((await retention.releaseHold({ by: actor(principal), id })).kind).toBe("hold");
+});
+
+test("of two policies that are said at once the one counts that the log tells last of those that were carried out", async () => {
+  const { retention, recorder, beforeNextPut } = createMemory();
+  const set = (maximum_days: number) =>
+    retention.setPolicy({ by: actor(principal), request: { maximum_days } });
+  beforeNextPut(async () => void (await set(500)));
+  expect((await set(400)).kind).toBe("policy");
+  const told = recorder.recorded.map(({ action, result }) => ({ details: action.details, result }));
+  expect(told).toMatchObject([
+    { details: { policy: { maximum_days: 400 } }, result: "conflict" },
+    { details: { policy: { maximum_days: 500 } }, result: "written" },
+    { details: { policy: { maximum_days: 400 } }, result: "written" },
+  ]);
+  expect(await retention.policy({ principal, tenant: undefined })).toMatchObject({
+    record: { policy: { maximum_days: 400 } },
+  });
+});
+
+test("a policy that others cross three times in a row is given up", async () => {
+  const { retention, setConflicts } = createMemory();
+  const request = { maximum_days: 400 };
+  setConflicts(3);
+  expect((await retention.setPolicy({ by: actor(principal), request })).kind).toBe("changed_meanwhile");
+  setConflicts(2);
+  expect((await retention.setPolicy({ by: actor(principal), request })).kind).toBe("policy");
 });
 
 test("what the store did not write is never answered as done", async () => {

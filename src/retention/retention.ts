@@ -104,6 +104,9 @@ const policy = async (
   return { kind: "policy", tenant, record: read.stored.policies.find((each) => each.tenant === tenant) };
 };
 
+/** Two people changing one policy or hold at once is rare; three losses in a row are a fault. */
+const UPDATE_TRIES_MAX = 3;
+
 const setPolicy = async (
   { store, recorder, now }: RetentionDependencies,
   { by, request }: Parameters<Retention["setPolicy"]>[0],
@@ -115,18 +118,25 @@ const setPolicy = async (
   if (!reaches(principal, tenant)) return otherTenant("/tenant");
   const problems = policyProblems(policySaid);
   if (problems.length > 0) return invalid(problems);
-  const record: PolicyRecord = {
-    tenant,
-    policy: policySaid,
-    updated_at: now().toISOString(),
-    updated_by: principal.keyId,
-  };
-  const write = await recorder.carryOut({
-    by,
-    action: { type: "system.retention_changed", tenant, details: { policy: policySaid } },
-    work: () => store.putPolicy(record),
-  });
-  return write.kind === "written" ? { kind: "policy", tenant, record } : undone(write);
+  for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+    const read = await store.read();
+    if (read.kind !== "read") return read;
+    const record: PolicyRecord = {
+      tenant,
+      policy: policySaid,
+      updated_at: now().toISOString(),
+      updated_by: principal.keyId,
+    };
+    const write = await recorder.carryOut({
+      by,
+      action: { type: "system.retention_changed", tenant, details: { policy: policySaid } },
+      // Of two that are said at once the one counts that the log tells last.
+      work: () => store.putPolicy(record, read.stored.policyRevisions.get(tenant) ?? 0),
+    });
+    if (write.kind === "written") return { kind: "policy", tenant, record };
+    if (write.kind === "unavailable") return write;
+  }
+  return CHANGED_MEANWHILE;
 };
 
 const placeHold = async (
@@ -180,9 +190,6 @@ const holds = async (
 
 /** Where a hold stands in the list. */
 export const placeOf = ({ created_at, id }: HoldRecord): string => `${created_at} ${id}`;
-
-/** Two people releasing one hold at once is rare; three losses in a row are a fault. */
-const UPDATE_TRIES_MAX = 3;
 
 const releaseHold = async (
   { store, recorder, now }: RetentionDependencies,

@@ -112,6 +112,7 @@ export const createScene = async (database: ViewDatabase, records: readonly Reco
             kind: "read",
             stored: {
               policies: [...policies.values()],
+              policyRevisions: new Map(),
               holds: [...holds.values()].map((record) => ({ record, revision: 1 })),
             },
           } as const)

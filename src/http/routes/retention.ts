@@ -271,7 +271,7 @@ const SET: Operation = {
   scope: SCOPE,
   body: { schema: PolicyRequest, example: { tenant: "acme", ...EXAMPLE_POLICY.record.policy } },
   answer: policyAnswer,
-  problems: ["log_unavailable"],
+  problems: ["changed_meanwhile", "log_unavailable"],
 };
 
 const HOLD: Operation = {
