@@ -359,8 +359,9 @@ export const BROKER_START_MS_MAX = 60 * SECOND_MS;
 /** Pause before a broker that did not answer is asked again. */
 export const BROKER_RETRY_MS = 500;
 
-/** For `/metrics` the end of the log is asked for at most this long, and what the views have seen for a readiness without them: a load balancer waits a second for it. */
+/** What the views have seen is asked for at most this long by who asks for readiness without them: a load balancer waits a second for its answer. */
 export const READINESS_VIEWS_MS_MAX = 500;
+/** For `/metrics` the end of the log is asked for at most this long. */
 export const METRICS_LOG_MS_MAX = SECOND_MS;
 
 /** Time from the stop signal to the exit (DESIGN 2). */

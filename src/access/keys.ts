@@ -59,7 +59,7 @@ export interface Keys {
   create(options: {
     readonly by: Actor;
     readonly request: unknown;
-  }): Promise<CreatedKey | KeyRefusal | KeysUndone>;
+  }): Promise<CreatedKey | KeyRefusal | KeysUnavailable>;
   /** Oldest first, revoked ones included. */
   list(options: {
     readonly principal: Principal;
@@ -87,7 +87,7 @@ export interface KeysDependencies {
 
 export const createKeys = (dependencies: KeysDependencies): Keys => {
   const turns = createTurnsAbout();
-  /** In turns, so that requests of one front end never cross. By tenant, so that nobody has another tenant wait. */
+  /** In turns, so that what one tenant's keys ask of one front end never crosses; nobody has another tenant wait. */
   const inTurn = <Answer>(by: Actor, id: string, change: () => Promise<Answer>): Promise<Answer> =>
     turns(`${by.principal.tenant} ${id}`, change);
   return {
@@ -145,7 +145,8 @@ const create = async (
     },
     work: () => store.create(record),
   });
-  if (write.kind !== "written") return undone(write);
+  if (write.kind === "conflict") return { kind: "unavailable", detail: "the id of the new key is taken" };
+  if (write.kind !== "written") return write;
   return { kind: "created", key: viewOf(record), apiKey: made.text };
 };
 

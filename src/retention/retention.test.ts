@@ -52,14 +52,17 @@ const createMemory = () => {
   };
   let made = 0;
   const recorder = createMemoryRecorder();
-  const retention = createRetention({
-    store,
-    recorder,
-    now: () => new Date("2026-11-20T10:00:00Z"),
-    newId: () => `00000000-0000-7000-8000-${String(made++).padStart(12, "0")}`,
-  });
+  const create = () =>
+    createRetention({
+      store,
+      recorder,
+      now: () => new Date("2026-11-20T10:00:00Z"),
+      newId: () => `00000000-0000-7000-8000-${String(made++).padStart(12, "0")}`,
+    });
   return {
-    retention,
+    retention: create(),
+    /** Of another front end. */
+    another: create(),
     recorder,
     setConflicts: (count: number) => {
       conflicts = count;
@@ -134,10 +137,10 @@ test("a release that somebody else crosses is tried again; three times in a row 
 });
 
 test("of two policies that are said at once the one counts that the log tells last of those that were carried out", async () => {
-  const { retention, recorder, beforeNextPut } = createMemory();
-  const set = (maximum_days: number) =>
-    retention.setPolicy({ by: actor(principal), request: { maximum_days } });
-  beforeNextPut(async () => void (await set(500)));
+  const { retention, another, recorder, beforeNextPut } = createMemory();
+  const set = (maximum_days: number, by = retention) =>
+    by.setPolicy({ by: actor(principal), request: { maximum_days } });
+  beforeNextPut(async () => void (await set(500, another)));
   expect((await set(400)).kind).toBe("policy");
   const told = recorder.recorded.map(({ action, result }) => ({ details: action.details, result }));
   expect(told).toMatchObject([
@@ -148,6 +151,16 @@ test("of two policies that are said at once the one counts that the log tells la
   expect(await retention.policy({ principal, tenant: undefined })).toMatchObject({
     record: { policy: { maximum_days: 400 } },
   });
+});
+
+test("policies that one front end is told at once are said one after another", async () => {
+  const { retention, recorder } = createMemory();
+  const days = [400, 500, 600, 700, 800, 900];
+  const answers = await Promise.all(
+    days.map((maximum_days) => retention.setPolicy({ by: actor(principal), request: { maximum_days } })),
+  );
+  expect(answers.map(({ kind }) => kind)).toEqual(days.map(() => "policy"));
+  expect(recorder.recorded.map(({ result }) => result)).toEqual(days.map(() => "written"));
 });
 
 test("a policy that others cross three times in a row is given up", async () => {

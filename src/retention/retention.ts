@@ -5,6 +5,7 @@
 import type { ActionRecorder, Actor } from "../access/action.ts";
 import { type OtherTenant, type Principal, reaches } from "../access/authenticate.ts";
 import type { KeyProblem } from "../access/key-request.ts";
+import { createTurnsAbout, type TurnsAbout } from "../access/turns.ts";
 import { isWithinCharacters } from "../event/formats.ts";
 import { HOLDS_PER_TENANT_MAX, IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
 import { createRequestCheck } from "../request/check.ts";
@@ -65,7 +66,7 @@ export interface Retention {
   /** `request` is a parsed body, see HoldRequest. When it is answered, nothing more of it expires. */
   placeHold(
     asked: Changed<{ readonly request: unknown }>,
-  ): Promise<HoldAnswer | RetentionRefusal | RetentionUndone>;
+  ): Promise<HoldAnswer | RetentionRefusal | RetentionUnavailable>;
   /** Oldest first. */
   holds(
     asked: Asked<{ readonly tenant: string | undefined }>,
@@ -86,13 +87,16 @@ export interface RetentionDependencies {
   readonly newId: () => string;
 }
 
-export const createRetention = (dependencies: RetentionDependencies): Retention => ({
-  policy: (asked) => policy(dependencies, asked),
-  setPolicy: (asked) => setPolicy(dependencies, asked),
-  placeHold: (asked) => placeHold(dependencies, asked),
-  holds: (asked) => holds(dependencies, asked),
-  releaseHold: (asked) => releaseHold(dependencies, asked),
-});
+export const createRetention = (dependencies: RetentionDependencies): Retention => {
+  const turns = createTurnsAbout();
+  return {
+    policy: (asked) => policy(dependencies, asked),
+    setPolicy: (asked) => setPolicy({ ...dependencies, turns }, asked),
+    placeHold: (asked) => placeHold(dependencies, asked),
+    holds: (asked) => holds(dependencies, asked),
+    releaseHold: (asked) => turns(`hold ${asked.id}`, () => releaseHold(dependencies, asked)),
+  };
+};
 
 const policy = async (
   { store }: RetentionDependencies,
@@ -104,11 +108,11 @@ const policy = async (
   return { kind: "policy", tenant, record: read.stored.policies.find((each) => each.tenant === tenant) };
 };
 
-/** Two people changing one policy or hold at once is rare; three losses in a row are a fault. */
+/** Of two front ends: requests of one take turns. Three losses in a row are a fault. */
 const UPDATE_TRIES_MAX = 3;
 
 const setPolicy = async (
-  { store, recorder, now }: RetentionDependencies,
+  dependencies: RetentionDependencies & { readonly turns: TurnsAbout },
   { by, request }: Parameters<Retention["setPolicy"]>[0],
 ): ReturnType<Retention["setPolicy"]> => {
   const { principal } = by;
@@ -118,6 +122,15 @@ const setPolicy = async (
   if (!reaches(principal, tenant)) return otherTenant("/tenant");
   const problems = policyProblems(policySaid);
   if (problems.length > 0) return invalid(problems);
+  return dependencies.turns(`policy ${tenant}`, () => replacePolicy(dependencies, by, tenant, policySaid));
+};
+
+const replacePolicy = async (
+  { store, recorder, now }: RetentionDependencies,
+  by: Actor,
+  tenant: string,
+  policySaid: RetentionPolicy,
+): Promise<PolicyAnswer | RetentionUndone> => {
   for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
     const read = await store.read();
     if (read.kind !== "read") return read;
@@ -125,7 +138,7 @@ const setPolicy = async (
       tenant,
       policy: policySaid,
       updated_at: now().toISOString(),
-      updated_by: principal.keyId,
+      updated_by: by.principal.keyId,
     };
     const write = await recorder.carryOut({
       by,
@@ -171,7 +184,7 @@ const placeHold = async (
     action: { type: "system.hold_placed", tenant, details: detailsOf(hold) },
     work: () => store.createHold(hold),
   });
-  return write.kind === "written" ? { kind: "hold", hold } : undone(write);
+  return write.kind === "written" ? { kind: "hold", hold } : notMade(write);
 };
 
 const holds = async (
@@ -279,7 +292,8 @@ const invalid = (problems: readonly RetentionProblem[]): RetentionRefusal => ({ 
 
 const CHANGED_MEANWHILE: ChangedMeanwhile = { kind: "changed_meanwhile" };
 
-const undone = (write: Exclude<RetentionWrite, { kind: "written" }>): RetentionUndone =>
-  write.kind === "unavailable" ? write : CHANGED_MEANWHILE;
+/** Its id is new, so nobody else writes there. */
+const notMade = (write: Exclude<RetentionWrite, { kind: "written" }>): RetentionUnavailable =>
+  write.kind === "unavailable" ? write : { kind: "unavailable", detail: "the id of the hold is taken" };
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -27,8 +27,9 @@ export const listenOnDeno = (options: ListenOptions): Listener => {
         keepOpen: () => {},
         isLast: () => isStopping,
       });
+      const ended = (): void => void running.delete(answer);
       running.add(answer);
-      void answer.finally(() => running.delete(answer));
+      answer.then(ended, ended);
       return answer;
     },
   );
@@ -39,7 +40,7 @@ export const listenOnDeno = (options: ListenOptions): Listener => {
       // What is left is closed by the end of the process: a server that shuts down already cannot be aborted (it throws, 2.9.6).
       const waiting = new AbortController();
       const waited = delay(waitMs, undefined, { signal: waiting.signal }).catch(() => undefined);
-      const shutDown = Promise.all(running).then(() => server.shutdown());
+      const shutDown = Promise.allSettled(running).then(() => server.shutdown());
       await Promise.race([shutDown, waited]);
       waiting.abort();
     },

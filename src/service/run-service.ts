@@ -86,9 +86,10 @@ const reasonFor = (error: unknown, { dataDir }: Config): string => {
 };
 
 /** What the system refuses there, as where an earlier start was by another user, is nobody's fault here. */
-const isAboutFileIn = (folder: string, error: unknown): error is Error =>
-  error instanceof Error &&
-  "path" in error &&
-  typeof error.path === "string" &&
-  existsSync(folder) &&
-  !relative(realpathSync(folder), error.path).startsWith("..");
+const isAboutFileIn = (folder: string, error: unknown): error is Error => {
+  if (!(error instanceof Error && "path" in error && typeof error.path === "string")) return false;
+  const { path } = error;
+  // Some paths were resolved, and some are as DATA_DIR says.
+  const folders = existsSync(folder) ? [folder, realpathSync(folder)] : [];
+  return folders.some((each) => !relative(each, path).startsWith(".."));
+};

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 
-const LINE = { detail: "evt_1\u009b2K\u202e\u001b[2J\u2028\rend" };
+const LINE = { detail: "evt_1\u009b2K\u202e\u001b[2J\u2028\u{e0041}\rend" };
 
 const written = (pretty: boolean): string => {
   const program = `
@@ -13,7 +13,7 @@ const written = (pretty: boolean): string => {
 
 test("a line for a person cannot steer the terminal, whatever a name in it would do", () => {
   const line = written(true);
-  expect(line).toContain("evt_1\\u009b2K\\u202e\\u001b[2J\\u2028\\rend");
+  expect(line).toContain("evt_1\\u009b2K\\u202e\\u001b[2J\\u2028\\udb40\\udc41\\rend");
   expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
 });
 

@@ -65,9 +65,10 @@ export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger
 
 /** Names in a line come from others. What is below U+0020 is an escape already, but for the colours. */
 const unsteering = (line: string): string =>
-  line.replaceAll(
-    /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u${character.codePointAt(0)?.toString(16).padStart(4, "0")}`,
+  line.replaceAll(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+      .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+      .join(""),
   );
 
 const LINES_BYTES_MAX = 8 * 1024;

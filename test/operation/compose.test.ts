@@ -210,7 +210,7 @@ const balancer = new Map(
 
 test("the sandbox is answered by any front end that lives, the rest by those that are ready, and while none is for want of its views, what is written by those that can", () => {
   expect(balancer.get("frontend clients")).toMatch(
-    /use_backend sandbox if \{ path \/sandbox \/v1\/sandbox \} or \{ path_beg \/sandbox\/ \/v1\/sandbox\/ \}\n {2}use_backend writes if \{ method POST PUT DELETE \} \{ nbsrv\(api\) eq 0 \}\n {2}default_backend api$/m,
+    /use_backend sandbox if \{ path \/sandbox \/v1\/sandbox \} or \{ path_beg \/sandbox\/ \/v1\/sandbox\/ \}\n {2}use_backend writes if \{ method POST PUT DELETE \} \{ nbsrv\(api\) eq 0 \}\n {2}use_backend writes if \{ path_beg \/v1\/keys \/v1\/holds \/v1\/retention \} \{ nbsrv\(api\) eq 0 \}\n {2}default_backend api$/m,
   );
   const checked = (section: string): string =>
     (balancer.get(section) ?? "").replaceAll(/^ *(#|http-error).*\n?|\n$/gm, "").trim();
