@@ -16,10 +16,7 @@ export const SINGLE_BODY_BYTES_MAX = 1 * MIB;
 export const OBJECT_BODY_BYTES_MAX = EVENT_BYTES_MAX;
 /** Body of `POST /v1/events/batch`, in bytes. */
 export const BATCH_BODY_BYTES_MAX = 16 * MIB;
-/**
- * Where the runtime itself closes a connection, without a word. Far above what any handler reads, so that who sends too much is
- * answered with a reason; nothing beyond a handler's own limit is held.
- */
+/** Where the runtime itself closes a connection, without a word. Far above what any handler reads, who answers with a reason, and holds nothing beyond its own limit. */
 export const CONNECTION_BODY_BYTES_MAX = 1024 * MIB;
 /** Nesting of objects and arrays inside one event, the event itself being level 1. */
 export const EVENT_DEPTH_MAX = 64;

@@ -133,7 +133,7 @@ const replacePolicy = async (
 ): Promise<PolicyAnswer | RetentionUndone> => {
   for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
     const read = await store.read();
-    if (read.kind !== "read") return read;
+    if (read.kind !== "read") return nothingDone(read);
     const record: PolicyRecord = {
       tenant,
       policy: policySaid,
@@ -164,7 +164,7 @@ const placeHold = async (
   const problems = holdProblems(held);
   if (problems.length > 0) return invalid(problems);
   const read = await store.read();
-  if (read.kind !== "read") return read;
+  if (read.kind !== "read") return nothingDone(read);
   const active = read.stored.holds.filter(
     ({ record }) => record.tenant === tenant && record.released_at === undefined,
   );
@@ -211,7 +211,7 @@ const releaseHold = async (
   const { principal } = by;
   for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
     const read = await store.read();
-    if (read.kind !== "read") return read;
+    if (read.kind !== "read") return nothingDone(read);
     const found: StoredHold | undefined = read.stored.holds.find(({ record }) => record.id === id);
     if (!found || !reaches(principal, found.record.tenant)) return { kind: "not_found" };
     if (found.record.released_at !== undefined) return { kind: "hold", hold: found.record };
@@ -291,6 +291,12 @@ const otherTenant = (path: string): OtherTenant => ({ kind: "other_tenant", path
 const invalid = (problems: readonly RetentionProblem[]): RetentionRefusal => ({ kind: "invalid", problems });
 
 const CHANGED_MEANWHILE: ChangedMeanwhile = { kind: "changed_meanwhile" };
+
+/** The log and the store are told nothing before it is known what stands there. */
+const nothingDone = ({ detail }: RetentionUnavailable): RetentionUnavailable => ({
+  kind: "unavailable",
+  detail: `${detail}, so nothing was done`,
+});
 
 /** Its id is new, so nobody else writes there. */
 const notMade = (write: Exclude<RetentionWrite, { kind: "written" }>): RetentionUnavailable =>

@@ -98,6 +98,6 @@ test("a policy that could not be set is answered with what was not done, and not
   const answer = await service.call("/v1/retention", { method: "PUT", body: { maximum_days: 400 } });
   expect([answer.status, answer.json.detail]).toEqual([
     503,
-    "Policies and holds could not be read or changed: the log did not take the record of it, so nothing was done. Ask again.",
+    "Policies and holds could not be read or changed: there is no connection, so nothing was done. Ask again.",
   ]);
 });
