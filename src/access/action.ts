@@ -35,6 +35,13 @@ export type ActionResult =
   /** It may or may not have been done. */
   | { readonly kind: "unavailable"; readonly detail: string };
 
+/** Others changed it each time that this was tried. Nothing was done; asking again is safe. */
+export interface ChangedMeanwhile {
+  readonly kind: "changed_meanwhile";
+}
+
+export const CHANGED_MEANWHILE: ChangedMeanwhile = { kind: "changed_meanwhile" };
+
 export interface ActionRecorder<Action> {
   /**
    * Appends the event of the action, and calls `work` once it is stored. Where it cannot be stored nothing is done, and the answer is

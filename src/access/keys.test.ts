@@ -50,6 +50,10 @@ const setUp = () => {
   };
 };
 
+/** Its requests and ours take no turns. */
+const anotherFrontEnd = (store: ReturnType<typeof createMemoryKeyStore>) =>
+  createKeys({ store, recorder: createMemoryRecorder(), now: () => new Date(START), randomBytes });
+
 const problem = (path: string, code: string) => ({
   kind: "invalid",
   problems: [expect.objectContaining({ path, code })],
@@ -423,13 +427,7 @@ describe("rotating a key", () => {
   test("leaves no working successor behind when the old key is revoked at the same moment", async () => {
     const { keys, store, createKey } = setUp();
     const { key } = await createKey();
-    // By another front end: its requests and ours take no turns.
-    const other = createKeys({
-      store,
-      recorder: createMemoryRecorder(),
-      now: () => new Date(START),
-      randomBytes,
-    });
+    const other = anotherFrontEnd(store);
     store.beforeNextUpdate(() => other.revoke({ by: actor(admin), id: key.id }));
     expect(await keys.rotate({ by: actor(admin), id: key.id, request: {} })).toMatchObject(
       problem("", "invalid_value"),
@@ -461,12 +459,7 @@ describe("rotating a key", () => {
   test("that another front end crosses is tried again, and takes the shorter grace of the two", async () => {
     const { keys, store, createKey, accepts } = setUp();
     const { key } = await createKey();
-    const other = createKeys({
-      store,
-      recorder: createMemoryRecorder(),
-      now: () => new Date(START),
-      randomBytes,
-    });
+    const other = anotherFrontEnd(store);
     store.beforeNextUpdate(() =>
       other.rotate({ by: actor(admin), id: key.id, request: { grace_seconds: 60 } }),
     );

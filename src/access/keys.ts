@@ -4,7 +4,13 @@
  * not exist. A secret leaves this module once, in the outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
  */
 import { KEY_GRACE_SECONDS_DEFAULT, KEYS_PER_TENANT_MAX } from "../limits.ts";
-import type { ActionRecorder, ActionResult, Actor } from "./action.ts";
+import {
+  type ActionRecorder,
+  type ActionResult,
+  type Actor,
+  CHANGED_MEANWHILE,
+  type ChangedMeanwhile,
+} from "./action.ts";
 import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
 import { authorize, type OtherTenant, type Principal, reaches } from "./authenticate.ts";
 import { excessOver, expiryOf, grantedLimits, type Limits } from "./grant.ts";
@@ -28,13 +34,8 @@ export interface KeysUnavailable {
   readonly detail: string;
 }
 
-/** Others changed the key each time that this was tried. Nothing was done; asking again is safe. */
-export interface KeyChangedMeanwhile {
-  readonly kind: "changed_meanwhile";
-}
-
 /** Nothing of what was asked is known to be done. */
-export type KeysUndone = KeysUnavailable | KeyChangedMeanwhile;
+export type KeysUndone = KeysUnavailable | ChangedMeanwhile;
 
 export interface KeyNotFound {
   readonly kind: "not_found";
@@ -291,8 +292,6 @@ const fetchFor = async (
   if (fetched.kind === "absent") return { kind: "not_found" };
   return reaches(principal, fetched.record.tenant) ? fetched : { kind: "not_found" };
 };
-
-const CHANGED_MEANWHILE: KeyChangedMeanwhile = { kind: "changed_meanwhile" };
 
 const undone = (write: Exclude<ActionResult, { readonly kind: "written" }>): KeysUndone =>
   write.kind === "unavailable" ? write : CHANGED_MEANWHILE;

@@ -2,7 +2,12 @@
  * Who may say how long a tenant's events are kept, and what may not go. The admin key for every tenant, any other for its own; a hold of another
  * tenant is answered as one that does not exist. Each change is in the log before it is made.
  */
-import type { ActionRecorder, Actor } from "../access/action.ts";
+import {
+  type ActionRecorder,
+  type Actor,
+  CHANGED_MEANWHILE,
+  type ChangedMeanwhile,
+} from "../access/action.ts";
 import { type OtherTenant, type Principal, reaches } from "../access/authenticate.ts";
 import type { KeyProblem } from "../access/key-request.ts";
 import { createTurnsAbout, type TurnsAbout } from "../access/turns.ts";
@@ -37,11 +42,6 @@ export interface PolicyAnswer {
   readonly kind: "policy";
   readonly tenant: string;
   readonly record: PolicyRecord | undefined;
-}
-
-/** Others changed it each time that this was tried. Nothing was done. */
-export interface ChangedMeanwhile {
-  readonly kind: "changed_meanwhile";
 }
 
 /** Nothing of what was asked is known to be done. */
@@ -289,8 +289,6 @@ const unlike = (name: string, expected: string): RetentionProblem => ({
 const otherTenant = (path: string): OtherTenant => ({ kind: "other_tenant", path });
 
 const invalid = (problems: readonly RetentionProblem[]): RetentionRefusal => ({ kind: "invalid", problems });
-
-const CHANGED_MEANWHILE: ChangedMeanwhile = { kind: "changed_meanwhile" };
 
 /** The log and the store are told nothing before it is known what stands there. */
 const nothingDone = ({ detail }: RetentionUnavailable): RetentionUnavailable => ({

@@ -23,6 +23,8 @@ const escaped = (character: string): string =>
     .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
     .join("");
 
+const LINE_END_OR_STEERING = new RegExp(`\\r?\\n|${STEERING.source}`, STEERING.flags);
+
 /** CSV for a terminal, part by part: its ends of lines stay. */
 export const createPrintableCsv = (): ((part: string) => string) => {
   let held = "";
@@ -32,8 +34,6 @@ export const createPrintableCsv = (): ((part: string) => string) => {
     held = text.endsWith("\r") ? "\r" : "";
     return text
       .slice(0, text.length - held.length)
-      .replaceAll(/\r?\n|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) =>
-        found.endsWith("\n") ? found : printable(found),
-      );
+      .replaceAll(LINE_END_OR_STEERING, (found) => (found.endsWith("\n") ? found : printable(found)));
   };
 };
