@@ -15,6 +15,7 @@ export interface AckInbox {
   expect(timeoutMs: number): { readonly reply: string; readonly answer: Promise<Acknowledgement> };
   /** Answers everything that is waited for with `none`: after a reconnect nothing will come. */
   abandon(detail: string): void;
+  isWaiting(): boolean;
 }
 
 export const openAckInbox = (nats: NatsConnection): AckInbox => {
@@ -55,6 +56,7 @@ export const openAckInbox = (nats: NatsConnection): AckInbox => {
       return { reply, answer: promise };
     },
     abandon,
+    isWaiting: () => waiting.size > 0,
   };
 };
 

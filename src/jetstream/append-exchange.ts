@@ -16,6 +16,8 @@ export interface AppendExchange extends StallReport {
   flush(): void;
   /** An atomic batch: `stored` with the sequence of its last record. */
   batch(entries: readonly { readonly record: OutgoingRecord }[], after?: Sequence): Promise<Acknowledgement>;
+  /** Something was sent that is not answered yet. */
+  isAwaited(): boolean;
 }
 
 export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () => number): AppendExchange => {
@@ -39,6 +41,7 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   };
   return {
     stall: clock.stall,
+    isAwaited: inbox.isWaiting,
     flush: wire.flush,
     single: async (record, after) => {
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);

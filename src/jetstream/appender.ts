@@ -18,7 +18,7 @@ import { type OutgoingRecord, payloadBytes, type RecordAppender } from "../log/e
 import type { Outcome, Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
-import { openAppendExchange } from "./append-exchange.ts";
+import { type AppendExchange, openAppendExchange } from "./append-exchange.ts";
 import { appendSingle, NOT_ACKNOWLEDGED, NOT_CONNECTED, outcomeOf } from "./append-single.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createRecentIds } from "./recent-ids.ts";
@@ -55,7 +55,7 @@ interface Entry {
 
 type Settle = (entry: Pick<Entry, "parcel" | "index">, outcome: Outcome) => void;
 
-export type LogAppender = RecordAppender & StallReport;
+export type LogAppender = RecordAppender & StallReport & Pick<AppendExchange, "isAwaited">;
 
 export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
   const { connection, elapsedMs, isClosed = () => false, onOutcomes, onCommit } = dependencies;
@@ -133,7 +133,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     });
   };
 
-  return { append, stall: committer.stall };
+  return { append, stall: committer.stall, isAwaited: committer.isAwaited };
 };
 
 const refusalFor = ({
@@ -309,7 +309,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     }
     doneOnce();
   };
-  return { commit: commitSafely, stall: exchange.stall };
+  return { commit: commitSafely, stall: exchange.stall, isAwaited: exchange.isAwaited };
 };
 
 const once = (action: () => void): (() => void) => {

@@ -160,6 +160,8 @@ class FileOutbox implements Outbox {
       this.#writing.leave(segment);
       if (segment.isGone) return [];
       if (segment.path !== path) return this.#choose(part, limits);
+      // Its folder was away for a moment.
+      if (!isGone(path + EVENTS_SUFFIX)) throw error;
       this.#lose(segment, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);
       return [];
     }

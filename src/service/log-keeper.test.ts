@@ -31,7 +31,7 @@ test("a stall makes the instance not ready only while it is fresh: without reque
 });
 
 /** A keeper of a stream that stands so, with a broker of its own that says what is asked of it. */
-const keeping = (state: { stall: { lastedMs: number; agoMs: number } | undefined }) => {
+const keeping = (state: { stall: { lastedMs: number; agoMs: number } | undefined; isAwaited?: boolean }) => {
   const seen = { looks: 0, errors: 0, distrusted: 0, revived: [] as (() => void)[] };
   const keeper = keepStoring({
     stream: "The event log",
@@ -39,6 +39,7 @@ const keeping = (state: { stall: { lastedMs: number; agoMs: number } | undefined
       seen.looks++;
       return state.stall;
     },
+    isAwaited: () => state.isAwaited ?? false,
     msMax: LOG_STALL_MS_MAX,
     ownBroker: {
       stageInMemory: async () => {},
@@ -78,13 +79,14 @@ test("a stall is told once, and its broker is revived until that helps, one time
   await until("another stall is told of", () => seen.errors === 2);
 });
 
-test("a broker is distrusted at the end after a single failure, and not where it stores", () => {
-  for (const [stall, distrusted] of [
-    [undefined, 0],
-    [{ lastedMs: 0, agoMs: 0 }, 1],
+test("a broker is distrusted at the end after a single failure or while it owes an answer, and not where it stores", () => {
+  for (const [state, distrusted] of [
+    [{ stall: undefined }, 0],
+    [{ stall: { lastedMs: 0, agoMs: 0 } }, 1],
+    [{ stall: undefined, isAwaited: true }, 1],
   ] as const) {
-    const { keeper, seen } = keeping({ stall });
+    const { keeper, seen } = keeping(state);
     keeper[Symbol.dispose]();
-    expect({ stall, distrusted: seen.distrusted }).toEqual({ stall, distrusted });
+    expect({ state, distrusted: seen.distrusted }).toEqual({ state, distrusted });
   }
 });

@@ -18,12 +18,14 @@ export const keepStoring = (dependencies: {
   readonly stream: string;
   /** The failures in a row of all that was tried. */
   readonly stall: StallReport["stall"];
+  /** Whether something was sent to it that is not answered. */
+  readonly isAwaited?: () => boolean;
   /** A row of failures that lasts longer is a stall. */
   readonly msMax: number;
   readonly ownBroker: OwnBroker | undefined;
   readonly logger: Logger;
 }): LogKeeper => {
-  const { stream, stall, msMax, ownBroker, logger } = dependencies;
+  const { stream, stall, isAwaited = () => false, msMax, ownBroker, logger } = dependencies;
   const lastedMs = (): number => stall()?.lastedMs ?? 0;
   const problem = (): string | undefined => {
     const ms = lastedMs();
@@ -49,8 +51,8 @@ export const keepStoring = (dependencies: {
     problem,
     [Symbol.dispose]: () => {
       clearInterval(timer);
-      // Also one failure, which is no stall yet.
-      if (stall() !== undefined) ownBroker?.distrust();
+      // Also one failure, which is no stall yet; and what is known of none, as a write that failed is answered by nothing.
+      if (stall() !== undefined || isAwaited()) ownBroker?.distrust();
     },
   };
 };

@@ -336,9 +336,9 @@ const openLog = async (options: {
     onCommit: (records) => metrics.commitRecords.observe(records),
   });
   const shared = { ownBroker: broker.own, logger };
-  const { stall } = appender;
+  const { stall, isAwaited } = appender;
   const logKeeper = stack.use(
-    keepStoring({ ...shared, stream: "The event log", stall, msMax: LOG_STALL_MS_MAX }),
+    keepStoring({ ...shared, stream: "The event log", stall, isAwaited, msMax: LOG_STALL_MS_MAX }),
   );
   const keep: KeepStream = (stream, stalled) =>
     void stack.use(keepStoring({ ...shared, stream, stall: stalled, msMax: OTHER_STALL_MS_MAX }));

@@ -74,6 +74,7 @@ onDisk(
 onDisk.each([
   ["when it is left to itself", async () => {}],
   ["when it is stopped and started again", (scene: OwnBrokerScene) => scene.restart()],
+  ["when the service is killed and started again", (scene: OwnBrokerScene) => scene.restart("SIGKILL")],
 ])(
   "a disk that is full when the first event comes leaves no hole %s: the log begins at 1, and the views follow it",
   async (_, mend) => {
@@ -112,14 +113,21 @@ onDisk(
     await send(1);
     await scene.restart();
     for (let n = 2; n <= COUNT; n++) expect((await send(n)).status).toBe(202);
+    let stored = COUNT;
     await scene.whileFull(async () => {
-      expect((await send(COUNT + 1)).status).toBe(503);
+      // The views may have given some of their WAL back after the disk was filled.
+      for (; ; stored++) {
+        const { status } = await send(stored + 1);
+        if (status === 202) continue;
+        expect(status).toBe(503);
+        break;
+      }
       await expect(scene.restart()).rejects.toThrow("takes no more bytes");
     });
     await scene.restart();
-    expect((await send(COUNT + 2)).json.data.sequence).toBe(COUNT + 1);
-    const shown = await scene.call(`/v1/export?min_sequence=${COUNT + 1}`);
-    expect(shown.text.match(/"sequence":/g)).toHaveLength(COUNT + 1);
+    expect((await send(stored + 2)).json.data.sequence).toBe(stored + 1);
+    const shown = await scene.call(`/v1/export?min_sequence=${stored + 1}`);
+    expect(shown.text.match(/"sequence":/g)).toHaveLength(stored + 1);
   },
   60_000,
 );

@@ -39,8 +39,8 @@ export const disk: Scenario<Fault> = {
 export interface OwnBrokerScene extends Scene<Fault> {
   /** Fills the disk, lets `work` go on, and frees it. */
   whileFull(work: () => Promise<void>): Promise<void>;
-  /** Stops the service as an operator does, and starts it again. */
-  restart(): Promise<void>;
+  /** Stops the service as an operator does, or kills it, and starts it again. */
+  restart(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
 /** For some blocks of the log, and quickly filled. */
@@ -121,8 +121,8 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
     consumerUrl: () => readFileSync(join(inside, "broker/consumer.url"), "utf8").trim(),
     strike,
     whileFull,
-    restart: async () => {
-      service.kill("SIGTERM");
+    restart: async (signal = "SIGTERM") => {
+      service.kill(signal);
       await service.ended();
       service = await start();
     },

@@ -39,10 +39,10 @@ export interface RunningServer {
   readonly version: string;
   /** Resolves with what happened, in words, once the shim has ended. */
   readonly ended: Promise<string>;
+  /** What it would write at its end is wrong: from here on it is killed, by whomever it is ended. */
+  distrust(): void;
   /** Asks it to end, and kills it when it does not. Resolves when it has ended. */
   end(): Promise<void>;
-  /** Without a word to it: what it would write at its end is wrong. Resolves when it has ended. */
-  kill(): Promise<void>;
 }
 
 export type LaunchOutcome =
@@ -59,11 +59,8 @@ export const launch = async (options: LaunchOptions): Promise<LaunchOutcome> => 
   const shim = { child, ended: endOf(child) };
   const ready = await waitUntilReady(options, shim.ended);
   if (typeof ready !== "string") {
-    const kill = async (): Promise<void> => {
-      killGroup(child);
-      await shim.ended;
-    };
-    return { kind: "ready", server: { ...ready, ended: shim.ended, end: () => endShim(shim), kill } };
+    const distrust = (): void => void child.stdin?.write("wrong\n");
+    return { kind: "ready", server: { ...ready, ended: shim.ended, distrust, end: () => endShim(shim) } };
   }
   await endShim(shim);
   return { kind: "failed", reason: `${ready}${await logTail(files)}` };
@@ -72,7 +69,8 @@ export const launch = async (options: LaunchOptions): Promise<LaunchOutcome> => 
 const startShim = ({ binary, files }: LaunchOptions): ChildProcess => {
   const startLog = openSync(files.startLog, "w", 0o600);
   try {
-    return spawn("/bin/sh", ["-c", SHIM, "prooftrail-broker", binary, "-c", files.configuration], {
+    const server = [binary, "-c", files.configuration];
+    return spawn("/bin/sh", ["-c", SHIM, "prooftrail-broker", files.log, ...server], {
       cwd: files.directory,
       // A process group of its own: Ctrl-C in the terminal must not end the broker before the service has finished.
       detached: true,
@@ -147,7 +145,8 @@ const endShim = async (shim: {
   readonly child: ChildProcess;
   readonly ended: Promise<string>;
 }): Promise<void> => {
-  shim.child.stdin?.destroy();
+  // What was written before is still read.
+  shim.child.stdin?.end();
   const timer = new AbortController();
   const late = delay(STOP_MS_MAX, "late", { signal: timer.signal }).catch(() => "in time");
   if ((await Promise.race([shim.ended, late])) === "late") killGroup(shim.child);

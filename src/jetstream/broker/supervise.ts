@@ -40,7 +40,7 @@ export interface Broker extends AsyncDisposable {
   stageInMemory(): Promise<void>;
   /** A stream of it could not write. Starts it again, unless its disk takes no bytes: then it would only be gone. Resolves when that is under way. */
   revive(reason: string): Promise<void>;
-  /** A stream of it could not write when that was last tried. From here on it is not ended in order. */
+  /** A stream of it may have failed to write. From here on it is not ended in order; see shim.ts. */
   distrust(): void;
   /** Resolves when the server has ended and the directory is free for another process. */
   stop(): Promise<void>;
@@ -137,25 +137,17 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   const { files, logger, signal } = options;
   let server = first;
   let endedBecause: string | undefined;
-  /**
-   * A stream of it could not write. 2.15.1 then believes a sequence that it never stored where that would have been the first of
-   * a block, and writes it down when it ends in order: the log would have a hole (measured). Killed it reads its blocks at the
-   * next start, and what it acknowledged is in them.
-   */
-  let isWrong = false;
-  const end = (): Promise<void> => (isWrong ? server.kill() : server.end());
   const run = async (): Promise<void> => {
     let delayMs = RESTART_DELAY_MS_MIN;
     let startedMs = performance.now();
     while (!signal.aborted) {
       const how = await endedOrStopped(server, signal);
-      await end();
+      await server.end();
       if (how === "stopped") return;
       if (endedBecause === undefined)
         logger.error("the broker ended by itself and is started again", { pid: server.pid, detail: how });
       else logger.warn("the broker is started again", { pid: server.pid, detail: endedBecause });
       endedBecause = undefined;
-      isWrong = false;
       if (performance.now() - startedMs > STEADY_MS_MIN) delayMs = RESTART_DELAY_MS_MIN;
       const next = await restart(options, delayMs);
       if (next === undefined) return;
@@ -166,14 +158,12 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   };
   // With the shim killed the server can be there still; a stop waits for it too.
   const stopped = run().finally(() => endLeftover(files, logger));
-  const distrust = (): void => {
-    isWrong = true;
-  };
+  const distrust = (): void => server.distrust();
   const revive = async (reason: string): Promise<void> => {
     distrust();
     if (!(await diskTakesBytes(files.directory))) return;
     endedBecause = reason;
-    await end();
+    await server.end();
   };
   return { stopped, revive, distrust, current: () => server };
 };

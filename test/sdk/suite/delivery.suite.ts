@@ -556,14 +556,16 @@ test("send gives the receipt, and tries again under the same idempotency key", (
         performance.now = now;
       });
       assert.equal(again.kind, "stored");
-      assert.equal(service.asked.at(-1)?.path, "/v1/events?resent=true");
+      // What was given up may be heard of later than what came after it.
+      const resent = () => service.asked.filter(({ path }) => path === "/v1/events?resent=true").length;
+      assert.equal(resent(), 1);
       // The same where the machine slept, and its steady clock with it.
       const { now: wall } = Date;
       Date.now = () => wall() + 2 * RESENT_AFTER_MS;
       await unknown.again().finally(() => {
         Date.now = wall;
       });
-      assert.equal(service.asked.at(-1)?.path, "/v1/events?resent=true");
+      assert.equal(resent(), 2);
       const asked = service.asked.slice(before);
       assert.deepEqual(
         [

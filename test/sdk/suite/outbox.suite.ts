@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync, readdirSync, unlinkSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, renameSync, unlinkSync } from "node:fs";
 import {
   appendFile,
   mkdir,
@@ -1059,3 +1059,25 @@ for (const sync of ["always", "never"] as const)
         FileSync.prototype.sync = original;
       }
     }));
+
+test("what was in a folder that was away for a moment, as where it is mounted anew, is not lost", () =>
+  withFolder(async (folder) => {
+    // A file is looked for by a thread of the system: after some of these turns it was, and is back when that is told.
+    for (let turns = 0; turns < 20; turns++) {
+      const [directory, away] = [join(folder, `${turns}`), join(folder, `${turns}-away`)];
+      const failures: string[] = [];
+      const outbox = openFile(directory, failures);
+      outbox.append(entry(1, 10));
+      await outbox.take({ events: 0, bytes: BYTES_MAX });
+      renameSync(directory, away);
+      const taking = outbox.take({ events: 10, bytes: BYTES_MAX }).catch(() => undefined);
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      // Where it was told before, there is another folder by now.
+      if (existsSync(directory)) return void (await outbox.close());
+      renameSync(away, directory);
+      const taken = (await taking) ?? (await outbox.take({ events: 10, bytes: BYTES_MAX }));
+      assert.deepEqual([turns, taken?.entries.map(numberIn), failures], [turns, [1], []]);
+      await outbox.close();
+    }
+  }));

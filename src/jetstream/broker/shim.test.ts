@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SHIM } from "./shim.ts";
+
+const FAILURE =
+  "[7] 2026/11/24 18:37:01.418116 [ERR] Filestore [AUDIT] Critical write error: no space left\n";
+const KILLED = 128 + 9;
+const IN_ORDER = 3;
+const SERVER = `trap "exit ${IN_ORDER}" TERM; echo up; while :; do sleep 0.05; done`;
+
+const ended = async (meanwhile: {
+  said?: string;
+  inLogBefore?: string;
+  inLog?: string;
+  inRotatedLog?: string;
+}): Promise<number> => {
+  const folder = await mkdtemp(join(tmpdir(), "prooftrail-shim-"));
+  try {
+    const log = join(folder, "nats-server.log");
+    await writeFile(log, meanwhile.inLogBefore ?? "");
+    const shim = spawn("/bin/sh", ["-c", SHIM, "shim", log, "/bin/sh", "-c", SERVER]);
+    await once(shim.stdout, "data");
+    await appendFile(log, meanwhile.inLog ?? "");
+    await appendFile(`${log}.2026.11.24`, meanwhile.inRotatedLog ?? "");
+    shim.stdin.end(meanwhile.said ?? "");
+    const [status] = await once(shim, "exit");
+    return Number(status);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};
+
+test("a server that could write ends in order, whatever an earlier one could not", async () => {
+  expect(await ended({})).toBe(IN_ORDER);
+  expect(await ended({ inLogBefore: FAILURE, inLog: "[7] [INF] Initiating Shutdown...\n" })).toBe(IN_ORDER);
+});
+
+test("a server is killed that we say is wrong, or that has said so itself, before or after its log was rotated", async () => {
+  expect(await ended({ said: "wrong\n" })).toBe(KILLED);
+  expect(await ended({ inLogBefore: FAILURE, inLog: FAILURE })).toBe(KILLED);
+  expect(await ended({ inRotatedLog: FAILURE })).toBe(KILLED);
+});
