@@ -9,6 +9,7 @@ test.each([
   "application/json; ;",
   "application/json;charset=utf-8",
   'application/json ; CHARSET = "UTF-8"',
+  "application/json; charset=UTF8",
   'application/json; charset="u\\tf-8"',
   "application/json; foo=bar",
   'application/json; profile="https://a.example/b; charset=latin1"; v=1',
@@ -35,7 +36,8 @@ test.each([
   "application/json; charset=utf-16; charset=utf-8",
   "application/json; charset=utf-8; charset=utf-16",
   'application/json; charset="utf-8 "',
-  "application/json; charset=utf8",
+  "application/json; charset=utf_8",
+  'application/json; charset="utf8\\n"',
 ])("%p is not", (type) => expect(isJsonInUtf8(type)).toBe(false));
 
 test("a long header is read in one go", () => {

@@ -9,6 +9,9 @@ const PARAMETER = new RegExp(
   "y",
 );
 
+/** `utf8` is not registered, but sent, and means nothing else (WHATWG Encoding §4.2). */
+const UTF_8 = /^utf-?8$/i;
+
 /** Of JSON no parameter has a meaning (RFC 8259 §11), so any is passed over, but a charset that says that it is not UTF-8. */
 export const isJsonInUtf8 = (type: string): boolean => {
   const text = type.trim();
@@ -17,7 +20,7 @@ export const isJsonInUtf8 = (type: string): boolean => {
   for (let at = PARAMETER.lastIndex; at < text.length; at = PARAMETER.lastIndex) {
     const { name, value = "" } = PARAMETER.exec(text)?.groups ?? {};
     if (PARAMETER.lastIndex === 0) return false;
-    if (name?.toLowerCase() === "charset" && unquoted(value).toLowerCase() !== "utf-8") return false;
+    if (name?.toLowerCase() === "charset" && !UTF_8.test(unquoted(value))) return false;
   }
   return true;
 };
