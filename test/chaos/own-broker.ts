@@ -17,7 +17,12 @@ import { alarmsIn, pause, type Scenario, type Scene } from "./scene.ts";
 import type { ScheduledFault } from "./schedule.ts";
 
 const ON_ONE_BROKER = ["kill_service", "kill_broker", "kill_both", "pause_broker"] as const;
-const ON_SMALL_DISK = ["fill_disk", "fill_disk_kill_broker", "fill_disk_kill_both"] as const;
+const ON_SMALL_DISK = [
+  "fill_disk",
+  "fill_disk_kill_service",
+  "fill_disk_kill_broker",
+  "fill_disk_kill_both",
+] as const;
 type Fault = (typeof ON_ONE_BROKER)[number] | (typeof ON_SMALL_DISK)[number];
 
 export const single: Scenario<Fault> = {
@@ -99,7 +104,7 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
       signalBroker("SIGCONT");
       return;
     }
-    const isGone = kind === "kill_service" || kind.endsWith("kill_both");
+    const isGone = kind.endsWith("kill_service") || kind.endsWith("kill_both");
     const kill = async (): Promise<void> => {
       if (kind.endsWith("kill_broker") || kind.endsWith("kill_both")) signalBroker("SIGKILL");
       if (isGone) await killService();
