@@ -1,7 +1,7 @@
 /** The world that a command runs in: where it writes and reads, its environment, the clock and Ctrl-C. main.ts makes the real one, tests others. */
 import process from "node:process";
 import type { Readable } from "node:stream";
-import { printableDocuments, printableJson } from "../verifier/printable.ts";
+import { printableDocuments, printableJson } from "../terminal/printable.ts";
 
 export interface Writer {
   readonly isTerminal: boolean;

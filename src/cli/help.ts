@@ -1,6 +1,6 @@
 /** The parts of a command's help that commander does not write: paragraphs, examples and exit codes. Pure. */
 
-import { wrappedLines } from "../verifier/text-width.ts";
+import { wrappedLines } from "../terminal/text-width.ts";
 import type { CommandGroup, CommandSpec } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
 

@@ -1,6 +1,6 @@
 /** What commands print: a document for programs, or text for people. Failures go to standard error, everything else to standard output. */
-import { printable } from "../verifier/printable.ts";
-import { wrappedLines } from "../verifier/text-width.ts";
+import { printable } from "../terminal/printable.ts";
+import { wrappedLines } from "../terminal/text-width.ts";
 import type { Input } from "./command.ts";
 import type { Context, Writer } from "./context.ts";
 import type { FailureDocument } from "./failure.ts";

@@ -1,7 +1,7 @@
 /** From what was typed to an exit code: commander reads the arguments as the specs say, then the command runs. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../service/version.ts";
-import { printableLines } from "../verifier/printable.ts";
+import { printableLines } from "../terminal/printable.ts";
 import {
   type ArgumentSpec,
   type CommandGroup,

@@ -1,6 +1,6 @@
 /** How far a long command is: a bar for a person at a terminal, a line every few seconds for a file, nothing with --quiet, nor where JSON goes there. On standard error. */
 
-import { cutTo, padded } from "../verifier/text-width.ts";
+import { cutTo, padded } from "../terminal/text-width.ts";
 import type { Writer } from "./context.ts";
 import { PROGRESS_LINE_MS } from "./limits.ts";
 

@@ -1,6 +1,6 @@
 /** Aligned tables. On a terminal they fit its width, by cutting cells that may be cut; elsewhere every value is whole. Pure. */
-import { printable } from "../verifier/printable.ts";
-import { cutTo, padded, textWidth, wrappedLines } from "../verifier/text-width.ts";
+import { printable } from "../terminal/printable.ts";
+import { cutTo, padded, textWidth, wrappedLines } from "../terminal/text-width.ts";
 
 export interface Column<Row> {
   readonly title: string;

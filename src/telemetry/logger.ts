@@ -4,6 +4,7 @@
  */
 import pino from "pino";
 import { prettyFactory } from "pino-pretty";
+import { escaped } from "../terminal/printable.ts";
 import { createLineWriter, type LineWriter, withoutWaiting } from "./line-writer.ts";
 
 /** Everything a line may carry. A new field is one row here. */
@@ -64,12 +65,7 @@ export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger
 };
 
 /** Names in a line come from others. What is below U+0020 is an escape already, but for the colours. */
-const unsteering = (line: string): string =>
-  line.replaceAll(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
-      .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
+const unsteering = (line: string): string => line.replaceAll(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
 
 const LINES_BYTES_MAX = 8 * 1024;
 const LINES_WAIT_MS_MAX = 100;

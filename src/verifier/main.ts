@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `prooftrail-verify`: `prooftrail verify` alone, as one file without dependencies (`bun run build:verifier`). */
 import { parseArgs } from "node:util";
-import { printable, printableJson, printableLines } from "./printable.ts";
+import { printable, printableJson, printableLines } from "../terminal/printable.ts";
 import { HELP, reportText } from "./report.ts";
 import { EXIT_CODES, UnreadableFileError, verifyFile } from "./verify-file.ts";
 

@@ -1,7 +1,7 @@
 /** What the verifier prints for people. Pure. */
 import type { EvidenceFacts, Finding, Verdict } from "../proof/evidence/verdict.ts";
-import { printable } from "./printable.ts";
-import { wrappedLines } from "./text-width.ts";
+import { printable } from "../terminal/printable.ts";
+import { wrappedLines } from "../terminal/text-width.ts";
 
 /** Also where the output is no terminal, so that a report looks the same wherever it is kept. */
 const COLUMNS = 80;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { runProgram } from "../../src/cli/program.ts";
 import { ROOT } from "../../src/cli/tree.ts";
-import { createPrintableCsv, printableJson } from "../../src/verifier/printable.ts";
+import { createPrintableCsv, printableJson } from "../../src/terminal/printable.ts";
 import { createTestContext } from "../support/cli.ts";
 
 /** A window's title by C1 and by C0 controls, a line that is written over, text that runs backwards, lines of their own, a hidden tag. */

@@ -1,6 +1,6 @@
 /** `prooftrail classify`: which risk tier an AI system has. Asks the sandbox, which needs no key. */
 import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS } from "../../classification/vocabulary.ts";
-import { wrappedLines } from "../../verifier/text-width.ts";
+import { wrappedLines } from "../../terminal/text-width.ts";
 import { createApi } from "../api.ts";
 import type { CommandSpec, Input, OptionSpec } from "../command.ts";
 import type { Context } from "../context.ts";

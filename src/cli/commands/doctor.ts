@@ -1,7 +1,7 @@
 /** `prooftrail doctor`: one line for each thing that can be wrong, and what to do. */
 import type { Check } from "../../service/diagnosis.ts";
-import { printable } from "../../verifier/printable.ts";
-import { wrappedLines } from "../../verifier/text-width.ts";
+import { printable } from "../../terminal/printable.ts";
+import { wrappedLines } from "../../terminal/text-width.ts";
 import type { CommandSpec } from "../command.ts";
 import type { Context, Writer } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -1,6 +1,6 @@
 /** `prooftrail evidence`: a bundle that proves itself. */
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
-import { printable } from "../../verifier/printable.ts";
+import { printable } from "../../terminal/printable.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { CommandSpec } from "../command.ts";
 import { checkTarget, downloadFile, FORCE_OPTION } from "../download.ts";

@@ -1,6 +1,6 @@
 /** `prooftrail export`: all events that match, as a file. */
 
-import { createPrintableCsv, printable, printableJson } from "../../verifier/printable.ts";
+import { createPrintableCsv, printable, printableJson } from "../../terminal/printable.ts";
 import type { CommandSpec } from "../command.ts";
 import { checkTarget, downloadFile, downloadTo, FORCE_OPTION } from "../download.ts";
 import { EVENT_FILTER_OPTIONS, filterQuery, MIN_SEQUENCE_OPTION } from "../event-filters.ts";

@@ -1,7 +1,7 @@
 /** `prooftrail send`: one event, or as many as a file or a pipe has. */
 
 import { uuidV7 } from "../../runtime/uuid.ts";
-import { printable } from "../../verifier/printable.ts";
+import { printable } from "../../terminal/printable.ts";
 import type { Api } from "../api.ts";
 import { durationComplaint, durationSeconds } from "../argument-values.ts";
 import type { CommandSpec, Input } from "../command.ts";

@@ -2,7 +2,7 @@
 import { LogUnavailableError } from "../../log/event-log.ts";
 import type { Config } from "../../service/config.ts";
 import type { CheckedView, Letter, ViewCare, ViewStatus } from "../../service/view-care.ts";
-import { printable } from "../../verifier/printable.ts";
+import { printable } from "../../terminal/printable.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { ArgumentSpec, CommandGroup, CommandSpec, Input } from "../command.ts";
 import type { Context } from "../context.ts";

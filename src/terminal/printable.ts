@@ -18,7 +18,8 @@ export const printableJson = (text: string): string => printableDocuments(text).
 export const printableDocuments = (text: string): string =>
   text.replaceAll(STEERING, (character) => ("\n\t\r".includes(character) ? character : escaped(character)));
 
-const escaped = (character: string): string =>
+/** As JSON escapes it, unit by unit (RFC 8259 §7). */
+export const escaped = (character: string): string =>
   Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
     .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
     .join("");
