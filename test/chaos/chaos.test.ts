@@ -116,12 +116,9 @@ onDisk(
     let stored = COUNT;
     await scene.whileFull(async () => {
       // The views may have given some of their WAL back after the disk was filled.
-      for (; ; stored++) {
-        const { status } = await send(stored + 1);
-        if (status === 202) continue;
-        expect(status).toBe(503);
-        break;
-      }
+      let { status } = await send(stored + 1);
+      while (status === 202) ({ status } = await send(++stored + 1));
+      expect(status).toBe(503);
       await expect(scene.restart()).rejects.toThrow("takes no more bytes");
     });
     await scene.restart();

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { dataFolder } from "../../../test/support/process.ts";
 import { SHIM } from "./shim.ts";
 
 const FAILURE =
@@ -18,20 +18,16 @@ const ended = async (meanwhile: {
   inLog?: string;
   inRotatedLog?: string;
 }): Promise<number> => {
-  const folder = await mkdtemp(join(tmpdir(), "prooftrail-shim-"));
-  try {
-    const log = join(folder, "nats-server.log");
-    await writeFile(log, meanwhile.inLogBefore ?? "");
-    const shim = spawn("/bin/sh", ["-c", SHIM, "shim", log, "/bin/sh", "-c", SERVER]);
-    await once(shim.stdout, "data");
-    await appendFile(log, meanwhile.inLog ?? "");
-    await appendFile(`${log}.2026.11.24`, meanwhile.inRotatedLog ?? "");
-    shim.stdin.end(meanwhile.said ?? "");
-    const [status] = await once(shim, "exit");
-    return Number(status);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await dataFolder();
+  const log = join(folder.path, "nats-server.log");
+  await writeFile(log, meanwhile.inLogBefore ?? "");
+  const shim = spawn("/bin/sh", ["-c", SHIM, "shim", log, "/bin/sh", "-c", SERVER]);
+  await once(shim.stdout, "data");
+  await appendFile(log, meanwhile.inLog ?? "");
+  await appendFile(`${log}.2026.11.24`, meanwhile.inRotatedLog ?? "");
+  shim.stdin.end(meanwhile.said ?? "");
+  const [status] = await once(shim, "exit");
+  return Number(status);
 };
 
 test("a server that could write ends in order, whatever an earlier one could not", async () => {
