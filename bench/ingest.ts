@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { CeilingResult } from "./ceiling.ts";
 import type { LoadOrder, LoadResult } from "./load.ts";
 import { DURABILITIES, obtainPeers, startPeer } from "./peers.ts";
-import { ceiling, load, startHttpCeiling } from "./programs.ts";
+import { ceiling, type Loader, startHttpCeiling, startLoader } from "./programs.ts";
 import { cpuMicroseconds, type Subject, startSubject } from "./subject.ts";
 import { measureInTurns, type PairResult, TURNS } from "./turns.ts";
 
@@ -34,12 +34,12 @@ interface Target extends Pick<LoadOrder, "port" | "key" | "speaks"> {
   readonly storePid: number;
 }
 
-const measure = async (target: Target, index: number): Promise<Measured> => {
+const measure = async (loader: Loader, target: Target, index: number): Promise<Measured> => {
   const [server, store] = [target.serverPid, target.storePid];
   const order = { ...target, connections: 1, batchEvents: 0, ...CASES[index], seconds: SECONDS };
-  await load({ ...order, seconds: 1, run: `w${index}` });
+  await loader.load({ ...order, seconds: 1, run: `w${index}` });
   const before = [cpuMicroseconds(server), cpuMicroseconds(store)] as const;
-  const result = await load({ ...order, run: `r${index}` });
+  const result = await loader.load({ ...order, run: `r${index}` });
   return {
     ...result,
     eventsPerSecond: result.events / result.seconds,
@@ -48,22 +48,27 @@ const measure = async (target: Target, index: number): Promise<Measured> => {
   };
 };
 
-const measureAll = async (target: Target): Promise<readonly Measured[]> => {
+const measureAll = async (loader: Loader, target: Target): Promise<readonly Measured[]> => {
   const results: Measured[] = [];
-  for (const index of CASES.keys()) results.push(await measure(target, index));
+  for (const index of CASES.keys()) results.push(await measure(loader, target, index));
   return results;
 };
 
-const benchService = async (subject: Subject): Promise<readonly Measured[]> => {
+const benchService = async (subject: Subject, loader: Loader): Promise<readonly Measured[]> => {
   const { servicePid: serverPid, brokerPid: storePid } = subject;
   const ceilings = {
     atomic: await ceiling(subject, "atomic", SECONDS),
     one: await ceiling(subject, "one", SECONDS),
     many: await ceiling(subject, "many", SECONDS),
   };
-  const results = await measureAll({ ...subject, speaks: "prooftrail", serverPid, storePid });
+  const results = await measureAll(loader, { ...subject, speaks: "prooftrail", serverPid, storePid });
   const http = await startHttpCeiling();
-  const unstored = await measureAll({ ...subject, ...http, speaks: "prooftrail", storePid: http.serverPid });
+  const unstored = await measureAll(loader, {
+    ...subject,
+    ...http,
+    speaks: "prooftrail",
+    storePid: http.serverPid,
+  });
   http.stop();
   const rows = results.map((result, index) => {
     const raw = CASES[index]?.batchEvents === 0 ? ceilings.many : ceilings.atomic;
@@ -103,7 +108,7 @@ const benchService = async (subject: Subject): Promise<readonly Measured[]> => {
       "most",
       "server µs/event",
     ],
-    (await measureInTurns(subject)).map(turnsRow),
+    (await measureInTurns(subject, loader)).map(turnsRow),
   );
   return results;
 };
@@ -132,13 +137,13 @@ const turnsRow = ({
   ];
 };
 
-const benchPeers = async (folder: string, ours: readonly Measured[]): Promise<void> => {
+const benchPeers = async (folder: string, loader: Loader, ours: readonly Measured[]): Promise<void> => {
   const programs = await obtainPeers();
   const rows: string[][] = [];
   for (const durability of DURABILITIES) {
     const directory = await mkdtemp(join(folder, "peer-"));
     await using peer = await startPeer(programs, durability, directory);
-    const results = await measureAll({ ...peer, key: "none", speaks: "webdis" });
+    const results = await measureAll(loader, { ...peer, key: "none", speaks: "webdis" });
     for (const [index, result] of results.entries()) {
       rows.push([
         durability,
@@ -195,11 +200,12 @@ try {
   process.stdout.write(
     `${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Bun ${process.versions.bun}, ${SECONDS} s per case after 1 s of warming up, roles ${ROLES}.\n\n`,
   );
+  await using loader = startLoader();
   const measureService = async (): Promise<readonly Measured[]> => {
     await using subject = await startSubject(join(folder, "data"), ROLES);
-    return await benchService(subject);
+    return await benchService(subject, loader);
   };
-  await benchPeers(folder, await measureService());
+  await benchPeers(folder, loader, await measureService());
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

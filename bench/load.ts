@@ -1,9 +1,10 @@
 /**
  * The load generator: a process of its own, plain sockets, keep-alive, one request in flight per connection. It shares the machine with what it
- * measures, so it writes one prepared buffer per request, in which only the digits of the event_ids change. Run by ingest.ts; prints
- * one JSON line.
+ * measures, so it writes one prepared buffer per request, in which only the digits of the event_ids change; and it takes one order after another, a
+ * line of JSON each, which it answers with one: a program that has just begun takes twice the CPU time for each request (measured). Started by programs.ts.
  */
 import { Buffer } from "node:buffer";
+import { createInterface } from "node:readline";
 import type { Socket } from "bun";
 import { DIGITS, sampleEvent } from "./sample-event.ts";
 
@@ -32,14 +33,11 @@ export interface LoadResult {
   readonly cpuMicroseconds: number;
 }
 
-const order: LoadOrder = JSON.parse(process.argv[2] ?? "{}");
 const ZEROS = "0".repeat(DIGITS);
-let nextEvent = 0;
-
-const eventText = sampleEvent(order.run);
 
 /** One request, and where the digits of its event_ids stand. */
-const prepare = (): { bytes: Buffer; ids: number[] } => {
+const prepare = (order: LoadOrder): { bytes: Buffer; ids: number[] } => {
+  const eventText = sampleEvent(order.run);
   const events = Math.max(1, order.batchEvents);
   const list = Array.from({ length: events }, () => eventText).join(",");
   const body = order.batchEvents === 0 ? list : `{"events":[${list}]}`;
@@ -61,15 +59,19 @@ const number = (bytes: Buffer, at: number, value: number): void => {
   }
 };
 
-const ACCEPTED = Buffer.from(order.speaks === "webdis" ? "HTTP/1.1 200" : "HTTP/1.1 202");
-const latencies: number[] = [];
-let refused = 0;
-let events = 0;
-const startedAt = performance.now();
-const deadline = startedAt + order.seconds * 1000;
+/** What all connections of one order count together. */
+interface Tally {
+  readonly deadline: number;
+  readonly accepted: Buffer;
+  readonly latencies: number[];
+  nextEvent: number;
+  events: number;
+  refused: number;
+}
 
 /** What one connection is at. */
 interface Connection {
+  readonly tally: Tally;
   readonly bytes: Buffer;
   readonly ids: readonly number[];
   /** Of `bytes`, already handed to the system. */
@@ -89,12 +91,13 @@ const write = (socket: Wire): void => {
 /** Sends one request after the other until the time is over. */
 const send = (socket: Wire): void => {
   const { data } = socket;
-  if (performance.now() >= deadline) {
+  const { tally } = data;
+  if (performance.now() >= tally.deadline) {
     socket.end();
     data.finish();
     return;
   }
-  for (const at of data.ids) number(data.bytes, at, nextEvent++);
+  for (const at of data.ids) number(data.bytes, at, tally.nextEvent++);
   data.sentAt = performance.now();
   data.written = 0;
   write(socket);
@@ -113,6 +116,7 @@ const isComplete = (answer: Buffer): boolean => {
 
 const take = (socket: Wire, chunk: Buffer): void => {
   const { data } = socket;
+  const { accepted, latencies } = data.tally;
   const answer = data.received ? Buffer.concat([data.received, chunk]) : chunk;
   if (!isComplete(answer)) {
     // The chunk's memory is used again after this call.
@@ -121,17 +125,18 @@ const take = (socket: Wire, chunk: Buffer): void => {
   }
   data.received = undefined;
   latencies.push(performance.now() - data.sentAt);
-  if (answer.compare(ACCEPTED, 0, ACCEPTED.length, 0, ACCEPTED.length) === 0) events += data.ids.length;
-  else refused++;
+  if (answer.compare(accepted, 0, accepted.length, 0, accepted.length) === 0)
+    data.tally.events += data.ids.length;
+  else data.tally.refused++;
   send(socket);
 };
 
-const drive = async (): Promise<void> => {
+const drive = async (order: LoadOrder, tally: Tally): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   await Bun.connect<Connection>({
     hostname: "127.0.0.1",
     port: order.port,
-    data: { ...prepare(), written: 0, sentAt: 0, received: undefined, finish: resolve },
+    data: { tally, ...prepare(order), written: 0, sentAt: 0, received: undefined, finish: resolve },
     socket: {
       open: send,
       data: take,
@@ -143,19 +148,34 @@ const drive = async (): Promise<void> => {
   await promise;
 };
 
-await Promise.all(Array.from({ length: order.connections }, drive));
-const used = process.cpuUsage();
-const seconds = (performance.now() - startedAt) / 1000;
-latencies.sort((a, b) => a - b);
-const quantile = (q: number): number =>
-  latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0;
-const result: LoadResult = {
-  events,
-  seconds,
-  refused,
-  p50: quantile(0.5),
-  p99: quantile(0.99),
-  p999: quantile(0.999),
-  cpuMicroseconds: (used.user + used.system) / Math.max(1, events),
+const carryOut = async (order: LoadOrder): Promise<LoadResult> => {
+  const before = process.cpuUsage();
+  const startedAt = performance.now();
+  const latencies: number[] = [];
+  const tally: Tally = {
+    deadline: startedAt + order.seconds * 1000,
+    accepted: Buffer.from(order.speaks === "webdis" ? "HTTP/1.1 200" : "HTTP/1.1 202"),
+    latencies,
+    nextEvent: 0,
+    events: 0,
+    refused: 0,
+  };
+  await Promise.all(Array.from({ length: order.connections }, () => drive(order, tally)));
+  const used = process.cpuUsage(before);
+  const seconds = (performance.now() - startedAt) / 1000;
+  latencies.sort((a, b) => a - b);
+  const quantile = (q: number): number =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0;
+  return {
+    events: tally.events,
+    seconds,
+    refused: tally.refused,
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+    p999: quantile(0.999),
+    cpuMicroseconds: (used.user + used.system) / Math.max(1, tally.events),
+  };
 };
-process.stdout.write(`${JSON.stringify(result)}\n`);
+
+for await (const line of createInterface({ input: process.stdin }))
+  process.stdout.write(`${JSON.stringify(await carryOut(JSON.parse(line)))}\n`);

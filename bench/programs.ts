@@ -1,13 +1,38 @@
 /** The programs that a measurement starts, each in a process of its own. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import type { CeilingResult } from "./ceiling.ts";
 import type { HistoryOrder } from "./history-records.ts";
 import type { LoadOrder, LoadResult } from "./load.ts";
 import { root, type Subject } from "./subject.ts";
 
-export const load = async (order: LoadOrder): Promise<LoadResult> =>
-  JSON.parse(await run(["bench/load.ts", JSON.stringify(order)]));
+export interface Loader extends AsyncDisposable {
+  /** One at a time. */
+  load(order: LoadOrder): Promise<LoadResult>;
+}
+
+/** See load.ts. */
+export const startLoader = (): Loader => {
+  const child = spawn(process.execPath, [join(root, "bench/load.ts")], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = once(child, "close");
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    load: async (order) => {
+      child.stdin.write(`${JSON.stringify(order)}\n`);
+      const { value, done } = await answers.next();
+      if (done === true) throw new Error("bench/load.ts ended before it answered");
+      return JSON.parse(value);
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+};
 
 export const ceiling = async (
   { natsUrl }: Subject,

@@ -1,11 +1,10 @@
 /** Memory under full load: `bun bench/soak.ts [minutes]`, single events on 256 connections. Linux, for /proc. */
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LoadOrder, LoadResult } from "./load.ts";
-import { root, startSubject } from "./subject.ts";
+import { startLoader } from "./programs.ts";
+import { startSubject } from "./subject.ts";
 
 const minutes = Number(process.argv[2] ?? 10);
 
@@ -16,12 +15,13 @@ const memoryOf = (pid: number): number =>
 const folder = await mkdtemp(join(tmpdir(), "prooftrail-soak-"));
 try {
   await using subject = await startSubject(join(folder, "data"), "api");
+  await using loader = startLoader();
   process.stdout.write(
     "| minute | events | refused | p99 ms | front end MB | broker MB |\n|---|---|---|---|---|---|\n",
   );
   for (let minute = 1; minute <= minutes; minute++) {
     const { port, key, servicePid, brokerPid } = subject;
-    const order: LoadOrder = {
+    const { events, refused, p99 } = await loader.load({
       port,
       key,
       speaks: "prooftrail",
@@ -29,11 +29,7 @@ try {
       batchEvents: 0,
       seconds: 60,
       run: `m${minute}`,
-    };
-    const load = spawnSync(process.execPath, [join(root, "bench/load.ts"), JSON.stringify(order)], {
-      encoding: "utf8",
     });
-    const { events, refused, p99 }: LoadResult = JSON.parse(load.stdout);
     const memory = [memoryOf(servicePid), memoryOf(brokerPid)];
     process.stdout.write(
       `| ${minute} | ${events} | ${refused} | ${p99.toFixed(1)} | ${memory.join(" | ")} |\n`,

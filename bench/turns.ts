@@ -1,5 +1,5 @@
 /** Ingestion and its ceiling in turns: a machine that is slow for a minute is slow for both, so only their ratio of each round counts. */
-import { ceiling, load } from "./programs.ts";
+import { ceiling, type Loader } from "./programs.ts";
 import { cpuMicroseconds, type Subject } from "./subject.ts";
 
 const ROUNDS = 8;
@@ -28,15 +28,15 @@ export interface PairResult extends Pair {
   readonly ratios: { readonly least: number; readonly median: number; readonly most: number };
 }
 
-export const measureInTurns = async (subject: Subject): Promise<readonly PairResult[]> => {
+export const measureInTurns = async (subject: Subject, loader: Loader): Promise<readonly PairResult[]> => {
   const results: PairResult[] = [];
-  for (const pair of PAIRS) results.push(await measurePair(subject, pair));
+  for (const pair of PAIRS) results.push(await measurePair(subject, loader, pair));
   return results;
 };
 
 export const TURNS = `${ROUNDS} rounds of ${SECONDS} s each`;
 
-const measurePair = async (subject: Subject, pair: Pair): Promise<PairResult> => {
+const measurePair = async (subject: Subject, loader: Loader, pair: Pair): Promise<PairResult> => {
   const { raw, figure, connections, batchEvents } = pair;
   const [ours, raws, cpu, ratios]: [number[], number[], number[], number[]] = [[], [], [], []];
   for (let round = 0; round < ROUNDS; round++) {
@@ -48,7 +48,7 @@ const measurePair = async (subject: Subject, pair: Pair): Promise<PairResult> =>
       connections,
       batchEvents,
     } as const;
-    const sent = await load({ ...order, seconds: SECONDS, run: `t${pair.raw}${round}` });
+    const sent = await loader.load({ ...order, seconds: SECONDS, run: `t${pair.raw}${round}` });
     cpu.push((cpuMicroseconds(subject.servicePid) - before) / sent.events);
     const highest = await ceiling(subject, raw, SECONDS);
     const [own, other] =
