@@ -18,6 +18,7 @@ import type { KeyAction } from "./key-actions.ts";
 import { type ApiKeyRecord, isActive, type KeyView, viewOf } from "./key-record.ts";
 import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem } from "./key-request.ts";
 import type { FetchedKey, KeyStore } from "./key-store.ts";
+import { byPlace } from "./place.ts";
 import type { Scope } from "./scopes.ts";
 import { SYSTEM_TENANT } from "./tenant.ts";
 import { createTurnsAbout } from "./turns.ts";
@@ -61,7 +62,7 @@ export interface Keys {
     readonly by: Actor;
     readonly request: unknown;
   }): Promise<CreatedKey | KeyRefusal | KeysUnavailable>;
-  /** Oldest first, revoked ones included. */
+  /** All of them by their place, oldest first, revoked ones included. */
   list(options: {
     readonly principal: Principal;
     readonly tenant?: string;
@@ -162,7 +163,7 @@ const list = (
   const keys = store
     .list(principal.isAdmin ? tenant : principal.tenant)
     .map(viewOf)
-    .sort((a, b) => compareText(a.created_at, b.created_at) || compareText(a.id, b.id));
+    .sort(byPlace);
   return { kind: "listed", keys };
 };
 
@@ -295,5 +296,3 @@ const fetchFor = async (
 
 const undone = (write: Exclude<ActionResult, { readonly kind: "written" }>): KeysUndone =>
   write.kind === "unavailable" ? write : CHANGED_MEANWHILE;
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,6 +1,7 @@
 /** What `prooftrail doctor` sees of a service over HTTP. */
 
 import { setTimeout as delay } from "node:timers/promises";
+import { PAGE_ROWS_MAX } from "../limits.ts";
 import type { Check } from "../service/diagnosis.ts";
 import { type Api, createApi, foreignAnswer, refusalOf } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -63,23 +64,25 @@ const readyCheck = async (address: ServiceAddress, response: Response): Promise<
   };
 };
 
+const KEYS_PATH = `/v1/keys?limit=${PAGE_ROWS_MAX}`;
+
 /** Each scope is asked for something that changes nothing: a batch of no events, one event, the list of keys. */
 const SCOPE_QUESTIONS = [
   { scope: "events:write", question: { path: "/v1/events/batch", body: '{"events":[]}' } },
   { scope: "events:read", question: { path: "/v1/events?limit=1" } },
-  { scope: "keys:manage", question: { path: "/v1/keys" } },
+  { scope: "keys:manage", question: { path: KEYS_PATH } },
 ] as const;
 
 async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<Check> {
   const name = "key";
   const scopes: string[] = [];
-  let keys: readonly JsonRecord[] = [];
+  let own: JsonRecord | undefined;
   try {
     for (const { scope, question } of SCOPE_QUESTIONS) {
       const answer = await askFor(api, question);
       if (answer === undefined) continue;
       scopes.push(scope);
-      if (scope === "keys:manage") keys = asRecords(asRecord(answer)?.data);
+      if (scope === "keys:manage") own = await findOwn(api, key, answer);
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -106,7 +109,6 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
     state: "ok",
     detail: `from ${key.source}; it has ${scopes.join(", ") || "no scope that can be seen"}`,
   };
-  const own = keys.find(({ id }) => id === key.text.split("_")[1]);
   const ends = [own?.expires_at, own?.grace_until].map((time) => Date.parse(asText(time) ?? ""));
   const end = Math.min(...ends.filter((time) => !Number.isNaN(time)));
   if (end - now.getTime() < KEY_ENDS_SOON_MS)
@@ -117,6 +119,17 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
       advice: "Replace it: prooftrail keys rotate",
     };
 }
+
+/** The key's own record, on whatever page of the list it is; undefined for the admin key, which is on none. */
+const findOwn = async (api: Api, key: ServiceKey, firstPage: unknown): Promise<JsonRecord | undefined> => {
+  const id = key.text.split("_")[1];
+  for (let page = asRecord(firstPage); ; ) {
+    const own = asRecords(page?.data).find((each) => each.id === id);
+    const cursor = asText(page?.next_cursor);
+    if (own !== undefined || cursor === undefined) return own;
+    page = asRecord(await askFor(api, { path: `${KEYS_PATH}&cursor=${encodeURIComponent(cursor)}` }));
+  }
+};
 
 /** Undefined where the key lacks the scope. */
 const askFor = async (api: Api, question: { path: string; body?: string }): Promise<unknown> => {

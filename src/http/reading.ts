@@ -1,11 +1,13 @@
 /** What every read of a view shares: waiting for a sequence, pages, and what the document says about both. */
 
+import { type Placed, placeOf } from "../access/place.ts";
 import { isTenant, TENANT_EXPECTED, TENANT_PATTERN } from "../access/tenant.ts";
 import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import type { List } from "../projections/list.ts";
 import { type Page, readList } from "../projections/list.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { Condition } from "../views/conditions.ts";
+import { readCursor, writeCursor } from "../views/cursor.ts";
 import type { Row } from "../views/tables.ts";
 import { VIEW_REVISIONS, type ViewStore } from "../views/view-store.ts";
 import type { Call } from "./guard.ts";
@@ -67,6 +69,11 @@ export const PAGE_PARAMETERS: readonly Parameter[] = [
 
 export const readPage = (query: Query): Page => ({
   order: query.choice("order", ["desc", "asc"], "desc"),
+  ...readLimitAndCursor(query),
+});
+
+/** All that a list takes which is kept in memory as a whole. */
+export const readLimitAndCursor = (query: Query): Pick<Page, "limit" | "cursor"> => ({
   limit: query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT,
   cursor: query.text("cursor"),
 });
@@ -178,6 +185,31 @@ export const haveSeen = async (
   return seen.every((each) => each);
 };
 
+/** One page of a list that is kept in memory as a whole. `rows` by their place. */
+export const answerKeptList = (
+  { context, principal }: Call,
+  rows: readonly Placed[],
+  {
+    limit,
+    cursor,
+    list,
+    tenant,
+  }: Pick<Page, "limit" | "cursor"> & { readonly list: string; readonly tenant: string | undefined },
+): Response => {
+  const scope = JSON.stringify([list, principal.keyId, tenant]);
+  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
+  if (start?.kind === "invalid_cursor") return invalidCursor({ context });
+  const [after = ""] = start?.place ?? [];
+  const found = rows.filter((row) => placeOf(row) > String(after));
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  return successList({
+    context,
+    rowTexts: page.map((row) => JSON.stringify(row)),
+    nextCursor: last ? writeCursor({ place: [placeOf(last)], scope }) : null,
+  });
+};
+
 /** One page of a list. */
 export const answerList = async (
   views: ViewStore,
@@ -200,7 +232,7 @@ export const answerList = async (
   });
 };
 
-export const invalidCursor = ({ context }: Call): Response =>
+export const invalidCursor = ({ context }: Pick<Call, "context">): Response =>
   problem(context, "invalid_request", {
     errors: [
       {

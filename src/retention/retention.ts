@@ -10,6 +10,7 @@ import {
 } from "../access/action.ts";
 import { type OtherTenant, type Principal, reaches } from "../access/authenticate.ts";
 import type { KeyProblem } from "../access/key-request.ts";
+import { byPlace } from "../access/place.ts";
 import { createTurnsAbout, type TurnsAbout } from "../access/turns.ts";
 import { isWithinCharacters } from "../event/formats.ts";
 import { HOLDS_PER_TENANT_MAX, IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
@@ -197,12 +198,9 @@ const holds = async (
   const listed = read.stored.holds
     .map(({ record }) => record)
     .filter((hold) => reaches(principal, hold.tenant) && (tenant === undefined || hold.tenant === tenant))
-    .sort((one, other) => compareText(placeOf(one), placeOf(other)));
+    .sort(byPlace);
   return { kind: "holds", holds: listed };
 };
-
-/** Where a hold stands in the list. */
-export const placeOf = ({ created_at, id }: HoldRecord): string => `${created_at} ${id}`;
 
 const releaseHold = async (
   { store, recorder, now }: RetentionDependencies,
@@ -299,5 +297,3 @@ const nothingDone = ({ detail }: RetentionUnavailable): RetentionUnavailable => 
 /** Its id is new, so nobody else writes there. */
 const notMade = (write: Exclude<RetentionWrite, { kind: "written" }>): RetentionUnavailable =>
   write.kind === "unavailable" ? write : { kind: "unavailable", detail: "the id of the hold is taken" };
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -164,6 +164,36 @@ describe("what goes wrong is told with what to do, and an exit code of its own",
   });
 });
 
+describe("more keys than a page of the API has", () => {
+  let own = "";
+  beforeAll(async () => {
+    for (let made = 0; made < 205; made++)
+      await service.call("/v1/keys", { body: { tenant: "many", scopes: ["events:read"] } });
+    const body = { tenant: "many", scopes: ["keys:manage"], expires_at: new Date(Date.now() + 3_600_000) };
+    own = (await service.call("/v1/keys", { body })).json.data.api_key;
+  }, 60_000);
+  const ofOwn = () => ({ environment: { ...settings(), PROOFTRAIL_API_KEY: own } });
+
+  test("are all listed, for people and as one JSON document", async () => {
+    const shown = await cli(["keys", "list", "--tenant", "many"]);
+    expect(shown.out.trimEnd().split("\n").length).toBe(1 + 206);
+    const { data, next_cursor } = JSON.parse((await cli(["keys", "list", "--json"], ofOwn())).out);
+    expect(new Set(data.map(({ id }: { id: string }) => id)).size).toBe(206);
+    expect(next_cursor).toBeNull();
+  });
+
+  test("hide from doctor no key that ends soon", async () => {
+    const { out } = await cli(["doctor"], ofOwn());
+    expect(out).toContain("it ends at ");
+  });
+
+  test("hide no key from who revokes one", async () => {
+    const id = own.split("_")[1] ?? "";
+    const { err } = await cli(["keys", "revoke", id], ofOwn());
+    expect(err).toContain("Nobody can be asked here");
+  });
+});
+
 describe("events", () => {
   test("a list goes over pages, and a search finds", async () => {
     const all = await cli(["events", "list", "--all", "--order", "asc", "--json"]);

@@ -1,6 +1,6 @@
 /** `prooftrail events …`: what is in the log. */
 import { memberTexts } from "../../intake/json/slice.ts";
-import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../../limits.ts";
+import { PAGE_ROWS_DEFAULT } from "../../limits.ts";
 import type { Api } from "../api.ts";
 import { eventIdComplaint, integerComplaint } from "../argument-values.ts";
 import type { CommandGroup, CommandSpec, Input } from "../command.ts";
@@ -14,8 +14,9 @@ import {
 import { createEventTable } from "../event-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
-import { asRecord, asRecords, asText, type JsonRecord, shown } from "../json.ts";
+import { shown } from "../json.ts";
 import { printAnswer, tableColumns } from "../output.ts";
+import { type Page, pages, printPagesAsJson } from "../pages.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 import { detailLines } from "../table.ts";
@@ -57,46 +58,18 @@ const list: CommandSpec = {
   },
 };
 
-interface Page {
-  /** The rows as they came. */
-  readonly rowsText: string;
-  readonly rows: readonly JsonRecord[];
-  readonly nextCursor: string | undefined;
-  readonly requestId: string;
-}
-
-async function* pages(api: Api, input: Input, { out }: Context): AsyncGenerator<Page> {
+const eventPages = (api: Api, input: Input, { out }: Context): AsyncGenerator<Page> => {
   const query = filterQuery(input, [...EVENT_FILTER_OPTIONS]);
   for (const flag of ["--order", "--min-sequence"]) {
     const value = input.text(flag);
     if (value !== undefined) query.set(flag.slice(2).replace("-", "_"), value);
   }
-  let left = input.isSet("--all")
-    ? Number.POSITIVE_INFINITY
-    : (input.integer("--limit") ?? PAGE_ROWS_DEFAULT);
-  while (left > 0 && out.isHeard()) {
-    query.set("limit", String(Math.min(left, PAGE_ROWS_MAX)));
-    const { text, value } = await api.ask({ path: "/v1/events", query });
-    const body = asRecord(value) ?? {};
-    const rows = asRecords(body.data);
-    const nextCursor = asText(body.next_cursor);
-    // The text and not the value: an event reads back as it was sent, numbers that no double holds included.
-    const rowsText = memberTexts(text).get("data")?.trim().slice(1, -1) ?? "";
-    yield { rowsText, rows, nextCursor, requestId: shown(body.request_id) };
-    left -= rows.length;
-    if (nextCursor === undefined) return;
-    query.set("cursor", nextCursor);
-  }
-}
+  const rowsMax = input.isSet("--all") ? undefined : (input.integer("--limit") ?? PAGE_ROWS_DEFAULT);
+  return pages({ api, out }, { path: "/v1/events", query, ...(rowsMax !== undefined && { rowsMax }) });
+};
 
 const listAsJson = async (api: Api, input: Input, context: Context) => {
-  const { out } = context;
-  let end = "";
-  for await (const { rowsText, nextCursor, requestId } of pages(api, input, context)) {
-    await out.write(`${end === "" ? '{"data":[' : rowsText === "" ? "" : ","}${rowsText}`);
-    end = `],"next_cursor":${JSON.stringify(nextCursor ?? null)},"request_id":${JSON.stringify(requestId)}}\n`;
-  }
-  await out.write(end);
+  await printPagesAsJson(context.out, eventPages(api, input, context));
   return EXIT.ok;
 };
 
@@ -105,7 +78,7 @@ const listAsText = async (api: Api, input: Input, context: Context) => {
   const table = createEventTable(out);
   let count = 0;
   let hasMore = false;
-  for await (const { rows, nextCursor } of pages(api, input, context)) {
+  for await (const { rows, nextCursor } of eventPages(api, input, context)) {
     count += rows.length;
     hasMore = nextCursor !== undefined;
     if (rows.length > 0) await out.write(table.lines(rows));

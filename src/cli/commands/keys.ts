@@ -9,8 +9,9 @@ import { confirm, YES_OPTION } from "../confirm.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure, reasonOf } from "../failure.ts";
-import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
+import { asRecord, type JsonRecord, shown } from "../json.ts";
 import { printAnswer, tableColumns, tableText } from "../output.ts";
+import { type Page, pages, printPagesAsJson } from "../pages.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
 import { type Column, detailLines } from "../table.ts";
@@ -213,18 +214,25 @@ const list: CommandSpec = {
   ],
   run: async (input, context) => {
     const api = await openApi(input, context);
-    const answer = await api.ask({ path: "/v1/keys", query: tenantQuery(input) });
-    const keys = asRecords(asRecord(answer.value)?.data);
-    await printAnswer(context, input, {
-      json: answer.text,
-      text: () =>
-        keys.length === 0
-          ? "There are no keys but the one used. Make one: prooftrail keys create\n"
-          : tableText(context, columnsAt(context.now()), keys),
-    });
+    const { out } = context;
+    const read = keyPages(api, context, tenantQuery(input));
+    if (input.isSet("--json")) {
+      await printPagesAsJson(out, read);
+      return EXIT.ok;
+    }
+    const keys: JsonRecord[] = [];
+    for await (const { rows } of read) keys.push(...rows);
+    await out.write(
+      keys.length === 0
+        ? "There are no keys but the one used. Make one: prooftrail keys create\n"
+        : tableText(context, columnsAt(context.now()), keys),
+    );
     return EXIT.ok;
   },
 };
+
+const keyPages = (api: Api, { out }: Context, query = new URLSearchParams()): AsyncGenerator<Page> =>
+  pages({ api, out }, { path: "/v1/keys", query });
 
 const tenantQuery = (input: Input): URLSearchParams => {
   const tenant = input.text("--tenant");
@@ -264,7 +272,7 @@ const revoke: CommandSpec = {
     const id = input.argument("id") ?? "";
     const api = await openApi(input, context);
     if (!input.isSet("--yes")) {
-      const question = `Revoke the key ${await describeKey(api, id)}? What uses it stops working.`;
+      const question = `Revoke the key ${await describeKey(api, context, id)}? What uses it stops working.`;
       if (!(await confirm(context, input, question))) {
         await context.err.write("Nothing was done.\n");
         return EXIT.failed;
@@ -277,13 +285,14 @@ const revoke: CommandSpec = {
 };
 
 /** So that a person sees which key it is; a key that is not listed is refused by the API. */
-const describeKey = async (api: Api, id: string): Promise<string> => {
-  const { value } = await api.ask({ path: "/v1/keys" });
-  const key = asRecords(asRecord(value)?.data).find((each) => each.id === id);
-  if (!key)
-    throw failure("failed", `There is no key ${id} that this key manages.`, "See: prooftrail keys list");
-  const name = key.name === undefined ? "" : `"${shown(key.name)}", `;
-  return `${id} (${name}tenant ${shown(key.tenant)}, ${scopesText(key)})`;
+const describeKey = async (api: Api, context: Context, id: string): Promise<string> => {
+  for await (const { rows } of keyPages(api, context)) {
+    const key = rows.find((each) => each.id === id);
+    if (!key) continue;
+    const name = key.name === undefined ? "" : `"${shown(key.name)}", `;
+    return `${id} (${name}tenant ${shown(key.tenant)}, ${scopesText(key)})`;
+  }
+  throw failure("failed", `There is no key ${id} that this key manages.`, "See: prooftrail keys list");
 };
 
 const DAY_SECONDS = 24 * 60 * 60;

@@ -8,10 +8,17 @@ import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { readTenant, tenantParameter, withoutQuery } from "../reading.ts";
+import {
+  answerKeptList,
+  LIMIT_AND_CURSOR,
+  readLimitAndCursor,
+  readTenant,
+  tenantParameter,
+  withoutQuery,
+} from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.ts";
-import { success, successList } from "../success.ts";
+import { success } from "../success.ts";
 
 interface Ways {
   readonly keys: Keys;
@@ -66,15 +73,16 @@ const postKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> =>
   });
 };
 
-const getKeys = (keys: Keys, { request, context, principal }: Call): Response => {
+const getKeys = (keys: Keys, call: Call): Response => {
+  const { request, context, principal } = call;
   const query = readQuery(request.url);
   const tenant = readTenant(query);
+  const page = readLimitAndCursor(query);
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const answer = keys.list({ principal, ...(tenant !== undefined && { tenant }) });
   if (answer.kind !== "listed") return refused(context, answer);
-  const rowTexts = answer.keys.map((key) => JSON.stringify(key));
-  return successList({ context, rowTexts, nextCursor: null });
+  return answerKeptList(call, answer.keys, { ...page, list: "keys", tenant });
 };
 
 const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
@@ -159,12 +167,16 @@ const LIST: Operation = {
   id: "listKeys",
   tag: "Keys",
   summary: "List keys",
-  description: "Oldest first, revoked ones included. The admin key sees every tenant's.",
+  description:
+    "Oldest first by `created_at`, and of one moment by `id`, so that pages neither shift nor repeat; revoked ones included. The admin key sees every tenant's.",
   scope: "keys:manage",
-  parameters: [tenantParameter("Only this tenant's keys. Any but the admin key may only name its own.")],
+  parameters: [
+    tenantParameter("Only this tenant's keys. Any but the admin key may only name its own."),
+    ...LIMIT_AND_CURSOR,
+  ],
   answer: {
     status: 200,
-    description: "All keys that this key manages.",
+    description: "Keys that this key manages.",
     schema: KeyList,
     example: { data: [EXAMPLE_KEY], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
   },

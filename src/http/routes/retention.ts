@@ -1,18 +1,15 @@
 /** How long events are shown, and what is on hold. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../../limits.ts";
 import { ageOf, legalFloor, RETENTION_CLASSES } from "../../retention/age.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS, RETENTION_TIERS } from "../../retention/floors.ts";
 import { HoldRecord, HoldRequest, PolicyRecord, PolicyRequest } from "../../retention/records.ts";
-import {
-  type PolicyAnswer,
-  placeOf,
-  type Retention,
-  type RetentionRefusal,
-  type RetentionUndone,
+import type {
+  PolicyAnswer,
+  Retention,
+  RetentionRefusal,
+  RetentionUndone,
 } from "../../retention/retention.ts";
-import { readCursor, writeCursor } from "../../views/cursor.ts";
 import type { BodyReader } from "../body.ts";
 import { actorOf, type Call, type Guard, otherTenant } from "../guard.ts";
 import { readJson } from "../json-body.ts";
@@ -20,16 +17,17 @@ import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import {
-  invalidCursor,
+  answerKeptList,
   LIMIT_AND_CURSOR,
   pathParameter,
+  readLimitAndCursor,
   readTenant,
   tenantParameter,
   withoutQuery,
 } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { dataOf, listOf } from "../schemas.ts";
-import { success, successList } from "../success.ts";
+import { success } from "../success.ts";
 
 interface Ways {
   readonly retention: Retention;
@@ -132,24 +130,12 @@ const getHolds = async (retention: Retention, call: Call): Promise<Response> => 
   const { request, context, principal } = call;
   const query = readQuery(request.url);
   const tenant = readTenant(query);
-  const limit = query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT;
-  const cursor = query.text("cursor");
+  const page = readLimitAndCursor(query);
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const scope = JSON.stringify(["holds", principal.keyId, tenant]);
-  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
-  if (start?.kind === "invalid_cursor") return invalidCursor(call);
   const answer = await retention.holds({ principal, tenant });
   if (answer.kind !== "holds") return refused(context, answer);
-  const [after = ""] = start?.place ?? [];
-  const found = answer.holds.filter((hold) => placeOf(hold) > String(after));
-  const page = found.slice(0, limit);
-  const last = found.length > limit ? page.at(-1) : undefined;
-  return successList({
-    context,
-    rowTexts: page.map((hold) => JSON.stringify(hold)),
-    nextCursor: last ? writeCursor({ place: [placeOf(last)], scope }) : null,
-  });
+  return answerKeptList(call, answer.holds, { ...page, list: "holds", tenant });
 };
 
 const deleteHold = async (retention: Retention, call: Call): Promise<Response> => {

@@ -1,0 +1,69 @@
+/** Keys over HTTP: how they are listed. What may be done with them is held in src/access/keys.test.ts. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+}, 60_000);
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+const makeKeys = async (tenant: string, count: number): Promise<void> => {
+  const scopes = ["events:read"];
+  await Promise.all(
+    Array.from({ length: count }, () => service.call("/v1/keys", { body: { tenant, scopes } })),
+  );
+};
+
+test("keys are listed page by page, oldest first and of one moment by id, each once, also while others are made", async () => {
+  const key = await service.makeKey("pages", ["keys:manage"]);
+  await makeKeys("pages", 6);
+  const whole = (await service.call("/v1/keys", { key })).json;
+  expect([whole.data.length, whole.next_cursor]).toEqual([7, null]);
+  const places = whole.data.map(
+    (each: { created_at: string; id: string }) => `${each.created_at} ${each.id}`,
+  );
+  expect(places).toEqual(places.toSorted());
+
+  const listed: object[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await service.call(`/v1/keys?limit=3${query}`, { key });
+    expect(page.json.data.length).toBe(3);
+    listed.push(...page.json.data);
+    if (listed.length === 3) await makeKeys("pages", 2);
+    cursor = page.json.next_cursor;
+  }
+  expect(listed.slice(0, 7)).toEqual(whole.data);
+  expect(listed.length).toBe(9);
+});
+
+test("of more keys than a page has, what comes unless told says where to go on", async () => {
+  await makeKeys("many", 51);
+  const { json } = await service.call("/v1/keys?tenant=many");
+  expect([json.data.length, typeof json.next_cursor]).toEqual([50, "string"]);
+  const rest = await service.call(`/v1/keys?tenant=many&cursor=${json.next_cursor}`);
+  expect([rest.json.data.length, rest.json.next_cursor]).toEqual([1, null]);
+});
+
+test("a page that cannot be is refused as of every list, and so is a cursor of another question", async () => {
+  await makeKeys("cursors", 2);
+  const { json } = await service.call("/v1/keys?tenant=cursors&limit=1");
+  const cursor = json.next_cursor;
+  const stranger = await service.makeKey("strangers", ["keys:manage"]);
+  const asked = [
+    await service.call("/v1/keys?limit=0"),
+    await service.call("/v1/keys?limit=201"),
+    await service.call("/v1/keys?cursor=nonsense"),
+    await service.call(`/v1/keys?cursor=${cursor}`),
+    await service.call(`/v1/keys?cursor=${cursor}`, { key: stranger }),
+  ];
+  expect(asked.map((answer) => [answer.status, answer.json.code, answer.json.errors[0].path])).toEqual([
+    ...Array.from({ length: 2 }, () => [400, "invalid_request", "query:limit"]),
+    ...Array.from({ length: 3 }, () => [400, "invalid_request", "query:cursor"]),
+  ]);
+});
