@@ -494,6 +494,24 @@ describe("rotating a key", () => {
     expect(successors.filter(({ revoked_at }) => revoked_at === undefined)).toEqual([]);
   });
 
+  test("that is crossed and cannot put its successor out of use says which, and leaves no more of them", async () => {
+    const { store, createKey } = setUp();
+    const { key } = await createKey();
+    const away = { kind: "unavailable", detail: "away" } as const;
+    const keys = anotherFrontEnd({
+      ...store,
+      fetch: async (id) => (id === key.id ? store.fetch(id) : away),
+    });
+    store.beforeNextUpdate(() =>
+      anotherFrontEnd(store).rotate({ by: actor(admin), id: key.id, request: {} }),
+    );
+    const outcome = await keys.rotate({ by: actor(admin), id: key.id, request: {} });
+    const [, successor, ofOther] = store.list();
+    expect(store.list()).toHaveLength(3);
+    expect(store.get(key.id)?.replaced_by).toBe(ofOther?.id ?? "");
+    expect(outcome).toEqual({ kind: "unavailable", detail: expect.stringContaining(successor?.id ?? "") });
+  });
+
   test("cut after the first of its two writes leaves the old key working", async () => {
     const { keys, store, createKey, accepts } = setUp();
     const { key, apiKey } = await createKey();

@@ -248,9 +248,15 @@ const rotateOnce = async (
     const created = await store.create(successor);
     if (created.kind !== "written") return created;
     const replaced = await store.update(previous, found.revision);
+    if (replaced.kind === "written") return replaced;
     // Revoked or rotated by somebody else meanwhile. Nobody got the successor's secret; it is put out of use all the same.
-    if (replaced.kind !== "written") await revoke(dependencies, { by, id: made.id });
-    return replaced;
+    const ended = await revoke(dependencies, { by, id: made.id });
+    if (ended.kind === "revoked" || replaced.kind === "unavailable") return replaced;
+    // Not tried again: each try would leave one more.
+    return {
+      kind: "unavailable",
+      detail: `the key ${made.id}, whose secret nobody was given, still works: revoke it`,
+    };
   };
   const write = await recorder.carryOut({
     by,

@@ -30,7 +30,8 @@ export const createKeyBucket = async (dependencies: KeyBucketDependencies): Prom
   const { connection, elapsedMs } = dependencies;
   // Without a look at the account first, which only the leader of the whole cluster answers: the watch below tries again, that look does not.
   const jetstream = connection.jetstream({ timeout: KEY_REQUEST_MS_MAX, checkAPI: false });
-  const bucket = await jetstream.views.kv(KEYS_BUCKET, { bindOnly: true });
+  // Read from the leader: a replica that is behind (a direct get asks any of them, NATS ADR-31) would have a rotation build on what is over, and not find the successor it just made.
+  const bucket = await jetstream.views.kv(KEYS_BUCKET, { bindOnly: true, allow_direct: false });
   const watch = await createKeyWatch({ ...dependencies, bucket });
   const write = createWriter(watch);
 
