@@ -303,6 +303,8 @@ export const KEY_STATE_CATCH_UP_MS = 200;
 export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
 /** A read or write of the key bucket without an answer is given up after this time: while a cluster has no leader it is lost, and the next try is answered. */
 export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
+/** Changes of one key, policy or hold that wait for each other: of some milliseconds each, so the last for less than a second. Past it the answer is 503 `overloaded`. */
+export const TURNS_WAITING_MAX = 32;
 
 /** Marks of failed actions that wait for the log: one commit of them, and they can only come as fast as actions fail. How often they are tried. */
 export const FAILURE_MARKS_WAITING_MAX = COMMIT_RECORDS_MAX;

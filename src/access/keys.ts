@@ -3,7 +3,7 @@
  * own, and never gives more than it has: scopes, lifetime or rate. A key of another tenant is answered as one that does
  * not exist. A secret leaves this module once, in the outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
  */
-import { KEY_GRACE_SECONDS_DEFAULT, KEYS_PER_TENANT_MAX } from "../limits.ts";
+import { KEY_GRACE_SECONDS_DEFAULT, KEYS_PER_TENANT_MAX, TURNS_WAITING_MAX } from "../limits.ts";
 import {
   type ActionRecorder,
   type ActionResult,
@@ -21,7 +21,7 @@ import type { FetchedKey, KeyStore } from "./key-store.ts";
 import { byPlace } from "./place.ts";
 import type { Scope } from "./scopes.ts";
 import { SYSTEM_TENANT } from "./tenant.ts";
-import { createTurnsAbout } from "./turns.ts";
+import { createTurnsAbout, type TooManyWaiting } from "./turns.ts";
 
 export type KeyRefusal =
   /** The principal lacks `keys:manage`, or a scope that the key would have. */
@@ -36,7 +36,7 @@ export interface KeysUnavailable {
 }
 
 /** Nothing of what was asked is known to be done. */
-export type KeysUndone = KeysUnavailable | ChangedMeanwhile;
+export type KeysUndone = KeysUnavailable | ChangedMeanwhile | TooManyWaiting;
 
 export interface KeyNotFound {
   readonly kind: "not_found";
@@ -90,15 +90,18 @@ export interface KeysDependencies {
 export const createKeys = (dependencies: KeysDependencies): Keys => {
   const turns = createTurnsAbout();
   /** In turns, so that what one tenant's keys ask of one front end never crosses; nobody has another tenant wait. */
-  const inTurn = <Answer>(by: Actor, id: string, change: () => Promise<Answer>): Promise<Answer> =>
-    turns(`${by.principal.tenant} ${id}`, change);
+  const thing = ({ by, id }: { readonly by: Actor; readonly id: string }): string =>
+    `${by.principal.tenant} ${id}`;
   return {
     create: (options) => create(dependencies, options),
     list: (options) => list(dependencies.store, options),
-    revoke: (options) => inTurn(options.by, options.id, () => revoke(dependencies, options)),
-    rotate: (options) => inTurn(options.by, options.id, () => rotate(dependencies, options)),
+    revoke: (options) => turns(thing(options), () => revoke(dependencies, options), REVOCATIONS_WAITING_MAX),
+    rotate: (options) => turns(thing(options), () => rotate(dependencies, options)),
   };
 };
+
+/** Room that rotations leave: who rotates a key all the time, which a thief of it can, keeps nobody from revoking it. */
+const REVOCATIONS_WAITING_MAX = 2 * TURNS_WAITING_MAX;
 
 /** Of two front ends that change one key all the time each loses every second try, and all of so many once in a thousand times. */
 const UPDATE_TRIES_MAX = 10;

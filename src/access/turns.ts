@@ -1,16 +1,35 @@
-/** Work about one thing that must not overlap: each begins when the one before it about the same thing has ended, however that ended. */
-export type TurnsAbout = <Result>(thing: string, work: () => Promise<Result>) => Promise<Result>;
+import { TURNS_WAITING_MAX } from "../limits.ts";
+
+/**
+ * Work about one thing that must not overlap: each begins when the one before it about the same thing has ended, however that ended. Where `waitingMax`
+ * wait for that thing already it is not begun at all.
+ */
+export type TurnsAbout = <Result>(
+  thing: string,
+  work: () => Promise<Result>,
+  waitingMax?: number,
+) => Promise<Result | TooManyWaiting>;
+
+/** Nothing was begun. */
+export interface TooManyWaiting {
+  readonly kind: "overloaded";
+}
 
 export const createTurnsAbout = (): TurnsAbout => {
-  const last = new Map<string, Promise<unknown>>();
-  return async (thing, work) => {
-    const before = last.get(thing);
-    const turn = before === undefined ? work() : before.then(work, work);
-    last.set(thing, turn);
+  const queues = new Map<string, { last: Promise<unknown>; open: number }>();
+  return async (thing, work, waitingMax = TURNS_WAITING_MAX) => {
+    const queue = queues.get(thing) ?? { last: Promise.resolve(), open: 0 };
+    // One of them has its turn and does not wait.
+    if (queue.open > waitingMax) return { kind: "overloaded" };
+    queues.set(thing, queue);
+    queue.open++;
+    const turn = queue.last.then(work, work);
+    queue.last = turn;
     try {
       return await turn;
     } finally {
-      if (last.get(thing) === turn) last.delete(thing);
+      queue.open--;
+      if (queue.open === 0) queues.delete(thing);
     }
   };
 };

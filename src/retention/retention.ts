@@ -11,7 +11,7 @@ import {
 import { type OtherTenant, type Principal, reaches } from "../access/authenticate.ts";
 import type { KeyProblem } from "../access/key-request.ts";
 import { byPlace } from "../access/place.ts";
-import { createTurnsAbout, type TurnsAbout } from "../access/turns.ts";
+import { createTurnsAbout, type TooManyWaiting, type TurnsAbout } from "../access/turns.ts";
 import { isWithinCharacters } from "../event/formats.ts";
 import { HOLDS_PER_TENANT_MAX, IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
 import { createRequestCheck } from "../request/check.ts";
@@ -46,7 +46,7 @@ export interface PolicyAnswer {
 }
 
 /** Nothing of what was asked is known to be done. */
-export type RetentionUndone = RetentionUnavailable | ChangedMeanwhile;
+export type RetentionUndone = RetentionUnavailable | ChangedMeanwhile | TooManyWaiting;
 
 export interface HoldAnswer {
   readonly kind: "hold";

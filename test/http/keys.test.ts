@@ -67,3 +67,24 @@ test("a page that cannot be is refused as of every list, and so is a cursor of a
     ...Array.from({ length: 3 }, () => [400, "invalid_request", "query:cursor"]),
   ]);
 });
+
+test("more rotations of one key at once than can wait are refused until some are done, and none of them keeps it from being revoked", async () => {
+  const made = await service.call("/v1/keys", { body: { tenant: "rotated", scopes: ["events:read"] } });
+  const { id } = made.json.data;
+  const rotate = () => service.call(`/v1/keys/${id}/rotate`, { method: "POST", body: {} });
+  const rotations = Array.from({ length: 200 }, rotate);
+  const first = await Promise.race(
+    rotations.map(async (each) => {
+      const answer = await each;
+      return answer.status === 503 ? answer : new Promise<never>(() => {});
+    }),
+  );
+  expect([first.json.code, first.headers.get("retry-after")]).toEqual(["overloaded", "1"]);
+  const revoked = await service.call(`/v1/keys/${id}`, { method: "DELETE" });
+  expect(revoked.status).toBe(200);
+  const statuses = (await Promise.all(rotations)).map(({ status }) => status);
+  const given = statuses.filter((status) => status === 201).length;
+  const { json } = await service.call("/v1/keys?tenant=rotated&limit=200");
+  expect(given).toBeGreaterThanOrEqual(32);
+  expect(json.data.length).toBe(1 + given);
+});

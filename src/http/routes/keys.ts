@@ -118,6 +118,10 @@ const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | Ke
       return problem(context, "not_found", { detail: "There is no such key that this key manages." });
     case "changed_meanwhile":
       return problem(context, refusal.kind);
+    case "overloaded":
+      return problem(context, refusal.kind, {
+        detail: "More changes of this key wait for each other than can be taken.",
+      });
     case "unavailable":
       return problem(context, "log_unavailable", {
         detail: `The keys could not be changed: ${refusal.detail}. Ask again.`,
@@ -200,7 +204,7 @@ const REVOKE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "not_found", "changed_meanwhile", "log_unavailable"],
+  problems: ["invalid_request", "not_found", "changed_meanwhile", "log_unavailable", "overloaded"],
 };
 
 const ROTATE: Operation = {
@@ -226,5 +230,5 @@ const ROTATE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["not_found", "changed_meanwhile", "log_unavailable"],
+  problems: ["not_found", "changed_meanwhile", "log_unavailable", "overloaded"],
 };

@@ -158,6 +158,10 @@ const refused = (
       return problem(context, "not_found", { detail: "There is no such hold that this key manages." });
     case "changed_meanwhile":
       return problem(context, refusal.kind);
+    case "overloaded":
+      return problem(context, refusal.kind, {
+        detail: "More changes of this policy or hold wait for each other than can be taken.",
+      });
     case "unavailable":
       return problem(context, "log_unavailable", {
         detail: `Policies and holds could not be read or changed: ${refusal.detail}. Ask again.`,
@@ -257,7 +261,7 @@ const SET: Operation = {
   scope: SCOPE,
   body: { schema: PolicyRequest, example: { tenant: "acme", ...EXAMPLE_POLICY.record.policy } },
   answer: policyAnswer,
-  problems: ["changed_meanwhile", "log_unavailable"],
+  problems: ["changed_meanwhile", "log_unavailable", "overloaded"],
 };
 
 const HOLD: Operation = {
@@ -313,5 +317,5 @@ const RELEASE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "not_found", "changed_meanwhile", "log_unavailable"],
+  problems: ["invalid_request", "not_found", "changed_meanwhile", "log_unavailable", "overloaded"],
 };
