@@ -26,7 +26,20 @@ export type ActionOf<Kinds extends Readonly<Record<string, ActionKind>>> = {
 export interface Actor {
   readonly principal: Principal;
   readonly requestId: string;
+  /** Whether the key would still open this: it may end while a change waits for its turn. Left out: always. */
+  readonly isStillAllowed?: () => boolean;
 }
+
+/** The key of the one who asked was revoked or expired before it had its turn: nothing was done. */
+export interface ActorEnded {
+  readonly kind: "key_ended";
+}
+
+/** For what waits for its turn. */
+export const unlessEnded =
+  <Result>({ isStillAllowed }: Actor, work: () => Promise<Result>) =>
+  async (): Promise<Result | ActorEnded> =>
+    (isStillAllowed?.() ?? true) ? work() : { kind: "key_ended" };
 
 export type ActionResult =
   | { readonly kind: "written" }

@@ -8,8 +8,10 @@ import {
   type ActionRecorder,
   type ActionResult,
   type Actor,
+  type ActorEnded,
   CHANGED_MEANWHILE,
   type ChangedMeanwhile,
+  unlessEnded,
 } from "./action.ts";
 import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
 import { authorize, type OtherTenant, type Principal, reaches } from "./authenticate.ts";
@@ -36,7 +38,7 @@ export interface KeysUnavailable {
 }
 
 /** Nothing of what was asked is known to be done. */
-export type KeysUndone = KeysUnavailable | ChangedMeanwhile | TooManyWaiting;
+export type KeysUndone = KeysUnavailable | ChangedMeanwhile | TooManyWaiting | ActorEnded;
 
 export interface KeyNotFound {
   readonly kind: "not_found";
@@ -95,8 +97,15 @@ export const createKeys = (dependencies: KeysDependencies): Keys => {
   return {
     create: (options) => create(dependencies, options),
     list: (options) => list(dependencies.store, options),
-    revoke: (options) => turns(thing(options), () => revoke(dependencies, options), REVOCATIONS_WAITING_MAX),
-    rotate: (options) => turns(thing(options), () => rotate(dependencies, options)),
+    revoke: (options) => {
+      const work = unlessEnded(options.by, () => revoke(dependencies, options));
+      return turns(thing(options), work, REVOCATIONS_WAITING_MAX);
+    },
+    rotate: (options) =>
+      turns(
+        thing(options),
+        unlessEnded(options.by, () => rotate(dependencies, options)),
+      ),
   };
 };
 

@@ -29,9 +29,10 @@ export interface Call {
 }
 
 /** Who carries out what the call asks for, as the log tells it. */
-export const actorOf = ({ principal, context }: Call): Actor => ({
+export const actorOf = ({ principal, context, isStillAllowed }: Call): Actor => ({
   principal,
   requestId: context.requestId,
+  isStillAllowed,
 });
 
 export type Guard = (

@@ -5,8 +5,10 @@
 import {
   type ActionRecorder,
   type Actor,
+  type ActorEnded,
   CHANGED_MEANWHILE,
   type ChangedMeanwhile,
+  unlessEnded,
 } from "../access/action.ts";
 import { type OtherTenant, type Principal, reaches } from "../access/authenticate.ts";
 import type { KeyProblem } from "../access/key-request.ts";
@@ -46,7 +48,7 @@ export interface PolicyAnswer {
 }
 
 /** Nothing of what was asked is known to be done. */
-export type RetentionUndone = RetentionUnavailable | ChangedMeanwhile | TooManyWaiting;
+export type RetentionUndone = RetentionUnavailable | ChangedMeanwhile | TooManyWaiting | ActorEnded;
 
 export interface HoldAnswer {
   readonly kind: "hold";
@@ -95,7 +97,11 @@ export const createRetention = (dependencies: RetentionDependencies): Retention 
     setPolicy: (asked) => setPolicy({ ...dependencies, turns }, asked),
     placeHold: (asked) => placeHold(dependencies, asked),
     holds: (asked) => holds(dependencies, asked),
-    releaseHold: (asked) => turns(`hold ${asked.id}`, () => releaseHold(dependencies, asked)),
+    releaseHold: (asked) =>
+      turns(
+        `hold ${asked.id}`,
+        unlessEnded(asked.by, () => releaseHold(dependencies, asked)),
+      ),
   };
 };
 
@@ -123,7 +129,10 @@ const setPolicy = async (
   if (!reaches(principal, tenant)) return otherTenant("/tenant");
   const problems = policyProblems(policySaid);
   if (problems.length > 0) return invalid(problems);
-  return dependencies.turns(`policy ${tenant}`, () => replacePolicy(dependencies, by, tenant, policySaid));
+  return dependencies.turns(
+    `policy ${tenant}`,
+    unlessEnded(by, () => replacePolicy(dependencies, by, tenant, policySaid)),
+  );
 };
 
 const replacePolicy = async (

@@ -153,3 +153,25 @@ test("it is not told at the end of its wait for a proof or a bundle", async () =
   for (const answer of await Promise.all(asked))
     expect({ status: answer.status, json: answer.json }).toEqual({ status: 401, json });
 });
+
+test("changes that wait for others of the same key, or of the same policy, are not done for a key that is revoked meanwhile", async () => {
+  const { key, id } = await makeKey(service, "in-turn");
+  const body = { tenant: "in-turn", scopes: ["events:read"] };
+  const rotated = (await service.call("/v1/keys", { body })).json.data.id;
+  const waiting = Array.from({ length: 30 }, () => [
+    service.call(`/v1/keys/${rotated}/rotate`, { key, body: {} }),
+    service.call("/v1/retention", { method: "PUT", key, body: { maximum_days: 4000 } }),
+  ]).flat();
+  await Promise.race(waiting);
+  expect((await service.call(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
+  const at = new Date().toISOString();
+  const answers = await Promise.all(waiting);
+  const refused = answers.filter(({ status }) => status === 401);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { json } of refused) expect(json).toEqual(await refusal());
+  const { json } = await service.call("/v1/keys?tenant=in-turn&limit=200");
+  // The one that had its turn.
+  const later = json.data.filter((each: { created_at: string }) => each.created_at > at);
+  expect(later.length).toBeLessThanOrEqual(1);
+  expect(json.data.length).toBe(2 + answers.filter((each) => each.status === 201).length);
+});

@@ -3,7 +3,7 @@ import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
 import type { KeyNotFound, KeyRefusal, Keys, KeysUndone } from "../../access/keys.ts";
 import { KEYS_PER_TENANT_MAX } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
-import { actorOf, type Call, type Guard, insufficientScope, otherTenant } from "../guard.ts";
+import { actorOf, type Call, type Guard, insufficientScope, invalidKey, otherTenant } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -118,6 +118,8 @@ const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | Ke
       return problem(context, "not_found", { detail: "There is no such key that this key manages." });
     case "changed_meanwhile":
       return problem(context, refusal.kind);
+    case "key_ended":
+      return invalidKey(context);
     case "overloaded":
       return problem(context, refusal.kind, {
         detail: "More changes of this key wait for each other than can be taken.",
@@ -192,7 +194,7 @@ const REVOKE: Operation = {
   tag: "Keys",
   summary: "Revoke a key",
   description:
-    "Refused everywhere within a second, and so are requests that still send their body or wait for something then. Revoking a revoked key changes nothing.",
+    "Refused everywhere within a second, and so are requests that still send their body or wait for something then, other changes of the same key included. Revoking a revoked key changes nothing.",
   scope: "keys:manage",
   parameters: [ID],
   answer: {

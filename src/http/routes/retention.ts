@@ -11,7 +11,7 @@ import type {
   RetentionUndone,
 } from "../../retention/retention.ts";
 import type { BodyReader } from "../body.ts";
-import { actorOf, type Call, type Guard, otherTenant } from "../guard.ts";
+import { actorOf, type Call, type Guard, invalidKey, otherTenant } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -158,6 +158,8 @@ const refused = (
       return problem(context, "not_found", { detail: "There is no such hold that this key manages." });
     case "changed_meanwhile":
       return problem(context, refusal.kind);
+    case "key_ended":
+      return invalidKey(context);
     case "overloaded":
       return problem(context, refusal.kind, {
         detail: "More changes of this policy or hold wait for each other than can be taken.",
