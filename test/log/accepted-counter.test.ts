@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { createAcceptedCounter } from "../../src/jetstream/accepted-counter.ts";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { ACCEPTED_READS_AT_ONCE } from "../../src/limits.ts";
+import { LogUnavailableError } from "../../src/log/event-log.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
-import { provision } from "../support/log.ts";
+import { connectAs, provision } from "../support/log.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 
@@ -20,6 +22,18 @@ test("a broker killed between a count and its answer, while another front end co
   const count = (events: number) => ({ tenant: "acme", receivedAt: "2026-11-20T10:00:00.000Z", events });
   const counted = async () => (await other.counter.read("acme", ["2026-11-20T10"])).get("2026-11-20T10");
 
+  // More hours than are asked for at once. From one to the next either the tenant is another, or the hour.
+  const hours = Array.from(
+    { length: ACCEPTED_READS_AT_ONCE + 2 },
+    (_, index) => `2026-11-${10 + Math.floor(index / 24)}T${String(index % 24).padStart(2, "0")}`,
+  );
+  for (const events of [1, 2])
+    for (const [tenant, inTurn] of [
+      ["beta", hours],
+      ["gamma", hours.toReversed()],
+    ] as const)
+      for (const hour of inTurn) other.counter.add({ tenant, receivedAt: `${hour}:59:59.999Z`, events });
+
   proxy.mute();
   front.counter.add(count(5));
   await until("it is counted, and not answered", async () => (await counted()) === 5);
@@ -33,6 +47,66 @@ test("a broker killed between a count and its answer, while another front end co
   // What is left is handed on.
   await front.counter.close();
   expect(await until("counts are read again", () => counted().catch(() => undefined))).toBe(15);
+  const all = new Map(hours.map((hour) => [hour, 3]));
+  expect(await other.counter.read("beta", ["2026-11-09T23", ...hours])).toEqual(all);
+  expect(await other.counter.read("gamma", hours)).toEqual(all);
+  expect(await other.counter.tenants("2026-11-20T10")).toEqual(["acme"]);
+  expect((await other.counter.tenants("2026-11-10T00")).toSorted()).toEqual(["beta", "gamma"]);
   await other.counter.close();
   await Promise.all([front, other].map(({ connection }) => connection.close()));
+});
+
+/** `close` hands on at once what is there; again for what was left. */
+test("what nobody took, or was not answered in time, is counted once when it is handed on again", async () => {
+  await using broker = await startTestBroker();
+  await provision(broker);
+  using proxy = await startProxy(broker.port);
+  const open = async (port: number) => {
+    const url = broker.url("service").replace(String(broker.port), String(port));
+    const connection = await connectToBroker({ url, name: "test", logger: silentLogger });
+    return { connection, counter: await createAcceptedCounter({ connection, logger: silentLogger }) };
+  };
+  const { connection, counter } = await open(proxy.port);
+  const other = await open(broker.port);
+  const provisioner = await connectAs(broker, "provisioner");
+  const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
+  const hour = "2026-11-20T10";
+  const count = (events: number) => ({ tenant: "acme", receivedAt: `${hour}:00:00.000Z`, events });
+  const counted = async () => (await other.counter.read("acme", [hour])).get(hour);
+
+  counter.add(count(1));
+  const closing = counter.close();
+  await Promise.resolve();
+  // While the first is on its way.
+  counter.add(count(2));
+  await counter.close();
+  await closing;
+  expect(await counted()).toBe(3);
+
+  const { config } = await streams.info("ACCEPTED");
+  await streams.update("ACCEPTED", { ...config, subjects: ["elsewhere"] });
+  counter.add(count(4));
+  await counter.close();
+  expect(counter.stall()).toBeDefined();
+  await streams.update("ACCEPTED", config);
+  await counter.close();
+  expect([await counted(), counter.stall()]).toEqual([7, undefined]);
+
+  proxy.mute();
+  counter.add(count(8));
+  // Not even tried, as the one before has no answer.
+  counter.add({ ...count(16), tenant: "beta" });
+  const unanswered = counter.close();
+  await until("it is counted, and not answered", async () => (await counted()) === 15);
+  proxy.cut();
+  await unanswered;
+  proxy.unmute();
+  await until("the connection is back", () => connection.isConnected());
+  await counter.close();
+  expect([await counted(), await other.counter.read("beta", [hour])]).toEqual([15, new Map([[hour, 16]])]);
+  await other.counter.close();
+  await Promise.all([connection, other.connection, provisioner].map((each) => each.close()));
+  // What cannot be read is not taken for nothing.
+  await expect(other.counter.read("acme", [hour])).rejects.toBeInstanceOf(LogUnavailableError);
+  await expect(other.counter.tenants(hour)).rejects.toBeInstanceOf(LogUnavailableError);
 });
