@@ -226,6 +226,22 @@ test("a front end that was stale is ready again once the broker is back", async 
   await until("the front end is ready", () => frontEnd.bucket.readiness().kind === "ready");
 });
 
+test("a front end that starts before the bucket can be read goes on trying, and then has every key", async () => {
+  await using broker = await startTestBroker();
+  let warned = 0;
+  const logger: Logger = { ...silentLogger, warn: () => warned++ };
+  const starting = startFrontEnd(broker, logger);
+  await until("it has tried", () => warned > 0);
+  await makeBucket(broker);
+  await using frontEnd = await starting;
+  const bucket = await frontEnd.connection.jetstream().views.kv(KEYS_BUCKET, { bindOnly: true });
+  const ids = Array.from({ length: 500 }, (_, index) => String(index).padStart(12, "0"));
+  await Promise.all(ids.map((id) => bucket.put(id, JSON.stringify(someRecord({ id })))));
+  await using other = await startFrontEnd(broker);
+  expect(other.bucket.list()).toHaveLength(ids.length);
+  await until("the first one has them too", () => frontEnd.bucket.list().length === ids.length);
+});
+
 test("a foreign value in the bucket opens nothing, hides no other key, and is logged", async () => {
   await using broker = await startBrokerWithBucket();
   await using writer = await startFrontEnd(broker);
