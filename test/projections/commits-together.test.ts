@@ -99,7 +99,7 @@ const LOG = Array.from({ length: LAST }, (_, index) =>
 const read = async (
   { log = createArrayLog(LOG), views }: { readonly log?: ArrayLog; readonly views: ViewStore },
   projection: RecordProjection,
-  signal = new AbortController().signal,
+  { signal = new AbortController().signal, msMax = Number.POSITIVE_INFINITY } = {},
 ) => {
   const progress: Pick<Progress, "position" | "records">[] = [];
   const letters: unknown[] = [];
@@ -112,7 +112,7 @@ const read = async (
       for (const { sequence, code } of deadLetters) letters.push({ sequence, code });
     },
   });
-  const bounds = { to: LAST, msMax: Number.POSITIVE_INFINITY, signal };
+  const bounds = { to: LAST, msMax, signal };
   const stopped = await reading({ projections: [projection], position: 0 }, bounds);
   return { stopped, progress, letters };
 };
@@ -178,10 +178,18 @@ test("who is stopped ends with the group at work, and keeps it", async () => {
       return eventsProjection.evolve(states, records);
     },
   };
-  const { progress } = await read({ views: at.store }, stopping, stop.signal);
+  const { progress } = await read({ views: at.store }, stopping, { signal: stop.signal });
   const group = PROJECTION_RECORDS_PER_GROUP_MAX;
   expect(progress).toEqual([{ position: group, records: group }]);
   expect(await at.store.position("events")).toBe(group);
+});
+
+test("who has no more time begins nothing more, so that others have their turn", async () => {
+  await using at = await setUp();
+  const whole = createArrayLog(LOG);
+  const log: ArrayLog = { ...whole, follow: (asked) => whole.follow({ ...asked, messagesMax: 3 }) };
+  const { stopped, progress } = await read({ log, views: at.store }, eventsProjection, { msMax: 0 });
+  expect([stopped, progress]).toEqual([{ kind: "reached" }, [{ position: 3, records: 3 }]]);
 });
 
 test("who is superseded works nothing out a second time", async () => {

@@ -32,7 +32,7 @@ const startRunner = (parts: {
   const stop = new AbortController();
   const lines: { level: string; message: string; fields: LogFields }[] = [];
   const alarms: RunnerAlarm[] = [];
-  const counted = { records: 0, deadLetters: 0, commits: 0, position: -1 };
+  const counted = { records: 0, deadLetters: 0, deadLettersOfOthers: 0, commits: 0, position: -1 };
   const line =
     (level: string) =>
     (message: string, fields: LogFields = {}) => {
@@ -52,7 +52,10 @@ const startRunner = (parts: {
     },
     metrics: {
       progressed: ({ projection, records, deadLetters, position }) => {
-        if (projection !== "events") return;
+        if (projection !== "events") {
+          counted.deadLettersOfOthers += deadLetters;
+          return;
+        }
         counted.records += records;
         counted.deadLetters += deadLetters;
         counted.commits += records > 0 ? 1 : 0;
@@ -150,6 +153,7 @@ test("a record that cannot be taken becomes a dead letter with the reason and bl
   expect(await sequencesIn(at.views)).toEqual([1, 6]);
   expect(await sequencesIn(at.views, DEAD_LETTERS)).toEqual([4, 5]);
   await until("they are counted", () => runner.counted.deadLetters === 4);
+  expect(runner.counted.deadLettersOfOthers).toBe(0);
   const warnings = runner.lines.filter(({ level }) => level === "warn").map(({ fields }) => fields);
   expect(warnings).toMatchObject([
     { projection: "events", sequence: 2, code: "undecodable" },
@@ -182,13 +186,18 @@ test("a rule that throws, or that makes rows nobody can store, costs only the re
     },
   };
   const log = createArrayLog(events(1, 1));
-  await using runner = startRunner({ log, views: at.views, projection: faulty });
+  await using runner = startRunner({
+    log,
+    views: at.views,
+    projections: [faulty, counting("counts")],
+  });
   await reached(at.views, 1);
   log.append(...events(2, 8));
   await reached(at.views, 8);
   expect(await sequencesIn(at.views)).toEqual([1, 5, 7, 8]);
   expect(await sequencesIn(at.views, DEAD_LETTERS)).toEqual([2, 3, 4, 6]);
   await until("they are counted", () => runner.counted.deadLetters === 4);
+  expect(runner.counted.deadLettersOfOthers).toBe(0);
   expect(
     runner.lines
       .filter(({ level }) => level === "warn")
@@ -223,7 +232,9 @@ test.each(["skipped", "repeated"] as const)(
     expect(await sequencesIn(at.views)).toEqual(range(1, 9));
     expect(await sequencesIn(at.views, DEAD_LETTERS)).toEqual([]);
     expect(runner.alarms).toEqual(["hole"]);
-    expect(runner.lines.filter(({ level }) => level === "error")).toHaveLength(1);
+    const told = fault === "skipped" ? [6, "position 4"] : [5, "position 5"];
+    const errors = runner.lines.filter(({ level }) => level === "error");
+    expect(errors.map(({ fields }) => [fields.sequence, fields.detail])).toEqual([told]);
   },
 );
 
@@ -513,7 +524,7 @@ test("a new view catches up while the others go on, and then moves with them", a
   expect(second.alarms).toEqual([]);
 });
 
-test("while a new view catches up, the leading one has its turns", async () => {
+test("while a new view catches up, the leading one has its turns, and takes none of the other's while events come", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, 1000));
   const first = startRunner({ log, views: at.views });
@@ -522,21 +533,33 @@ test("while a new view catches up, the leading one has its turns", async () => {
   log.append(...events(1001, 1100));
   const moved: (readonly [name: string, to: number])[] = [];
   let failures = 1;
+  let [last, leader] = [1100, 1000];
+  const beyond: number[] = [];
   const views: ViewStore = {
     ...at.views,
     commit: async (commit) => {
       // What failed is tried again with a few records, so that each turn is short.
       if (failures-- > 0) throw new Error("no room");
       for (const { name } of commit.views) moved.push([name, commit.to]);
+      if (commit.views[0]?.name === "events") {
+        leader = commit.to;
+        if (last < 1200) log.append(...events(++last, last));
+      } else if (commit.to > leader) beyond.push(commit.to);
       return at.views.commit(commit);
     },
   };
   const projections = [eventsProjection, counting("late")] as const;
   await using _second = startRunner({ log, views, projections });
-  await until("both stand at the end", async () => (await at.views.position("late")) === 1100);
+  await until("both stand at the end", async () => (await at.views.position("late")) === 1200);
   const leaders = moved.findIndex(([name, to]) => name === "events" && to === 1100);
   const others = moved.findIndex(([name, to]) => name === "late" && to === 1000);
   expect([leaders >= 0, leaders < others || others < 0]).toEqual([true, true]);
+  const [firstOfOthers, lastOfLeader] = [
+    moved.findIndex(([name]) => name === "late"),
+    moved.findLastIndex(([name, to]) => name === "events" && to === 1200),
+  ];
+  expect(firstOfOthers).toBeLessThan(lastOfLeader);
+  expect(beyond).toEqual([]);
 });
 
 test("no view is moved beyond the leading one, which is made again", async () => {
