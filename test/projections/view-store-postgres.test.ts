@@ -5,6 +5,7 @@ import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createPostgresViews } from "../../src/views/postgres.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
 import { type Row, type Table, TEXT } from "../../src/views/tables.ts";
+import { ViewsUnavailableError } from "../../src/views/unavailable.ts";
 import type { DeadLetter, ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
 import { textIndexSuite } from "../suites/text-index.ts";
 import { viewStoreSuite } from "../suites/view-store.ts";
@@ -210,12 +211,20 @@ const ownTests = (): void => {
     expect(await rejection(store.open(VIEW))).toContain("UTF8");
   });
 
-  test("stores that open an empty database at once do not get in each other's way", async () => {
-    await using database = await (await testPostgres()).createDatabase();
-    const stores = Array.from({ length: 5 }, () => createPostgresViews({ url: database.url }));
-    const opened = await Promise.all(stores.map((store) => store.open(VIEW)));
-    expect(opened.toSorted()).toEqual(["kept", "kept", "kept", "kept", "made"]);
-    await Promise.all(stores.map((store) => store.close()));
+  test("a transaction in which a statement failed is not taken for kept, and leaves nothing to the next one", async () => {
+    await using at = await setUp();
+    const connection = createConnection(at.url);
+    const write = (key: string) => `INSERT INTO notes VALUES ('acme', '${key}', '')`;
+    const lost = connection.transaction(async (run) => {
+      await run(write("a"));
+      await rejection(run("SELECT 1 / 0"));
+      return { result: undefined, keep: true };
+    });
+    expect(await rejection(lost)).toContain("not committed");
+    await connection.transaction(async (run) => ({ result: await run(write("b")), keep: true }));
+    expect((await connection.run("SELECT key FROM notes")).rows.map(({ key }) => key)).toEqual(["b"]);
+    expect(connection.waiting).toBe(0);
+    await connection.close();
   });
 
   test("a writer that is gone in the middle of a commit holds nobody up for 5 s", async () => {
@@ -289,6 +298,10 @@ const ownTests = (): void => {
     expect(await late.commit(commitOf(0, 1, [insert(note("a"))]))).toMatchObject(superseded);
     const revision = { views: [VIEW], expected: [], writes: [insert(note("a"))] };
     expect(await late.revise(revision)).toEqual({ kind: "outdated" });
+    const connection = createConnection(at.url);
+    for (const sql of ["SELECT note FROM notes", "SELECT note FROM views"])
+      await expect(connection.run(sql)).rejects.toBeInstanceOf(ViewsUnavailableError);
+    await connection.close();
   });
 
   test("a writer that a database let in while it took no writes is not kept for that: it comes in anew", async () => {

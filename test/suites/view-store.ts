@@ -7,6 +7,7 @@ import {
   DEAD_LETTERS,
   type DeadLetter,
   VIEW_ENDS,
+  VIEW_REVISIONS,
   VIEWS,
   type ViewCommit,
   type ViewRevision,
@@ -141,6 +142,14 @@ export const viewStoreSuite = (
       expect(await keysOf(store)).toEqual(["k3"]);
     });
 
+    test("stores that open a view of an empty database at once do not get in each other's way", async () => {
+      await using made = await create();
+      const stores = Array.from({ length: 5 }, () => made.connect());
+      const opened = await Promise.all(stores.map((store) => store.open(VIEW)));
+      expect(opened.toSorted()).toEqual(["kept", "kept", "kept", "kept", "made"]);
+      await Promise.all(stores.map((store) => store.close()));
+    });
+
     test("rows, position and dead letters are there after closing and connecting again", async () => {
       await using made = await create();
       const first = made.connect();
@@ -167,7 +176,9 @@ export const viewStoreSuite = (
 
       const { note: _, ...columns } = THINGS.columns;
       const narrower: Table = { ...THINGS, columns, indexes: [["tenant", "sequence"]] };
+      expect(await store.load(VIEW_REVISIONS, [{ name: "things" }])).toEqual([]);
       expect(await store.open({ ...VIEW, version: 2, tables: [narrower] })).toBe("made_again");
+      expect(await store.load(VIEW_REVISIONS, [{ name: "things" }])).toMatchObject([{ revisions: 1 }]);
       expect(await store.position("things")).toBe(0);
       expect(await keysOf(store)).toEqual([]);
       await expect(store.load(MARKS, [{ tenant: "acme", mark: "m", sequence: 1 }])).rejects.toThrow();
@@ -422,6 +433,8 @@ export const viewStoreSuite = (
       await using at = await setUp();
       const { store } = at;
       const made = { ...OTHER_VIEW, name: "made", tables: [{ ...OTHERS, name: "made" }] };
+      const lettersAre = async () =>
+        (await lettersOf(store)).map(({ projection, sequence }) => [projection, sequence]);
       const end = (name: string, position: number, record: string): Write => ({
         kind: "upsert",
         table: VIEW_ENDS,
@@ -438,10 +451,25 @@ export const viewStoreSuite = (
         [made, "made"],
       ] as const) {
         await store.open(view);
-        await store.commit({ ...commitOf(0, 1), views: [view], writes: [end(view.name, 1, record)] });
+        const deadLetters = [letter(view === made ? 7 : 6, { projection: view.name })];
+        await store.commit(
+          commitOf(0, 1, { views: [view], writes: [end(view.name, 1, record)], deadLetters }),
+        );
       }
-      await store.replace({ view: OTHER_VIEW, by: made, lagMax: 0 });
+      await store.commit(commitOf(1, 2, { views: [OTHER_VIEW] }));
+      expect(await store.replace({ view: OTHER_VIEW, by: made, lagMax: 0 })).toBe("behind");
+      expect(await lettersAre()).toEqual([
+        ["others", 6],
+        ["made", 7],
+      ]);
+      expect(await store.replace({ view: OTHER_VIEW, by: made, lagMax: 1 })).toBe("replaced");
       expect(await ends()).toEqual({ things: "a", others: "made" });
+      expect(await lettersAre()).toEqual([["others", 7]]);
+      expect([(await store.names()).toSorted(), await store.position("others")]).toEqual([
+        ["others", "things"],
+        1,
+      ]);
+      expect(await store.load(VIEW_REVISIONS, [{ name: "others" }])).toMatchObject([{ revisions: 1 }]);
       await store.open({ ...OTHER_VIEW, version: 2 });
       await store.drop("things");
       expect(await ends()).toEqual({});
