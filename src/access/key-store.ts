@@ -13,6 +13,11 @@ export interface KeyStore {
   update(record: ApiKeyRecord, revision: number): Promise<KeyWrite>;
 
   admin(): AdminKeyRecord | undefined;
+  /**
+   * The keys that the store had and lost without anybody having removed them: it was emptied, or another one put in its place. They open nothing, and
+   * whoever has one is not to take it for a wrong one. Known only to who followed the store before.
+   */
+  readonly lost: Pick<KeyStore, "get" | "admin">;
   /** Writes only where there is none: of two front ends starting at once, one wins. */
   createAdmin(record: AdminKeyRecord): Promise<KeyWrite>;
   /** Writes whatever is there: the operator's setting is the truth. */

@@ -65,7 +65,7 @@ export interface HttpDependencies {
   readonly keys: Keys;
   readonly retention: Retention;
   readonly recorder: ActionRecorder<ExportAction | EvidenceAction>;
-  readonly keyStore: Pick<KeyStore, "get" | "admin">;
+  readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly vocabulary: EventVocabulary;
   readonly readiness: Readiness;
   readonly docsAssets: DocsAssets;

@@ -2,6 +2,7 @@
 import type { Actor } from "../access/action.ts";
 import {
   type Authentication,
+  authenticate as authenticateIn,
   authorize,
   createAuthenticator,
   type OtherTenant,
@@ -50,7 +51,7 @@ export const invalidKey = (context: RequestContext): Response =>
   problem(context, INVALID_KEY.code, INVALID_KEY);
 
 export const createGuard = (dependencies: {
-  readonly keyStore: Pick<KeyStore, "get" | "admin">;
+  readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly limiter: SharedRateLimiter;
   readonly now: () => Date;
 }): Guard => {
@@ -58,14 +59,25 @@ export const createGuard = (dependencies: {
   const authenticate = createAuthenticator(keyStore);
   return (scope, handle) => {
     const answer = (decision: RateDecision, call: Call): Promise<Response> | Response =>
-      decision.kind === "limited" ? rateLimited(call.context, decision) : handled(handle(call), call);
+      decision.kind === "limited"
+        ? rateLimited(call.context, decision)
+        : unlessLost(handled(handle(call), call), call);
+    /** A client takes 401 for the last word on its key. */
+    const isLost = (authorization: string | null): boolean =>
+      keyStore.admin() === undefined ||
+      authenticateIn({ authorization, keys: keyStore.lost, now: now() }).kind === "principal";
+    /** Behind the door 401 says that the key ended meanwhile, and nothing else. */
+    const unlessLost = (response: Promise<Response> | Response, { request, context }: Call) =>
+      response instanceof Promise
+        ? response.then((given) =>
+            given.status === 401 && isLost(request.headers.get("authorization")) ? keysLost(context) : given,
+          )
+        : response;
     return ({ request, params }) => {
       const context = contextOf(request);
       const authorization = request.headers.get("authorization");
       const authentication = authenticate(authorization, now());
-      // A client takes 401 for the last word on its key.
-      if (authentication.kind === "invalid" && keyStore.admin() === undefined)
-        return problem(context, "not_ready", { detail: `${NO_KEYS} Ask again.`, reasons: [NO_KEYS] });
+      if (authentication.kind === "invalid" && isLost(authorization)) return keysLost(context);
       if (authentication.kind !== "principal") return unauthenticated(context, authentication.kind);
       const { principal } = authentication;
       context.principal = principal;
@@ -118,6 +130,9 @@ const unauthenticated = (
       return invalidKey(context);
   }
 };
+
+const keysLost = (context: RequestContext): Response =>
+  problem(context, "not_ready", { detail: `${NO_KEYS} Ask again.`, reasons: [NO_KEYS] });
 
 /** For whoever asked. What the operator is to do is told by readiness. */
 const NO_KEYS = "The keys are not there, so nobody knows whether this one is right.";

@@ -36,10 +36,8 @@ export const createKeyBucket = async (dependencies: KeyBucketDependencies): Prom
   const write = createWriter(watch);
 
   return {
-    get: (id) => {
-      const held = watch.held(id);
-      return held?.kind === "key" ? held.record : undefined;
-    },
+    ...recordsOf(watch.held),
+    lost: recordsOf(watch.lost),
     list: (tenant) => {
       const records: ApiKeyRecord[] = [];
       for (const held of watch.all()) {
@@ -67,10 +65,6 @@ export const createKeyBucket = async (dependencies: KeyBucketDependencies): Prom
     update: (record, revision) =>
       write(record.id, { kind: "key", record }, (bytes) => bucket.update(record.id, bytes, revision)),
 
-    admin: () => {
-      const held = watch.held(ADMIN_KEY_ID);
-      return held?.kind === "admin" ? held.record : undefined;
-    },
     createAdmin: (record) =>
       write(ADMIN_KEY_ID, { kind: "admin", record }, (bytes) => bucket.create(ADMIN_KEY_ID, bytes)),
     replaceAdmin: (record) =>
@@ -83,6 +77,17 @@ export const createKeyBucket = async (dependencies: KeyBucketDependencies): Prom
     [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
   };
 };
+
+const recordsOf = (held: KeyWatch["held"]): Pick<KeyStore, "get" | "admin"> => ({
+  get: (id) => {
+    const value = held(id);
+    return value?.kind === "key" ? value.record : undefined;
+  },
+  admin: () => {
+    const value = held(ADMIN_KEY_ID);
+    return value?.kind === "admin" ? value.record : undefined;
+  },
+});
 
 /** What is published while disconnected is lost, and known only after a timeout: not even tried. */
 const NOT_CONNECTED = { kind: "unavailable", detail: "not connected to the broker" } as const;

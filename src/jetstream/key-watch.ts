@@ -33,6 +33,8 @@ export type HeldValue = { readonly revision: number } & (
 
 export interface KeyWatch extends AsyncDisposable {
   held(name: string): HeldValue | undefined;
+  /** What the bucket once had under this name, and has no more though nobody removed it. */
+  lost(name: string): HeldValue | undefined;
   all(): Iterable<HeldValue>;
   /** An own write, so that it is seen before the bucket tells of it. */
   remember(name: string, value: HeldValue): void;
@@ -83,6 +85,7 @@ export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promis
   }
   return {
     held: memory.held,
+    lost: memory.lost,
     all: memory.all,
     remember: memory.remember,
     confirmedMs: memory.confirmedMs,
@@ -126,10 +129,12 @@ interface Watch {
 /**
  * A new watch fills a map of its own, which replaces the one in use when it is complete: so what is known stays in use
  * while the broker is away, and what was removed meanwhile goes. Newer values are used at once, complete or not.
+ * Who removes a value leaves a mark with a later revision (ADR-8). So what a complete watch lacks, or has from an earlier revision, was lost.
  */
 const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logger" | "elapsedMs">) => {
   const loading = Promise.withResolvers<void>();
   let values = new Map<string, HeldValue>();
+  const lost = new Map<string, HeldValue>();
   let current: Watch | undefined;
   let confirmedMs = elapsedMs();
 
@@ -142,6 +147,11 @@ const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logg
           detail: `keys before: ${values.size}, now: ${watch.values.size}`,
         },
       );
+    if (values !== watch.values) {
+      for (const [name, value] of lost) if (isAccountedFor(value, watch.values.get(name))) lost.delete(name);
+      for (const [name, value] of values)
+        if (value.kind !== "nothing" && !isAccountedFor(value, watch.values.get(name))) lost.set(name, value);
+    }
     values = watch.values;
     confirmedMs = watch.askedMs;
     loading.resolve();
@@ -149,6 +159,7 @@ const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logg
   return {
     loaded: loading.promise,
     held: (name: string) => values.get(name),
+    lost: (name: string) => lost.get(name),
     all: () => values.values(),
     confirmedMs: () => confirmedMs,
     remember: (name: string, value: HeldValue): void => {
@@ -175,6 +186,13 @@ const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logg
       settle(watch);
     },
   };
+};
+
+/** The admin key is mostly the first value of a bucket, so that of another one has the same revision. */
+const isAccountedFor = (before: HeldValue, after: HeldValue | undefined): boolean => {
+  if (after === undefined || after.revision < before.revision) return false;
+  if (after.revision > before.revision || before.kind === "nothing") return true;
+  return after.kind !== "nothing" && after.record.secret_hash === before.record.secret_hash;
 };
 
 /** Never backwards: a consumer on a follower of the stream may tell an older value after our own write. */

@@ -49,6 +49,7 @@ export const createMemoryKeyStore = (): MemoryKeyStore => {
       return records.get(record.id)?.revision === expected ? store(record) : { kind: "conflict" };
     },
     admin: () => admin,
+    lost: { get: () => undefined, admin: () => undefined },
     createAdmin: async (record) => {
       if (!isReachable) return away;
       return admin ? { kind: "conflict" } : storeAdmin(record);

@@ -1,0 +1,70 @@
+/** A broker that lost its keys: nobody who had a right one is told that it is wrong. */
+import { expect, test } from "bun:test";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { hashSecret } from "../../src/access/api-key.ts";
+import { KEYS_BUCKET } from "../../streams/keys.ts";
+import { startTestBroker } from "../support/broker.ts";
+import { connectAs } from "../support/log.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+/** Sends the head and the first byte of an event; the function sends the rest, and gives the status. */
+const beginEvent = async (service: TestService, key: string): Promise<() => Promise<number>> => {
+  const { port, hostname } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, "connect");
+  let text = "";
+  socket.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+  });
+  const ended = once(socket, "close");
+  const body = JSON.stringify(event({ event_id: "evt_1" }));
+  const head = `POST /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  socket.write(head + body.slice(0, 1));
+  return async () => {
+    socket.write(body.slice(1));
+    await ended;
+    return Number(text.split(" ")[1]);
+  };
+};
+
+test("of a request under way, and of every request once another process made an admin key there, a key that was right is answered 503, a wrong one 401", async () => {
+  await using broker = await startTestBroker();
+  await using service = await startTestService({
+    NATS_URL: broker.url("service"),
+    NATS_PROVISION_URL: broker.url("provisioner"),
+  });
+  const key = await service.makeKey("acme");
+  const revoked = (await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } })).json
+    .data;
+  await service.call(`/v1/keys/${revoked.id}`, { method: "DELETE" });
+  const [endFirst, endSecond] = [await beginEvent(service, key), await beginEvent(service, key)];
+
+  await rm(join(broker.directory, "store"), { recursive: true });
+  process.kill(broker.pid, "SIGKILL");
+  await until("the loss is known", () =>
+    service.lines.some(({ message }) => message.includes("no longer has the admin key")),
+  );
+  expect(await endFirst()).toBe(503);
+
+  const connection = await connectAs(broker, "service");
+  const bucket = await connection.jetstream().views.kv(KEYS_BUCKET, { bindOnly: true });
+  const made = {
+    secret_hash: hashSecret("another-admin-key-is-here"),
+    created_at: "2026-11-24T22:00:00.000Z",
+  };
+  await bucket.create("admin", JSON.stringify(made));
+  await connection.close();
+  const statusOf = async (sent: string) => (await service.call("/v1/events", { key: sent })).status;
+  await until(
+    "the new admin key is known",
+    async () => (await statusOf("another-admin-key-is-here")) !== 503,
+  );
+  expect(await endSecond()).toBe(503);
+  expect(await Promise.all([key, service.adminKey, revoked.api_key, "unknown"].map(statusOf))).toEqual([
+    503, 503, 401, 401,
+  ]);
+});
