@@ -56,13 +56,12 @@ export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promis
   const closing = new AbortController();
   const link = followConnection(connection);
   const memory = createKeyMemory(dependencies);
-  const readLastRevision = await createLastRevisionReader(connection);
+  const readLast = await createLastReader(connection);
 
   const follow = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       try {
-        if (link.isConnected())
-          await followOnce({ ...dependencies, memory, link, readLastRevision }, closing.signal);
+        if (link.isConnected()) await followOnce({ ...dependencies, memory, link, readLast }, closing.signal);
       } catch (error) {
         logger.warn("the API keys are not being followed; trying again", { detail: describeError(error) });
       }
@@ -122,6 +121,8 @@ interface Watch {
   readonly changes: QueuedIterator<KvEntry>;
   readonly values: Map<string, HeldValue>;
   revision: number;
+  /** When the value of that revision was stored. */
+  storedMs: number;
   expected: number | undefined;
   askedMs: number;
 }
@@ -167,7 +168,7 @@ const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logg
       if (current) hold(current.values, name, value);
     },
     begin: (changes: QueuedIterator<KvEntry>): Watch => {
-      current = { changes, values: new Map(), revision: 0, expected: undefined, askedMs: 0 };
+      current = { changes, values: new Map(), revision: 0, storedMs: 0, expected: undefined, askedMs: 0 };
       return current;
     },
     take: (watch: Watch, entry: KvEntry): void => {
@@ -177,7 +178,10 @@ const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logg
       }
       hold(watch.values, entry.key, value);
       hold(values, entry.key, value);
-      watch.revision = Math.max(watch.revision, entry.revision);
+      if (entry.revision > watch.revision) {
+        watch.revision = entry.revision;
+        watch.storedMs = entry.created.getTime();
+      }
       settle(watch);
     },
     expect: (watch: Watch, lastRevision: number, askedMs: number): void => {
@@ -203,7 +207,12 @@ const hold = (values: Map<string, HeldValue>, name: string, value: HeldValue): v
 interface Following extends KeyWatchDependencies {
   readonly memory: ReturnType<typeof createKeyMemory>;
   readonly link: Link;
-  readonly readLastRevision: () => Promise<number>;
+  readonly readLast: () => Promise<LastValue>;
+}
+
+interface LastValue {
+  readonly revision: number;
+  readonly storedMs: number;
 }
 
 /** Ends when the watch ends, falls silent, or the connection was made anew. */
@@ -228,11 +237,11 @@ const followOnce = async (following: Following, closing: AbortSignal): Promise<v
 };
 
 const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortSignal): Promise<void> => {
-  const { memory, elapsedMs, readLastRevision, logger, link } = following;
-  const ask = async (): Promise<number | undefined> => {
+  const { memory, elapsedMs, readLast, logger, link } = following;
+  const ask = async (): Promise<LastValue | undefined> => {
     if (!link.isConnected()) return undefined;
     try {
-      return await readLastRevision();
+      return await readLast();
     } catch (error) {
       if (!ended.aborted) logger.warn("the key bucket did not answer", { detail: describeError(error) });
       return undefined;
@@ -242,18 +251,18 @@ const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortS
   while (!ended.aborted) {
     const askedMs = elapsedMs();
     const seen = watch.revision;
-    const lastRevision = await ask();
-    if (lastRevision !== undefined) {
+    const last = await ask();
+    if (last !== undefined) {
       const isSilent = seen === seenBefore && watch.revision === seen && seen < (watch.expected ?? 0);
       // Messages that were seen are gone: the stream was purged or made anew, and its revisions start again.
-      const isForgotten = lastRevision < seen;
+      const isForgotten = last.revision < seen || isAnother(last, watch);
       if (isSilent || isForgotten) {
         const detail = isSilent ? "the watch fell silent" : "the bucket lost its newest values";
         logger.warn("the API keys are read anew", { detail });
         watch.changes.stop();
         return;
       }
-      memory.expect(watch, lastRevision, askedMs);
+      memory.expect(watch, last.revision, askedMs);
     }
     seenBefore = seen;
     const isBehind = watch.revision < (watch.expected ?? 0);
@@ -261,16 +270,23 @@ const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortS
   }
 };
 
+/**
+ * A bucket made anew may have come as far as the one before; its value was stored at another time. The client gives the one time from nanoseconds that no double
+ * holds, so that it may be a millisecond off.
+ */
+const isAnother = (last: LastValue, { revision, storedMs }: Watch): boolean =>
+  last.revision === revision && Math.abs(last.storedMs - storedMs) > 1;
+
 /** Asks the stream's leader, never a follower that may be behind (so not a direct get). 0: the bucket is empty. */
-const createLastRevisionReader = async (connection: NatsConnection): Promise<() => Promise<number>> => {
+const createLastReader = async (connection: NatsConnection): Promise<() => Promise<LastValue>> => {
   // Without a look at the account first: during an election nobody answers it, and a start would fail for that.
   const { streams } = await connection.jetstreamManager({ timeout: KEY_REQUEST_MS_MAX, checkAPI: false });
   return async () => {
     try {
       const message = await streams.getMessage(`KV_${KEYS_BUCKET}`, { last_by_subj: `$KV.${KEYS_BUCKET}.>` });
-      return message.seq;
+      return { revision: message.seq, storedMs: message.time.getTime() };
     } catch (error) {
-      if (apiErrorCode(error) === API_ERROR.messageNotFound) return 0;
+      if (apiErrorCode(error) === API_ERROR.messageNotFound) return { revision: 0, storedMs: 0 };
       throw error;
     }
   };

@@ -16,6 +16,7 @@ import type { Logger } from "../../src/telemetry/logger.ts";
 import { KEYS_BUCKET, keysStream } from "../../streams/keys.ts";
 import type { BrokerUser } from "../../streams/permissions.ts";
 import { silentLogger, startTestBroker, type TestBroker } from "../support/broker.ts";
+import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { actor, createMemoryRecorder } from "../support/recorder.ts";
 import { until } from "../support/until.ts";
 import { someRecord, testKeyStore } from "./key-store-suite.ts";
@@ -31,7 +32,7 @@ interface FrontEnd extends AsyncDisposable {
   accepts(apiKey: string): boolean;
 }
 
-const connectAs = (broker: TestBroker, user: BrokerUser): Promise<NatsConnection> => {
+const connectAs = (broker: Pick<TestBroker, "url">, user: BrokerUser): Promise<NatsConnection> => {
   const { host, username, password } = new URL(broker.url(user));
   return connect({
     servers: host,
@@ -48,7 +49,7 @@ const startBrokerWithBucket = async (): Promise<TestBroker> => {
   return broker;
 };
 
-const makeBucket = async (broker: TestBroker): Promise<void> => {
+const makeBucket = async (broker: Pick<TestBroker, "url">): Promise<void> => {
   const connection = await connectAs(broker, "provisioner");
   const { name, settings } = keysStream({ replicas: 1 });
   // As a plain request: the client's types know neither allow_atomic nor the readonly lists of the definition.
@@ -60,7 +61,10 @@ const makeBucket = async (broker: TestBroker): Promise<void> => {
   await connection.close();
 };
 
-const startFrontEnd = async (broker: TestBroker, logger: Logger = silentLogger): Promise<FrontEnd> => {
+const startFrontEnd = async (
+  broker: Pick<TestBroker, "url">,
+  logger: Logger = silentLogger,
+): Promise<FrontEnd> => {
   const connection = await connectAs(broker, "service");
   let passedMs = 0;
   const bucket = await createKeyBucket({
@@ -263,4 +267,23 @@ test("a foreign value in the bucket opens nothing, hides no other key, and is lo
   expect(frontEnd.bucket.admin()).toBeUndefined();
   expect(await frontEnd.bucket.fetch("000000000000")).toEqual({ kind: "absent" });
   expect(warned.sort()).toEqual(["000000000000", "admin", "bytes", "not-json"]);
+});
+
+test("a bucket that an operator removed and that was made anew is noticed, though it has come as far as the one before", async () => {
+  const mayRemove = (configuration: string) =>
+    configuration.replace("$JS.API.STREAM.UPDATE.*", "$JS.API.STREAM.*.*");
+  await using broker = await startConfiguredBroker(mayRemove);
+  await using frontEnd = await startFrontEnd(broker);
+  const admin = (secret_hash: string) => ({ secret_hash, created_at: "2026-11-24T22:00:00.000Z" });
+  const [before, after] = [admin("a".repeat(43)), admin("b".repeat(43))];
+  await frontEnd.bucket.createAdmin(before);
+  const operator = await connectAs(broker, "provisioner");
+  const removed = await operator.request("$JS.API.STREAM.DELETE.KV_KEYS");
+  expect(removed.json()).toMatchObject({ success: true });
+  await operator.close();
+  await makeBucket(broker);
+  const written = await frontEnd.connection.request("$KV.KEYS.admin", JSON.stringify(after));
+  expect(written.json()).toMatchObject({ seq: 1 });
+  await until("the new admin key is known", () => frontEnd.bucket.admin()?.secret_hash === after.secret_hash);
+  expect(frontEnd.bucket.lost.admin()).toEqual(before);
 });
