@@ -17,7 +17,7 @@ import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { Retention } from "../retention/retention.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { VIEWS_UNAVAILABLE, ViewsUnavailableError } from "../views/unavailable.ts";
+import { ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { BodyReader } from "./body.ts";
 import { potOf } from "./byte-pot.ts";
@@ -264,8 +264,8 @@ const failed = (error: unknown, context: RequestContext, logger: Logger): Respon
   if (error instanceof ViewsUnavailableError) {
     logger.warn("a request found no views", { request_id: context.requestId, detail: error.message });
     return problem(context, "not_ready", {
-      reasons: [VIEWS_UNAVAILABLE],
-      detail: `${VIEWS_UNAVAILABLE} Ask again.`,
+      reasons: [error.reason],
+      detail: `${error.reason} Ask again.`,
     });
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -325,6 +325,17 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
   await using stack = new AsyncDisposableStack();
   try {
     const store = await openViewStore(config, stack);
+    const there = new Set(await store.views.names());
+    const missing = store.projections.filter(({ name }) => !there.has(name)).map(({ name }) => name);
+    if (missing.length > 0) {
+      yield {
+        name: "views",
+        state: "failed",
+        detail: `they can be asked for, and do not hold ${missing.join(", ")}: no service has made them there yet, or the database was emptied or put back empty`,
+        advice: "Start the service, again where it runs: it makes them from the log.",
+      };
+      return;
+    }
     const log = await createLogReader(connection);
     const { last_sequence: end, views } = await statusOf({ log, ...store });
     yield* lagChecks(end, views);

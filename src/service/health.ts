@@ -8,7 +8,7 @@ import type { Sequence } from "../log/outcome.ts";
 import type { Projection } from "../projections/projection.ts";
 import { isSameLog } from "../projections/view-end.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
-import { VIEWS_UNAVAILABLE, ViewsUnavailableError } from "../views/unavailable.ts";
+import { VIEWS_MISSING, ViewsUnavailableError } from "../views/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/view-store.ts";
 import { inTime } from "./in-time.ts";
 import type { LogGuard } from "./log-guard.ts";
@@ -79,7 +79,7 @@ interface ViewReasons {
 const OTHERS =
   "a process of another version of Prooftrail, or with other deadlines, has made it again. End this one, or start it again where it is to stay.";
 
-/** Where the views are, and which of them another version has made since this process opened them: its rows are not to be read. */
+/** Where the views are, which of them are not there at all, and which another version has made since this process opened them: its rows are not to be read. */
 const standing = async (views: ViewStore, projections: readonly Projection[]) => {
   const rows = await views.load(
     VIEWS,
@@ -87,22 +87,23 @@ const standing = async (views: ViewStore, projections: readonly Projection[]) =>
   );
   const byName = new Map(rows.map((row) => [rowText(row, "name"), row]));
   const positions: { name: string; position: Sequence }[] = [];
-  const others: string[] = [];
+  const [missing, others]: [string[], string[]] = [[], []];
   for (const { name, version } of projections) {
     const row = byName.get(name);
-    if (row && rowInteger(row, "version") === version)
-      positions.push({ name, position: rowInteger(row, "position") });
-    else others.push(name);
+    if (!row) missing.push(name);
+    else if (rowInteger(row, "version") !== version) others.push(name);
+    else positions.push({ name, position: rowInteger(row, "position") });
   }
-  return { positions, others };
+  return { positions, missing, others };
 };
 
 const viewReasons = async ({ reader, views, projections }: ReadinessDependencies): Promise<ViewReasons> => {
   try {
-    const { positions, others } = await standing(views, projections);
+    const { positions, missing, others } = await standing(views, projections);
     // Asked after the views: what they have seen was in the log by then.
     const last = await reader.lastSequence();
     const passing = others.map((name) => `The view ${name} is not there as this process has it: ${OTHERS}`);
+    if (missing.length > 0) passing.push(`Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`);
     const lasting: string[] = [];
     for (const { name, position } of positions) {
       const lag = last - position;
@@ -120,7 +121,7 @@ const viewReasons = async ({ reader, views, projections }: ReadinessDependencies
     return { passing, lasting };
   } catch (error) {
     if (error instanceof LogUnavailableError) return { passing: [], lasting: [error.message] };
-    if (error instanceof ViewsUnavailableError) return { passing: [VIEWS_UNAVAILABLE], lasting: [] };
+    if (error instanceof ViewsUnavailableError) return { passing: [error.reason], lasting: [] };
     throw error;
   }
 };

@@ -13,7 +13,7 @@ import {
   VIEW_WRITER_SILENT_MS_MAX,
 } from "../limits.ts";
 import { createTurns, type Done } from "./turns.ts";
-import { ViewsUnavailableError } from "./unavailable.ts";
+import { ViewsMissingError, ViewsUnavailableError } from "./unavailable.ts";
 
 /** What came back: rows, and `INSERT` or `COMMIT`, which PostgreSQL calls the command. */
 export interface Answer {
@@ -31,9 +31,9 @@ export type RunSql = (sql: string, params?: Statement["params"]) => Promise<Answ
 export interface Connection {
   /** Queries that have no answer yet. */
   readonly waiting: number;
-  /** Rejects with ViewsUnavailableError where a table is not there, or another: the database was emptied, or another version of the program has made its own. */
+  /** Rejects with ViewsMissingError where a table is not there, or another: the database was emptied, or another version of the program has made its own. */
   readonly run: RunSql;
-  /** They run one after another. Undone where the work throws. `behindLocks`: what it will run while others wait for its locks. */
+  /** They run one after another. Undone where the work throws; rejects as `run` does. `behindLocks`: what it will run while others wait for its locks. */
   transaction<Result>(
     work: (run: RunSql) => Promise<Done<Result>>,
     behindLocks?: readonly Statement[],
@@ -55,18 +55,12 @@ export const createConnection = (url: string): Connection => {
     get waiting() {
       return session?.waiting ?? 0;
     },
-    run: async (sql, params) => {
-      try {
-        return await current().run(sql, params);
-      } catch (error) {
-        throw isOfOtherTables(error) ? new ViewsUnavailableError(error.message) : error;
-      }
-    },
+    run: async (sql, params) => current().run(sql, params).catch(namingOtherTables),
     transaction: (work, behindLocks = []) =>
       inTurn(async () => {
         const session = current();
         await session.prepare(behindLocks);
-        return inTransaction(session, work);
+        return inTransaction(session, work).catch(namingOtherTables);
       }),
     close: () =>
       inTurn(async () => {
@@ -107,9 +101,12 @@ const isReadOnly = (error: unknown): boolean => error instanceof DatabaseError &
 const isMeaningless = (error: unknown): boolean =>
   error instanceof DatabaseError && error.sqlState?.startsWith("42") === true;
 
-/** Whether a table or a column is missing: undefined_table, undefined_column. */
-const isOfOtherTables = (error: unknown): error is DatabaseError =>
-  error instanceof DatabaseError && (error.sqlState === "42P01" || error.sqlState === "42703");
+/** Where a table or a column is missing: undefined_table, undefined_column. */
+const namingOtherTables = (error: unknown): never => {
+  if (error instanceof DatabaseError && (error.sqlState === "42P01" || error.sqlState === "42703"))
+    throw new ViewsMissingError(error.message);
+  throw error;
+};
 
 /** Integrity constraint violations, and what is too large for an index. */
 const BREAKS_TABLE = /^(23|54000$)/;

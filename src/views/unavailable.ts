@@ -1,7 +1,18 @@
 /** The database of the views was not reached, or says that it cannot answer now. Nothing was learnt: the same may be asked again. */
 export class ViewsUnavailableError extends Error {
-  override readonly name = "ViewsUnavailableError";
+  override readonly name: string = "ViewsUnavailableError";
+  /** For whoever asked. What the driver says names servers and users, and is for the logger. */
+  readonly reason: string = "The database of the views does not answer.";
 }
 
-/** For whoever asked. What the driver says names servers and users, and is for the logger. */
-export const VIEWS_UNAVAILABLE = "The database of the views does not answer.";
+/** It answers, and a table or a column is not there: who is told that it does not answer looks at the network, where nothing is wrong. */
+export class ViewsMissingError extends ViewsUnavailableError {
+  override readonly name = "ViewsMissingError";
+  override readonly reason = VIEWS_MISSING;
+  constructor(detail: string) {
+    super(`${detail}. ${VIEWS_MISSING}`);
+  }
+}
+
+export const VIEWS_MISSING =
+  "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";

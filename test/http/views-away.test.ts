@@ -1,11 +1,15 @@
 /** While PostgreSQL is away: events are taken, what needs the views is told to ask again, and readiness says why. */
 import { describe, expect, test } from "bun:test";
+import { type Check, diagnose } from "../../src/service/diagnosis.ts";
+import { testBrokerBinary } from "../support/broker.ts";
 import { noPostgresReason, startPostgres } from "../support/postgres.ts";
 import { dataFolder } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
+const EMPTIED =
+  "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";
 const REASON = "The database of the views does not answer.";
 
 describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
@@ -53,10 +57,24 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
       );
       for (const path of ["/health/ready", "/v1/events", "/v1/events/evt_1", "/v1/obligations"]) {
         const { status, json } = await call(path);
-        expect([path, status, json.code]).toEqual([path, 503, "not_ready"]);
+        expect([path, status, json.code, json.reasons]).toEqual([path, 503, "not_ready", [EMPTIED]]);
       }
       expect((await call("/v1/events", { body: event({ event_id: "evt_2" }) })).status).toBe(202);
       expect(service.lines.filter(({ message }) => message === "a request failed")).toEqual([]);
+      await until("the line of the projector tells the same", () =>
+        service.lines.some(
+          ({ message, detail }) => message.startsWith("projecting stopped") && detail?.includes(EMPTIED),
+        ),
+      );
+      const checks: Check[] = [];
+      for await (const check of diagnose({ ...environment, NATS_SERVER_BIN: await testBrokerBinary() }))
+        checks.push(check);
+      const views = checks.filter(({ name }) => name === "views");
+      expect(views).toMatchObject([{ state: "failed", detail: expect.stringContaining("emptied") }]);
+      // It has made what every version has there; rows of the views are still not.
+      const { json } = await call("/health/ready");
+      expect(json.reasons).toEqual([expect.stringContaining("Not there: events, ")]);
+      expect(json.reasons[0]).toContain(EMPTIED);
     }
     await using service = await startTestService(environment);
     for (const id of ["evt_1", "evt_2"])
