@@ -360,6 +360,8 @@ export const BROKER_RETRY_MS = 500;
 
 /** What the views have seen is asked for at most this long by who asks for readiness without them: a load balancer waits a second for its answer. */
 export const READINESS_VIEWS_MS_MAX = 500;
+/** And the log, meanwhile: who cannot say in time that it answers is not ready. Longer, as events are taken also by a slow one; under that second. */
+export const READINESS_LOG_MS_MAX = 800;
 /** For `/metrics` the end of the log is asked for at most this long. */
 export const METRICS_LOG_MS_MAX = SECOND_MS;
 

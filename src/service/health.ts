@@ -2,7 +2,7 @@
 import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
 import type { Readiness } from "../http/routes/operation.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import { READINESS_VIEWS_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
+import { READINESS_LOG_MS_MAX, READINESS_VIEWS_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Projection } from "../projections/projection.ts";
@@ -45,11 +45,17 @@ export const createReadiness = (dependencies: ReadinessDependencies): Readiness 
     reasonsWithoutViews: async () => {
       const reasons = logReasons(dependencies);
       if (!dependencies.connection.isConnected()) return reasons;
-      const seen = await inTime(askViews(), READINESS_VIEWS_MS_MAX);
-      return [...reasons, ...(seen?.lasting ?? [])];
+      // The log is asked beside: who asks the views asks it after them, and not at all where they are away.
+      const [seen, end] = await Promise.all([
+        inTime(askViews(), READINESS_VIEWS_MS_MAX),
+        inTime(dependencies.reader.lastSequence(), READINESS_LOG_MS_MAX),
+      ]);
+      return [...reasons, ...(end === undefined ? [LOG_SILENT] : []), ...(seen?.lasting ?? [])];
     },
   };
 };
+
+const LOG_SILENT = "The event log does not say in time where it ends.";
 
 const logReasons = ({
   connection,

@@ -81,6 +81,11 @@ describe("every GET", () => {
 
   test("answers while the broker stands still", async () => {
     await standStill(broker.pid);
+    // A load balancer waits a second. The connection does not count as lost yet: nothing but the missing answer tells it.
+    const startedAt = performance.now();
+    const { status, json } = await service.call("/health/ready?without=views");
+    expect([status, json.reasons]).toEqual([503, ["The event log does not say in time where it ends."]]);
+    expect(performance.now() - startedAt).toBeLessThan(1000);
     await expectUnavailable();
   });
 

@@ -74,7 +74,7 @@ const READY: Operation = {
   tag: "Operation",
   summary: "Can it serve?",
   description:
-    "The broker is connected, the streams are as they must be, the keys are fresh, and the views are there and not far behind. `without=views` asks about what needs none: events are taken, and keys and holds changed, also while the views are away.",
+    "The broker is connected, the streams are as they must be, the keys are fresh, and the views are there and not far behind. `without=views` asks about what needs none: events are taken, and keys and holds changed, also while the views are away. It answers within a second; a log that has not answered by then is a reason.",
   parameters: [
     parameter("without", "Leaves out whether the views are there and how far they are.", {
       type: "string",
