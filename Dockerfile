@@ -25,6 +25,9 @@ ENV HOST=0.0.0.0 \
 USER bun
 VOLUME /data
 EXPOSE 8080
+# Asks whether it can serve, not whether it lives: who waits for a container (`docker compose up --wait`, `depends_on`) wants it to answer, and Docker
+# itself only shows this. Where something ends what is unhealthy, as Swarm does, have it ask /health/live (`--health-cmd`): neither a broker nor a
+# database that is away is mended by another start, and events are taken without the views. Kubernetes does not look at it and has a probe for each.
 # The image has no curl.
 HEALTHCHECK --interval=5s --timeout=4s --start-period=60s --retries=3 \
   CMD ["bun", "-e", "process.exit((await fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`)).ok ? 0 : 1)"]

@@ -353,10 +353,10 @@ export const VIEW_STATEMENT_CHARACTERS_MAX = 4 * MIB;
 /** Prepared statements kept per connection. Their number grows with the combinations of filters that clients use. */
 export const VIEW_STATEMENTS_CACHED_MAX = 256;
 
-/** At the start a broker, or a cluster without a leader yet, is waited for this long. */
-export const BROKER_START_MS_MAX = 60 * SECOND_MS;
-/** Pause before a broker that did not answer is asked again. */
-export const BROKER_RETRY_MS = 500;
+/** At the start a broker, a cluster without a leader yet, and the database of the views are waited for this long. */
+export const START_WAIT_MS_MAX = 60 * SECOND_MS;
+/** Pause before a broker, or at the start the database of the views, that did not answer is asked again. */
+export const AWAY_RETRY_MS = 500;
 
 /** What the views have seen is asked for at most this long by who asks for readiness without them: a load balancer waits a second for its answer. */
 export const READINESS_VIEWS_MS_MAX = 500;

@@ -9,7 +9,7 @@ import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
 import { createAdminKeyFile } from "../access/admin-key-file.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createKeyBucket, type KeyBucket } from "../jetstream/key-bucket.ts";
-import { BROKER_RETRY_MS, BROKER_START_MS_MAX } from "../limits.ts";
+import { AWAY_RETRY_MS, START_WAIT_MS_MAX } from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { BrokerAddress } from "./broker-address.ts";
@@ -30,9 +30,9 @@ interface Contacting {
   readonly now: () => Date;
 }
 
-/** Throws BrokerRefusedError: at once where waiting cannot help, otherwise after BROKER_START_MS_MAX. */
+/** Throws BrokerRefusedError: at once where waiting cannot help, otherwise after START_WAIT_MS_MAX. */
 export const contactBroker = async (contacting: Contacting): Promise<BrokerContact> => {
-  const deadline = performance.now() + BROKER_START_MS_MAX;
+  const deadline = performance.now() + START_WAIT_MS_MAX;
   let told: string | undefined;
   for (;;) {
     try {
@@ -44,7 +44,7 @@ export const contactBroker = async (contacting: Contacting): Promise<BrokerConta
       if (refused.message !== told)
         contacting.logger.warn("waiting for the broker", { detail: refused.message });
       told = refused.message;
-      await delay(BROKER_RETRY_MS);
+      await delay(AWAY_RETRY_MS);
     }
   }
 };

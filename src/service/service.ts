@@ -47,7 +47,6 @@ import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
 import { messageIdOfClient } from "../log/message-id.ts";
 import type { Rules } from "../obligations/clocks.ts";
-import { projectionsWith } from "../projections/registry.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -63,16 +62,15 @@ import { type BrokerContact, contactBroker } from "./broker-contact.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
 import { makeDataFolder } from "./data-folder.ts";
-import { loadRules } from "./deadlines-file.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
 import { createReadiness } from "./health.ts";
 import { guardLog } from "./log-guard.ts";
 import { keepStoring } from "./log-keeper.ts";
 import { measureLog, measureReadiness } from "./log-metrics.ts";
 import { createOpenAnswers } from "./open-answers.ts";
+import { openViews } from "./open-views.ts";
 import { startRecording } from "./recording.ts";
 import { type KeepStream, startProjector, startSealer } from "./roles.ts";
-import { connectViews, viewsRefused } from "./view-place.ts";
 
 export interface Service extends AsyncDisposable {
   /** Where it listens; absent where it does not. */
@@ -85,11 +83,11 @@ export interface Service extends AsyncDisposable {
 }
 
 const starting = async (): Promise<readonly string[]> => [
-  "The process is starting: it waits for its broker, or opens its views.",
+  "The process is starting: it waits for its broker or the database of its views, or opens them.",
 ];
 const STARTING: Readiness = { reasons: starting, reasonsWithoutViews: starting };
 
-/** Throws BrokerRefusedError, BrokerStartError, DataFolderRefusedError or ListenRefusedError, each with a message for the operator. */
+/** Throws BrokerRefusedError, BrokerStartError, DataFolderRefusedError, ViewsRefusedError or ListenRefusedError, each with a message for the operator. */
 export const startService = async (dependencies: {
   readonly config: Config;
   readonly logger: Logger;
@@ -254,27 +252,6 @@ const createLimiter = (counter: RateCounter) =>
     fallback: createRateLimiter(() => performance.now()),
     nowMs: () => Date.now(),
   });
-
-const MADE_AGAIN =
-  "a view is made again from the log: its rows are of another version of Prooftrail, or follow other deadlines";
-
-/** The tables are there before the first question is asked of them. */
-const openViews = async (parts: { config: Config; logger: Logger; stack: AsyncDisposableStack }) => {
-  const { config, logger, stack } = parts;
-  const { rules, version } = await loadRules(config.deadlinesFile);
-  const projections = projectionsWith(rules, version);
-  const views = stack.use(connectViews(config, logger));
-  try {
-    for (const projection of projections) {
-      const opened = await views.open(projection);
-      // Until it has caught up, its lists lack what was there before.
-      if (opened === "made_again") logger.warn(MADE_AGAIN, { projection: projection.name });
-    }
-  } catch (error) {
-    throw viewsRefused(error, config);
-  }
-  return { views, projections, rules };
-};
 
 const openSandbox = async ({
   connection,

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { type Reconciliation, reconcileStreams, type StreamDifference } from "../jetstream/reconcile.ts";
-import { BROKER_RETRY_MS } from "../limits.ts";
+import { AWAY_RETRY_MS } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 export interface StreamsState {
@@ -38,7 +38,7 @@ export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> =>
         // Looked for twice a second, until somebody mends it: readiness says it all the time.
         if (problem !== told) keeper.logger.error("the streams are not right", { detail: problem });
         told = problem;
-        await delay(BROKER_RETRY_MS);
+        await delay(AWAY_RETRY_MS);
       }
     };
     const listener = connection.onChange((state) => {

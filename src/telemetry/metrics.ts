@@ -126,7 +126,7 @@ const createLogWatch =
     );
   };
 
-/** 0 from the first moment: a start that waits for its broker is not ready. */
+/** 0 from the first moment: a start that waits for its broker or the database of its views is not ready. */
 const createReadinessWatch = (registers: Registry[]): ((isReady: () => Promise<boolean>) => void) => {
   let ask = async (): Promise<boolean> => false;
   new Gauge({

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { type Check, diagnose } from "../../src/service/diagnosis.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 import { noPostgresReason, startPostgres } from "../support/postgres.ts";
-import { dataFolder } from "../support/process.ts";
+import { dataFolder, spawnService } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -79,6 +79,32 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await using service = await startTestService(environment);
     for (const id of ["evt_1", "evt_2"])
       expect([id, (await service.call(`/v1/events/${id}?min_sequence=2`)).status]).toEqual([id, 200]);
+  });
+
+  test("a start waits for a database that is away, says so, and serves when it is there", async () => {
+    await using postgres = await startPostgres();
+    await using database = await postgres.createDatabase();
+    await postgres.crash();
+    await using folder = await dataFolder();
+    const environment = { DATABASE_URL: database.url, ROLES: "api" };
+    await using service = await spawnService({ dataDir: folder.path, environment });
+    await until("it says what it waits for", () => {
+      if (service.exitCode !== null) throw new Error(service.errors);
+      return service.output.includes("waiting for the database of the views");
+    });
+    expect(service.output).toContain("ECONNREFUSED");
+    await postgres.start();
+    await until("it serves", () => service.url !== "");
+    expect((await service.call("/v1/events")).status).toBe(200);
+  });
+
+  test("a signal ends the waiting for a database at once", async () => {
+    await using folder = await dataFolder();
+    const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
+    await using service = await spawnService({ dataDir: folder.path, environment });
+    await until("it says what it waits for", () => service.output.includes("waiting for the database"));
+    service.kill("SIGTERM");
+    expect(await service.ended()).toBe(0);
   });
 
   test("a database that is lost on the network keeps nobody from hearing in time that events are taken", async () => {

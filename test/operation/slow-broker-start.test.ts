@@ -127,7 +127,7 @@ test("who waits for a broker is seen to live, is not ready, and has everything e
   expect([ready.status, ready.json.code, ready.json.reasons]).toEqual([
     503,
     "not_ready",
-    ["The process is starting: it waits for its broker, or opens its views."],
+    ["The process is starting: it waits for its broker or the database of its views, or opens them."],
   ]);
   for (const [path, options] of [
     ["/v1/events", { body: event() }],

@@ -1,0 +1,57 @@
+/** The tables of the views are there before the first question is asked of them: they are opened at the start, and their database is waited for as a broker is. */
+import { setTimeout as delay } from "node:timers/promises";
+import { AWAY_RETRY_MS, START_WAIT_MS_MAX } from "../limits.ts";
+import type { Rules } from "../obligations/clocks.ts";
+import type { Projection } from "../projections/projection.ts";
+import { projectionsWith } from "../projections/registry.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { ViewsUnavailableError } from "../views/unavailable.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import type { Config } from "./config.ts";
+import { loadRules } from "./deadlines-file.ts";
+import { connectViews, viewsRefused } from "./view-place.ts";
+
+export interface OpenedViews {
+  readonly views: ViewStore;
+  readonly projections: readonly [Projection, ...Projection[]];
+  readonly rules: Rules;
+}
+
+/** Throws ViewsRefusedError: at once where waiting cannot help, otherwise after START_WAIT_MS_MAX. */
+export const openViews = async (parts: {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly stack: AsyncDisposableStack;
+}): Promise<OpenedViews> => {
+  const { config, logger, stack } = parts;
+  const { rules, version } = await loadRules(config.deadlinesFile);
+  const projections = projectionsWith(rules, version);
+  const views = stack.use(connectViews(config, logger));
+  const deadline = performance.now() + START_WAIT_MS_MAX;
+  let told: string | undefined;
+  for (;;) {
+    try {
+      await openAll(views, projections, logger);
+      return { views, projections, rules };
+    } catch (error) {
+      if (!(error instanceof ViewsUnavailableError) || performance.now() > deadline)
+        throw viewsRefused(error, config);
+      // Tried twice a second, for a minute.
+      if (error.message !== told)
+        logger.warn("waiting for the database of the views", { detail: error.message });
+      told = error.message;
+      await delay(AWAY_RETRY_MS);
+    }
+  }
+};
+
+const openAll = async (views: ViewStore, projections: readonly Projection[], logger: Logger) => {
+  for (const projection of projections) {
+    const opened = await views.open(projection);
+    // Until it has caught up, its lists lack what was there before.
+    if (opened === "made_again") logger.warn(MADE_AGAIN, { projection: projection.name });
+  }
+};
+
+const MADE_AGAIN =
+  "a view is made again from the log: its rows are of another version of Prooftrail, or follow other deadlines";
