@@ -88,7 +88,8 @@ const writeSome = (write: WriteSync, fd: number, bytes: Uint8Array): number | "f
 /**
  * The same output, written without waiting where that can be had. A pipe whose reader has stopped, or a terminal that was told to (Ctrl-S), keeps
  * whoever writes inside the kernel: no request was answered any more, and no signal either (measured). It is opened anew, because the flag on
- * standard output itself would be that of every process that shares it. Sockets cannot be opened so, nor is there such a path but on Linux.
+ * standard output itself would be that of every process that shares it. Sockets cannot be opened so, nor is there such a path but on Linux;
+ * a socket does not wait on Bun, which sets the flag on it where process.stdout is asked for (measured on 1.4.5), and does on Deno.
  */
 export const withoutWaiting = (fd: number): number => {
   try {

@@ -30,6 +30,7 @@ import {
   standStill,
 } from "../support/process.ts";
 import { event, startTestService } from "../support/service.ts";
+import { socketPair } from "../support/socket-pair.ts";
 import { until } from "../support/until.ts";
 
 const hasOwnDisks = await canMountDisk();
@@ -266,6 +267,26 @@ test.skipIf(process.platform !== "linux")(
     for (const line of written.split("\n").slice(0, -1)) JSON.parse(line);
   },
 );
+
+test.skipIf(process.platform !== "linux")("nor does one at a socket, as systemd's journald is", async () => {
+  await using folder = await dataFolder();
+  // Neither end is read.
+  const [output, reader] = socketPair();
+  await using service = await spawnService({ dataDir: folder.path, output });
+  await service.untilReady();
+  // Each is a line of 200 bytes, and the socket takes less than 208 KiB. On Deno nothing is answered after some 900 (measured).
+  for (let count = 0; count < 1500; count++)
+    expect((await service.call("/health/live", { key: null })).status).toBe(200);
+  const { sequence } = await sendUntilAccepted(service, "evt_1");
+  expect(await listIds(service, sequence)).toEqual(["evt_1"]);
+  service.kill("SIGTERM");
+  expect(await service.ended()).toBe(0);
+  closeSync(output);
+  const written = readFileSync(reader, "utf8");
+  closeSync(reader);
+  expect(written.length).toBeGreaterThan(20_000);
+  for (const line of written.split("\n").slice(0, -1)) JSON.parse(line);
+});
 
 test("`views … | head` ends without a complaint", () => {
   const command = resolve(import.meta.dir, "../../src/cli/main.ts");

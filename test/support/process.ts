@@ -85,6 +85,8 @@ export const spawnService = async (options: {
   /** What is run in the place of the source on a runtime. */
   readonly program?: readonly string[];
   readonly cwd?: string;
+  /** A file descriptor for its standard output, which is not read then. */
+  readonly output?: number;
 }): Promise<ServiceProcess> => {
   const { dataDir, runtime = "Bun", environment = {}, through = [], program = RUNTIMES[runtime] } = options;
   const [command = "", ...args] = [...through, ...program];
@@ -98,7 +100,7 @@ export const spawnService = async (options: {
       NATS_SERVER_BIN: await testBrokerBinary(),
       ...environment,
     },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", options.output ?? "pipe", "pipe"],
     detached: true,
   });
   return watchService(child, { dataDir, key: environment.ADMIN_API_KEY });
