@@ -5,7 +5,7 @@ import type { Rules } from "../obligations/clocks.ts";
 import type { Projection } from "../projections/projection.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { ViewsUnavailableError } from "../views/unavailable.ts";
+import { ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
@@ -34,8 +34,9 @@ export const openViews = async (parts: {
       await openAll(views, projections, logger);
       return { views, projections, rules };
     } catch (error) {
-      if (!(error instanceof ViewsUnavailableError) || performance.now() > deadline)
-        throw viewsRefused(error, config);
+      // What is there and of other tables stays so.
+      const isAway = error instanceof ViewsUnavailableError && !(error instanceof ViewsMissingError);
+      if (!isAway || performance.now() > deadline) throw viewsRefused(error, config);
       // Tried twice a second, for a minute.
       if (error.message !== told)
         logger.warn("waiting for the database of the views", { detail: error.message });
