@@ -357,10 +357,8 @@ export const VIEW_STATEMENTS_CACHED_MAX = 256;
 export const START_WAIT_MS_MAX = 60 * SECOND_MS;
 /** Pause before a broker, or at the start the database of the views, that did not answer is asked again. */
 export const AWAY_RETRY_MS = 500;
-
-/** What the views have seen is asked for at most this long by who asks for readiness without them: a load balancer waits a second for its answer. */
+/** Without the views: what they have seen, and whether the log answers, are asked at once and for so long; a load balancer waits a second. The log may be slow. */
 export const READINESS_VIEWS_MS_MAX = 500;
-/** And the log, meanwhile: who cannot say in time that it answers is not ready. Longer, as events are taken also by a slow one; under that second. */
 export const READINESS_LOG_MS_MAX = 800;
 /** For `/metrics` the end of the log is asked for at most this long. */
 export const METRICS_LOG_MS_MAX = SECOND_MS;
