@@ -29,7 +29,7 @@ EXPOSE 8080
 # itself only shows this. Where something ends what is unhealthy, as Swarm does, have it ask /health/live (`--health-cmd`): neither a broker nor a
 # database that is away is mended by another start, and events are taken without the views. Kubernetes does not look at it and has a probe for each.
 # The image has no curl.
-HEALTHCHECK --interval=5s --timeout=4s --start-period=60s --retries=3 \
+HEALTHCHECK --interval=5s --timeout=4s --start-period=130s --retries=3 \
   CMD ["bun", "-e", "process.exit((await fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`)).ok ? 0 : 1)"]
 # The image's entry point replaces itself with this, so that the stop signal reaches the service, which ends its own children.
 CMD ["bun", "src/service/main.ts"]
