@@ -12,7 +12,15 @@ const openPipe = (answers: (number | Error)[] = []) => {
     taken.push(Buffer.from(bytes.subarray(0, answer)).toString("latin1"));
     return answer;
   };
-  return { taken, lines: createLineWriter(1, { bytesMax: 10, waitingBytesMax: 20, write }) };
+  return {
+    taken,
+    lines: createLineWriter(1, {
+      bytesMax: 10,
+      waitingBytesMax: 20,
+      inPlaceOf: (count) => `-${count}\n`,
+      write,
+    }),
+  };
 };
 
 test("lines are kept until they are flushed, or are many", () => {
@@ -42,10 +50,21 @@ test("a pipe that stays full keeps nobody waiting: what has no place is counted,
     lines.write(line);
     expect(lines.flush()).toBe(false);
   }
-  expect(lines.takeDropped()).toBe(2);
   expect(lines.flush()).toBe(true);
-  expect(taken.join("")).toBe("first\nsecond line\n");
-  expect(lines.takeDropped()).toBe(0);
+  expect(taken.join("")).toBe("first\nsecond line\n-2\n");
+});
+
+test("how many lines were dropped is told where they would stand, also where others find a place before all is out", () => {
+  const full = refusal("EAGAIN");
+  // The reader takes the first line when the third was dropped, and then stands still once more.
+  const { taken, lines } = openPipe([full, full, full, 6, full, full]);
+  for (const line of ["first\n", "second\n", "the third\n", "fourth\n"]) {
+    lines.write(line);
+    expect(lines.flush()).toBe(false);
+  }
+  expect(taken).toEqual(["first\n"]);
+  expect(lines.flush()).toBe(true);
+  expect(taken.join("")).toBe("first\nsecond\n-1\nfourth\n");
 });
 
 test("at the end a slow reader is waited for, and one that takes nothing no longer than told", () => {

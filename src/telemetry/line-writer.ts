@@ -12,8 +12,6 @@ export interface LineWriter {
   flush(): boolean;
   /** At the end of the process: waits for a reader that is slow. */
   finish(msMax: number): void;
-  /** Lines that found no place since this was asked last. */
-  takeDropped(): number;
 }
 
 type WriteSync = (fd: number, bytes: Uint8Array) => number;
@@ -24,25 +22,34 @@ export const createLineWriter = (
     readonly bytesMax: number;
     /** What may wait for a reader that takes nothing; newer lines are dropped. */
     readonly waitingBytesMax: number;
+    /** The line that stands where so many found no place. */
+    readonly inPlaceOf: (dropped: number) => string;
     readonly write?: WriteSync;
   },
 ): LineWriter => {
-  const { bytesMax, waitingBytesMax, write = writeSync } = options;
+  const { bytesMax, waitingBytesMax, inPlaceOf, write = writeSync } = options;
   let kept = "";
   let waiting: Buffer[] = [];
-  let waitingBytes = 0;
   let dropped = 0;
-  const flush = (): boolean => {
-    const bytes = Buffer.from(kept);
-    if (waiting.length > 0 && waitingBytes + bytes.length > waitingBytesMax)
-      dropped += kept.split("\n").length - 1;
-    else if (bytes.length > 0) {
-      waiting.push(bytes);
-      waitingBytes += bytes.length;
+  /** Behind what waits, and where lines were dropped before these, behind the line that says so. */
+  const queue = (lines: string): void => {
+    const bytes = Buffer.from(dropped > 0 ? inPlaceOf(dropped) + lines : lines);
+    const waitingBytes = waiting.reduce((sum, { length }) => sum + length, 0);
+    if (waiting.length > 0 && waitingBytes + bytes.length > waitingBytesMax) {
+      dropped += lines.split("\n").length - 1;
+      return;
     }
+    dropped = 0;
+    waiting.push(bytes);
+  };
+  const flush = (): boolean => {
+    if (kept !== "") queue(kept);
     kept = "";
     waiting = writeAll(write, fd, waiting);
-    waitingBytes = waiting.reduce((sum, { length }) => sum + length, 0);
+    if (waiting.length === 0 && dropped > 0) {
+      queue("");
+      waiting = writeAll(write, fd, waiting);
+    }
     return waiting.length === 0;
   };
   return {
@@ -54,11 +61,6 @@ export const createLineWriter = (
     finish: (msMax) => {
       const end = performance.now() + msMax;
       while (!flush() && performance.now() < end) Atomics.wait(PAUSE, 0, 0, FULL_PIPE_MS);
-    },
-    takeDropped: () => {
-      const count = dropped;
-      dropped = 0;
-      return count;
     },
   };
 };

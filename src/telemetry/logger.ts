@@ -53,15 +53,27 @@ export interface LoggerOptions {
  * (measured). Any other line goes out at once, after those before it, and so does everything when the process ends.
  */
 export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger => {
+  const toPerson = prettyFactory({ translateTime: "SYS:HH:MM:ss.l", singleLine: true });
+  const shown = isPretty ? (line: string) => unsteering(toPerson(line)) : (line: string) => line;
+  const sinkTo = (write: (line: string) => void) =>
+    pino(
+      { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+      { write: (line) => write(shown(line)) },
+    );
+  // Made as every other line is, but not put behind those that are kept: it stands before them.
+  let noticed = "";
+  const notice = sinkTo((line) => {
+    noticed = line;
+  });
   const lines = createLineWriter(withoutWaiting(process.stdout.fd), {
     bytesMax: LINES_BYTES_MAX,
     waitingBytesMax: LINES_WAITING_BYTES_MAX,
+    inPlaceOf: (count) => {
+      notice.error({ count }, "lines were dropped here, as nobody read them");
+      return noticed;
+    },
   });
-  const toPerson = prettyFactory({ translateTime: "SYS:HH:MM:ss.l", singleLine: true });
-  const write = isPretty ? (line: string) => lines.write(unsteering(toPerson(line))) : lines.write;
-  const settings = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  const sink = pino(settings, { write });
-  return loggerOn(sink, createFlush(sink, lines));
+  return loggerOn(sinkTo(lines.write), createFlush(lines));
 };
 
 /** Names in a line come from others. What is below U+0020 is an escape already, but for the colours. */
@@ -78,26 +90,17 @@ interface Flush {
   soon(): void;
 }
 
-const createFlush = (sink: pino.Logger, lines: LineWriter): Flush => {
+const createFlush = (lines: LineWriter): Flush => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const now = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    let isAllOut = lines.flush();
-    const count = isAllOut ? lines.takeDropped() : 0;
-    if (count > 0) {
-      sink.error({ count }, "lines were dropped here, as nobody read them");
-      isAllOut = lines.flush();
-    }
-    if (!isAllOut) soon();
+    if (!lines.flush()) soon();
   };
   const soon = (): void => {
     timer ??= setTimeout(now, LINES_WAIT_MS_MAX);
   };
-  process.on("exit", () => {
-    lines.finish(LINES_END_MS_MAX);
-    now();
-  });
+  process.on("exit", () => lines.finish(LINES_END_MS_MAX));
   return { now, soon };
 };
 
