@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VIEW_LAG_RECORDS_MAX } from "../../src/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { openViewsFile } from "../support/views-file.ts";
@@ -156,6 +157,18 @@ test("while the views are behind nothing is called lost", async () => {
     const { is_balanced, hours } = await read();
     expect(is_balanced).toBe(false);
     expect(hours[0]).toMatchObject({ accepted: 3, stored: 0, state: "view_behind", differing: [] });
+    // Nobody moves these views. More behind than readiness allows, they keep nobody from writing.
+    const database = openViewsFile(dataDir);
+    for (const [behindBy, whole, reasons] of [
+      [VIEW_LAG_RECORDS_MAX, 200, undefined],
+      [VIEW_LAG_RECORDS_MAX + 1, 503, ["The view activity is 50001 records behind the log."]],
+    ] as const) {
+      await database.exec(`UPDATE views SET position = 3 - ${behindBy} WHERE name = 'activity'`);
+      const { status, json } = await behind.call("/health/ready");
+      expect([status, json.reasons]).toEqual([whole, reasons]);
+      expect((await behind.call("/health/ready?without=views")).status).toBe(200);
+    }
+    database.close();
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
