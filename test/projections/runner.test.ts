@@ -7,6 +7,7 @@ import { EVENTS } from "../../src/projections/events/tables.ts";
 import { type FirstEvent, onFirstEvents } from "../../src/projections/first-events.ts";
 import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
 import { createRunner, type RunnerAlarm } from "../../src/projections/runner.ts";
+import { endOfItsLog, endWrites } from "../../src/projections/view-end.ts";
 import { waitForPosition } from "../../src/projections/wait-for-position.ts";
 import type { LogFields } from "../../src/telemetry/logger.ts";
 import { INTEGER, rowInteger, type Table, TEXT } from "../../src/views/tables.ts";
@@ -280,6 +281,26 @@ test("a log that was brought back from a copy and has grown again is not taken f
   await using third = startRunner({ log: grown, views: at.views });
   await reached(at.views, 15);
   expect(third.alarms).toEqual([]);
+});
+
+test("a log that lacks the record where a view stands is not its log; one that grew while it was asked for is", async () => {
+  const messages = events(1, 12);
+  const ninth = messageOf(9, { event: simpleEvent("evt_9") });
+  const end = async (held: readonly StoredMessage[], arriving: readonly StoredMessage[] = []) => {
+    const log = createArrayLog(held);
+    // Of the view, which has taken what arrived meanwhile.
+    const position = async () => {
+      log.append(...arriving);
+      return 9;
+    };
+    const load = async () =>
+      endWrites(["events"], ninth).flatMap((write) => ("row" in write ? [write.row] : []));
+    return endOfItsLog({ views: { position, load }, log }, "events");
+  };
+  expect(await end(messages)).toBe(12);
+  expect(await end(messages.slice(0, 8), messages.slice(8, 9))).toBe(9);
+  expect(await end(messages.filter((one) => one.sequence !== 9))).toBeUndefined();
+  expect(await end(messages.slice(0, 8))).toBeUndefined();
 });
 
 test("views that were all brought back from a copy are moved on, also while no event comes", async () => {
