@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { startTestBroker } from "../support/broker.ts";
+import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { createRateCounter } from "../../src/jetstream/rate-counter.ts";
+import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { provision } from "../support/log.ts";
+import { startProxy } from "../support/proxy.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -51,4 +55,28 @@ test("what a batch leaves to pay is told by every front end", async () => {
   expect(refused.status).toBe(429);
   const retryAt = Date.now() + Number(refused.headers.get("retry-after")) * 1000;
   expect(Math.abs(retryAt - paidAt)).toBeLessThan(5_000);
+});
+
+test("a counter gives its value, and nothing where the broker does not answer in time, refuses or is away", async () => {
+  await using broker = await startTestBroker();
+  await provision(broker);
+  using proxy = await startProxy(broker.port);
+  const url = broker.url("service").replace(String(broker.port), String(proxy.port));
+  const connection = await connectToBroker({ url, name: "test", logger: silentLogger });
+  const counter = createRateCounter({ connection, logger: silentLogger });
+  const second = { holder: "key", unit: "requests", window: 1_800_000_000 } as const;
+  const values = [];
+  for (const count of [4, 3, 0]) values.push(await counter.add(second, count));
+  values.push(await counter.add({ ...second, window: second.window + 1 }, 1));
+  values.push(await counter.add({ ...second, unit: "events" }, 2));
+  expect(values).toEqual([4, 7, 7, 1, 2]);
+  // No number that could be added.
+  expect(await counter.add(second, Number.NaN)).toBeUndefined();
+  proxy.mute();
+  expect(await counter.add(second, 1)).toBeUndefined();
+  const asked = counter.add(second, 1);
+  proxy.cut();
+  await until("the connection is lost", () => !connection.isConnected());
+  expect(await asked).toBeUndefined();
+  await connection.close();
 });
