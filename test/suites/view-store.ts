@@ -1,6 +1,7 @@
 /** What every view store promises. Each database runs it (test/projections/view-store.test.ts). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { SNAPSHOT_ROWS } from "../../src/limits.ts";
 import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import { tenantQuery } from "../../src/views/tenant-query.ts";
 import {
@@ -125,6 +126,18 @@ export const viewStoreSuite = (
       expect(seen.before).toMatchObject({ keys: ["k1"], others: [] });
       expect(seen.before.positions.toSorted()).toEqual([0, 1]);
       expect(await keysOf(store)).toEqual(["k1", "k2"]);
+    });
+
+    test("of more rows than are read at once all are seen, in the order of their keys", async () => {
+      await using at = await openView(create, VIEW);
+      const sequences = Array.from({ length: 2 * SNAPSHOT_ROWS + 1 }, (_, index) => index);
+      await at.store.commit(commitOf(0, 1, { writes: sequences.map((sequence) => mark(sequence, "m")) }));
+      const seen = await at.store.snapshot(VIEW, async ({ rows }) => {
+        const found: unknown[] = [];
+        for await (const page of rows(MARKS)) found.push(...page.map(({ sequence }) => sequence));
+        return found;
+      });
+      expect(seen).toEqual(sequences);
     });
   });
 
@@ -458,6 +471,8 @@ export const viewStoreSuite = (
       }
       await store.commit(commitOf(1, 2, { views: [OTHER_VIEW] }));
       expect(await store.replace({ view: OTHER_VIEW, by: made, lagMax: 0 })).toBe("behind");
+      const newer = { ...OTHER_VIEW, version: 2 };
+      await expect(store.replace({ view: newer, by: made, lagMax: 1 })).rejects.toThrow("another version");
       expect(await lettersAre()).toEqual([
         ["others", 6],
         ["made", 7],
@@ -470,9 +485,11 @@ export const viewStoreSuite = (
         1,
       ]);
       expect(await store.load(VIEW_REVISIONS, [{ name: "others" }])).toMatchObject([{ revisions: 1 }]);
-      await store.open({ ...OTHER_VIEW, version: 2 });
+      expect((await store.names()).toSorted()).toEqual(["others", "things"]);
+      await store.open(newer);
       await store.drop("things");
       expect(await ends()).toEqual({});
+      expect(await store.names()).toEqual(["others"]);
     });
 
     test("rows that are likely new are written whether they are or not, wherever the others stand", async () => {
