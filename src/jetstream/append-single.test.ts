@@ -47,3 +47,9 @@ test.each(IN_PROCESS)(
     expect([outcome.kind, asked]).toEqual(["unknown", 2]);
   },
 );
+
+test("what the broker refused is certainly not stored, and told so", async () => {
+  const refusal: Acknowledgement = { kind: "error", code: 10_077, detail: "maximum messages exceeded" };
+  const { outcome, asked } = await append([refusal]);
+  expect([outcome.kind, asked]).toEqual(["refused", 1]);
+});
