@@ -1,9 +1,8 @@
 /** A key that is revoked while a request of it is under way: nothing more is done for it, and nothing more given. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { once } from "node:events";
-import { connect } from "node:net";
 import { filledIn } from "../support/documented-path.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
+import { beginRequest } from "../support/slow-request.ts";
 import { until } from "../support/until.ts";
 
 interface Documented {
@@ -46,37 +45,6 @@ const refusal = async () => {
   return { ...json, request_id: expect.any(String) };
 };
 
-/** Sends the head and the first byte of the body; the function sends the rest, and gives the answer. */
-const beginRequest = async (request: {
-  readonly method: string;
-  readonly path: string;
-  readonly key: string;
-  readonly body: string;
-}) => {
-  const { method, path, key, body } = request;
-  const { port, hostname } = new URL(service.url);
-  const socket = connect(Number(port), hostname);
-  await once(socket, "connect");
-  let text = "";
-  socket.setEncoding("utf8").on("data", (piece: string) => {
-    text += piece;
-  });
-  const ended = once(socket, "close");
-  const bytes = Buffer.from(body);
-  const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${bytes.byteLength}\r\n\r\n`;
-  socket.write(Buffer.concat([Buffer.from(head), bytes.subarray(0, 1)]));
-  return async () => {
-    socket.write(bytes.subarray(1));
-    await ended;
-    const [answerHead = "", answerBody = ""] = text.split("\r\n\r\n");
-    return {
-      status: Number(answerHead.split(" ")[1]),
-      challenge: /^www-authenticate: (.*)$/im.exec(answerHead)?.[1],
-      json: JSON.parse(answerBody),
-    };
-  };
-};
-
 const systemEvents = async (at: TestService, sequence: number): Promise<readonly string[]> => {
   const key = await at.makeKey("prooftrail-system", ["events:read"]);
   const { json } = await at.call(`/v1/events?limit=100&min_sequence=${sequence}`, { key });
@@ -95,7 +63,7 @@ test("what its body asks for is not done, when the rest of that comes afterwards
   });
   expect(withBody.map(({ path }) => path)).toContain("/v1/events/batch");
   expect(withBody.length).toBeGreaterThanOrEqual(6);
-  const ends = await Promise.all(withBody.map(beginRequest));
+  const ends = await Promise.all(withBody.map((request) => beginRequest(service.url, request)));
   await revoke();
   const told = { status: 401, challenge: "Bearer", json: await refusal() };
   for (const [index, end] of ends.entries()) {

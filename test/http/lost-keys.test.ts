@@ -1,34 +1,20 @@
 /** A broker that lost its keys: nobody who had a right one is told that it is wrong. */
 import { expect, test } from "bun:test";
-import { once } from "node:events";
 import { rm } from "node:fs/promises";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { hashSecret } from "../../src/access/api-key.ts";
 import { KEYS_BUCKET } from "../../streams/keys.ts";
 import { startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
+import { beginRequest } from "../support/slow-request.ts";
 import { until } from "../support/until.ts";
 
-/** Sends the head and the first byte of an event; the function sends the rest, and gives the status. */
+/** Begins an event; the function ends it, and gives the status. */
 const beginEvent = async (service: TestService, key: string): Promise<() => Promise<number>> => {
-  const { port, hostname } = new URL(service.url);
-  const socket = connect(Number(port), hostname);
-  await once(socket, "connect");
-  let text = "";
-  socket.setEncoding("utf8").on("data", (piece: string) => {
-    text += piece;
-  });
-  const ended = once(socket, "close");
   const body = JSON.stringify(event({ event_id: "evt_1" }));
-  const head = `POST /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
-  socket.write(head + body.slice(0, 1));
-  return async () => {
-    socket.write(body.slice(1));
-    await ended;
-    return Number(text.split(" ")[1]);
-  };
+  const end = await beginRequest(service.url, { method: "POST", path: "/v1/events", key, body });
+  return async () => (await end()).status;
 };
 
 test("of a request under way, and of every request once another process made an admin key there, a key that was right is answered 503, a wrong one 401", async () => {
