@@ -3,18 +3,17 @@
  * again is gone for one; either may begin between two steps. So all of them are tried again until they succeed in a row.
  */
 import { randomBytes } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
 import { createAdminKeyFile } from "../access/admin-key-file.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createKeyBucket, type KeyBucket } from "../jetstream/key-bucket.ts";
-import { AWAY_RETRY_MS, START_WAIT_MS_MAX } from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { BrokerAddress } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
+import { waitAtStart } from "./wait-at-start.ts";
 
 export interface BrokerContact extends AsyncDisposable {
   readonly connection: BrokerConnection;
@@ -31,23 +30,16 @@ interface Contacting {
 }
 
 /** Throws BrokerRefusedError: at once where waiting cannot help, otherwise after START_WAIT_MS_MAX. */
-export const contactBroker = async (contacting: Contacting): Promise<BrokerContact> => {
-  const deadline = performance.now() + START_WAIT_MS_MAX;
-  let told: string | undefined;
-  for (;;) {
-    try {
-      return await tryOnce(contacting);
-    } catch (error) {
-      const refused = asRefusal(error);
-      if (refused.isFinal || performance.now() > deadline) throw refused;
-      // Tried twice a second, for a minute.
-      if (refused.message !== told)
-        contacting.logger.warn("waiting for the broker", { detail: refused.message });
-      told = refused.message;
-      await delay(AWAY_RETRY_MS);
-    }
-  }
-};
+export const contactBroker = (contacting: Contacting): Promise<BrokerContact> =>
+  waitAtStart({
+    message: "waiting for the broker",
+    logger: contacting.logger,
+    attempt: () => tryOnce(contacting),
+    refusalOf: (thrown) => {
+      const error = asRefusal(thrown);
+      return { error, detail: error.message, isFinal: error.isFinal };
+    },
+  });
 
 const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<BrokerContact> => {
   const definitions = topology({ replicas: config.replicas });

@@ -1,6 +1,4 @@
 /** The tables of the views are there before the first question is asked of them: they are opened at the start, and their database is waited for as a broker is. */
-import { setTimeout as delay } from "node:timers/promises";
-import { AWAY_RETRY_MS, START_WAIT_MS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { Projection } from "../projections/projection.ts";
 import { projectionsWith } from "../projections/registry.ts";
@@ -10,6 +8,7 @@ import type { ViewStore } from "../views/view-store.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
 import { connectViews, viewsRefused } from "./view-place.ts";
+import { waitAtStart } from "./wait-at-start.ts";
 
 export interface OpenedViews {
   readonly views: ViewStore;
@@ -27,23 +26,18 @@ export const openViews = async (parts: {
   const { rules, version } = await loadRules(config.deadlinesFile);
   const projections = projectionsWith(rules, version);
   const views = stack.use(connectViews(config, logger));
-  const deadline = performance.now() + START_WAIT_MS_MAX;
-  let told: string | undefined;
-  for (;;) {
-    try {
-      await openAll(views, projections, logger);
-      return { views, projections, rules };
-    } catch (error) {
+  await waitAtStart({
+    message: "waiting for the database of the views",
+    logger,
+    attempt: () => openAll(views, projections, logger),
+    refusalOf: (thrown) => {
+      const error = viewsRefused(thrown, config);
       // What is there and of other tables stays so.
-      const isAway = error instanceof ViewsUnavailableError && !(error instanceof ViewsMissingError);
-      if (!isAway || performance.now() > deadline) throw viewsRefused(error, config);
-      // Tried twice a second, for a minute.
-      if (error.message !== told)
-        logger.warn("waiting for the database of the views", { detail: error.message });
-      told = error.message;
-      await delay(AWAY_RETRY_MS);
-    }
-  }
+      const isAway = thrown instanceof ViewsUnavailableError && !(thrown instanceof ViewsMissingError);
+      return { error, detail: isAway ? thrown.message : error.message, isFinal: !isAway };
+    },
+  });
+  return { views, projections, rules };
 };
 
 const openAll = async (views: ViewStore, projections: readonly Projection[], logger: Logger) => {
