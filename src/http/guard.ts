@@ -59,20 +59,11 @@ export const createGuard = (dependencies: {
   const authenticate = createAuthenticator(keyStore);
   return (scope, handle) => {
     const answer = (decision: RateDecision, call: Call): Promise<Response> | Response =>
-      decision.kind === "limited"
-        ? rateLimited(call.context, decision)
-        : unlessLost(handled(handle(call), call), call);
+      decision.kind === "limited" ? rateLimited(call.context, decision) : handled(handle(call), call, isLost);
     /** A client takes 401 for the last word on its key. */
     const isLost = (authorization: string | null): boolean =>
       keyStore.admin() === undefined ||
       authenticateIn({ authorization, keys: keyStore.lost, now: now() }).kind === "principal";
-    /** Behind the door 401 says that the key ended meanwhile, and nothing else. */
-    const unlessLost = (response: Promise<Response> | Response, { request, context }: Call) =>
-      response instanceof Promise
-        ? response.then((given) =>
-            given.status === 401 && isLost(request.headers.get("authorization")) ? keysLost(context) : given,
-          )
-        : response;
     return ({ request, params }) => {
       const context = contextOf(request);
       const authorization = request.headers.get("authorization");
@@ -102,12 +93,21 @@ export const createGuard = (dependencies: {
 
 /**
  * A read may have waited half a minute for what it gives, `min_sequence` and `wait`: who may not have it any more gets none of it. What is changed is not
- * looked at here: it is done, and who asked for it is told.
+ * looked at here: it is done, and who asked for it is told. Behind the door 401 says that the key ended meanwhile, and nothing else.
  */
-const handled = (response: Promise<Response> | Response, call: Call): Promise<Response> | Response =>
-  response instanceof Promise && READS.has(call.request.method)
-    ? response.then((given) => (call.isStillAllowed() ? given : instead(given, call)))
-    : response;
+const handled = (
+  response: Promise<Response> | Response,
+  call: Call,
+  isLost: (authorization: string | null) => boolean,
+): Promise<Response> | Response => {
+  if (!(response instanceof Promise)) return response;
+  const { request, context } = call;
+  const isRead = READS.has(request.method);
+  return response.then((given) => {
+    const answer = isRead && !call.isStillAllowed() ? instead(given, call) : given;
+    return answer.status === 401 && isLost(request.headers.get("authorization")) ? keysLost(context) : answer;
+  });
+};
 
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
