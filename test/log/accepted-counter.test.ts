@@ -8,14 +8,15 @@ import { connectAs, provision } from "../support/log.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 
+const open = async (url: string) => {
+  const connection = await connectToBroker({ url, name: "test", logger: silentLogger });
+  return { connection, counter: await createAcceptedCounter({ connection, logger: silentLogger }) };
+};
+
 test("a broker killed between a count and its answer, while another front end counts: too few may be counted, never too many", async () => {
   await using broker = await startTestBroker();
   await provision(broker);
   using proxy = await startProxy(broker.port);
-  const open = async (url: string) => {
-    const connection = await connectToBroker({ url, name: "test", logger: silentLogger });
-    return { connection, counter: await createAcceptedCounter({ connection, logger: silentLogger }) };
-  };
   const url = broker.url("service");
   const front = await open(url.replace(String(broker.port), String(proxy.port)));
   const other = await open(url);
@@ -61,13 +62,9 @@ test("what nobody took, or was not answered in time, is counted once when it is 
   await using broker = await startTestBroker();
   await provision(broker);
   using proxy = await startProxy(broker.port);
-  const open = async (port: number) => {
-    const url = broker.url("service").replace(String(broker.port), String(port));
-    const connection = await connectToBroker({ url, name: "test", logger: silentLogger });
-    return { connection, counter: await createAcceptedCounter({ connection, logger: silentLogger }) };
-  };
-  const { connection, counter } = await open(proxy.port);
-  const other = await open(broker.port);
+  const url = broker.url("service");
+  const { connection, counter } = await open(url.replace(String(broker.port), String(proxy.port)));
+  const other = await open(url);
   const provisioner = await connectAs(broker, "provisioner");
   const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
   const hour = "2026-11-20T10";
