@@ -12,7 +12,7 @@ export type AdminKeySetup =
   | { readonly kind: "made"; readonly key: string; readonly path: string }
   /** There was one already, or another front end starting at the same time made it. `path`: of its copy, where this start has found it. */
   | { readonly kind: "kept"; readonly path?: string }
-  /** ADMIN_API_KEY took the place of another key, or of none. To be logged. */
+  /** ADMIN_API_KEY took the place of another key, or of none: the banner says which. */
   | { readonly kind: "replaced"; readonly hadOne: boolean }
   /** ADMIN_API_KEY is not 16 to 256 visible ASCII characters. */
   | { readonly kind: "malformed" }

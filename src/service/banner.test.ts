@@ -18,6 +18,15 @@ const told = (adminKey: AdminKeySetup, variables: Readonly<Record<string, string
   return banner({ service, config: read.config, version: "0.0.0", startedMs: 1 });
 };
 
+test("of an earlier admin key it speaks only where there was one", () => {
+  const ADMIN_API_KEY = "chosen-by-the-operator";
+  const atTheFirstStart = told({ kind: "replaced", hadOne: false }, { ADMIN_API_KEY });
+  expect(atTheFirstStart).toContain("the one in ADMIN_API_KEY");
+  expect(atTheFirstStart).not.toContain("earlier");
+  const inPlaceOfAnother = told({ kind: "replaced", hadOne: true }, { ADMIN_API_KEY });
+  expect(inPlaceOfAnother).toContain("the one in ADMIN_API_KEY; the earlier one no longer works");
+});
+
 test("the first event is sent with a key that works: from its copy where there is one, else as the operator has it", () => {
   const ADMIN_API_KEY = "chosen-by-the-operator";
   const path = "/data/admin.key";

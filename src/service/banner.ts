@@ -53,7 +53,7 @@ const describeAdminKey = (adminKey: AdminKeySetup, config: Config): string => {
     case "made":
       return `${adminKey.key}\n${" ".repeat(16)}shown only now; a copy is in ${adminKey.path}`;
     case "replaced":
-      return "the one in ADMIN_API_KEY; the earlier one no longer works";
+      return `the one in ADMIN_API_KEY${adminKey.hadOne ? "; the earlier one no longer works" : ""}`;
     default: {
       if (config.adminApiKey !== undefined) return "the one in ADMIN_API_KEY";
       const path = copyOf(adminKey);
