@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { PERMISSIONS } from "../../../streams/permissions.ts";
+import { topology } from "../../../streams/topology.ts";
 import { brokerFiles } from "./broker-files.ts";
 import { configure } from "./configure.ts";
 
@@ -25,6 +26,12 @@ test("each user of streams/permissions.ts has its own password and no other righ
     );
   }
   expect(configuration.match(/ user: /g)).toHaveLength(Object.keys(PERMISSIONS).length);
+});
+
+test("the streams in memory may take no more, and no less, than their bounds together", () => {
+  const inMemory = topology({ replicas: 1 }).filter(({ settings }) => settings.storage === "memory");
+  const reserved = inMemory.reduce((sum, { settings }) => sum + (settings.max_bytes ?? Number.NaN), 0);
+  expect(configuration).toContain(`max_memory_store: ${reserved}\n`);
 });
 
 test("a path with quotes and backslashes stays one value", () => {

@@ -9,7 +9,12 @@ import {
   SHARED_REQUESTS,
   SHARED_SUBJECTS,
 } from "../../../streams/permissions.ts";
-import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX, SANDBOX_BYTES_MAX } from "../../limits.ts";
+import {
+  EVENT_BYTES_MAX,
+  RATES_BYTES_MAX,
+  RECORD_OVERHEAD_BYTES_MAX,
+  SANDBOX_BYTES_MAX,
+} from "../../limits.ts";
 import type { BrokerFiles } from "./broker-files.ts";
 import type { BrokerCredentials } from "./credentials.ts";
 
@@ -22,8 +27,8 @@ const PAYLOAD_BYTES_MAX = 1 * MIB;
  * connection, and each reader asks for up to 16 MiB at once: four of them at the same time cost everybody the connection (measured).
  */
 const PENDING_BYTES_MAX = 256 * MIB;
-/** Memory for streams: the sandbox reserves its whole bound; the rest is for consumers that are kept in memory. */
-const MEMORY_BYTES_MAX = SANDBOX_BYTES_MAX + 64 * MIB;
+/** Memory for streams, each of which reserves its whole bound: the sandbox, and the two that count (streams/rates.ts, streams/sandbox-clients.ts). */
+const MEMORY_BYTES_MAX = SANDBOX_BYTES_MAX + 2 * RATES_BYTES_MAX;
 /**
  * Beyond any disk, so that it never binds. The server's default is 75 % of the space that is free when it starts, compared
  * with the bytes already stored, counted before compression: a log that has filled half of its disk would be refused
