@@ -16,8 +16,6 @@ import {
   EVIDENCE_BYTES_MAX,
   EVIDENCE_RECORDS_MAX,
   EVIDENCE_WAIT_SECONDS_DEFAULT,
-  EXPORTS_PER_KEY_MAX,
-  EXPORTS_PER_TENANT_MAX,
   PROOF_WAIT_SECONDS_MAX,
 } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
@@ -27,6 +25,7 @@ import { BUNDLE_FILES } from "../../proof/evidence/manifest.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { CSV_START, csvRow } from "../csv.ts";
+import { fileTime, TOO_MANY_EXPORTS } from "../downloads.ts";
 import { eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { actorOf, type Call, type Guard, invalidKey } from "../guard.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
@@ -95,10 +94,7 @@ const getEvidence =
     if (!(await haveSeen(dependencies.views, EVIDENCE_VIEWS, awaitedWith(minSequence))))
       return problem(context, "view_behind");
     const open = dependencies.exports.open(principal);
-    if (!open)
-      return problem(context, "overloaded", {
-        detail: `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, a tenant ${EXPORTS_PER_TENANT_MAX}, and this instance only so many for all.`,
-      });
+    if (!open) return problem(context, "overloaded", TOO_MANY_EXPORTS);
     let isStreaming = false;
     context.keepOpen(true);
     try {
@@ -252,9 +248,6 @@ const fileSubject = ({ assetId, correlationId }: EvidenceFilter): string =>
   (assetId ?? correlationId ?? "all")
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
     .slice(0, FILE_SUBJECT_CHARACTERS_MAX);
-
-/** `20261120T100000Z`: no file system minds it. */
-const fileTime = (time: Date): string => `${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
 
 const EVIDENCE: Operation = {
   id: "readEvidence",

@@ -2,12 +2,12 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ActionRecorder } from "../../access/action.ts";
 import type { ExportAction } from "../../administration/system-events.ts";
-import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX } from "../../limits.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import type { EventConditions, StoredEvent } from "../../projections/events/queries.ts";
 import { walkEvents } from "../../projections/events/walk.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { fileTime, TOO_MANY_EXPORTS } from "../downloads.ts";
 import { EVENT_CSV_COLUMNS, eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
 import { actorOf, type Call, type Guard, invalidKey } from "../guard.ts";
@@ -77,10 +77,7 @@ const getExport = async (
   // After the wait for `min_sequence`: of an export that nobody gets the log says nothing.
   if (!call.isStillAllowed()) return invalidKey(context);
   const open = exports.open(principal);
-  if (!open) {
-    const detail = `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, a tenant ${EXPORTS_PER_TENANT_MAX}, and this instance only so many for all.`;
-    return problem(context, "overloaded", { detail });
-  }
+  if (!open) return problem(context, "overloaded", TOO_MANY_EXPORTS);
   // Before the first byte is sent.
   const recorded = await recorder.carryOut({
     by: actorOf(call),
@@ -111,9 +108,6 @@ const filtersAsked = (url: string): Readonly<Record<string, string[]>> => {
   for (const name of ["format", "min_sequence"]) names.delete(name);
   return Object.fromEntries(Array.from(names, (name) => [name, searchParams.getAll(name)]));
 };
-
-/** `20261120T100000Z`: no file system minds it. */
-const fileTime = (time: Date): string => `${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
 
 /** Whatever keeps it from being whole breaks it off: who has it to its end has all of it. */
 const exportBody = (

@@ -157,7 +157,7 @@ const beyondHead = (name: string, size: number) => ({
 });
 
 /** Signed, and not there: the view is made again from the log. */
-const treeBehind = ({ context }: Call): Response =>
+export const treeBehind = ({ context }: Call): Response =>
   problem(context, "view_behind", { detail: "The view `tree` is made again and has not come so far yet." });
 
 const TILE_PATH = "/tile/";

@@ -36,6 +36,7 @@ import {
 } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { successPlain } from "../success.ts";
+import { treeBehind } from "./log.ts";
 import { eventExpired } from "./search.ts";
 
 interface Dependencies extends ProofDependencies {
@@ -86,11 +87,7 @@ const getProof = async (
   if (result.kind === "not_sealed") return problem(context, "not_sealed");
   if (result.kind === "not_in_tree") {
     const head = await lastHead(dependencies, tenant);
-    // Signed, and not there: the view is made again from the log.
-    if (head && (await treeSize(dependencies.views, tenant)) < head.size)
-      return problem(context, "view_behind", {
-        detail: "The view `tree` is made again and has not come so far yet.",
-      });
+    if (head && (await treeSize(dependencies.views, tenant)) < head.size) return treeBehind(call);
     return problem(context, "internal_error", {
       detail: `The tree does not hold the record at sequence ${record.sequence} as it was signed. The operator should rebuild the view \`tree\`.`,
     });
