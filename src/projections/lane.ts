@@ -19,11 +19,7 @@ export type Stopped =
   | { readonly kind: "superseded"; readonly projection: string }
   | {
       readonly kind: "alarm";
-      /**
-       * `hole`: a sequence is missing in what the log gave. `ahead_of_log`: the view has seen more than the log holds, which was replaced, or
-       * restored from an older copy. `other_log`: that log has grown again, and holds another record where the view stands.
-       */
-      readonly alarm: "hole" | "ahead_of_log" | "other_log";
+      readonly alarm: (typeof LANE_ALARMS)[number];
       readonly projection: string;
       readonly sequence: Sequence;
       readonly position: Sequence;
