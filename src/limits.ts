@@ -335,7 +335,7 @@ export const REPLAY_TRIES_MAX = 200;
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
 /** How often a waiting read looks at the position of a view. One look costs microseconds. */
 export const VIEW_POSITION_POLL_MS = 10;
-/** Pages that wait in SQLite's WAL before they are moved into the file: 64 MiB. A page that many commits change is moved once. */
+/** Pages that wait in SQLite's WAL before they are moved into the file: 62.5 MiB. A page that many commits change is moved once. */
 export const VIEW_WAL_PAGES = 8_000;
 /** Longest stretch for which writing a view may keep the process from answering requests. */
 export const VIEW_WRITE_SLICE_MS_MAX = 4;

@@ -12,7 +12,7 @@ export const acceptedStream = (options: TopologyOptions): StreamDefinition => ({
   name: "ACCEPTED",
   purpose: "Counters of acknowledged events, one per tenant and hour.",
   writtenBy: "the front ends (src/jetstream/accepted-counter.ts)",
-  readBy: "the front ends, for GET /v1/reconciliation",
+  readBy: "the front ends, for GET /v1/reconciliation, and the projector, each hour",
   settings: {
     subjects: [ACCEPTED_SUBJECTS],
     // On disk with three replicas nats-server 2.15.1 does not always find its way back after kill -9 (chaos found it), as with compression: a

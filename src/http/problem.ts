@@ -191,7 +191,7 @@ export const clientLimited = (
     },
   });
 
-/** One place in the request and what is wrong there. `path` is a JSON Pointer into the body, or `query:name`, `header:name`, `path:name`. */
+/** One place in the request and what is wrong there. `path` is a JSON Pointer into the body, or `query:name`, `header:name`. */
 export interface RequestError {
   readonly path: string;
   readonly code: string;

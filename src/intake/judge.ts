@@ -24,7 +24,7 @@ export const judge = (validate: EventValidator, slice: JsonSlice): Judgement => 
   return slice.duplicateMembers.length > 0 ? withDuplicates(slice.duplicateMembers, judged) : judged;
 };
 
-/** What is nested so deep was never parsed, so nothing else of it is known. */
+/** What is nested so deep is not walked, by the validator or in search of members that stand twice: nothing else of it is known. */
 const tooDeep = (depth: number): InvalidEvent => {
   const message = `The event is nested ${depth} levels deep: send at most ${EVENT_DEPTH_MAX}.`;
   return { kind: "invalid", problems: [{ path: "", code: "too_deep", message }], problemCount: 1 };

@@ -17,7 +17,7 @@ import { answered } from "./answered.ts";
 import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 
-/** How long one pull waits for messages: a broker that is gone without a word is noticed after this. */
+/** How long one pull waits for messages: a broker that is gone without a word is noticed after twice this. */
 const PULL_MS_MAX = 5_000;
 /** A consumer whose reader died is removed by the broker after this. */
 const CONSUMER_IDLE_MS_MAX = 60_000;

@@ -1,4 +1,4 @@
-/** How long the log has stored nothing, as far as it was tried. */
+/** How long a stream has stored nothing, as far as it was tried. */
 import { LOG_STALL_AGE_MS_MAX } from "../limits.ts";
 import type { BrokerConnection } from "./connection.ts";
 

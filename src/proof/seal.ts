@@ -1,6 +1,6 @@
 /**
  * Signs a tree head only where it extends the last one that was signed: the tree of today is asked for its root at the size of that one, and must give the very
- * same. Both roots then come from the same leaves, which is what a consistency proof shows to others (RFC 6962 §2.1.4).
+ * same. Both roots then come from the same leaves, which is what a consistency proof shows to others (RFC 6962 §2.1.2).
  */
 import { encodeBase64 } from "./base64.ts";
 import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";

@@ -16,7 +16,7 @@ export interface OpenedViews {
   readonly rules: Rules;
 }
 
-/** Throws ViewsRefusedError: at once where waiting cannot help, otherwise after START_WAIT_MS_MAX. */
+/** Throws DeadlinesRefusedError, or ViewsRefusedError: at once where waiting cannot help, otherwise after START_WAIT_MS_MAX. */
 export const openViews = async (parts: {
   readonly config: Config;
   readonly logger: Logger;

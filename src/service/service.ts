@@ -87,7 +87,10 @@ const starting = async (): Promise<readonly string[]> => [
 ];
 const STARTING: Readiness = { reasons: starting, reasonsWithoutViews: starting };
 
-/** Throws BrokerRefusedError, BrokerStartError, DataFolderRefusedError, ViewsRefusedError or ListenRefusedError, each with a message for the operator. */
+/**
+ * Throws BrokerRefusedError, BrokerStartError, DataFolderRefusedError, ViewsRefusedError, DeadlinesRefusedError, CheckpointKeyError or ListenRefusedError, each with
+ * a message for the operator.
+ */
 export const startService = async (dependencies: {
   readonly config: Config;
   readonly logger: Logger;

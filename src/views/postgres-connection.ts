@@ -267,7 +267,7 @@ const connect = (url: string, onclose: () => void) => {
 
 /**
  * Whether a statement with values is prepared: the first ones of a session, because the package never forgets one. A writer has them all: at most
- * five of each of 35 tables, and some of the store itself. One that came later would be asked about behind the locks.
+ * six of each of 38 tables, and some of the store itself. One that came later would be asked about behind the locks.
  */
 const createPreparing = () => {
   const prepared = new Set<string>();

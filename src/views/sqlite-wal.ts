@@ -36,7 +36,7 @@ export interface WalPages {
 }
 
 /**
- * Pages that may be in the WAL before a commit itself moves what waits, and waits for the disk, 0.4 s or so (measured): 640 MiB. A commit of who is far
+ * Pages that may be in the WAL before a commit itself moves what waits, and waits for the disk, 0.4 s or so (measured): 625 MiB. A commit of who is far
  * behind writes up to 64,000 of them; the thread moves these meanwhile. While commits follow each other the WAL does grow to that: SQLite begins it anew
  * only where a commit finds nothing in it that waits.
  */

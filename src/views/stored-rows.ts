@@ -1,4 +1,4 @@
-/** What every database does alike: values as they are stored, and the rows of the store's own two tables. */
+/** What every database does alike: values as they are stored, and the rows of the store's own tables. */
 import type { Row, Table, Value } from "./tables.ts";
 import { fromStoredText, toStoredText } from "./text.ts";
 import type { TextIndex } from "./text-index.ts";

@@ -60,5 +60,5 @@ export const isExpired = (row: Row): boolean => rowInteger(row, "sequence") < 0;
 /** Where the event stands in the log, expired or not. */
 export const sequenceOf = (row: Row): number => Math.abs(rowInteger(row, "sequence"));
 
-/** The words (words.ts), labels (labels.ts) and times of each event that has not expired. */
+/** The words (event/words.ts), labels (labels.ts) and times of each event that has not expired. */
 export const EVENT_WORDS: TextIndex = { name: "event_words" };
