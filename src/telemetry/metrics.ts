@@ -81,7 +81,7 @@ export const createMetrics = () => {
     }),
     projectionAlarms: new Counter({
       name: "prooftrail_projection_alarms_total",
-      help: "Times a projection stopped because the log had a hole, or ended before what the view has seen.",
+      help: "Times a projection stopped because the log had a hole, ended before what the view has seen, or held another record there.",
       labelNames: ["projection", "alarm"],
       registers,
     }),
