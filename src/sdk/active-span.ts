@@ -5,8 +5,8 @@
  */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
-/** What a span that records nothing is given (W3C Trace Context §3.2.2.3). */
-const NO_TRACE = /^0*$/;
+/** What a span that records nothing, and belongs to no trace, is given (W3C Trace Context §3.2.2.3). */
+export const NO_TRACE = /^0*$/;
 
 export interface SpanIds {
   readonly traceId: string;

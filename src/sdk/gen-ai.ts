@@ -4,6 +4,7 @@
  * is personal data and stays out: messages, instructions, prompts, tool arguments and results, documents, and every attribute that is not known.
  */
 
+import { NO_TRACE } from "./active-span.ts";
 import { attempt } from "./described-event.ts";
 import type { EventOf, JsonValue } from "./event.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
@@ -101,8 +102,6 @@ export interface EndedSpan {
   spanContext(): { readonly traceId: string; readonly spanId: string };
 }
 
-/** Of a span that belongs to no trace (W3C Trace Context §3.2.2.3). */
-const NO_TRACE = /^0*$/;
 /** `SpanStatusCode.ERROR` of @opentelemetry/api. */
 const STATUS_ERROR = 2;
 

@@ -32,7 +32,7 @@ import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
 import { ASSET_DUTIES, ASSETS, type AssetStatus } from "./tables.ts";
 
-/** Columns of the asset register (DESIGN 6) and the keys of `metadata` that carry them. */
+/** Columns of the asset register (DOMAIN 3.5) and the keys of `metadata` that carry them. */
 const DESCRIBED: Readonly<Record<string, readonly string[]>> = {
   name: ["name", "asset_name"],
   owner: ["owner"],
