@@ -10,10 +10,6 @@ import { failure, Interrupted, reasonOf } from "./failure.ts";
 
 export const FORCE_OPTION: OptionSpec = { flag: "--force", description: "replace the file if it is there" };
 
-export interface Downloaded {
-  readonly bytes: number;
-}
-
 export interface DownloadOptions {
   readonly response: Response;
   readonly signal: AbortSignal;
@@ -28,15 +24,12 @@ export interface DownloadOptions {
 export const downloadTo = async (
   out: Writer,
   { print, ...options }: DownloadOptions & { readonly print: (part: string) => string },
-): Promise<Downloaded> => {
-  let bytes = 0;
+): Promise<void> => {
   const decoder = new TextDecoder();
   for await (const chunk of chunks(options, "Ask again: what was written so far is not all of it.")) {
-    bytes += chunk.length;
     await out.write(out.isTerminal ? print(decoder.decode(chunk, { stream: true })) : chunk);
     if (!out.isHeard()) break;
   }
-  return { bytes };
 };
 
 /** Before anything is asked for: an export that is in the log and then has no place would be one for nothing. */
@@ -52,17 +45,14 @@ export const checkTarget = async (path: string, isForced: boolean): Promise<void
 };
 
 /** Throws a Failure or Interrupted, and leaves nothing then. */
-export const downloadFile = async (path: string, options: DownloadOptions): Promise<Downloaded> => {
+export const downloadFile = async (path: string, options: DownloadOptions): Promise<void> => {
   const folder = dirname(path);
   const partial = join(folder, `.${basename(path)}.partial-${process.pid}`);
-  let bytes = 0;
   try {
     const file = await open(partial, "w", 0o600);
     try {
-      for await (const chunk of chunks(options, "Ask again. What has come so far was not kept.")) {
-        bytes += chunk.length;
+      for await (const chunk of chunks(options, "Ask again. What has come so far was not kept."))
         await file.writeFile(chunk);
-      }
       await file.sync();
     } finally {
       await file.close();
@@ -75,7 +65,6 @@ export const downloadFile = async (path: string, options: DownloadOptions): Prom
       throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
     throw error;
   }
-  return { bytes };
 };
 
 async function* chunks(

@@ -89,7 +89,7 @@ const WITH_BODY: readonly ProblemCode[] = [
 /** Of a list, which may be long. */
 const LIST: readonly ProblemCode[] = ["overloaded"];
 
-export const problemsOf = (operation: Operation): readonly ProblemCode[] => [
+const problemsOf = (operation: Operation): readonly ProblemCode[] => [
   ...new Set([
     ...(operation.scope === undefined ? [] : WITH_KEY),
     ...(operation.body === undefined ? [] : WITH_BODY),
