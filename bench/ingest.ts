@@ -10,7 +10,7 @@ import { cpuMicroseconds, type Subject, startSubject } from "./subject.ts";
 import { measureInTurns, type PairResult, TURNS } from "./turns.ts";
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
-/** The front end alone is what its CPU time speaks of; ROLES=api,projector shows the default. */
+/** The front end alone is what its CPU time speaks of; ROLES=api,projector,sealer shows the default. */
 const ROLES = process.env.ROLES ?? "api";
 const CASES = [
   { connections: 1, batchEvents: 0 },
