@@ -120,7 +120,8 @@ export const Environment = Type.Object({
   }),
   LOG_LEVEL: setting({
     pattern: `^(?:${LOG_LEVELS.join("|")})$`,
-    description: "Least important lines that are printed.",
+    description:
+      "Least important lines that are printed: `debug`, `info`, `warn` or `error`; `silent` prints none.",
     default: "info",
     expects: `one of ${LOG_LEVELS.join(", ")}`,
   }),
