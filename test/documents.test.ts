@@ -5,8 +5,10 @@ import { dirname, join, resolve } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 import { SCOPES } from "../src/access/scopes.ts";
 import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
+import { SAID } from "../src/cases/fact.ts";
 import { PROBLEMS } from "../src/http/problem.ts";
 import { BATCH_ERROR_CODES } from "../src/http/schemas.ts";
+import { ADVERSE_OUTCOMES, INCIDENT_DEADLINES } from "../src/obligations/clocks.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS } from "../src/retention/floors.ts";
 import {
   CLOSE_TIMEOUT_MS_DEFAULT,
@@ -64,6 +66,12 @@ test("README alerts on metrics that there are", async () => {
   const named = read("README.md").match(/prooftrail_[a-z_]+(?=[ {[`)])/g) ?? [];
   expect(named).toContain("prooftrail_ready");
   for (const name of named) expect(there).toContain(`# HELP ${name} `);
+});
+
+test("README names every key of metadata that cases and duties are told by, and the words that begin a clock of their own", () => {
+  const table = section("README.md", "Ask what an auditor asks").split("| key in `metadata` |")[1] ?? "";
+  const known = [...SAID.map(([name]) => name), ...ADVERSE_OUTCOMES, ...INCIDENT_DEADLINES.keys()];
+  expect(known.filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
 });
 
 test("README lists every scope", () => {

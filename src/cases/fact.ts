@@ -30,7 +30,7 @@ export interface Fact {
 }
 
 /** What is understood of `metadata`: a key, and the other names it goes by in the field. */
-const SAID = [
+export const SAID = [
   ["affected_count"],
   ["authority"],
   ["aware_at"],

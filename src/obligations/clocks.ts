@@ -288,7 +288,7 @@ const objectionStarts = (objection: Opening, whole: Objection, decision: Answers
 };
 
 /** Words for an outcome that is bad for the person. */
-const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
+export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
 const decisionStart = ({ id, made, explanations, facts }: Decision): Start | undefined =>
   made && ADVERSE_OUTCOMES.includes(saysWord(made, "outcome") ?? "")
@@ -332,7 +332,7 @@ const reviewStart = ({ triggered, completed, decisionId }: Review): Start | unde
     about: { decisionId },
   };
 
-const INCIDENT_DEADLINES: ReadonlyMap<string, DeadlineId> = new Map([
+export const INCIDENT_DEADLINES: ReadonlyMap<string, DeadlineId> = new Map([
   ["death", "EU73-DEATH"],
   ["critical_infrastructure", "EU73-CRIT"],
   ["widespread_infringement", "EU73-CRIT"],
