@@ -266,9 +266,10 @@ export class BackgroundClient implements Client {
   }
 
   #rejected(letter: RejectedEvent): void {
-    const { reports } = this.#parts;
+    const { reports, heartbeat } = this.#parts;
     const isUnknownType = letter.rejection.errors.some(({ path }) => path === "/event_type");
-    if (!(this.#heartbeat && isUnknownType && letter.text.includes(`"event_type":"${HEARTBEAT}"`)))
+    // Also those that waited behind the first one.
+    if (!(heartbeat && isUnknownType && letter.text.includes(`"event_type":"${HEARTBEAT}"`)))
       reports.rejected(letter);
     else {
       clearInterval(this.#heartbeat);

@@ -73,6 +73,37 @@ test("an event that the service rejects is kept with the reason and told, and th
     ),
   ));
 
+test("heartbeats that the service does not admit are told of as that alone, however many of them waited, and its rejected events as before", () => {
+  const notAdmitted = ({ events }: Asked) => {
+    const errors = events.map(({ event_type: type }, index) => ({
+      index,
+      code: "invalid_event",
+      message: `${type} is not a known type`,
+      errors: [{ path: "/event_type", code: "unknown_event_type", message: "" }],
+    }));
+    const data = { accepted: 0, rejected: errors.length, duplicates: 0, errors };
+    return { status: 202, body: JSON.stringify({ data, request_id: "req_1" }) };
+  };
+  return withScriptedService(notAdmitted, async (service) => {
+    const { rejected, problems, callbacks } = told();
+    const client = memory(service, {
+      heartbeat: { asset_id: "app" },
+      batch: { intervalMs: 60_000 },
+      ...callbacks,
+    });
+    client.capture(event({ event_id: "evt_1" }));
+    // The first came with the client, the last comes with its end.
+    assert.equal((await client.close()).kind, "flushed");
+    assert.equal(service.asked.flatMap(({ events }) => events).length, 3);
+    assert.deepEqual(
+      rejected.map(({ eventId }) => eventId),
+      ["evt_1"],
+    );
+    assert.equal(client.stats.rejected, 1);
+    assert.deepEqual(new Set(problems.map(({ kind }) => kind)), new Set(["heartbeat", "rejected"]));
+  });
+});
+
 test("an event marked retryable is sent again, alone, and the others are not", () => {
   let answers = 0;
   const script = ({ events }: Asked) =>
