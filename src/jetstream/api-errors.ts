@@ -7,6 +7,10 @@ export const API_ERROR = {
   messageNotFound: 10037,
   /** More than one copy of a stream was asked for, and the server is no cluster. */
   noCluster: 10074,
+  /** What a stream reserves is more than JetStream has left in memory. */
+  noMemory: 10028,
+  /** The same, on disk. */
+  noDisk: 10047,
   /** Somebody wrote since the revision that was named. */
   wrongLastSequence: 10071,
   /** The same, where the broker does not say which it would be: it is still being replicated. */

@@ -36,6 +36,8 @@ export type Reconciliation =
   | { readonly kind: "lost"; readonly streams: readonly string[] }
   /** More than one copy is asked for of a server that is no cluster, and never becomes one while it runs. */
   | { readonly kind: "no_cluster"; readonly replicas: number }
+  /** JetStream has less left than the streams that are kept there reserve. */
+  | { readonly kind: "no_room"; readonly storage: StreamSettings["storage"]; readonly bytesReserved: number }
   /** The user may not ask for, make or update streams. */
   | { readonly kind: "forbidden" }
   /** No server that can be reached has JetStream. */
@@ -77,7 +79,10 @@ export const reconcileStreams = async (options: {
     }
     if (differences.length === 0) await rememberMade(manager, definitions, found);
   } catch (error) {
-    if (apiErrorCode(error) === API_ERROR.noCluster) return { kind: "no_cluster", replicas };
+    const code = apiErrorCode(error);
+    if (code === API_ERROR.noCluster) return { kind: "no_cluster", replicas };
+    if (code === API_ERROR.noMemory) return noRoom(definitions, "memory");
+    if (code === API_ERROR.noDisk) return noRoom(definitions, "file");
     if (error instanceof NatsError && error.isPermissionError()) return { kind: "forbidden" };
     if (error instanceof NatsError && error.code === ErrorCode.NoResponders) return { kind: "no_jetstream" };
     return { kind: "unavailable", detail: describeError(error) };
@@ -85,6 +90,16 @@ export const reconcileStreams = async (options: {
   for (const stream of made) logger.info("made a stream", { stream });
   for (const stream of updated) logger.info("updated a stream", { stream });
   return differences.length > 0 ? { kind: "refused", differences } : { kind: "agreed", made, updated };
+};
+
+const noRoom = (
+  definitions: readonly StreamDefinition[],
+  storage: StreamSettings["storage"],
+): Reconciliation => {
+  const there = definitions.filter(({ settings }) => settings.storage === storage);
+  // One without a bound reserves nothing.
+  const bytesReserved = there.reduce((sum, { settings }) => sum + Math.max(0, settings.max_bytes), 0);
+  return { kind: "no_room", storage, bytesReserved };
 };
 
 /** How a stream stands, without changing anything. */

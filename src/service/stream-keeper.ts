@@ -24,7 +24,7 @@ export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> =>
   const first = await reconcileOnce(keeper);
   let problem = describe(first);
   // A cluster that is still coming up may not know of a stream yet, or have no server with JetStream.
-  const mayPass = ["unavailable", "lost", "no_jetstream"].includes(first.kind);
+  const mayPass = ["unavailable", "lost", "no_jetstream", "no_room"].includes(first.kind);
   if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: !mayPass });
 
   const watch: StreamsState["watch"] = (connection) => {
@@ -79,6 +79,7 @@ const describe = (result: Reconciliation): string | undefined => {
     return `The broker no longer has ${result.streams.join(", ")}, which it had before. Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.`;
   if (result.kind === "no_cluster")
     return `The NATS server is no cluster and cannot keep ${result.replicas} copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL to a cluster of at least ${result.replicas} servers.`;
+  if (result.kind === "no_room") return noRoom(result);
   const lines = result.differences.map(
     ({ stream, setting, wanted, found }) => `  ${stream}.${setting}: must be ${wanted}, is ${found}`,
   );
@@ -86,6 +87,13 @@ const describe = (result: Reconciliation): string | undefined => {
     ? `\nStreams keep another number of copies when STREAM_REPLICAS is changed, but for ${COUNTS}, which has counts of acknowledged events and no event: delete it once (nats stream rm ${COUNTS}, with a user of the broker who may), and start again. Hours before that are then reconciled with too few.`
     : "";
   return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}${advice}`;
+};
+
+const noRoom = ({ storage, bytesReserved }: Extract<Reconciliation, { kind: "no_room" }>): string => {
+  const reserved = `${bytesReserved / 2 ** 20} MiB`;
+  return storage === "memory"
+    ? `JetStream of the NATS server lacks the ${reserved} of memory that Prooftrail's streams reserve. Set max_memory_store in its jetstream block to what others use and ${reserved} more.`
+    : `JetStream of the NATS server lacks the ${reserved} of disk that Prooftrail's streams reserve beside the log. Set max_file_store in its jetstream block to what others use, the log may grow to, and ${reserved} more, or free space.`;
 };
 
 const COUNTS = "ACCEPTED";

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import type { BrokerConnection } from "../../src/jetstream/connection.ts";
+import { type BrokerConnection, BrokerRefusedError } from "../../src/jetstream/connection.ts";
 import { keepStreamsRight } from "../../src/service/stream-keeper.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 
@@ -31,3 +32,24 @@ test("what is wrong with the streams is told once, however often it is looked fo
   expect(errors).toEqual([state.problem()]);
   expect(state.problem()).toContain("could not be checked");
 });
+
+test.each([
+  ["max_memory_store", "320 MiB of memory"],
+  ["max_file_store", "1024 MiB of disk"],
+])(
+  "a broker whose %s leaves too little for the streams is waited for, and what to set is said",
+  async (setting, lacking) => {
+    await using broker = await startConfiguredBroker((configuration) =>
+      configuration.replace(new RegExp(`${setting}: \\d+`), `${setting}: ${2 ** 26}`),
+    );
+    const refused = await keepStreamsRight({
+      provisionUrl: broker.url("provisioner"),
+      definitions: topology({ replicas: 1 }),
+      logger: silentLogger,
+    }).catch((error: unknown) => error);
+    if (!(refused instanceof BrokerRefusedError)) throw new Error(`it was not refused: ${refused}`);
+    expect(refused.isFinal).toBe(false);
+    expect(refused.message).toContain(`lacks the ${lacking}`);
+    expect(refused.message).toContain(`Set ${setting} in its jetstream block`);
+  },
+);
