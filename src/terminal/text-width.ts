@@ -37,6 +37,8 @@ export const cutTo = (text: string, width: number): string => {
 
 /** At spaces, into lines of at most this width; a word that is longer has a line of its own. */
 export const wrappedLines = (text: string, width: number): readonly string[] => {
+  // A line that never ends would be measured again at each of its words: an event of 256 KiB took many minutes to show.
+  if (width === Number.POSITIVE_INFINITY) return [text];
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
