@@ -78,11 +78,16 @@ test("at the end a slow reader is waited for, and one that takes nothing no long
   expect(stuck.taken).toEqual([]);
 });
 
-test.each(["EPIPE", "ENOSPC", "EIO"])("what fails with %s is dropped, and the next line is tried", (code) => {
-  const { taken, lines } = openPipe([1, refusal(code)]);
-  lines.write("lost\n");
-  lines.flush();
-  lines.write("next\n");
-  lines.flush();
-  expect(taken).toEqual(["l", "next\n"]);
-});
+test.each(["EPIPE", "ENOSPC", "EIO"])(
+  "what fails with %s is dropped, and the next line is tried, on a line of its own",
+  (code) => {
+    const { taken, lines } = openPipe([1, refusal(code)]);
+    lines.write("lost\n");
+    lines.flush();
+    lines.write("next\n");
+    lines.flush();
+    lines.write("third\n");
+    lines.flush();
+    expect(taken).toEqual(["l", "\nnext\n", "third\n"]);
+  },
+);

@@ -31,9 +31,17 @@ export const createLineWriter = (
   let kept = "";
   let waiting: Buffer[] = [];
   let dropped = 0;
-  /** Behind what waits, and where lines were dropped before these, behind the line that says so. */
+  /** What was written last is the beginning of a line. */
+  let isTorn = false;
+  const writeNoted: WriteSync = (to, bytes) => {
+    const count = write(to, bytes);
+    if (count > 0) isTorn = bytes[count - 1] !== LINE_FEED;
+    return count;
+  };
+  /** Behind what waits, and where lines were dropped before these, behind the line that says so. The rest of a line that was torn is lost, and it ends there. */
   const queue = (lines: string): void => {
-    const bytes = Buffer.from(dropped > 0 ? inPlaceOf(dropped) + lines : lines);
+    const end = isTorn && waiting.length === 0 ? "\n" : "";
+    const bytes = Buffer.from(end + (dropped > 0 ? inPlaceOf(dropped) : "") + lines);
     const waitingBytes = waiting.reduce((sum, { length }) => sum + length, 0);
     if (waiting.length > 0 && waitingBytes + bytes.length > waitingBytesMax) {
       dropped += lines.split("\n").length - 1;
@@ -45,10 +53,10 @@ export const createLineWriter = (
   const flush = (): boolean => {
     if (kept !== "") queue(kept);
     kept = "";
-    waiting = writeAll(write, fd, waiting);
+    waiting = writeAll(writeNoted, fd, waiting);
     if (waiting.length === 0 && dropped > 0) {
       queue("");
-      waiting = writeAll(write, fd, waiting);
+      waiting = writeAll(writeNoted, fd, waiting);
     }
     return waiting.length === 0;
   };
@@ -102,5 +110,6 @@ export const withoutWaiting = (fd: number): number => {
   }
 };
 
+const LINE_FEED = 0x0a;
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 const FULL_PIPE_MS = 10;
