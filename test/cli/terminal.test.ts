@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Readable } from "node:stream";
 import { runProgram } from "../../src/cli/program.ts";
 import { ROOT } from "../../src/cli/tree.ts";
 import { createPrintableCsv, printableJson } from "../../src/terminal/printable.ts";
@@ -114,6 +115,46 @@ describe("of what others wrote", () => {
     expect((await told(["export", "--format", "csv"])).out).toBe(CSV.slice(1));
     const { out } = await told(["events", "get", "evt_1", "--json"]);
     expect(out).toBe(`{"data":${STORED},"request_id":"r"}\n`);
+  });
+});
+
+describe("of what a service answers that is none of ours", () => {
+  const said = (data: unknown, status = 200): Response =>
+    answer(JSON.stringify({ data, request_id: "r" }), "application/json", status);
+  const key = { id: HOSTILE, tenant: HOSTILE, scopes: [HOSTILE], api_key: HOSTILE };
+  const refused = { index: 0, event_id: HOSTILE, code: HOSTILE, message: HOSTILE, errors: [] };
+  const warned = { path: HOSTILE, message: HOSTILE };
+  const SAID: Readonly<Record<string, () => Response>> = {
+    "/v1/keys": () => said(key),
+    "/v1/keys/k/rotate": () => said({ ...key, previous: { id: HOSTILE, grace_until: HOSTILE } }),
+    [`/v1/keys/${encodeURIComponent(HOSTILE)}`]: () => said(key),
+    "/v1/sandbox/classify": () => said({ risk_tier: HOSTILE, reasoning: HOSTILE, warnings: [warned] }),
+    "/v1/events/batch": () => said({ accepted: 0, rejected: 1, duplicates: 0, errors: [refused] }, 202),
+  };
+
+  test.each([
+    [["keys", "create", "--scope", "events:read"]],
+    [["keys", "rotate", "k"]],
+    [["keys", "rotate", "k", "--save", join(folder, `${HOSTILE}.key`)]],
+    [["keys", "revoke", HOSTILE, "--yes"]],
+    [["classify", "--domain", "hiring"]],
+    [["send"]],
+  ])("nothing steers a terminal either: %j", async (args) => {
+    await using other = Bun.serve({
+      port: 0,
+      fetch: (request) => SAID[new URL(request.url).pathname]?.() ?? said({}, 404),
+    });
+    const context = createTestContext({
+      environment: { PROOFTRAIL_API_KEY: "ptk_a_b_c", PROOFTRAIL_URL: `http://127.0.0.1:${other.port}` },
+      columns: 80,
+    });
+    await runProgram(ROOT, args, {
+      ...context,
+      input: { isTerminal: false, stream: Readable.from(["{}\n"].map(Buffer.from)) },
+    });
+    const shown = context.out.text + context.err.text;
+    expect(shown).toContain("\\u{9d}0;owned");
+    expect(STEERS.exec(shown.replaceAll("\n", ""))).toBeNull();
   });
 });
 

@@ -1,5 +1,6 @@
 /** `prooftrail classify`: which risk tier an AI system has. Asks the sandbox, which needs no key. */
 import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS } from "../../classification/vocabulary.ts";
+import { printable } from "../../terminal/printable.ts";
 import { wrappedLines } from "../../terminal/text-width.ts";
 import { createApi } from "../api.ts";
 import type { CommandSpec, Input, OptionSpec } from "../command.ts";
@@ -107,7 +108,7 @@ const classificationText = (context: Context, data: JsonRecord): string => {
   const obligations = asRecords(data.obligations);
   const rules = Array.isArray(data.matched_rules) ? data.matched_rules : [];
   return [
-    `${coloured(context.out, "bold", `Risk tier: ${shown(data.risk_tier)}`)}\n\n`,
+    `${coloured(context.out, "bold", `Risk tier: ${printable(shown(data.risk_tier))}`)}\n\n`,
     detailLines(
       [
         ["why", shown(data.reasoning)],
@@ -123,7 +124,7 @@ const classificationText = (context: Context, data: JsonRecord): string => {
       obligations.length,
     ),
     ...asRecords(data.warnings).map(({ path, message }) => {
-      const note = `Note, ${shown(path).slice(1)}: ${shown(message)}`;
+      const note = printable(`Note, ${shown(path).slice(1)}: ${shown(message)}`);
       return `\n${wrappedLines(note, columns ?? Number.POSITIVE_INFINITY).join("\n")}\n`;
     }),
     "\nFrom the sandbox: not for production, and no legal advice.\n",

@@ -2,6 +2,7 @@
 import { open, rm } from "node:fs/promises";
 import { SCOPES } from "../../access/scopes.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
+import { printable } from "../../terminal/printable.ts";
 import type { Api } from "../api.ts";
 import { durationComplaint, durationSeconds, idComplaint, integerComplaint } from "../argument-values.ts";
 import type { CommandGroup, CommandSpec, Input } from "../command.ts";
@@ -173,10 +174,12 @@ const printNewKey = async (
     text: () =>
       [
         `${title}\n\n${detailLines(keyDetails(visible), tableColumns(context.out))}`,
-        ...(old ? [`\nThe old key ${shown(old.id)} works until ${shown(old.grace_until)}.\n`] : []),
+        ...(old
+          ? [`\nThe old key ${printable(shown(old.id))} works until ${printable(shown(old.grace_until))}.\n`]
+          : []),
         path === undefined
-          ? `\nThis is the key. It is shown only now; keep it like a password:\n\n  ${shown(secret)}\n`
-          : `\nIt is in ${path}, which only you can read: --key-file ${path}\n`,
+          ? `\nThis is the key. It is shown only now; keep it like a password:\n\n  ${printable(shown(secret))}\n`
+          : `\nIt is in ${printable(path)}, which only you can read: --key-file ${printable(path)}\n`,
       ].join(""),
   });
 };
@@ -279,7 +282,10 @@ const revoke: CommandSpec = {
       }
     }
     const answer = await api.ask({ method: "DELETE", path: `/v1/keys/${encodeURIComponent(id)}` });
-    await printAnswer(context, input, { json: answer.text, text: () => `The key ${id} is revoked.\n` });
+    await printAnswer(context, input, {
+      json: answer.text,
+      text: () => `The key ${printable(id)} is revoked.\n`,
+    });
     return EXIT.ok;
   },
 };

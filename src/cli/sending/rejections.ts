@@ -74,7 +74,7 @@ const rejectionLine = ({ text, ...rest }: Rejection): string => {
 
 const rejectionText = ({ line, event_id, code, message, errors }: Rejection): string => {
   const name = event_id === undefined ? "" : ` (${printable(event_id)})`;
-  const head = `line ${line}${name}: ${printable(message)} (${code})\n`;
+  const head = `line ${line}${name}: ${printable(message)} (${printable(code)})\n`;
   const fields = errors.map(({ path, message: what }) => `  ${printable(path)}: ${printable(what)}\n`);
   return head + fields.join("");
 };
