@@ -5,9 +5,10 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { CLI_MAIN, runCli, startCli } from "../support/cli.ts";
+import { openInput } from "../../src/cli/sending/input-file.ts";
+import { CLI_MAIN, createTestContext, runCli, startCli } from "../support/cli.ts";
 
 const temporaryFolder = () => {
   const path = mkdtempSync(join(tmpdir(), "prooftrail-cli-"));
@@ -52,6 +53,62 @@ test.each([
   cli.child.kill("SIGINT");
   expect((await cli.ended()).code).toBe(130);
   expect(existsSync(path)).toBe(false);
+});
+
+describe("a pipe with a name", () => {
+  const accepting = () =>
+    Bun.serve({
+      port: 0,
+      fetch: () =>
+        Response.json({ data: { accepted: 1, rejected: 0, duplicates: 0, errors: [] } }, { status: 202 }),
+    });
+
+  test("is sent to its end, also where its writer has gone by the time that it is read", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "pipe");
+    spawnSync("mkfifo", [path]);
+    await using server = accepting();
+    await using cli = startCli(["send", path, "--url", `http://127.0.0.1:${server.port}`], { environment });
+    const writer = spawn("sh", ["-c", `echo '{"event_id":"evt_1"}' > "$0"`, path], { stdio: "ignore" });
+    expect(await once(writer, "close")).toEqual([0, null]);
+    expect(await cli.ended()).toEqual({ code: 0, out: "1 event stored.\n", err: "" });
+  });
+
+  test("leaves Ctrl-C to the system until somebody writes to it: nothing else would end the wait", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "pipe");
+    spawnSync("mkfifo", [path]);
+    let asked = 0;
+    const interruption = (): AbortSignal => {
+      asked++;
+      return new AbortController().signal;
+    };
+    const opening = openInput(path, { ...createTestContext({}), interruption });
+    expect(asked).toBe(0);
+    const writer = spawn("sh", ["-c", `: > "$0"`, path], { stdio: "ignore" });
+    const ended = once(writer, "close");
+    using opened = await opening;
+    await ended;
+    expect([asked, opened.size]).toEqual([1, undefined]);
+  });
+});
+
+test("one file is not read and written, nor written in two ways", async () => {
+  using folder = temporaryFolder();
+  const events = join(folder.path, "events.ndjson");
+  const text = '{"event_id":"evt_1"}\n';
+  writeFileSync(events, text);
+  const state = join(folder.path, "state");
+  const wrong = [
+    [events, "--rejected", events],
+    [events, "--rejected", join(folder.path, "..", basename(folder.path), "events.ndjson")],
+    [events, "--resume", state, "--rejected", state],
+  ];
+  for (const args of wrong) {
+    const { code, err } = await runCli(["send", ...args, ...nowhere], { environment });
+    expect([args, code, err]).toEqual([args, 2, expect.stringContaining("is named twice")]);
+  }
+  expect([readFileSync(events, "utf8"), existsSync(state)]).toEqual([text, false]);
 });
 
 test("a time that no calendar has is wrong use", async () => {

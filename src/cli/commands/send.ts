@@ -12,6 +12,7 @@ import { SEND_RETRY_MS_DEFAULT } from "../limits.ts";
 import { tellNotice } from "../output.ts";
 import { createProgress, type Report } from "../progress.ts";
 import { createBatchSender } from "../sending/batch-sender.ts";
+import { checkFilesApart } from "../sending/files-apart.ts";
 import { fillEvent } from "../sending/fill.ts";
 import { openInput } from "../sending/input-file.ts";
 import { openRejections } from "../sending/rejections.ts";
@@ -69,10 +70,11 @@ export const SEND: CommandSpec = {
   ],
   run: async (input, context) => {
     checkUse(input);
+    await checkFiles(input);
     const api = await openApi(input, context);
-    const signal = context.interruption();
     const from = await resumePointFor(input, api);
-    using file = await openInput(input.argument("file"), context, signal);
+    using file = await openInput(input.argument("file"), context);
+    const signal = context.interruption();
     await using rejections = await openRejections(input, context);
     const before = reportOf(from);
     const progress = createProgress({
@@ -126,6 +128,16 @@ const checkUse = (input: Input): void => {
       "--fill goes neither with --resume nor with --resent: an event that gets another event_id each time is another event each time.",
       "Give the events an event_id and a timestamp in the file.",
     );
+};
+
+/** Refused events would become input, or the resume point take the place of the file that they go to. */
+const checkFiles = (input: Input): Promise<void> => {
+  const path = input.argument("file");
+  return checkFilesApart([
+    ["the input", path === "-" ? undefined : path],
+    ["--resume", input.text("--resume")],
+    ["--rejected", input.text("--rejected")],
+  ]);
 };
 
 const resumePointFor = async (input: Input, { address }: Api): Promise<ResumePoint | undefined> => {
