@@ -21,7 +21,7 @@ export interface Question {
   readonly signal?: AbortSignal;
   /** Until the answer begins; its body may take longer. */
   readonly timeoutMs?: number;
-  /** From its beginning to its end; without an end unless told, as of a stream. */
+  /** From its beginning to its end; without an end unless told, as of a stream. A refusal is short, and never has longer than it had to begin. */
   readonly bodyMs?: number;
   /** Media type of an answer of success; JSON unless told. */
   readonly mediaType?: string;
@@ -116,8 +116,9 @@ const request = async (
       signal: signal ? AbortSignal.any([signal, waiting.signal]) : waiting.signal,
     });
     // A connection can die without a word between the head and the body; what has ended by then is not aborted any more.
-    if (bodyMs !== undefined)
-      setTimeout(() => waiting.abort(new Error(`no whole answer within ${bodyMs / 1000} s`)), bodyMs).unref();
+    const endMs = bodyMs ?? (response.ok ? undefined : timeoutMs);
+    if (endMs !== undefined)
+      setTimeout(() => waiting.abort(new Error(`no whole answer within ${endMs / 1000} s`)), endMs).unref();
     return response;
   } finally {
     clearTimeout(timer);

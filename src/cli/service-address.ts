@@ -33,7 +33,13 @@ export const readAddress = (input: Input, environment: Environment): ServiceAddr
         ? [environment.PROOFTRAIL_URL, "PROOFTRAIL_URL"]
         : [`http://127.0.0.1:${defaultPort(environment)}`, "the default"];
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "")
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.search !== "" ||
+    url.hash !== "" ||
+    url.username + url.password !== ""
+  )
     throw failure(
       "wrong_use",
       `The address from ${source} must be like http://127.0.0.1:8080 or https://audit.example.com: http or https, without a name, a question or a fragment.`,

@@ -71,12 +71,16 @@ describe("where the service is", () => {
     expect(readAddress(inputOf(), { PORT: "9090" })).toMatchObject({ url: "http://127.0.0.1:9090" });
   });
 
-  test.each(["audit.example.com", "ftp://x", "http://key@host", "http://host/?a=1", "http://"])(
-    "%s is no address",
-    (url) => {
-      expect(() => readAddress(inputOf({ "--url": url }), {})).toThrow("The address from --url must be like");
-    },
-  );
+  test.each([
+    "audit.example.com",
+    "ftp://x",
+    "http://key@host",
+    "http://:key@host",
+    "http://host/?a=1",
+    "http://",
+  ])("%s is no address", (url) => {
+    expect(() => readAddress(inputOf({ "--url": url }), {})).toThrow("The address from --url must be like");
+  });
 });
 
 test("the admin key's copy is taken for this machine only, and goes behind every key that is named", async () => {

@@ -4,9 +4,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
+import { createApi } from "../../src/cli/api.ts";
 import { openInput } from "../../src/cli/sending/input-file.ts";
 import { CLI_MAIN, createTestContext, runCli, startCli } from "../support/cli.ts";
 
@@ -52,6 +54,28 @@ test.each([
   await asked.promise;
   cli.child.kill("SIGINT");
   expect((await cli.ended()).code).toBe(130);
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a key that has no place in its file is named, so that it can be revoked", async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "writer.key");
+  const data = { id: "k3Yb0Qz81mNd", tenant: "acme", scopes: ["events:write"], api_key: "ptk_a_b_c" };
+  await using server = Bun.serve({
+    port: 0,
+    fetch: () => Response.json({ data }, { headers: { "x-request-id": "r" } }),
+  });
+  // Where no file may grow, as on a disk that is full.
+  const script = `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`;
+  const create = ["keys", "create", "--scope", "events:write", "--save", path, "--json"];
+  const args = [CLI_MAIN, ...create, "--url", `http://127.0.0.1:${server.port}`];
+  const child = spawn("sh", ["-c", script, process.execPath, ...args], {
+    env: { PATH: process.env.PATH ?? "", ...environment },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const [err, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect([code, JSON.parse(err)]).toMatchObject([1, { code: "unwritten_output" }]);
+  expect(JSON.parse(err).advice).toContain("prooftrail keys revoke k3Yb0Qz81mNd");
   expect(existsSync(path)).toBe(false);
 });
 
@@ -109,6 +133,24 @@ test("one file is not read and written, nor written in two ways", async () => {
     expect([args, code, err]).toEqual([args, 2, expect.stringContaining("is named twice")]);
   }
   expect([readFileSync(events, "utf8"), existsSync(state)]).toEqual([text, false]);
+});
+
+test("a refusal that never ends is waited for no longer than its beginning was", async () => {
+  await using stack = new AsyncDisposableStack();
+  const server = createServer((socket) => {
+    stack.defer(() => void socket.destroy());
+    socket.once("data", () =>
+      socket.write("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 100\r\n\r\n{"),
+    );
+  });
+  stack.defer(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("it listens on a port");
+  const place = { url: `http://127.0.0.1:${address.port}`, isLoopback: true, source: "--url" };
+  const asked = createApi(place, undefined).open({ path: "/v1/export", timeoutMs: 1000 });
+  const told: unknown = await asked.catch((error: unknown) => error);
+  expect(String(told)).toContain("answered with status 503");
 });
 
 test("a time that no calendar has is wrong use", async () => {

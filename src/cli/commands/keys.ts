@@ -163,7 +163,14 @@ const printNewKey = async (
   const { path } = saved;
   const data = asRecord(asRecord(answer.value)?.data) ?? {};
   const { api_key: secret, previous, ...visible } = data;
-  if (path !== undefined) await saved.write(`${shown(secret)}\n`);
+  if (path !== undefined)
+    await saved.write(`${shown(secret)}\n`).catch((error: unknown) => {
+      throw failure(
+        "unwritten_output",
+        `${path} cannot be written: ${reasonOf(error)}. The key ${shown(visible.id)} was made, and nobody can see its secret any more.`,
+        `Make space, make another, and revoke it: prooftrail keys revoke ${shown(visible.id)}`,
+      );
+    });
   const old = asRecord(previous);
   const json =
     path === undefined
