@@ -149,9 +149,11 @@ const showClassification = (target: HTMLElement, answer: Classification): void =
 
 const classifyForm = byId("classify", HTMLFormElement);
 const result = byId("classification", HTMLElement);
+let classifications = 0;
 
 classifyForm.addEventListener("submit", async (submission) => {
   submission.preventDefault();
+  const asked = ++classifications;
   const answer = await ask<Classification>("/classify", {
     domain: domain.value,
     ai_type: aiType.value,
@@ -159,6 +161,8 @@ classifyForm.addEventListener("submit", async (submission) => {
     user_impact: impact.value,
     processes_personal_data: hasPersonalData.checked,
   });
+  // Answers may overtake each other; what is shown is of what was asked last.
+  if (asked !== classifications) return;
   if (isText(answer)) say(result, answer, "alert");
   else showClassification(result, answer);
 });

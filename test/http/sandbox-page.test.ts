@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Route } from "playwright-core";
 import { SANDBOX_REQUESTS_PER_MINUTE } from "../../src/limits.ts";
 import { NAMED_HOST, noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -66,6 +67,24 @@ describe.skipIf(noBrowserReason !== undefined)(
       },
       60_000,
     );
+
+    test("shows the tier of the system that was asked for last, whichever answer comes first", async () => {
+      await using browser = await startBrowser({ origin: service.url, width: 390 });
+      const { page } = await openPage(browser, `${service.url}/sandbox`);
+      const held = Promise.withResolvers<Route>();
+      await page.route("**/v1/sandbox/classify", (route) => held.resolve(route), { times: 1 });
+      await page.getByRole("button", { name: "Help centre" }).click();
+      const first = await held.promise;
+      await page.getByRole("button", { name: "Loan eligibility assistant" }).click();
+      await page.getByText("Risk tier: high").waitFor();
+      const answered = page.waitForResponse((response) => response.request() === first.request());
+      await first.continue();
+      await (await answered).finished();
+      await page.evaluate(
+        "new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))",
+      );
+      expect(await page.locator("#classification").textContent()).toStartWith("Risk tier: high");
+    }, 60_000);
 
     test("at the limit of requests it says when to come again, offers nothing to send, and mends itself", async () => {
       const headers = { "x-forwarded-for": "192.0.2.1" };
