@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import { BATCH_EVENTS_MAX } from "../../limits.ts";
 import { SEND_BATCH_CHARACTERS_MAX } from "../limits.ts";
 import { type Batch, readBatches } from "./batches.ts";
@@ -29,4 +30,27 @@ test("a batch ends where it has as many events, or characters, as the service ta
 test("lines without an event end a batch as well: a file of nothing but those is not held", async () => {
   const blank = await batchesOf(Array.from({ length: 25 * BATCH_EVENTS_MAX }, () => ""));
   expect(blank.map(({ entries }) => entries.length)).toEqual([10, 10, 5].map((n) => n * BATCH_EVENTS_MAX));
+});
+
+test("who goes on behind any entry reads what follows it, with its places and lines", async () => {
+  const line = fc.oneof(
+    fc.json().map((text) => text.replaceAll("\n", " ")),
+    fc.constantFrom("", " ", "{bad", "\r", "é한", '{"a":1}'),
+  );
+  const some = { lines: fc.array(line, { maxLength: 10 }), isEnded: fc.boolean(), pick: fc.nat({ max: 20 }) };
+  await fc.assert(
+    fc.asyncProperty(fc.record(some), async ({ lines, isEnded, pick }) => {
+      const bytes = new TextEncoder().encode(['{"first":1}', ...lines].join("\n") + (isEnded ? "\n" : ""));
+      const entriesFrom = async (start: { readonly offset: number; readonly line: number }) => {
+        async function* chunks() {
+          yield bytes.subarray(start.offset);
+        }
+        return (await Array.fromAsync(readBatches(chunks(), start))).flatMap(({ entries }) => entries);
+      };
+      const whole = await entriesFrom({ offset: 0, line: 0 });
+      const index = pick % whole.length;
+      const place = { offset: whole[index]?.end ?? 0, line: whole[index]?.endLine ?? 0 };
+      expect(await entriesFrom(place)).toEqual(whole.slice(index + 1));
+    }),
+  );
 });
