@@ -27,7 +27,7 @@ import type { BundleRequest } from "./bundle-request.ts";
 import { createDuties, DUTY_COLUMNS, type DutyEntry, dutyCells } from "./duties.ts";
 import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
 import type { EvidenceFilter, SelectedRecord } from "./selection.ts";
-import { summaryPage, type TimelineRow } from "./summary-page.ts";
+import { summaryPage, type TimelineRow, timelineRow } from "./summary-page.ts";
 import { verifyText } from "./verify-text.ts";
 import { createZipWriter, type WrittenFile } from "./zip-writer.ts";
 
@@ -180,8 +180,7 @@ const createRecordFiles = ({ views, log }: BundleDependencies, { tenant, selecti
     return proof;
   };
   const note = (record: SelectedRecord, stored: StoredRecord): void => {
-    if (timeline.length < EVIDENCE_TIMELINE_ROWS_MAX)
-      timeline.push({ ...record, event: JSON.parse(stored.eventText) });
+    if (timeline.length < EVIDENCE_TIMELINE_ROWS_MAX) timeline.push(timelineRow(record, stored.eventText));
   };
   return {
     lines: async function* (): AsyncGenerator<string> {

@@ -8,9 +8,15 @@ import type { Entry, Subjects } from "./subjects.ts";
 import { SUMMARY_STYLE } from "./summary-style.ts";
 
 export interface TimelineRow extends SelectedRecord {
-  /** As it was sent. */
+  /** What the page shows of it, as it was sent. */
   readonly event: Entry;
 }
+
+/** No more is kept: as many rows as a page may have came to 1.5 GB where their events were large (measured). */
+export const timelineRow = (record: SelectedRecord, eventText: string): TimelineRow => {
+  const { timestamp, event_type, asset_id, event_id }: Entry = JSON.parse(eventText);
+  return { ...record, event: { timestamp, event_type, asset_id, event_id } };
+};
 
 export interface SummaryParts extends BundleRequest {
   /** Verifier keys, one per line, those that sign now first. */

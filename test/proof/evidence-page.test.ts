@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type SummaryParts, summaryPage } from "../../src/evidence/summary-page.ts";
+import { type SummaryParts, summaryPage, timelineRow } from "../../src/evidence/summary-page.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 
 const LONG = "a_name_that_never_ends_".repeat(8);
@@ -85,6 +85,16 @@ test("a name that turns its direction or ends a tag is shown, and does nothing",
   const page = summaryPage({ ...PARTS, filter: { assetId: "a\u202e</style><script>b\u0000" } });
   expect(page).toContain("a\\u{202e}&lt;/style&gt;&lt;script&gt;b\\u{0}");
   expect(page).not.toContain("<script");
+});
+
+test("of an event nothing is kept for the page but what it shows, however large it is", () => {
+  const record = { sequence: 100, leafIndex: 40, isWithheld: false };
+  const text = JSON.stringify({
+    ...event(0),
+    metadata: { note: "n".repeat(1000) },
+    tags: { team: "credit" },
+  });
+  expect(timelineRow(record, text)).toEqual({ ...record, event: event(0) });
 });
 
 test("a record without an event to show is not said to have expired: it may be one that somebody else wrote into the log", () => {
