@@ -78,6 +78,13 @@ test("a holiday is not counted among business days, and is among days", () => {
   expect(limitEnd(start, days(1), calendar)).toBe("2026-12-25T23:59:59Z");
 });
 
+test("a limit of business days ends with the calendar, also where its last day is a holiday", () => {
+  for (const zone of ["UTC", "Asia/Seoul", "America/New_York"])
+    expect(limitEnd("9999-12-30T12:00:00Z", businessDays(3), in_(zone, "9999-12-31"))).toBe(
+      "9999-12-31T23:59:59Z",
+    );
+});
+
 test("a limit ends in the last second of a day of its zone, so many days after the first", () => {
   const zones = [
     "Asia/Seoul",

@@ -60,7 +60,8 @@ const lastDay = (first: Day, { count, unit }: Limit, { holidays }: Calendar): Da
       return addMonths(first, count);
     case "business_days": {
       let day = first;
-      for (let left = count; left > 0; ) {
+      // What lies beyond the calendar ends with it, and a holiday on its last day is each day behind it.
+      for (let left = count; left > 0 && day.year <= YEAR_MAX; ) {
         day = addDays(day, 1);
         if (!isFree(day, holidays)) left--;
       }
@@ -106,6 +107,7 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 const dayIn = (zone: string, instant: number): Day => fromUtc(new Date(instant + offsetMs(zone, instant)));
 
 /** RFC 3339 has years of four digits: what would end beyond them ends with them. */
+const YEAR_MAX = 9999;
 export const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00Z");
 const LAST_INSTANT = Date.parse("9999-12-31T23:59:59Z");
 
