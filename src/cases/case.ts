@@ -16,9 +16,10 @@ import {
   isNoticeShown,
   OBJECTION_RECEIVED,
 } from "./fact.ts";
+import { meantBy, openedIn } from "./meant-by.ts";
 import { meaningByEvent } from "./named-by-event.ts";
 import { isExplanation, isReversal, type Objection, openingsOf } from "./objection.ts";
-import { likest, type OtherPersons, otherPersons } from "./persons.ts";
+import { type OtherPersons, otherPersons } from "./persons.ts";
 import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
 
 export interface Decision {
@@ -170,46 +171,6 @@ const grouped = (
   return groups;
 };
 
-/**
- * Of what shares the most with the fact, the last that was opened until then and not closed, and of which the same was not said yet; or else the last that was not closed, or else the last, or
- * else the first.
- */
-const meantBy = (
-  fact: Fact,
-  opened: ReadonlyMap<string, Fact>,
-  { closed = NONE_OF_THEM, said = NONE_OF_THEM, isOther }: MeantBefore = {},
-): string | undefined => {
-  const { decision, correlation } = fact.links;
-  const isOfOther = isOther?.(fact);
-  const candidates = [...opened].filter(([, each]) => {
-    // What names one decision is not about what names another, whomever it is about, and else what is about one of several persons is not about what another one got.
-    if (decision === undefined || each.links.decision === undefined) return !isOfOther?.(each);
-    return each.links.decision === decision;
-  });
-  const sharing = (shares: (links: Fact["links"]) => boolean) =>
-    candidates.filter(([, each]) => shares(each.links));
-  const near = [
-    decision === undefined ? [] : sharing((links) => links.decision === decision),
-    correlation === undefined ? [] : sharing((links) => links.correlation === correlation),
-    candidates,
-  ].find(({ length }) => length > 0);
-  const alike = near && likest(fact, near, ([, each]) => each);
-  const before = alike?.filter(([, each]) => each.at <= fact.at);
-  const open = before?.filter(([id]) => !closed.has(id));
-  return (open?.findLast(([id]) => !said.has(id)) ?? open?.at(-1) ?? before?.at(-1) ?? alike?.[0])?.[0];
-};
-
-/** What is known of the case. */
-interface MeantBefore {
-  /** What was closed until then. */
-  readonly closed?: ReadonlySet<string> | undefined;
-  /** Of what the same was said until then. */
-  readonly said?: ReadonlySet<string> | undefined;
-  readonly isOther?: OtherPersons;
-}
-
-const NONE_OF_THEM: ReadonlySet<string> = new Set();
-
 /** Each event shows one notice; what dismisses or acknowledges one means the last that was shown until then. Of several the first counts. */
 const noticesOf = (facts: readonly Fact[], isOther: OtherPersons): readonly Notice[] => {
   const notices: { -readonly [Name in keyof Notice]: Notice[Name] }[] = [];
@@ -221,15 +182,16 @@ const noticesOf = (facts: readonly Fact[], isOther: OtherPersons): readonly Noti
   }
   // Most cases have a notice, and few of these are answered.
   if (!hasAnswers) return notices.length === 0 ? NONE : notices;
-  const shown = openedBy(facts, isNoticeShown, ({ id }) => id);
+  const shown = openedIn(openedBy(facts, isNoticeShown, ({ id }) => id));
+  const byId = new Map(notices.map((notice) => [notice.id, notice]));
   for (const fact of facts) {
     if (!isNoticeAnswer(fact)) continue;
-    const until = new Map([...shown].filter(([, each]) => each.at <= fact.at));
-    const id = meantBy(fact, until, { isOther }) ?? fact.id;
-    let notice = notices.find((each) => each.id === id);
+    const id = meantBy(fact, shown, { isOther, isUntilThen: true }) ?? fact.id;
+    let notice = byId.get(id);
     if (!notice) {
       notice = { id, shown: undefined, dismissed: undefined, acknowledged: undefined };
       notices.push(notice);
+      byId.set(id, notice);
     }
     if (isNoticeDismissed(fact)) notice.dismissed ??= fact;
     else notice.acknowledged ??= fact;
@@ -257,7 +219,7 @@ const objectionsOf = (
   if (!facts.some(({ type, links }) => links.objection !== undefined || FOLLOWS_OBJECTION.includes(type)))
     return NONE;
   const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
-  const received = openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id);
+  const received = openedIn(openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id));
   const saidOf = new Map(FOLLOWS_OBJECTION.map((type) => [type, new Set<string>()]));
   const closed = saidOf.get("objection.resolved");
   const members = grouped(facts, (fact) => {
@@ -350,10 +312,11 @@ const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
     ({ type }) => type === INCIDENT_DETECTED,
     ({ links, id }) => links.incident ?? id,
   );
+  const opened = openedIn(detected);
   const closed = new Set<string>();
   const members = grouped(facts, (fact) => {
     if (fact.links.incident === undefined && !follows(fact)) return undefined;
-    const id = fact.links.incident ?? meantBy(fact, detected, { closed }) ?? standingAs(fact);
+    const id = fact.links.incident ?? meantBy(fact, opened, { closed }) ?? standingAs(fact);
     if (fact.type === INCIDENT_MITIGATED) closed.add(id);
     return id;
   });
