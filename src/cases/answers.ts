@@ -51,15 +51,20 @@ const findAnswered = (
 ): void => {
   const { answers, requests, named, nearest, isOther, found } = parts;
   const answered = new Set<Objection>();
+  // Most answers name their decision, and only what asked about that is looked at: a case may have thousands of both.
+  const byDecision = Map.groupBy(requests, (request) => request.decisionId);
   for (const fact of answers) {
-    const open = requests.filter((request) => !answered.has(request) && isOpenAt(request, fact));
+    const isOpen = (request: Objection): boolean => !answered.has(request) && isOpenAt(request, fact);
     let decisionId = named(fact);
     if (decisionId === undefined) {
       const near = nearest(fact);
       const isOfOther = isOther(fact);
       const asked = likest(
         fact,
-        open.filter((request) => sharesCorrelation(request, fact) && !isOfOther(request.received ?? fact)),
+        requests.filter(
+          (request) =>
+            isOpen(request) && sharesCorrelation(request, fact) && !isOfOther(request.received ?? fact),
+        ),
         ({ received = fact }) => received,
       );
       const meant = asked.find((request) => request.decisionId === near) ?? lastReceived(asked);
@@ -67,9 +72,8 @@ const findAnswered = (
       if (decisionId !== undefined) found.set(fact, decisionId);
     }
     const { objection } = fact.links;
-    for (const request of open)
-      if (request.decisionId === decisionId && (objection ?? request.id) === request.id)
-        answered.add(request);
+    for (const request of byDecision.get(decisionId) ?? [])
+      if (isOpen(request) && (objection ?? request.id) === request.id) answered.add(request);
   }
 };
 
