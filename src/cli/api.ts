@@ -61,7 +61,10 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
   const open = async (question: Question): Promise<Response> => {
     const tried = await attempt(question);
     if (tried.kind === "unreachable") throw tried.failure;
-    if (!tried.response.ok) throw await refusalOf(tried.response, address, key);
+    if (!tried.response.ok) {
+      const refusal = await refusalOf(tried.response, address, key);
+      throw question.signal?.aborted ? new Interrupted() : refusal;
+    }
     const foreign = foreignAnswer(tried.response, address, question.mediaType);
     if (foreign) throw foreign;
     return tried.response;

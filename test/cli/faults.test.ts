@@ -4,11 +4,12 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { createApi } from "../../src/cli/api.ts";
+import { Interrupted } from "../../src/cli/failure.ts";
 import { openInput } from "../../src/cli/sending/input-file.ts";
 import { CLI_MAIN, createTestContext, runCli, startCli } from "../support/cli.ts";
 
@@ -135,22 +136,46 @@ test("one file is not read and written, nor written in two ways", async () => {
   expect([readFileSync(events, "utf8"), existsSync(state)]).toEqual([text, false]);
 });
 
-test("a refusal that never ends is waited for no longer than its beginning was", async () => {
-  await using stack = new AsyncDisposableStack();
-  const server = createServer((socket) => {
-    stack.defer(() => void socket.destroy());
-    socket.once("data", () =>
-      socket.write("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 100\r\n\r\n{"),
-    );
+describe("a refusal that never ends", () => {
+  /** Its beginning is sent at once. */
+  const startRefusing = async () => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      socket.once("data", () =>
+        socket.write("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 100\r\n\r\n{"),
+      );
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const address = server.address();
+    if (typeof address !== "object" || address === null) throw new Error("it listens on a port");
+    return {
+      place: { url: `http://127.0.0.1:${address.port}`, isLoopback: true, source: "--url" },
+      [Symbol.dispose]: () => {
+        for (const socket of sockets) socket.destroy();
+        server.close();
+      },
+    };
+  };
+  const told = (asked: Promise<unknown>): Promise<unknown> => asked.catch((error: unknown) => error);
+
+  test("is waited for no longer than its beginning was", async () => {
+    using refusing = await startRefusing();
+    const api = createApi(refusing.place, undefined);
+    const failure = await told(api.open({ path: "/v1/export", timeoutMs: 1000 }));
+    expect(String(failure)).toContain("answered with status 503");
   });
-  stack.defer(() => void server.close());
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("it listens on a port");
-  const place = { url: `http://127.0.0.1:${address.port}`, isLoopback: true, source: "--url" };
-  const asked = createApi(place, undefined).open({ path: "/v1/export", timeoutMs: 1000 });
-  const told: unknown = await asked.catch((error: unknown) => error);
-  expect(String(told)).toContain("answered with status 503");
+
+  test("is no refusal where Ctrl-C ends the wait", async () => {
+    using refusing = await startRefusing();
+    const stopping = new AbortController();
+    const api = createApi(refusing.place, undefined);
+    const asked = told(api.open({ path: "/v1/export", signal: stopping.signal }));
+    const begun = await api.attempt({ path: "/v1/export" });
+    expect(begun.kind).toBe("answered");
+    stopping.abort();
+    expect(await asked).toBeInstanceOf(Interrupted);
+  });
 });
 
 test("a time that no calendar has is wrong use", async () => {
