@@ -190,7 +190,7 @@ const openSession = (url: string): Session => {
     try {
       const rows = await answered(() => client.unsafe(sql, [...params], { prepare: isPrepared }));
       if (isPrepared) prepared.add(sql);
-      return { rows, command: rows.command };
+      return { rows: withoutHoles(rows), command: rows.command };
     } catch (error) {
       // The package forgets one whose tables have changed.
       if (constraintMessage(error) === undefined) prepared.delete(sql);
@@ -276,6 +276,13 @@ const createPreparing = () => {
     return prepared.has(sql);
   };
 };
+
+/**
+ * Where a statement failed amid its rows, version 3.4 goes on counting behind them: the rows of the next one on that connection have as many holes before
+ * them (its issue 1181), which read as rows that are not there.
+ */
+const withoutHoles = (rows: Answer["rows"]): Answer["rows"] =>
+  rows.length === 0 || 0 in rows ? rows : rows.filter(() => true);
 
 /** Of a server that stops, starts or has no connection left, and of one that does not let us in: classes 08, 28 and 53, 57P01 to 57P03, 3D000. */
 const IS_AWAY = /^(08|28|53|57P0[1-3]|3D000)/;

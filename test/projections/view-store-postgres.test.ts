@@ -227,6 +227,19 @@ const ownTests = (): void => {
     await connection.close();
   });
 
+  test("a statement that fails amid its rows takes nothing from what the next one gives", async () => {
+    await using at = await setUp();
+    const connection = createConnection(at.url);
+    const numbers = "SELECT n FROM generate_series(1, 3) n";
+    expect(await rejection(connection.run("SELECT 1 / (3 - n) FROM generate_series(1, 9) n"))).toContain(
+      "22012",
+    );
+    const { rows } = await connection.run(numbers);
+    expect([rows.length, Object.keys(rows)]).toEqual([3, ["0", "1", "2"]]);
+    expect(rows.map(({ n }) => n)).toEqual([1, 2, 3]);
+    await connection.close();
+  });
+
   test("a writer that is gone in the middle of a commit holds nobody up for 5 s", async () => {
     await using at = await setUp();
     await at.store.commit(commitOf(0, 1, [insert(note("a"))]));
