@@ -13,7 +13,7 @@ import {
   VIEW_WRITER_SILENT_MS_MAX,
 } from "../limits.ts";
 import { createTurns, type Done } from "./turns.ts";
-import { ViewsMissingError, ViewsUnavailableError } from "./unavailable.ts";
+import { ViewsBusyError, ViewsMissingError, ViewsUnavailableError } from "./unavailable.ts";
 
 /** What came back: rows, and `INSERT` or `COMMIT`, which PostgreSQL calls the command. */
 export interface Answer {
@@ -89,13 +89,13 @@ export const constraintMessage = (error: unknown): string | undefined =>
 
 /** Whether it gave up waiting for somebody else's lock: lock_not_available. */
 export const isLockTimeout = (error: unknown): boolean =>
-  error instanceof DatabaseError && error.sqlState === "55P03";
+  error instanceof ViewsBusyError && error.sqlState === "55P03";
 
 /**
  * Whether this server takes no writes: read_only_sql_transaction. After a failover a connection may stay with the one that follows now, and another one,
  * by the same name, come to the one that leads.
  */
-const isReadOnly = (error: unknown): boolean => error instanceof DatabaseError && error.sqlState === "25006";
+const isReadOnly = (error: unknown): boolean => error instanceof ViewsBusyError && error.sqlState === "25006";
 
 /** Whether the statement has no meaning here: `syntax error or access rule violation`, as where a table is missing. */
 const isMeaningless = (error: unknown): boolean =>
@@ -287,6 +287,12 @@ const withoutHoles = (rows: Answer["rows"]): Answer["rows"] =>
 /** Of a server that stops, starts or has no connection left, and of one that does not let us in: classes 08, 28 and 53, 57P01 to 57P03, 3D000. */
 const IS_AWAY = /^(08|28|53|57P0[1-3]|3D000)/;
 
+/**
+ * Of a server that was asked for too much at this moment: a conflict with others or with what a standby replays, or a deadlock (class 40), a lock that did not
+ * come (55P03), its limit of time or its operator (57014), and of one that takes no writes (25006), as before it leads.
+ */
+const IS_BUSY = /^(40|55P03|57014|25006)/;
+
 /** The package puts text and parameters of the query into its errors, and PostgreSQL the values of a row into `detail`. */
 const withoutValues = (error: unknown): DatabaseError | ViewsUnavailableError => {
   if (!(error instanceof Error)) return new DatabaseError("the database failed");
@@ -294,6 +300,7 @@ const withoutValues = (error: unknown): DatabaseError | ViewsUnavailableError =>
   if (!(error instanceof postgres.PostgresError))
     return new ViewsUnavailableError(error.message || `${code}`);
   if (code !== undefined && IS_AWAY.test(code)) return new ViewsUnavailableError(error.message);
+  if (code !== undefined && IS_BUSY.test(code)) return new ViewsBusyError(error.message, code);
   // The messages of class 22 quote what could not be converted.
   return new DatabaseError(code?.startsWith("22") ? `data exception ${code}` : error.message, code);
 };

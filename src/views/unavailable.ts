@@ -5,6 +5,17 @@ export class ViewsUnavailableError extends Error {
   readonly reason: string = "The database of the views does not answer.";
 }
 
+/** It answers, and somebody else stands in the way, or its own limit of time, or it takes no writes. */
+export class ViewsBusyError extends ViewsUnavailableError {
+  override readonly name = "ViewsBusyError";
+  override readonly reason = "The database of the views answers, and cannot do just now what it was asked.";
+  readonly sqlState: string;
+  constructor(message: string, sqlState: string) {
+    super(message);
+    this.sqlState = sqlState;
+  }
+}
+
 /** It answers, and a table or a column is not there: who is told that it does not answer looks at the network, where nothing is wrong. */
 export class ViewsMissingError extends ViewsUnavailableError {
   override readonly name = "ViewsMissingError";

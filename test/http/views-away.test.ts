@@ -1,6 +1,7 @@
 /** While PostgreSQL is away: events are taken, what needs the views is told to ask again, and readiness says why. */
 import { describe, expect, test } from "bun:test";
 import { type Check, diagnose } from "../../src/service/diagnosis.ts";
+import { createConnection } from "../../src/views/postgres-connection.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 import { noPostgresReason, startPostgres } from "../support/postgres.ts";
 import { dataFolder, spawnService } from "../support/process.ts";
@@ -11,6 +12,7 @@ import { until } from "../support/until.ts";
 const EMPTIED =
   "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";
 const REASON = "The database of the views does not answer.";
+const BUSY = "The database of the views answers, and cannot do just now what it was asked.";
 
 describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
   test("a database that is away is no fault of the program: 503 with the reason, and all is there when it is back", async () => {
@@ -96,6 +98,44 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await postgres.start();
     await until("it serves", () => service.url !== "");
     expect((await service.call("/v1/events")).status).toBe(200);
+  });
+
+  test("a start waits for a database that takes no writes, as one that is about to lead does", async () => {
+    await using postgres = await startPostgres();
+    await using database = await postgres.createDatabase();
+    const name = new URL(database.url).pathname.slice(1);
+    await postgres.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await using folder = await dataFolder();
+    const environment = { DATABASE_URL: database.url, ROLES: "api" };
+    await using service = await spawnService({ dataDir: folder.path, environment });
+    await until("it says what it waits for", () => {
+      if (service.exitCode !== null) throw new Error(service.errors);
+      return service.output.includes("waiting for the database of the views");
+    });
+    expect(service.output).toContain("read-only transaction");
+    await postgres.run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    await until("it serves", () => service.url !== "");
+    expect((await service.call("/v1/events")).status).toBe(200);
+  });
+
+  test("a table that somebody else holds, as who rewrites it does, is no fault of the program", async () => {
+    await using postgres = await startPostgres();
+    await using database = await postgres.createDatabase();
+    await using service = await startTestService({ DATABASE_URL: `${database.url}?lock_timeout=50` });
+    const { call } = service;
+    expect((await call("/v1/events", { body: event() })).status).toBe(202);
+    expect((await call("/v1/events/evt_1?min_sequence=1")).status).toBe(200);
+    const holder = createConnection(database.url);
+    const path = "/v1/events";
+    await holder.transaction(async (run) => {
+      await run("LOCK TABLE events IN ACCESS EXCLUSIVE MODE");
+      const { status, json } = await call(path);
+      expect([status, json.code, json.reasons]).toEqual([503, "not_ready", [BUSY]]);
+      return { result: undefined, keep: false };
+    });
+    await holder.close();
+    expect((await call(path)).status).toBe(200);
+    expect(service.lines.filter(({ message }) => message === "a request failed")).toEqual([]);
   });
 
   test("a signal ends the waiting for a database at once", async () => {

@@ -240,6 +240,27 @@ const ownTests = (): void => {
     await connection.close();
   });
 
+  test("what the database cannot do just now is told from what it can never do", async () => {
+    await using at = await setUp();
+    const connection = createConnection(at.url);
+    const failing = (sqlState: string) =>
+      connection
+        .run(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${sqlState}'; END $$`)
+        .catch((error: unknown) => error);
+    // Its server's time limit or its operator, a lock, a deadlock, a standby that replays, a server that takes no writes.
+    for (const sqlState of ["57014", "55P03", "40P01", "40001", "25006"])
+      expect([sqlState, (await failing(sqlState)) instanceof ViewsUnavailableError]).toEqual([
+        sqlState,
+        true,
+      ]);
+    for (const sqlState of ["XX001", "22012", "42501"])
+      expect([sqlState, (await failing(sqlState)) instanceof ViewsUnavailableError]).toEqual([
+        sqlState,
+        false,
+      ]);
+    await connection.close();
+  });
+
   test("a writer that is gone in the middle of a commit holds nobody up for 5 s", async () => {
     await using at = await setUp();
     await at.store.commit(commitOf(0, 1, [insert(note("a"))]));
