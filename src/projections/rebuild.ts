@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
+import { ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
 import { type DeadLetter, VIEW_REVISIONS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
 import { createLaneReading, type Stopped } from "./lane.ts";
 import type { Projection } from "./projection.ts";
@@ -23,7 +24,7 @@ export interface RebuildDependencies {
 
 export type Rebuilt =
   | { readonly kind: "replaced"; readonly position: Sequence; readonly deadLetters: readonly DeadLetter[] }
-  /** The live view moved away each time, or the signal came. The live view is as it was. */
+  /** The live view moved away each time, another rebuild of it began, or the signal came. This one has changed nothing. */
   | { readonly kind: "given_up"; readonly reason: string };
 
 export const rebuildView = async (
@@ -38,6 +39,10 @@ export const rebuildView = async (
   // What an earlier rebuild left that was killed. One that still runs loses its tables, and says so.
   for (const name of await views.names()) if (isShadowOf(name, projection.name)) await views.drop(name);
   await views.open(definition);
+  let isReplaced = false;
+  /** The tables that it writes went with another rebuild of this view. */
+  const isOvertaken = async (): Promise<boolean> =>
+    !isReplaced && !(await views.names()).includes(definition.name);
   const isLeader = projection.name === leader;
   // Made again meanwhile it may lack rows for a while, and records would be passed over.
   const leadersRevision = async () =>
@@ -56,7 +61,8 @@ export const rebuildView = async (
         const lane = { projections: [shadow], position } as const;
         const stopped = await read(lane, { to: end, msMax: REBUILD_STEP_MS, signal });
         if (signal.aborted) return { kind: "given_up", reason: INTERRUPTED };
-        if (stopped.kind !== "reached") return { kind: "given_up", reason: reasonOf(stopped) };
+        if (stopped.kind !== "reached")
+          return { kind: "given_up", reason: (await isOvertaken()) ? OVERTAKEN : reasonOf(stopped) };
         position = await views.position(definition.name);
         onProgress({ position, end });
       }
@@ -75,18 +81,25 @@ export const rebuildView = async (
         continue;
       }
       if (replaced === "replaced") {
+        isReplaced = true;
         await settled(dependencies, projection);
         return { kind: "replaced", position, deadLetters };
       }
       tries++;
     }
     return { kind: "given_up", reason: "the live view moves faster than it can be caught up with" };
+  } catch (error) {
+    // Of a database that went away nobody knows whether it has replaced the view, and the tables went so.
+    const isAway = error instanceof ViewsUnavailableError && !(error instanceof ViewsMissingError);
+    if (!isAway && (await isOvertaken())) return { kind: "given_up", reason: OVERTAKEN };
+    throw error;
   } finally {
     await views.drop(definition.name);
   }
 };
 
 const INTERRUPTED = "it was interrupted";
+const OVERTAKEN = "another rebuild of it began meanwhile, and goes on";
 
 /** Between two tries to take the place of a view that somebody holds against the log: that ends, and what was made again is not lost. */
 const rest = async (signal: AbortSignal): Promise<void> => {

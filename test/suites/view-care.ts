@@ -367,6 +367,51 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       await expectAllEqual(log, views);
     });
 
+    test("a rebuild that another one of the same view overtakes says so, wherever it is, and the other one is whole", async () => {
+      await using seen = await allSeen(create);
+      const { log, views } = seen;
+      const signal = new AbortController().signal;
+      const overtaking = () => rebuild(log, views, named("cases"));
+      let other: ReturnType<typeof overtaking> | undefined;
+      const once = async () => {
+        other ??= overtaking();
+        await other;
+      };
+      const places: Readonly<Record<string, (store: ViewStore) => ViewStore>> = {
+        "before it has read anything": (store) => ({
+          ...store,
+          open: async (view) => {
+            const opened = await store.open(view);
+            await once();
+            return opened;
+          },
+        }),
+        "before it expires what has gone": (store) => ({
+          ...store,
+          snapshot: async (view, visit) => {
+            await once();
+            return store.snapshot(view, visit);
+          },
+        }),
+        "before it takes the place": (store) => ({
+          ...store,
+          replace: async (replacement) => {
+            await once();
+            return store.replace(replacement);
+          },
+        }),
+      };
+      for (const [place, overtaken] of Object.entries(places)) {
+        other = undefined;
+        const parts = { log, views: overtaken(views), clock: now, leader: "events", onProgress: () => {} };
+        const rebuilt = await rebuildView(parts, named("cases"), signal);
+        const reason = "another rebuild of it began meanwhile, and goes on";
+        expect([place, rebuilt]).toEqual([place, { kind: "given_up", reason }]);
+        expect(await other).toMatchObject({ kind: "replaced" });
+      }
+      await expectAllEqual(log, views);
+    });
+
     test("a dead letter is taken again when its projection can take it; the others take what they had passed over", async () => {
       await using made = await create();
       await using views = made.connect();
