@@ -81,6 +81,10 @@ export type OpenedViewCare =
   /** The settings name no views, or rules that are not understood. */
   | { readonly kind: "refused"; readonly reason: string };
 
+/** What the database of the views says where it is away, or cannot do just now what it was asked. */
+export const databaseTrouble = (error: unknown): string | undefined =>
+  error instanceof ViewsUnavailableError ? error.message : undefined;
+
 export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
   const { databaseUrl, dataDir } = config;
   // Looking must not make: a folder that is not the service's would get views of its own, and a broker.

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { type Check, diagnose } from "../../src/service/diagnosis.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
-import { testBrokerBinary } from "../support/broker.ts";
+import { startTestBroker, testBrokerBinary } from "../support/broker.ts";
+import { runCli } from "../support/cli.ts";
 import { noPostgresReason, startPostgres } from "../support/postgres.ts";
 import { dataFolder, spawnService } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
@@ -136,6 +137,26 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await holder.close();
     expect((await call(path)).status).toBe(200);
     expect(service.lines.filter(({ message }) => message === "a request failed")).toEqual([]);
+  });
+
+  test("who looks after the views is told so too, as what may be asked again", async () => {
+    await using postgres = await startPostgres();
+    await using database = await postgres.createDatabase();
+    await using broker = await startTestBroker();
+    const NATS_URL = broker.url("service");
+    const shared = { NATS_URL, NATS_PROVISION_URL: broker.url("provisioner"), ROLES: "api" };
+    await using _service = await startTestService({ ...shared, DATABASE_URL: database.url });
+    const holder = createConnection(database.url);
+    // What is looked for behind the positions, which say that the database is there.
+    const told = await holder.transaction(async (run) => {
+      await run("LOCK TABLE dead_letters IN ACCESS EXCLUSIVE MODE");
+      const environment = { NATS_URL, DATABASE_URL: `${database.url}?lock_timeout=50` };
+      return { result: await runCli(["views", "status"], { environment }), keep: false };
+    });
+    await holder.close();
+    expect([told.code, told.out]).toEqual([3, ""]);
+    expect(told.err).toContain("DATABASE_URL: canceling statement due to lock timeout.");
+    expect(told.err).not.toContain(".ts:");
   });
 
   test("a signal ends the waiting for a database at once", async () => {

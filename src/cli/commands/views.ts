@@ -29,7 +29,7 @@ type Work = (parts: {
 const withCare =
   (work: Work): CommandSpec["run"] =>
   async (input, context) => {
-    const { openViewCare } = await import("../../service/view-care.ts");
+    const { databaseTrouble, openViewCare } = await import("../../service/view-care.ts");
     const opened = await openViewCare(await settings(context));
     if (opened.kind === "no_broker")
       throw failure(
@@ -55,6 +55,13 @@ const withCare =
     } catch (error) {
       if (error instanceof LogUnavailableError)
         throw failure("broker_unreachable", error.message, "Ask again; prooftrail doctor says more.");
+      const trouble = databaseTrouble(error);
+      if (trouble !== undefined)
+        throw failure(
+          "database_unreachable",
+          `DATABASE_URL: ${trouble}.`,
+          "Ask again; prooftrail doctor says more.",
+        );
       throw error;
     }
   };
@@ -127,7 +134,7 @@ const rebuild: CommandSpec = {
     const rebuilt = await care.rebuild(name, { onProgress, signal }).finally(progress.end);
     if (rebuilt.kind === "given_up") {
       if (signal.aborted) throw new Interrupted();
-      throw failure("failed", `The view ${name} is as it was: ${rebuilt.reason}.`);
+      throw failure("failed", `This left the view ${name} as it was: ${rebuilt.reason}.`);
     }
     const { position, deadLetters } = rebuilt;
     await context.out.write(
