@@ -12,7 +12,11 @@ import {
 import { parseVerifierKey, type Verifier } from "../../src/proof/signed-note.ts";
 import { type Checkpoint, openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { parseTlogProof, verifyTlogProof } from "../../src/proof/tlog-proof.ts";
+import { createConnection } from "../../src/views/postgres-connection.ts";
+import { startTestBroker } from "../support/broker.ts";
+import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 let service: TestService;
 let acme: string;
@@ -285,5 +289,46 @@ describe("the log", () => {
   test("is signed with a key that only its owner can read", async () => {
     const { mode } = await stat(join(service.dataDir, "checkpoint.key"));
     expect(mode & 0o777).toBe(0o600);
+  });
+});
+
+describe.skipIf(noPostgresReason !== undefined)("a tree that is made again, on PostgreSQL", () => {
+  test("and comes as far as was signed while a proof is asked for is no fault", async () => {
+    await using database = await (await testPostgres()).createDatabase();
+    await using broker = await startTestBroker();
+    const shared = {
+      NATS_URL: broker.url("service"),
+      NATS_PROVISION_URL: broker.url("provisioner"),
+      DATABASE_URL: database.url,
+    };
+    const path = "/v1/events/evt_1/proof";
+    {
+      await using whole = await startTestService({ ...shared, CHECKPOINT_INTERVAL: "50ms" });
+      for (const event_id of ["evt_1", "evt_2"])
+        expect((await whole.call("/v1/events", { body: event({ event_id }) })).status).toBe(202);
+      expect((await whole.call("/v1/events/evt_2/proof?wait=10")).status).toBe(200);
+    }
+    await using frontEnd = await startTestService({ ...shared, ROLES: "api" });
+    const tree = createConnection(database.url);
+    const [tile] = (await tree.run("SELECT hashes FROM tree_tiles")).rows;
+    await tree.run("UPDATE tree_tiles SET hashes = ''");
+    const asked = await tree.transaction(async (run) => {
+      // Asked for once the hashes were not there, and not before they are.
+      await run("LOCK TABLE trees IN ACCESS EXCLUSIVE MODE");
+      const answer = frontEnd.call(path);
+      const waiting = "SELECT pid FROM pg_locks WHERE relation = 'trees'::regclass AND NOT granted";
+      await until("its size is asked for", async () => (await run(waiting)).rows.length > 0);
+      await run(`UPDATE tree_tiles SET hashes = '${tile?.hashes}'`);
+      return { result: { answer }, keep: true };
+    });
+    expect((await asked.answer).status).toBe(200);
+
+    await tree.run("UPDATE tree_tiles SET hashes = ''");
+    const altered = await frontEnd.call(path);
+    expect([altered.status, altered.json.code]).toEqual([500, "internal_error"]);
+    await tree.run("UPDATE trees SET size = 0");
+    const behind = await frontEnd.call(path);
+    expect([behind.status, behind.json.code]).toEqual([503, "view_behind"]);
+    await tree.close();
   });
 });
