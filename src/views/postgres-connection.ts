@@ -31,6 +31,8 @@ export type RunSql = (sql: string, params?: Statement["params"]) => Promise<Answ
 export interface Connection {
   /** Queries that have no answer yet. */
   readonly waiting: number;
+  /** Whether a query needs no new connection to the server. */
+  readonly isOpen: boolean;
   /** Rejects with ViewsMissingError where a table is not there, or another: the database was emptied, or another version of the program has made its own. */
   readonly run: RunSql;
   /** They run one after another. Undone where the work throws; rejects as `run` does. `behindLocks`: what it will run while others wait for its locks. */
@@ -55,6 +57,9 @@ export const createConnection = (url: string): Connection => {
     get waiting() {
       return session?.waiting ?? 0;
     },
+    get isOpen() {
+      return session?.isLost === false;
+    },
     run: async (sql, params) => current().run(sql, params).catch(namingOtherTables),
     transaction: (work, behindLocks = []) =>
       inTurn(async () => {
@@ -68,6 +73,12 @@ export const createConnection = (url: string): Connection => {
         await session?.end();
       }),
   };
+};
+
+/** Of several that wait for nothing one that is there: a server may let no further one in. */
+export const leastBusy = (connections: readonly Connection[]): Connection => {
+  const load = ({ waiting, isOpen }: Connection): number => waiting + (isOpen ? 0 : 0.5);
+  return connections.reduce((least, each) => (load(each) < load(least) ? each : least));
 };
 
 /** An error of the database, without the values that the driver's own errors carry. */

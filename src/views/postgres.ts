@@ -12,6 +12,7 @@ import {
   createConnection,
   DatabaseError,
   isLockTimeout,
+  leastBusy,
   type RunSql,
   type Statement,
 } from "./postgres-connection.ts";
@@ -268,9 +269,6 @@ const untilDone = (work: () => Promise<unknown>): (() => Promise<unknown>) => {
     return done;
   };
 };
-
-const leastBusy = (connections: readonly Connection[]): Connection =>
-  connections.reduce((least, each) => (each.waiting < least.waiting ? each : least));
 
 /**
  * `?` stands for a parameter, `MATCH` for a search in a text index, and both for nothing else in a TenantQuery. The plus is for SQLite's planner;

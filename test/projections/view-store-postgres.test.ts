@@ -240,6 +240,37 @@ const ownTests = (): void => {
     await connection.close();
   });
 
+  test("reads go on by the connections that are there where the server lets no further one in", async () => {
+    await using at = await setUp();
+    const { run } = await testPostgres();
+    const role = `limited_${Math.random().toString(36).slice(2)}`;
+    await run(`CREATE ROLE ${role} LOGIN PASSWORD 'p' IN ROLE pg_read_all_data, pg_write_all_data`);
+    const url = new URL(at.url);
+    [url.username, url.password] = [role, "p"];
+    {
+      await using store = createPostgresViews({ url: url.href });
+      const connections = async () => {
+        const sql = `SELECT pid FROM pg_stat_activity WHERE usename = '${role}' ORDER BY backend_start`;
+        return (await run(sql)).map(({ pid }) => Number(pid));
+      };
+      // One for the writer, and one that reads.
+      await store.position("notes");
+      const [, first] = await connections();
+      await Promise.all([store.position("notes"), store.position("notes")]);
+      expect(await connections()).toHaveLength(3);
+      await run(`ALTER ROLE ${role} CONNECTION LIMIT 2`);
+      await run(`SELECT pg_terminate_backend(${first}, 10000)`);
+      const reads = () =>
+        store.position("notes").then(
+          () => true,
+          () => false,
+        );
+      await until("the other one reads", reads);
+      expect([await reads(), await reads(), await reads()]).toEqual([true, true, true]);
+    }
+    await run(`DROP ROLE ${role}`);
+  });
+
   test("what the database cannot do just now is told from what it can never do", async () => {
     await using at = await setUp();
     const connection = createConnection(at.url);
