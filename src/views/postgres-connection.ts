@@ -295,8 +295,11 @@ const createPreparing = () => {
 const withoutHoles = (rows: Answer["rows"]): Answer["rows"] =>
   rows.length === 0 || 0 in rows ? rows : rows.filter(() => true);
 
-/** Of a server that stops, starts or has no connection left, and of one that does not let us in: classes 08, 28 and 53, 57P01 to 57P03, 3D000. */
-const IS_AWAY = /^(08|28|53|57P0[1-3]|3D000)/;
+/**
+ * Of a server that stops, starts or has no connection left, and of one that does not let us in: classes 08, 28 and 53, 57P01 to 57P03, 3D000. Of one that ends
+ * the connection, as for its own limits of a session or a transaction that is idle: 57P04, 57P05, 25P03 and 25P04.
+ */
+const IS_AWAY = /^(08|28|53|57P0[1-5]|25P0[34]|3D000)/;
 
 /**
  * Of a server that was asked for too much at this moment: a conflict with others or with what a standby replays, or a deadlock (class 40), a lock that did not

@@ -278,8 +278,9 @@ const ownTests = (): void => {
       connection
         .run(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${sqlState}'; END $$`)
         .catch((error: unknown) => error);
-    // Its server's time limit or its operator, a lock, a deadlock, a standby that replays, a server that takes no writes.
-    for (const sqlState of ["57014", "55P03", "40P01", "40001", "25006"])
+    // Its server's time limit or its operator, a lock, a deadlock, a standby that replays, a server that takes no writes; what ends a connection.
+    const passing = ["57014", "55P03", "40P01", "40001", "25006", "57P04", "57P05", "25P03", "25P04"];
+    for (const sqlState of passing)
       expect([sqlState, (await failing(sqlState)) instanceof ViewsUnavailableError]).toEqual([
         sqlState,
         true,
