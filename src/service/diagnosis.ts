@@ -17,7 +17,7 @@ import {
 } from "../limits.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
-import { openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
+import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
 import { viewsFile } from "./view-place.ts";
 
 export interface Check {
@@ -282,7 +282,8 @@ async function* streamChecks(
       name,
       state: "warning",
       detail: `the streams could not be looked at: ${reasonOf(error)}`,
-      advice: "The user in NATS_PROVISION_URL needs $JS.API.STREAM.INFO.*",
+      advice:
+        "Look again in a moment: a cluster that elects a leader does not answer. If it stays so, the user in NATS_PROVISION_URL needs $JS.API.STREAM.INFO.*",
     });
   }
   if (missing.length > 0) {
@@ -345,7 +346,7 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
       name: "views",
       state: "failed",
       detail: reasonOf(error),
-      advice: "Check DATABASE_URL or the file; the views can be made again from the log.",
+      advice: adviceAbout(error),
     };
   }
 }

@@ -18,7 +18,7 @@ import { createLogger } from "../telemetry/logger.ts";
 import { DatabaseError } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/tables.ts";
-import { ViewsUnavailableError } from "../views/unavailable.ts";
+import { ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
@@ -84,6 +84,12 @@ export type OpenedViewCare =
 /** What the database of the views says where it is away, or cannot do just now what it was asked. */
 export const databaseTrouble = (error: unknown): string | undefined =>
   error instanceof ViewsUnavailableError ? error.message : undefined;
+
+/** What to do where the views cannot be asked. */
+export const adviceAbout = (error: unknown): string =>
+  error instanceof ViewsUnavailableError && !(error instanceof ViewsMissingError)
+    ? "See that the PostgreSQL of DATABASE_URL runs and has connections left, and that nobody holds its tables. Events are taken meanwhile, and nothing is lost."
+    : "Check DATABASE_URL or the file; the views can be made again from the log.";
 
 export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
   const { databaseUrl, dataDir } = config;

@@ -129,6 +129,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     const holder = createConnection(database.url);
     const path = "/v1/events";
     await holder.transaction(async (run) => {
+      await run("SET LOCAL idle_in_transaction_session_timeout = 0");
       await run("LOCK TABLE events IN ACCESS EXCLUSIVE MODE");
       const { status, json } = await call(path);
       expect([status, json.code, json.reasons]).toEqual([503, "not_ready", [BUSY]]);
@@ -149,8 +150,12 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     const holder = createConnection(database.url);
     // What is looked for behind the positions, which say that the database is there.
     const told = await holder.transaction(async (run) => {
+      await run("SET LOCAL idle_in_transaction_session_timeout = 0");
       await run("LOCK TABLE dead_letters IN ACCESS EXCLUSIVE MODE");
       const environment = { NATS_URL, DATABASE_URL: `${database.url}?lock_timeout=50` };
+      for await (const { name, state, advice } of diagnose(environment))
+        if (name === "views")
+          expect([state, advice]).toEqual(["failed", expect.stringContaining("nobody holds its tables")]);
       return { result: await runCli(["views", "status"], { environment }), keep: false };
     });
     await holder.close();
