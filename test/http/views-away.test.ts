@@ -4,8 +4,8 @@ import { type Check, diagnose } from "../../src/service/diagnosis.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
 import { startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { runCli } from "../support/cli.ts";
-import { noPostgresReason, startPostgres } from "../support/postgres.ts";
-import { dataFolder, spawnService } from "../support/process.ts";
+import { noPostgresReason, startPostgres, testPostgres } from "../support/postgres.ts";
+import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -14,6 +14,12 @@ const EMPTIED =
   "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";
 const REASON = "The database of the views does not answer.";
 const BUSY = "The database of the views answers, and cannot do just now what it was asked.";
+
+const untilItWaits = (service: ServiceProcess): Promise<unknown> =>
+  until("it says what it waits for", () => {
+    if (service.exitCode !== null) throw new Error(service.errors);
+    return service.output.includes("waiting for the database of the views");
+  });
 
 describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
   test("a database that is away is no fault of the program: 503 with the reason, and all is there when it is back", async () => {
@@ -91,10 +97,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await using folder = await dataFolder();
     const environment = { DATABASE_URL: database.url, ROLES: "api" };
     await using service = await spawnService({ dataDir: folder.path, environment });
-    await until("it says what it waits for", () => {
-      if (service.exitCode !== null) throw new Error(service.errors);
-      return service.output.includes("waiting for the database of the views");
-    });
+    await untilItWaits(service);
     expect(service.output).toContain("ECONNREFUSED");
     await postgres.start();
     await until("it serves", () => service.url !== "");
@@ -102,17 +105,14 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
   });
 
   test("a start waits for a database that takes no writes, as one that is about to lead does", async () => {
-    await using postgres = await startPostgres();
+    const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     const name = new URL(database.url).pathname.slice(1);
     await postgres.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     await using folder = await dataFolder();
     const environment = { DATABASE_URL: database.url, ROLES: "api" };
     await using service = await spawnService({ dataDir: folder.path, environment });
-    await until("it says what it waits for", () => {
-      if (service.exitCode !== null) throw new Error(service.errors);
-      return service.output.includes("waiting for the database of the views");
-    });
+    await untilItWaits(service);
     expect(service.output).toContain("read-only transaction");
     await postgres.run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
     await until("it serves", () => service.url !== "");
@@ -120,7 +120,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
   });
 
   test("a table that somebody else holds, as who rewrites it does, is no fault of the program", async () => {
-    await using postgres = await startPostgres();
+    const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     await using service = await startTestService({ DATABASE_URL: `${database.url}?lock_timeout=50` });
     const { call } = service;
@@ -141,7 +141,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
   });
 
   test("who looks after the views is told so too, as what may be asked again", async () => {
-    await using postgres = await startPostgres();
+    const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     await using broker = await startTestBroker();
     const NATS_URL = broker.url("service");
