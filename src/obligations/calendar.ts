@@ -140,7 +140,10 @@ const offsetMs = (zone: string, instant: number): number => {
 const HOUR_MS = 60 * 60 * 1000;
 /** Before it every town had a time of its own, and the platform counts years by eras. */
 const FIRST_ZONES = Date.UTC(1900, 0, 1);
-/** Asking the platform takes microseconds; zones change their offset at full hours of UTC, so one answer serves an hour. */
+/**
+ * Asking the platform takes microseconds; zones change their offset at full hours of UTC, so one answer serves an hour. Not all of them always did: within the hour of such a change a
+ * day may be one off, in Tehran until 2022, in St John's and Goose Bay until 2011.
+ */
 const offsets = new Map<string, Map<number, number>>();
 const OFFSETS_KEPT_MAX = 10_000;
 
