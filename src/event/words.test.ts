@@ -31,6 +31,17 @@ test("a word is cut off after so many characters, of any size", () => {
   }
 });
 
+test("of marks behind each other so many count as a word has characters: putting more in order takes a time that grows with their square", () => {
+  for (const [mark, before] of [
+    ["\u0301", "\u0316"],
+    ["\uff9e", "\u093c"],
+  ] as const) {
+    const text = `a${mark.repeat(WORD_CHARACTERS_MAX)}`;
+    expect(words(`${text}${before} b`)).toEqual([...words(text), "b"]);
+    expect(words(text + (mark + before).repeat(60_000))).toEqual(words(text));
+  }
+});
+
 test("no more words are made than are wanted", () => {
   for (const text of ["a-b-c-d", "ä-b-c-d"]) {
     const found = words(text);
