@@ -78,7 +78,8 @@ const hash = (description: string) =>
     "x-expects": 'a SHA-256 hash written as "sha256:" and 64 hexadecimal digits',
   });
 
-const TagValue = Type.Unsafe<string | number | boolean>({
+/** What a tag may be. */
+export const TagValue = Type.Unsafe<string | number | boolean>({
   ...Type.Union([
     boundedText({ minLength: 0, maxLength: TAG_VALUE_CHARACTERS_MAX }),
     Type.Number(),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { TypeRegistry } from "@sinclair/typebox";
 import { WARNINGS_MAX } from "../limits.ts";
 import { EVENT_TYPES } from "./event-types.ts";
 import { createEventValidator } from "./validate.ts";
@@ -169,3 +170,29 @@ test("problems never repeat what was sent, and are capped with the whole count t
   expect(JSON.stringify(result)).not.toContain("hunter2");
   expect(result.kind === "invalid" && [result.problems.length, result.problemCount]).toEqual([50, 62]);
 });
+
+test.each([
+  ["tags", "Prooftrail.Text", Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [index, {}]))],
+  ["legal_bases", "Prooftrail.LegalBasis", new Array<number>(30_000).fill(1)],
+])(
+  "of 30,000 wrong %s all are counted, and TypeBox, which takes long to tell of each, is asked about the first",
+  (member, kind, value) => {
+    const accepts = TypeRegistry.Get(kind);
+    if (accepts === undefined) throw new Error(`there is no kind ${kind}`);
+    let asked = 0;
+    TypeRegistry.Set(kind, (schema, each) => {
+      asked++;
+      return accepts(schema, each);
+    });
+    try {
+      const result = validate({ ...minimal, [member]: value });
+      expect(result.kind === "invalid" && [result.problems.length, result.problemCount]).toEqual([
+        50, 30_001,
+      ]);
+      expect(asked).toBeGreaterThan(50);
+      expect(asked).toBeLessThan(1000);
+    } finally {
+      TypeRegistry.Set(kind, accepts);
+    }
+  },
+);

@@ -6,9 +6,15 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
 import { createAcceptor } from "./acceptor.ts";
-import { type AuditEvent, auditEventSchema, EVENT_MEMBERS, type EventVocabulary } from "./audit-event.ts";
+import {
+  type AuditEvent,
+  auditEventSchema,
+  EVENT_MEMBERS,
+  type EventVocabulary,
+  TagValue,
+} from "./audit-event.ts";
 import { DECISION_NAMES, isObject, MEMBER_ALIASES } from "./facts.ts";
-import { isWithinCharacters } from "./formats.ts";
+import { isLegalBasis, isWithinCharacters } from "./formats.ts";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken, shortPointer } from "./json-pointer.ts";
 import { nearest } from "./nearest.ts";
 
@@ -64,20 +70,40 @@ export const createEventValidator = (vocabulary: EventVocabulary): EventValidato
         ? invalid(value, problems)
         : { kind: "valid", event: value, warnings: warningsFor(value) };
     }
-    return invalid(value, [
-      ...schemaProblems(compiled.Errors(value), vocabulary),
-      ...semanticProblems(value),
-    ]);
+    const { told, wrongBehind } = firstEntries(value);
+    const problems = [...schemaProblems(compiled.Errors(told), vocabulary), ...semanticProblems(value)];
+    return invalid(value, problems, wrongBehind);
   };
 };
 
-const invalid = (value: unknown, problems: readonly Problem[]): InvalidEvent => {
+/** More entries of tags and legal bases are counted and not told of: TypeBox takes 15 µs for each that is wrong, and a batch of nothing else took it a minute (measured). */
+const ENTRIES_TOLD_MAX = 2 * PROBLEMS_PER_EVENT_MAX;
+
+const isTagValue = createAcceptor(TagValue);
+
+const firstEntries = (value: unknown): { readonly told: unknown; readonly wrongBehind: number } => {
+  if (!isObject(value)) return { told: value, wrongBehind: 0 };
+  const tags = isObject(value.tags) ? Object.entries(value.tags) : [];
+  const bases: readonly unknown[] = Array.isArray(value.legal_bases) ? value.legal_bases : [];
+  const [moreTags, moreBases] = [tags.slice(ENTRIES_TOLD_MAX), bases.slice(ENTRIES_TOLD_MAX)];
+  const wrongBehind =
+    moreTags.filter(([, tag]) => !isTagValue(tag)).length +
+    moreBases.filter((name) => typeof name !== "string" || !isLegalBasis(name)).length;
+  const told = {
+    ...value,
+    ...(moreTags.length > 0 && { tags: Object.fromEntries(tags.slice(0, ENTRIES_TOLD_MAX)) }),
+    ...(moreBases.length > 0 && { legal_bases: bases.slice(0, ENTRIES_TOLD_MAX) }),
+  };
+  return { told, wrongBehind };
+};
+
+const invalid = (value: unknown, problems: readonly Problem[], more = 0): InvalidEvent => {
   const eventId = isObject(value) && typeof value.event_id === "string" ? value.event_id : undefined;
   const isKnown = eventId !== undefined && !problems.some(({ path }) => path === "/event_id");
   return {
     kind: "invalid",
     problems: problems.slice(0, PROBLEMS_PER_EVENT_MAX),
-    problemCount: problems.length,
+    problemCount: problems.length + more,
     ...(isKnown && { eventId }),
   };
 };
