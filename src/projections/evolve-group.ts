@@ -9,7 +9,7 @@ import { factOf } from "../cases/fact.ts";
 import { type EventFacts, eventFacts } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
 import { readEvent } from "../event/read-event.ts";
-import { EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
+import { EVOLVE_BYTES_PER_STEP, EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { decodeRecord } from "../log/record.ts";
@@ -60,8 +60,7 @@ export const evolveGroup = async ({ projections, messages, load, now }: Group): 
   const asksForEvents = projections.some((projection) => projection.asksForEvents);
   const turn = createTurn();
   // Step by step, so that of a step only its rows stay: what memory holds longest costs the most to keep clean.
-  for (let start = 0; start < messages.length; start += EVOLVE_RECORDS_PER_STEP) {
-    const some = messages.slice(start, start + EVOLVE_RECORDS_PER_STEP);
+  for (const some of stepsOf(messages)) {
     const decoded = decodeAll(some);
     const { records } = decoded;
     await turn.ended();
@@ -74,6 +73,21 @@ export const evolveGroup = async ({ projections, messages, load, now }: Group): 
   }
   return { writes: overlay.writes(), deadLetters: lanes.flatMap((lane) => lane.deadLetters), expected };
 };
+
+/** A projection takes a step in one go, and a large event costs hundreds of times as much as a usual one. */
+function* stepsOf(messages: readonly StoredMessage[]): Generator<readonly StoredMessage[]> {
+  let start = 0;
+  let bytes = 0;
+  for (const [index, { payload }] of messages.entries()) {
+    bytes += payload.byteLength;
+    const isFull = index - start === EVOLVE_RECORDS_PER_STEP || bytes > EVOLVE_BYTES_PER_STEP;
+    if (!isFull || index === start) continue;
+    yield messages.slice(start, index);
+    start = index;
+    bytes = payload.byteLength;
+  }
+  if (start < messages.length) yield messages.slice(start);
+}
 
 const loadBuiltOn = async (
   projections: readonly Projection[],
