@@ -1,7 +1,7 @@
 import { canonicalEventId } from "../event/formats.ts";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../event/json-pointer.ts";
 import type { Problem, Warning } from "../event/validate.ts";
-import { BATCH_EVENTS_MAX, EVENT_BYTES_MAX, WARNINGS_MAX } from "../limits.ts";
+import { BATCH_EVENTS_MAX, EVENT_BYTES_MAX, PROBLEMS_PER_BATCH_MAX, WARNINGS_MAX } from "../limits.ts";
 import type { LogReader, OutgoingRecord } from "../log/event-log.ts";
 import { messageIdOfEvent } from "../log/message-id.ts";
 import type { Outcome } from "../log/outcome.ts";
@@ -79,11 +79,14 @@ const createCollection = (
   const rejected: RejectedEvent[] = [];
   const recordsStart = recordStart({ tenant, receivedAt, requestId });
   let unknownFields = 0;
+  let problemsLeft = PROBLEMS_PER_BATCH_MAX;
   const take = (slice: JsonSlice): void => {
     const index = taken.length + rejected.length;
     const judged = judge(validate, slice);
     if (judged.kind !== "valid") {
-      rejected.push(rejectInvalid(index, judged));
+      const rejection = rejectInvalid(index, judged, problemsLeft);
+      problemsLeft -= Math.max(0, rejection.problems.length - 1);
+      rejected.push(rejection);
       return;
     }
     const { event, warnings } = judged;
@@ -261,7 +264,8 @@ const ignoredMember = (member: string): Warning & { readonly index?: number } =>
   message: "Not kept: only the members of an event are stored. Put it into the events.",
 });
 
-const rejectInvalid = (index: number, judgement: Refused): RejectedEvent => {
+/** With its first problem, and of the others as many as are left for the batch. */
+const rejectInvalid = (index: number, judgement: Refused, othersMax: number): RejectedEvent => {
   if (judgement.kind === "too_large") {
     const message = `The event is larger than ${EVENT_BYTES_MAX} bytes.`;
     return { index, code: "payload_too_large", message, problems: [], retryable: false };
@@ -273,7 +277,7 @@ const rejectInvalid = (index: number, judgement: Refused): RejectedEvent => {
     ...(eventId !== undefined && { eventId }),
     code: "invalid_event",
     message,
-    problems,
+    problems: problems.slice(0, 1 + othersMax),
     retryable: false,
   };
 };

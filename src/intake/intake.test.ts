@@ -2,7 +2,14 @@
 import { expect, test } from "bun:test";
 import { EVENT_TYPES } from "../event/event-types.ts";
 import { createEventValidator } from "../event/validate.ts";
-import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, WARNINGS_MAX } from "../limits.ts";
+import {
+  BATCH_EVENTS_MAX,
+  EVENT_BYTES_MAX,
+  EVENT_DEPTH_MAX,
+  PROBLEMS_PER_BATCH_MAX,
+  PROBLEMS_PER_EVENT_MAX,
+  WARNINGS_MAX,
+} from "../limits.ts";
 import {
   type EventBytes,
   type LogReader,
@@ -247,4 +254,17 @@ test("a batch may have so many members beside its events, and its events once", 
     [`{${events},${events}}`, "/events"],
   ] as const)
     expect(await raw(body)).toMatchObject({ kind: "invalid_request", problems: [{ path }] });
+});
+
+test("a batch of nothing but mistakes is told the first one of each event, of the first events all, and how many there are", async () => {
+  const { batch } = setUp();
+  const tags = Object.fromEntries(Array.from({ length: 59 }, (_, index) => [`k${index}`, null]));
+  const answer = await batch(Array.from({ length: BATCH_EVENTS_MAX }, (_, id) => event(id, { tags })));
+  if (answer.kind !== "answered") throw new Error("a batch is answered event by event");
+  const counts = answer.rejected.map(({ problems }) => problems.length);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(BATCH_EVENTS_MAX + PROBLEMS_PER_BATCH_MAX);
+  expect(counts).toHaveLength(BATCH_EVENTS_MAX);
+  expect(counts[0]).toBe(PROBLEMS_PER_EVENT_MAX);
+  expect(Math.min(...counts)).toBe(1);
+  for (const { message } of answer.rejected) expect(message).toBe("The event has 60 problems; see errors.");
 });
