@@ -10,6 +10,7 @@ import {
   EVIDENCE_BYTES_MAX,
   EVIDENCE_RECORDS_MAX,
   OBJECT_BODY_BYTES_MAX,
+  PROBLEMS_PER_EVENT_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../limits.ts";
@@ -218,14 +219,15 @@ export const problem = (
 ): Response => {
   context.problemCode = code;
   const { status, title, when, ...kind }: ProblemKind = PROBLEMS[code];
+  const errors = details.errors?.slice(0, PROBLEMS_PER_EVENT_MAX);
   const body = {
     type: problemType(code),
     title,
     status,
-    detail: details.detail ?? when,
+    detail: details.detail ?? tooMany(details.errors) ?? when,
     code,
     request_id: context.requestId,
-    ...(details.errors && { errors: details.errors }),
+    ...(errors && { errors }),
     ...(details.reasons && { reasons: details.reasons }),
     ...details.expired,
   };
@@ -240,3 +242,8 @@ export const problem = (
     },
   });
 };
+
+const tooMany = (errors: ProblemDetails["errors"] = []): string | undefined =>
+  errors.length <= PROBLEMS_PER_EVENT_MAX
+    ? undefined
+    : `The request has ${errors.length} problems; the first ${PROBLEMS_PER_EVENT_MAX} are listed.`;

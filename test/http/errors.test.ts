@@ -81,6 +81,16 @@ describe("400", () => {
     expect(answer.json.detail).toBe("The request has 3 problems.");
   });
 
+  test("of thousands of parameters that there are not the first are named and all are counted", async () => {
+    const names = Array.from({ length: 2000 }, (_, index) => `x${index}`);
+    const answer = await service.call(`/v1/events?${names.join("&")}`);
+    expectProblem(answer, "invalid_request");
+    expect(answer.json.detail).toBe("The request has 2000 problems; the first 50 are listed.");
+    expect(answer.json.errors.map(({ path }: { path: string }) => path)).toEqual(
+      names.slice(0, 50).map((name) => `query:${name}`),
+    );
+  });
+
   test("in a batch, an event with a member that stands twice is named by its event_id, unless that is the member", async () => {
     const twice = (member: string) =>
       JSON.stringify(event({ event_id: "evt_twice" })).replace("{", `{${member},`);
