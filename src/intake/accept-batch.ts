@@ -145,11 +145,23 @@ const readReplays = async (parts: {
   if (!outcomes.some(({ kind }) => kind === "duplicate")) return replays;
   const left = taken.entries();
   let away: Replay | undefined;
+  const pace = createPace();
+  let before: Promise<unknown> = Promise.resolve();
+  /** One after the other, with rests: what was read side by side is there at the same time. */
+  const inTurn = (compare: () => Replay): Promise<Replay> => {
+    const turn = before.then(async () => {
+      if (pace.isDue()) await pace.rest();
+      return compare();
+    });
+    before = turn.catch(() => {});
+    return turn;
+  };
   const readOn = async (): Promise<void> => {
     for (const [position, { start, end }] of left) {
       const outcome = outcomes[position];
       if (outcome?.kind !== "duplicate") continue;
-      const replay = away ?? (await replayDuplicate(reader, outcome.sequence, text.slice(start, end)));
+      const replay =
+        away ?? (await replayDuplicate(reader, outcome.sequence, text.slice(start, end), inTurn));
       if (replay.kind === "unavailable" && replay.isLogAway) away = replay;
       replays.set(position, replay);
     }

@@ -268,3 +268,24 @@ test("a batch of nothing but mistakes is told the first one of each event, of th
   expect(Math.min(...counts)).toBe(1);
   for (const { message } of answer.rejected) expect(message).toBe("The event has 60 problems; see errors.");
 });
+
+test("while large repeats that are written otherwise are held against the log, others have their turn", async () => {
+  const { raw, told } = setUp();
+  const numbers = `{"a":[${new Array<string>(120_000).fill("1").join(",")}]}`;
+  const body = (space: string) => {
+    const texts = Array.from({ length: 20 }, (_, id) =>
+      JSON.stringify(event(id, { metadata: "here" })).replace('"here"', space + numbers),
+    );
+    return `{"events":[${texts.join(",")}]}`;
+  };
+  expect(await raw(body(""))).toMatchObject({ accepted: 20, duplicates: 0 });
+  const turns = { count: 0, isOver: false };
+  const look = (): void => {
+    if (told.reads > 0) turns.count++;
+    if (!turns.isOver) setImmediate(look);
+  };
+  look();
+  expect(await raw(body(" "))).toMatchObject({ accepted: 20, duplicates: 20 });
+  turns.isOver = true;
+  expect(turns.count).toBeGreaterThan(5);
+});
