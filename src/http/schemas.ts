@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { KeyView, NewKeyView } from "../access/key-record.ts";
 import { Classification, ClassificationRequest } from "../classification/request.ts";
-import { BATCH_EVENTS_MAX, WARNINGS_MAX } from "../limits.ts";
+import { BATCH_EVENTS_MAX, PROBLEMS_PER_BATCH_MAX, PROBLEMS_PER_EVENT_MAX, WARNINGS_MAX } from "../limits.ts";
 import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { PROBLEM_CODES, PROBLEMS } from "./problem.ts";
 
@@ -78,7 +78,9 @@ export const BatchAccepted = dataOf(
         event_id: Type.Optional(Type.String()),
         code: Type.Union(BATCH_ERROR_CODES.map((code) => Type.Literal(code))),
         message: Type.String(),
-        errors: Type.Array(FieldProblem),
+        errors: Type.Array(FieldProblem, {
+          description: `At most ${PROBLEMS_PER_EVENT_MAX}. Of a batch with more than ${PROBLEMS_PER_BATCH_MAX} beside the first of each event, later events have their first one alone; \`message\` counts them.`,
+        }),
         retryable: Type.Optional(
           Type.Literal(true, { description: "Sending the same event again can help." }),
         ),
