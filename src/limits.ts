@@ -43,7 +43,7 @@ export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 
 /** Problems listed of one event or request; more are counted in its text. In the answer to a batch so many beside the first of each: a thousand bad events took 13 MB (measured). */
 export const PROBLEMS_PER_EVENT_MAX = 50;
-export const PROBLEMS_PER_BATCH_MAX = 1000;
+export const PROBLEMS_PER_BATCH_MAX = 4000;
 /** Warnings listed in one answer. */
 export const WARNINGS_MAX = 50;
 
