@@ -95,6 +95,10 @@ const lastReceived = (objections: readonly Objection[]): Objection | undefined =
   return last;
 };
 
+/** Of several objections; anything else that names none is about all of them. */
+export const mayAnswerOne = (fact: Fact): boolean =>
+  isExplanation(fact) || isReversal(fact) || isReviewCompleted(fact);
+
 /** Whether what names neither a decision nor an objection answers an objection of which no decision is known. */
 export type AnswersUndecided = (fact: Fact, objection: Objection) => boolean;
 
@@ -113,10 +117,11 @@ export const answersUndecided = ({
   if (new Set(undecided.flatMap((objection) => personOf(objection) ?? [])).size < 2) return ALWAYS;
   const answered = new Set<Objection>();
   const persons = new Map<Fact, string | undefined>();
+  const triggers = new Map(reviews.map(({ completed, triggered }) => [completed, triggered]));
   for (const fact of facts) {
-    if (!isExplanation(fact) && !isReversal(fact) && !isReviewCompleted(fact)) continue;
+    if (!mayAnswerOne(fact)) continue;
     // What triggers a review may say of whom and of which objection it is.
-    const triggered = reviews.find(({ completed }) => completed === fact)?.triggered;
+    const triggered = triggers.get(fact);
     const said = [fact, ...(triggered ? [triggered] : [])];
     if (said.some(({ links }) => links.decision !== undefined || links.objection !== undefined)) continue;
     const waiting = undecided.filter(

@@ -265,14 +265,28 @@ const decisionsOf = (parts: {
   objections: readonly Objection[];
   reviews: readonly Review[];
 }): readonly Decision[] => {
-  const { facts, belongsTo, objections, reviews } = parts;
+  const { facts, belongsTo } = parts;
+  const [objections, reviews] = [byDecision(parts.objections), byDecision(parts.reviews)];
   const decisions: Decision[] = [];
-  for (const [id, own] of grouped(facts, belongsTo))
-    decisions.push(decisionFrom(id, { facts: own, objections, reviews }));
+  for (const [id, own] of grouped(facts, belongsTo)) {
+    const about = { objections: objections.get(id) ?? NONE, reviews: reviews.get(id) ?? NONE };
+    decisions.push(decisionFrom(id, { facts: own, ...about }));
+  }
   return decisions;
 };
 
-/** From its own facts, and the objections and reviews of its case. Of several facts that made it the first counts. */
+/** Also of a case that has thousands of them each is looked at once. */
+const byDecision = <Thing extends Pick<Objection | Review, "decisionId">>(
+  things: readonly Thing[],
+): ReadonlyMap<string | undefined, readonly Thing[]> =>
+  things.length === 0 ? NO_GROUPS : Map.groupBy(things, ({ decisionId }) => decisionId);
+
+const NO_GROUPS: ReadonlyMap<string | undefined, readonly never[]> = new Map();
+
+export const decisionsById = (decisions: readonly Decision[]): ReadonlyMap<string | undefined, Decision> =>
+  new Map(decisions.map((decision) => [decision.id, decision]));
+
+/** From its own facts, objections and reviews. Of several facts that made it the first counts. */
 const decisionFrom = (
   id: string,
   { facts, objections, reviews }: Pick<Case, "facts" | "objections" | "reviews">,
@@ -287,14 +301,13 @@ const decisionFrom = (
     else if (isExplanation(fact)) explanations.push(fact);
     else if (isReversal(fact)) reversals.push(fact);
   }
-  const isOfIt = ({ decisionId }: Objection | Review): boolean => decisionId === id;
   return {
     id,
     made,
     notices,
     explanations,
-    objections: objections.length === 0 ? NONE : objections.filter(isOfIt),
-    reviews: reviews.length === 0 ? NONE : reviews.filter(isOfIt),
+    objections,
+    reviews,
     reversals,
     facts,
   };

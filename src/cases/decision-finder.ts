@@ -1,6 +1,7 @@
 /** To which decisions of a case a fact belongs that names none, and no objection to one. */
-import { DECISION_MADE, type Fact, isNoticeShown } from "./fact.ts";
-import { likest, type OtherPersons } from "./persons.ts";
+import { type AlikeFacts, alikeFacts, firstFrom, lastAt } from "./alike-facts.ts";
+import { DECISION_MADE, type Fact, inOrder, isNoticeShown } from "./fact.ts";
+import { mayBeOther, type OtherPersons } from "./persons.ts";
 
 export interface DecisionFinder {
   /** One of the same correlation, or of the case, about the same person and of the same asset where one is: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
@@ -48,6 +49,7 @@ const onlyNamedIn = (facts: readonly Fact[]): string | undefined => {
 
 const isMade = ({ type }: Fact): boolean => type === DECISION_MADE;
 const correlationOf = ({ links }: Fact): string | undefined => links.correlation;
+const decisionOf = ({ links }: Fact): string | undefined => links.decision;
 
 /**
  * What was made in the correlation of a fact. A complaint may have one of its own, in which nothing is made: there it is what was made of the decisions that are named, or the only one that is.
@@ -58,9 +60,19 @@ const inCorrelation = (facts: readonly Fact[]): ((fact: Fact) => readonly Fact[]
     const made = facts.filter(isMade);
     return { made, near: new Map<string | undefined, readonly Fact[]>(Map.groupBy(made, correlationOf)) };
   });
+  // Once for all correlations: there may be as many as facts.
+  const naming = lazily(() =>
+    Map.groupBy(
+      facts.filter((fact) => decisionOf(fact) !== undefined),
+      correlationOf,
+    ),
+  );
+  const makings = lazily(() => Map.groupBy(all().made, decisionOf));
+  const namedIn = (correlation: string): readonly Fact[] =>
+    namedBy(naming().get(correlation) ?? NONE, (decision) => makings().get(decision) ?? NONE);
   return ({ links: { correlation } }) => {
     const { made, near } = all();
-    const found = correlation === undefined ? made : (near.get(correlation) ?? namedIn(correlation, facts));
+    const found = correlation === undefined ? made : (near.get(correlation) ?? namedIn(correlation));
     near.set(correlation, found);
     return found.length > 0 ? found : made;
   };
@@ -76,24 +88,27 @@ const lazily = <Made>(make: () => Made): (() => Made) => {
 };
 
 /** What names the one decision that is named in a correlation, or made those of several that were made. */
-const namedIn = (correlation: string, facts: readonly Fact[]): readonly Fact[] => {
-  const naming = facts.filter(
-    ({ links }) => links.decision !== undefined && links.correlation === correlation,
-  );
-  const named = new Set(naming.map(({ links }) => links.decision));
-  return named.size === 1 ? naming : facts.filter((fact) => isMade(fact) && named.has(fact.links.decision));
+const namedBy = (
+  naming: readonly Fact[],
+  madeOf: (decision: string | undefined) => readonly Fact[],
+): readonly Fact[] => {
+  const named = new Set(naming.map(decisionOf));
+  return named.size === 1 ? naming : [...named].flatMap(madeOf).sort(inOrder);
 };
 
-const nearestOf =
-  (near: (fact: Fact) => readonly Fact[], isOther: OtherPersons) =>
-  (fact: Fact): Fact | undefined => {
-    const isOfOther = isOther(fact);
-    const possible = near(fact).filter((each) => !isOfOther(each));
-    const those = likest(fact, possible, (each) => each);
-    const after = those.find((each) => each.at >= fact.at);
-    const before = those.findLast((each) => each.at <= fact.at);
+const nearestOf = (near: (fact: Fact) => readonly Fact[], isOther: OtherPersons) => {
+  const found = new Map<readonly Fact[], AlikeFacts>();
+  const alikeOf = (those: readonly Fact[]): AlikeFacts => {
+    const known = found.get(those) ?? alikeFacts(those);
+    found.set(those, known);
+    return known;
+  };
+  return (fact: Fact): Fact | undefined => {
+    const those = alikeOf(near(fact)).likest(fact, mayBeOther(isOther(fact)));
+    const [after, before] = [firstFrom(those, fact.at), lastAt(those, fact.at)];
     return isNoticeShown(fact) ? (after ?? before) : (before ?? after);
   };
+};
 
 /** Of several facts that made a decision the first counts, whichever of them names the correlation. */
 const followingOf = (

@@ -7,10 +7,14 @@ import { type Fact, NAMED_KINDS, type NamedKind, nameByEvent } from "./fact.ts";
 export const meaningByEvent = (facts: readonly Fact[]): readonly Fact[] => {
   // Most cases name neither, and this is asked at every event.
   if (!facts.some(({ links }) => links.objection !== undefined || links.incident !== undefined)) return facts;
-  const opening = facts.filter((fact) => NAMED_KINDS.some((kind) => isNamedByItself(fact, kind)));
-  if (opening.length === 0) return facts;
-  const openedBy = (kind: NamedKind, id: string | undefined): Fact | undefined =>
-    opening.find((fact) => fact.id === id && isNamedByItself(fact, kind));
+  const opening = new Map<string, Fact>();
+  for (const fact of facts)
+    if (NAMED_KINDS.some((kind) => isNamedByItself(fact, kind))) opening.set(fact.id, fact);
+  if (opening.size === 0) return facts;
+  const openedBy = (kind: NamedKind, id: string | undefined): Fact | undefined => {
+    const fact = id === undefined ? undefined : opening.get(id);
+    return fact && isNamedByItself(fact, kind) ? fact : undefined;
+  };
   return facts.map((fact) => {
     let links = fact.links;
     for (const kind of NAMED_KINDS) {

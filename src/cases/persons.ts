@@ -19,6 +19,9 @@ export const otherPersons = (facts: readonly Fact[]): OtherPersons => {
   };
 };
 
+/** Whether anything may be, by what `OtherPersons` gave. */
+export const mayBeOther = (isOfOther: (thing: Fact) => boolean): boolean => isOfOther !== NEVER;
+
 /** Those about the same person, where any are, and of these those of the same asset. */
 export const likest = <Thing>(
   fact: Fact,

@@ -1,6 +1,12 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
-import { type AnswersUndecided, answersUndecided } from "../cases/answers.ts";
-import { awareAt, type Case, classOfIncident, type Decision, type Incident } from "../cases/case.ts";
+import {
+  awareAt,
+  type Case,
+  classOfIncident,
+  type Decision,
+  decisionsById,
+  type Incident,
+} from "../cases/case.ts";
 import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
 import {
   asksForExplanation,
@@ -8,7 +14,6 @@ import {
   isDenied,
   isExplanation,
   isResolved,
-  isReversal,
   type Objection,
   type Opening,
   openingsOf,
@@ -20,6 +25,7 @@ import { timeKey } from "../event/formats.ts";
 import { DAY_MS, dateIn, lastDayBegins } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
 import { dueOf, isInTime, tellsExtension } from "./due.ts";
+import { type Answers, undecidedIn } from "./undecided.ts";
 
 export interface Obligation {
   /** Deadline and starting event. */
@@ -57,16 +63,18 @@ export const obligationsOf = (
   { facts, decisions, objections, reviews, incidents }: Case,
   rules: Rules,
 ): readonly Obligation[] => {
-  const decisionOf = (id: string | undefined) => decisions.find((decision) => decision.id === id);
   const found: Obligation[] = [];
   const add = (made: Obligation | undefined): void => {
     if (made) found.push(made);
   };
-  const answers = answersUndecided({ facts, objections, reviews });
-  for (const objection of objections) {
-    const decision = decisionOf(objection.decisionId) ?? undecided(objection, { facts, reviews, answers });
-    for (const opening of openingsOf(objection))
-      for (const start of objectionStarts(opening, objection, decision)) add(clock(start, rules));
+  if (objections.length > 0) {
+    const byId = decisionsById(decisions);
+    const undecided = undecidedIn({ facts, reviews, objections });
+    for (const objection of objections) {
+      const decision = byId.get(objection.decisionId) ?? undecided(objection);
+      for (const opening of openingsOf(objection))
+        for (const start of objectionStarts(opening, objection, decision)) add(clock(start, rules));
+    }
   }
   for (const decision of decisions) {
     const start = decisionStart(decision);
@@ -169,35 +177,8 @@ const tellsReason = (fact: Fact): boolean =>
   fact.says.reason !== undefined &&
   (isResolved(fact) || !tellsExtension(fact));
 
-type Answers = Pick<Decision, "made" | "explanations" | "reversals" | "reviews" | "facts">;
-
 /** What names no objection may be about any. */
 const isAbout = ({ id }: Pick<Objection, "id">, named: string | undefined): boolean => (named ?? id) === id;
-
-/** Where no decision is named, what answers in the same case and is about no other objection, nor another person. */
-const undecided = (
-  objection: Objection,
-  { facts, reviews, answers }: Pick<Case, "facts" | "reviews"> & { readonly answers: AnswersUndecided },
-): Answers => {
-  const named = facts.filter(
-    (fact) =>
-      fact.links.decision === undefined &&
-      isAbout(objection, fact.links.objection) &&
-      answers(fact, objection),
-  );
-  return {
-    made: undefined,
-    explanations: named.filter(isExplanation),
-    reversals: named.filter(isReversal),
-    reviews: reviews.filter(
-      ({ decisionId, triggered, completed }) =>
-        decisionId === undefined &&
-        isAbout(objection, completed?.links.objection ?? triggered?.links.objection) &&
-        (completed === undefined || answers(completed, objection)),
-    ),
-    facts: named,
-  };
-};
 
 /** What tells the person the decision's grounds: an explanation that is about no other objection. */
 const explanationAfter = (

@@ -6,7 +6,6 @@ import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
-import type { CaseView } from "../case-view.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 export const DECISIONS = {
@@ -48,10 +47,18 @@ export const DECISIONS = {
   ],
 } as const satisfies Table;
 
-const openOf = ({ id }: Decision, obligations: readonly Obligation[]): readonly Obligation[] =>
+/** By their decision. Most cases have none. */
+const openIn = (
+  obligations: readonly Obligation[],
+): ReadonlyMap<string | undefined, readonly Obligation[]> | undefined =>
   obligations.length === 0
-    ? obligations
-    : obligations.filter(({ decisionId, status }) => decisionId === id && status === "open");
+    ? undefined
+    : Map.groupBy(
+        obligations.filter(({ status }) => status === "open"),
+        ({ decisionId }) => decisionId,
+      );
+
+const NONE: readonly Obligation[] = [];
 
 /** Steps of a decision that the log should hold and does not. */
 const missingSteps = (
@@ -76,7 +83,11 @@ const missingSteps = (
 /** Also where nobody asks for one by name. */
 const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE"];
 
-const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | undefined => {
+const rowOf = (
+  tenant: string,
+  decision: Decision,
+  open: readonly Obligation[],
+): RowOf<typeof DECISIONS> | undefined => {
   const { id, made, notices, explanations, reviews, reversals, objections, facts } = decision;
   const first = made ?? facts[0];
   if (!first) return undefined;
@@ -86,12 +97,11 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
     subject ??= fact.subject;
     correlation ??= fact.links.correlation;
   }
-  const open = openOf(decision, view.obligations);
   const missing = missingSteps(decision, open);
   const bases = basesOf(facts);
   const notice = notices.find(({ at }) => made === undefined || at <= made.at);
   return {
-    tenant: view.tenant,
+    tenant,
     decision_id: id,
     asset_id: first.asset,
     asset_version: first.version ?? null,
@@ -117,7 +127,10 @@ const rowOf = (view: CaseView, decision: Decision): RowOf<typeof DECISIONS> | un
 export const decisionsRegister: Register = {
   table: DECISIONS,
   kind: "rows",
-  rowsOf: (view) => rowsOfEach(view.is.decisions, (decision) => rowOf(view, decision)),
+  rowsOf: ({ tenant, is, obligations }) => {
+    const open = openIn(obligations);
+    return rowsOfEach(is.decisions, (decision) => rowOf(tenant, decision, open?.get(decision.id) ?? NONE));
+  },
 };
 
 export const decisionList: List = {

@@ -1,8 +1,9 @@
+import { type Decision, decisionsById } from "../../../cases/case.ts";
 import type { Review } from "../../../cases/reviews.ts";
 import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";
-import type { CaseView } from "../case-view.ts";
+
 import { type Register, rowsOfEach } from "./register.ts";
 
 export const HUMAN_REVIEWS = {
@@ -38,11 +39,15 @@ export const HUMAN_REVIEWS = {
 
 const STATES = ["open", "completed", "orphan"] as const;
 
-const rowOf = ({ tenant, is }: CaseView, review: Review): RowOf<typeof HUMAN_REVIEWS> | undefined => {
+const rowOf = (
+  tenant: string,
+  review: Review,
+  decision: Decision | undefined,
+): RowOf<typeof HUMAN_REVIEWS> | undefined => {
   const { triggered, completed, decisionId } = review;
   const first = triggered ?? completed;
   if (!first) return undefined;
-  const decided = is.decisions.find(({ id }) => id === decisionId)?.made?.says.outcome ?? null;
+  const decided = decision?.made?.says.outcome ?? null;
   const final = completed?.says.final_outcome ?? completed?.says.outcome ?? null;
   return {
     tenant,
@@ -66,10 +71,16 @@ const rowOf = ({ tenant, is }: CaseView, review: Review): RowOf<typeof HUMAN_REV
 /** As rules compare words of a vocabulary: of its letters the case says nothing. */
 const isSameWord = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
+const NONE: readonly never[] = [];
+
 export const humanReviewsRegister: Register = {
   table: HUMAN_REVIEWS,
   kind: "rows",
-  rowsOf: (view) => rowsOfEach(view.is.reviews, (review) => rowOf(view, review)),
+  rowsOf: ({ tenant, is: { decisions, reviews } }) => {
+    if (reviews.length === 0) return NONE;
+    const byId = decisionsById(decisions);
+    return rowsOfEach(reviews, (review) => rowOf(tenant, review, byId.get(review.decisionId)));
+  },
 };
 
 export const humanReviewList: List = {

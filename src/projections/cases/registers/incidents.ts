@@ -1,8 +1,9 @@
 import { awareAt, classOfIncident, type Incident } from "../../../cases/case.ts";
 import { saysWord } from "../../../cases/fact.ts";
+import type { Obligation } from "../../../obligations/clocks.ts";
 import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
-import type { CaseView } from "../case-view.ts";
+
 import { type Register, rowsOfEach } from "./register.ts";
 
 const INCIDENTS = {
@@ -44,8 +45,9 @@ const stateOf = ({ detected, reports, mitigated }: Incident): (typeof STATES)[nu
 };
 
 const rowOf = (
-  { tenant, obligations }: CaseView,
+  tenant: string,
   incident: Incident,
+  obligations: readonly Obligation[],
 ): RowOf<typeof INCIDENTS> | undefined => {
   const { id, detected, reports, mitigated, facts } = incident;
   const first = detected ?? facts[0];
@@ -65,9 +67,7 @@ const rowOf = (
     detected_at: detected?.at ?? null,
     aware_at: awareAt(incident) ?? null,
     authority: said("authority"),
-    report_due_at:
-      obligations.find(({ incidentId, deadline }) => incidentId === id && deadline !== "EU26-5")?.dueAt ??
-      null,
+    report_due_at: obligations.find(({ deadline }) => deadline !== "EU26-5")?.dueAt ?? null,
     initial_report_at: reports[0]?.at ?? null,
     complete_report_at: complete?.at ?? null,
     mitigated_at: mitigated?.at ?? null,
@@ -76,10 +76,16 @@ const rowOf = (
   };
 };
 
+const NONE: readonly never[] = [];
+
 export const incidentsRegister: Register = {
   table: INCIDENTS,
   kind: "rows",
-  rowsOf: (view) => rowsOfEach(view.is.incidents, (incident) => rowOf(view, incident)),
+  rowsOf: ({ tenant, is: { incidents }, obligations }) => {
+    if (incidents.length === 0) return NONE;
+    const byIncident = Map.groupBy(obligations, ({ incidentId }) => incidentId);
+    return rowsOfEach(incidents, (incident) => rowOf(tenant, incident, byIncident.get(incident.id) ?? NONE));
+  },
 };
 
 export const incidentList: List = {

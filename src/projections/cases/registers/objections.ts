@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { type Decision, decisionsById } from "../../../cases/case.ts";
 import type { Fact } from "../../../cases/fact.ts";
 import { type Objection, typeOfObjection } from "../../../cases/objection.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
@@ -6,7 +7,6 @@ import { stateAt } from "../../../obligations/state.ts";
 import { INTEGER, NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";
-import type { CaseView } from "../case-view.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 export const OBJECTIONS = {
@@ -77,19 +77,20 @@ const correlationIn = (facts: readonly Fact[]): string | undefined =>
   facts.find(({ links }) => links.correlation !== undefined)?.links.correlation;
 
 const rowOf = (
-  { tenant, is, obligations }: CaseView,
+  tenant: string,
   objection: Objection,
+  {
+    decision,
+    obligations,
+  }: { readonly decision: Decision | undefined; readonly obligations: readonly Obligation[] },
 ): RowOf<typeof OBJECTIONS> | undefined => {
   const { id, received, acknowledged, escalated, resolved, facts } = objection;
   const [first] = facts;
   if (!first) return undefined;
-  const limits = obligations.filter(
-    ({ objectionId, deadline }) => objectionId === id && !OTHER_LIMITS.includes(deadline),
-  );
+  const limits = obligations.filter(({ deadline }) => !OTHER_LIMITS.includes(deadline));
   // Where it was open before, these were limits of another answer.
   const ofNow = limits.filter(({ startedBy }) => startedBy.at >= (received ?? first).at);
   const extended = mostExtended(ofNow);
-  const decision = is.decisions.find((each) => each.id === objection.decisionId);
   return {
     tenant,
     objection_id: id,
@@ -114,10 +115,22 @@ const rowOf = (
   };
 };
 
+const NONE: readonly never[] = [];
+
 export const objectionsRegister: Register = {
   table: OBJECTIONS,
   kind: "rows",
-  rowsOf: (view) => rowsOfEach(view.is.objections, (objection) => rowOf(view, objection)),
+  rowsOf: ({ tenant, is: { decisions, objections }, obligations }) => {
+    if (objections.length === 0) return NONE;
+    const byId = decisionsById(decisions);
+    const byObjection = Map.groupBy(obligations, ({ objectionId }) => objectionId);
+    return rowsOfEach(objections, (objection) =>
+      rowOf(tenant, objection, {
+        decision: byId.get(objection.decisionId),
+        obligations: byObjection.get(objection.id) ?? NONE,
+      }),
+    );
+  },
 };
 
 const LATE = Type.Union([
