@@ -182,7 +182,9 @@ class FileOutbox implements Outbox {
   /** A segment without anything left goes, but for those that are written to. */
   #dropIfDone(segment: Segment): void {
     if (this.#writing.isWritten(segment) || segment.left > 0 || !this.#segments.has(segment)) return;
-    this.#removing = Promise.all([this.#removing, this.#remove(segment)]);
+    const [before, removing] = [this.#removing, this.#remove(segment)];
+    // Without what came of those before: a list of both would hold one more for each segment, as long as the client lives.
+    this.#removing = before.then(() => removing);
     this.#segments.delete(segment);
   }
 
