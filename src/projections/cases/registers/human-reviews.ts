@@ -3,7 +3,6 @@ import type { Review } from "../../../cases/reviews.ts";
 import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";
-
 import { type Register, rowsOfEach } from "./register.ts";
 
 export const HUMAN_REVIEWS = {

@@ -3,7 +3,6 @@ import { saysWord } from "../../../cases/fact.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
 import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
-
 import { type Register, rowsOfEach } from "./register.ts";
 
 const INCIDENTS = {
