@@ -209,7 +209,7 @@ export const EVIDENCE_ROWS_MAX = 50;
 export const AUDIT_ROWS_PER_READ = 500;
 /** Events that a case keeps per name they refer to, those that say most of it (src/cases/weight.ts) and of these the earliest. It bounds a long conversation, and one name used for everything. */
 export const CASE_FACTS_MAX = 256;
-/** Names that one name may stand beside before it counts as used for everything and connects nothing. */
+/** Names that one name may stand beside before it counts as used for everything and connects nothing; and decisions that one notice may be for. */
 export const CASE_NEIGHBOURS_MAX = 64;
 /** Spans of retention in days: the most that so many months or years can have (March to August 184, five years two leap days), so that nothing goes a day before the law allows it. */
 export const SIX_MONTHS_DAYS = 184;

@@ -1,4 +1,5 @@
 /** To which decisions of a case a fact belongs that names none, and no objection to one. */
+import { CASE_NEIGHBOURS_MAX } from "../limits.ts";
 import { type AlikeFacts, alikeFacts, firstFrom, lastAt } from "./alike-facts.ts";
 import { DECISION_MADE, type Fact, inOrder, isNoticeShown } from "./fact.ts";
 import { mayBeOther, type OtherPersons } from "./persons.ts";
@@ -6,7 +7,7 @@ import { mayBeOther, type OtherPersons } from "./persons.ts";
 export interface DecisionFinder {
   /** One of the same correlation, or of the case, about the same person and of the same asset where one is: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
   readonly nearest: (fact: Fact) => string | undefined;
-  /** A notice is shown beforehand, and for all that is decided from then on in the same correlation, or in the case, but not about other persons; where nothing is, for the nearest. */
+  /** A notice is shown beforehand, and for all that is decided from then on in the same correlation, or in the case, but not about other persons; where nothing is, or more than CASE_NEIGHBOURS_MAX are, for the nearest. */
   readonly told: (notice: Fact) => readonly string[];
 }
 
@@ -130,9 +131,12 @@ const followingOf = (
     return known;
   };
   return (notice: Fact): readonly string[] => {
+    const decisions = decisionsIn(near(notice));
+    // A case that hangs together one by one may have any number of both: all of them with all would fill the memory (18,000 events took 1.5 GB, measured).
+    if (decisions.size > CASE_NEIGHBOURS_MAX) return NONE;
     // Whoever showed it, it is for its person.
     const isOfOther = isOther(notice);
-    return [...decisionsIn(near(notice))].flatMap((first) =>
+    return [...decisions].flatMap((first) =>
       isOfOther(first) || first.at < notice.at ? NONE : (first.links.decision ?? NONE),
     );
   };
