@@ -8,12 +8,9 @@ import type { LogReader } from "../../log/event-log.ts";
 import { encodeRecord } from "../../log/record.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import { type FoundEvent, findEvent } from "../../projections/events/queries.ts";
-import { treeSize } from "../../projections/tree/queries.ts";
 import {
   awaitProof,
-  lastHead,
   type ProofDependencies,
-  type ProofResult,
   type ProvenRecord,
   type RecordProof,
 } from "../../projections/tree/record-proof.ts";
@@ -84,7 +81,7 @@ const getProof = async (
       detail: `The log has no record of this event at sequence ${sequence}. Send the sequence that the answer 202 named, or none for the record that the views show.`,
     });
   }
-  const result = await awaitWholeTree(dependencies, tenant, record, deadline);
+  const result = await awaitProof(dependencies, tenant, record, deadline);
   if (result.kind === "not_sealed") return problem(context, "not_sealed");
   if (result.kind === "tree_behind") return treeBehind(call);
   if (result.kind === "not_in_tree") {
@@ -93,23 +90,6 @@ const getProof = async (
     });
   }
   return format === "json" ? answerOne(call, jsonOf(result.proof)) : tlogProof(call, result.proof);
-};
-
-/**
- * As awaitProof, where the tree has all that was signed. It is asked again: while the view is made again, or a database that follows takes the place of the one that led,
- * it may have come so far just after the hashes were looked for, and nothing is wrong with it.
- */
-const awaitWholeTree = async (
-  dependencies: Dependencies,
-  tenant: string,
-  record: ProvenRecord,
-  deadline: number,
-): Promise<ProofResult | { readonly kind: "tree_behind" }> => {
-  const result = await awaitProof(dependencies, tenant, record, deadline);
-  if (result.kind !== "not_in_tree") return result;
-  const head = await lastHead(dependencies, tenant);
-  if (head && (await treeSize(dependencies.views, tenant)) < head.size) return { kind: "tree_behind" };
-  return awaitProof(dependencies, tenant, record, deadline);
 };
 
 /** An event that came under two identities is in the log twice, and whoever holds the receipt of the second asks for that one. */

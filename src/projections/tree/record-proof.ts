@@ -7,7 +7,7 @@ import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import { type Hash, leafHash, verifyInclusion } from "../../proof/rfc6962.ts";
 import { type SealedHead, sealedHead } from "../../proof/sealed-head.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { inclusionAt, leafIndexOf } from "./queries.ts";
+import { inclusionAt, leafIndexOf, treeSize } from "./queries.ts";
 
 export interface RecordProof {
   readonly sequence: Sequence;
@@ -22,6 +22,8 @@ export type ProofResult =
   | { readonly kind: "proven"; readonly proof: RecordProof }
   /** The record is in the log, and no signed tree head holds it yet. */
   | { readonly kind: "not_sealed" }
+  /** The view has not come as far as was signed: it is made again, or its database has lost the end of it. */
+  | { readonly kind: "tree_behind" }
   /** Log, tree and signed head do not fit together: an alarm. */
   | { readonly kind: "not_in_tree" };
 
@@ -70,7 +72,7 @@ const proveRecord = async (
   tenant: string,
   { sequence, payload: known }: ProvenRecord,
   head: SealedHead | undefined,
-): Promise<ProofResult> => {
+): Promise<Exclude<ProofResult, { readonly kind: "tree_behind" }>> => {
   const leafIndex = await leafIndexOf(views, tenant, sequence);
   if (head === undefined || leafIndex === undefined || leafIndex >= head.size) return { kind: "not_sealed" };
   const inclusionProof = await inclusionAt(views, tenant, { index: leafIndex, size: head.size });
@@ -99,6 +101,11 @@ export const awaitProof = async (
   for (;;) {
     const head = await lastHead(dependencies, tenant);
     const result = await proveRecord(dependencies, tenant, record, head);
+    if (result.kind === "not_in_tree" && head !== undefined) {
+      if ((await treeSize(dependencies.views, tenant)) < head.size) return { kind: "tree_behind" };
+      // It may have come so far just after the hashes were looked for, and nothing is wrong with it.
+      return proveRecord(dependencies, tenant, record, head);
+    }
     if (result.kind !== "not_sealed" || performance.now() >= deadline) return result;
     await delay(PROOF_POLL_MS);
   }
