@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { canonicalEventId } from "../event/formats.ts";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../event/json-pointer.ts";
 import type { Problem, Warning } from "../event/validate.ts";
@@ -146,16 +147,13 @@ const readReplays = async (parts: {
   const left = taken.entries();
   let away: Replay | undefined;
   const pace = createPace();
-  let before: Promise<unknown> = Promise.resolve();
-  /** One after the other, with rests: what was read side by side is there at the same time. */
-  const inTurn = (compare: () => Replay): Promise<Replay> => {
-    const turn = before.then(async () => {
+  const oneByOne = pLimit(1);
+  /** With rests: what was read side by side is there at the same time. */
+  const inTurn = (compare: () => Replay): Promise<Replay> =>
+    oneByOne(async () => {
       if (pace.isDue()) await pace.rest();
       return compare();
     });
-    before = turn.catch(() => {});
-    return turn;
-  };
   const readOn = async (): Promise<void> => {
     for (const [position, { start, end }] of left) {
       const outcome = outcomes[position];
