@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
+import { isAway } from "../views/unavailable.ts";
 import { type DeadLetter, VIEW_REVISIONS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
 import { createLaneReading, type Stopped } from "./lane.ts";
 import type { Projection } from "./projection.ts";
@@ -90,8 +90,7 @@ export const rebuildView = async (
     return { kind: "given_up", reason: "the live view moves faster than it can be caught up with" };
   } catch (error) {
     // Of a database that went away nobody knows whether it has replaced the view, and the tables went so.
-    const isAway = error instanceof ViewsUnavailableError && !(error instanceof ViewsMissingError);
-    if (!isAway && (await isOvertaken())) return { kind: "given_up", reason: OVERTAKEN };
+    if (!isAway(error) && (await isOvertaken())) return { kind: "given_up", reason: OVERTAKEN };
     throw error;
   } finally {
     await views.drop(definition.name);

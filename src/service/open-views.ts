@@ -3,7 +3,7 @@ import type { Rules } from "../obligations/clocks.ts";
 import type { Projection } from "../projections/projection.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
+import { isAway } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
@@ -33,8 +33,9 @@ export const openViews = async (parts: {
     refusalOf: (thrown) => {
       const error = viewsRefused(thrown, config);
       // What is there and of other tables stays so.
-      const isAway = thrown instanceof ViewsUnavailableError && !(thrown instanceof ViewsMissingError);
-      return { error, detail: isAway ? thrown.message : error.message, isFinal: !isAway };
+      return isAway(thrown)
+        ? { error, detail: thrown.message, isFinal: false }
+        : { error, detail: error.message, isFinal: true };
     },
   });
   return { views, projections, rules };

@@ -18,7 +18,7 @@ import { createLogger } from "../telemetry/logger.ts";
 import { DatabaseError } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/tables.ts";
-import { ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
+import { isAway, ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
@@ -87,7 +87,7 @@ export const databaseTrouble = (error: unknown): string | undefined =>
 
 /** What to do where the views cannot be asked. */
 export const adviceAbout = (error: unknown): string =>
-  error instanceof ViewsUnavailableError && !(error instanceof ViewsMissingError)
+  isAway(error)
     ? "See that the PostgreSQL of DATABASE_URL runs and has connections left, and that nobody holds its tables. Events are taken meanwhile, and nothing is lost."
     : "Check DATABASE_URL or the file; the views can be made again from the log.";
 

@@ -27,3 +27,7 @@ export class ViewsMissingError extends ViewsUnavailableError {
 
 export const VIEWS_MISSING =
   "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";
+
+/** Whether the database could not be asked, or not just now: what this process had there is as it was. */
+export const isAway = (error: unknown): error is ViewsUnavailableError =>
+  error instanceof ViewsUnavailableError && !(error instanceof ViewsMissingError);
