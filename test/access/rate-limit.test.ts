@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createRateCounter } from "../../src/jetstream/rate-counter.ts";
-import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { provision } from "../support/log.ts";
 import { startProxy } from "../support/proxy.ts";
 import { event, startTestService } from "../support/service.ts";
@@ -9,7 +9,7 @@ import { until } from "../support/until.ts";
 
 test("a key's limit holds over two front ends on one broker, and leaves other keys alone", async () => {
   await using broker = await startTestBroker();
-  const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+  const environment = settingsFor(broker);
   await using one = await startTestService(environment);
   await using other = await startTestService(environment);
   const made = await one.call("/v1/keys", {
@@ -36,7 +36,7 @@ test("a key's limit holds over two front ends on one broker, and leaves other ke
 
 test("what a batch leaves to pay is told by every front end", async () => {
   await using broker = await startTestBroker();
-  const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+  const environment = settingsFor(broker);
   await using one = await startTestService(environment);
   await using other = await startTestService(environment);
   const made = await one.call("/v1/keys", {

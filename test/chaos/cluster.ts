@@ -1,5 +1,6 @@
 /** Three brokers with three replicas, two front ends and a projector that share one folder for the views, as compose.yaml sets them up. */
 
+import { settingsFor } from "../support/broker.ts";
 import { brokerWarnings, NODES, startTestCluster } from "../support/cluster.ts";
 import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
 import { alarmsIn, pause, type Scenario, type Scene } from "./scene.ts";
@@ -36,8 +37,7 @@ const openScene = async (): Promise<Scene<Fault>> => {
         LOG_LEVEL: "warn",
         ROLES: roles,
         STREAM_REPLICAS: "3",
-        NATS_URL: brokers.url("service"),
-        NATS_PROVISION_URL: brokers.url("provisioner"),
+        ...settingsFor(brokers),
       },
     });
   const startFrontEnd = async (): Promise<ServiceProcess> => {

@@ -8,7 +8,7 @@ import {
   SYSTEM_EVENTS,
   type SystemEvent,
 } from "../../src/administration/system-events.ts";
-import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -22,8 +22,7 @@ let reader = "";
 beforeAll(async () => {
   broker = await startTestBroker();
   service = await startTestService({
-    NATS_URL: broker.url("service"),
-    NATS_PROVISION_URL: broker.url("provisioner"),
+    ...settingsFor(broker),
   });
   reader = await service.makeKey(SYSTEM, ["events:read"]);
 });

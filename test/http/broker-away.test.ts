@@ -1,7 +1,7 @@
 /** Reads while the broker does not answer, and after its connection was lost: what needs it says 503, the views go on, and nobody is called for a fault. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { READINESS_LOG_MS_MAX } from "../../src/limits.ts";
-import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { filledIn } from "../support/documented-path.ts";
 import { standStill } from "../support/process.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
@@ -31,8 +31,7 @@ const ASKING: readonly string[] = [
 beforeAll(async () => {
   broker = await startTestBroker();
   service = await startTestService({
-    NATS_URL: broker.url("service"),
-    NATS_PROVISION_URL: broker.url("provisioner"),
+    ...settingsFor(broker),
     CHECKPOINT_INTERVAL: "50ms",
   });
   const { json } = await service.call("/docs/json");

@@ -1,7 +1,7 @@
 /** The log's stream is changed by somebody while the service runs: what could lose acknowledged events is answered with 202 no more. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DiscardPolicy, type JetStreamManager, type NatsConnection, nanos, type StreamConfig } from "nats";
-import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -14,8 +14,7 @@ let streams: JetStreamManager["streams"];
 beforeAll(async () => {
   broker = await startTestBroker();
   service = await startTestService({
-    NATS_URL: broker.url("service"),
-    NATS_PROVISION_URL: broker.url("provisioner"),
+    ...settingsFor(broker),
   });
   provisioner = await connectAs(broker, "provisioner");
   streams = (await provisioner.jetstreamManager({ checkAPI: false })).streams;

@@ -10,7 +10,7 @@ import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
-import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { evidence, unpack, verify } from "../support/evidence-bundle.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -61,8 +61,7 @@ const startFuture = async (brokerUrl: string, dataDir: string, now: Date) => {
 test("events expire by policy, holds keep them, a release lets them go, and the log stays byte for byte", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
-    NATS_URL: broker.url("service"),
-    NATS_PROVISION_URL: broker.url("provisioner"),
+    ...settingsFor(broker),
   });
   const members = { timestamp: "2026-01-01T00:00:00Z", risk_tier: "low", correlation_id: "c1" };
   const events = [
@@ -157,8 +156,7 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
 test("a conversation that goes on after the events that are kept of it have expired is a case with evidence", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
-    NATS_URL: broker.url("service"),
-    NATS_PROVISION_URL: broker.url("provisioner"),
+    ...settingsFor(broker),
   });
   const say = async (name: string, count: number): Promise<number> => {
     const events = Array.from({ length: count }, (_, index) =>

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nanos } from "nats";
-import { startTestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { ADMIN_KEY, dataFolder, spawnService, standStill } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
@@ -13,8 +13,7 @@ import { until } from "../support/until.ts";
 test.concurrent("after the window the same id is stored again, and the views still show it once", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
-    NATS_URL: broker.url("service"),
-    NATS_PROVISION_URL: broker.url("provisioner"),
+    ...settingsFor(broker),
   });
   const body = event({ event_id: "evt_window", metadata: { n: 1 } });
   const headers = { "idempotency-key": "k-window" };

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { hashSecret } from "../../src/access/api-key.ts";
 import { KEYS_BUCKET } from "../../streams/keys.ts";
-import { startTestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { beginRequest } from "../support/slow-request.ts";
@@ -20,8 +20,7 @@ const beginEvent = async (service: TestService, key: string): Promise<() => Prom
 test("of a request under way, and of every request once another process made an admin key there, a key that was right is answered 503, a wrong one 401", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
-    NATS_URL: broker.url("service"),
-    NATS_PROVISION_URL: broker.url("provisioner"),
+    ...settingsFor(broker),
   });
   const key = await service.makeKey("acme");
   const revoked = (await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } })).json

@@ -13,7 +13,7 @@ import { parseVerifierKey, type Verifier } from "../../src/proof/signed-note.ts"
 import { type Checkpoint, openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { parseTlogProof, verifyTlogProof } from "../../src/proof/tlog-proof.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
-import { startTestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -297,8 +297,7 @@ describe.skipIf(noPostgresReason !== undefined)("a tree that is made again, on P
     await using database = await (await testPostgres()).createDatabase();
     await using broker = await startTestBroker();
     const shared = {
-      NATS_URL: broker.url("service"),
-      NATS_PROVISION_URL: broker.url("provisioner"),
+      ...settingsFor(broker),
       DATABASE_URL: database.url,
     };
     const path = "/v1/events/evt_1/proof";

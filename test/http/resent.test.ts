@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type JetStreamManager, type NatsConnection, nanos } from "nats";
 import { DUPLICATE_WINDOW_MS } from "../../src/limits.ts";
-import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -21,8 +21,7 @@ let projector: TestService;
 const start = (roles: string, folder: Readonly<Record<string, string>>): Promise<TestService> =>
   startTestService({
     ...folder,
-    NATS_URL: broker.url("service"),
-    NATS_PROVISION_URL: broker.url("provisioner"),
+    ...settingsFor(broker),
     ROLES: roles,
   });
 

@@ -1,6 +1,6 @@
 /** Policies and holds over HTTP: who may, what is refused, and what is answered. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { type CallOptions, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -184,7 +184,7 @@ test("a hold names either an asset or a case, and why", async () => {
 
 test("policies and holds are shared by all processes, and without the broker nobody guesses", async () => {
   await using broker = await startTestBroker();
-  const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+  const environment = settingsFor(broker);
   await using one = await startTestService(environment);
   await using other = await startTestService(environment);
   await one.call("/v1/retention", { method: "PUT", body: { maximum_days: 700 } });

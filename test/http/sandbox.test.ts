@@ -11,7 +11,7 @@ import {
   SandboxEvents,
   SandboxPong,
 } from "../../src/http/schemas.ts";
-import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { standStill } from "../support/process.ts";
 import {
@@ -30,8 +30,7 @@ beforeAll(async () => {
   broker = await startTestBroker();
   const start = () =>
     startTestService({
-      NATS_URL: broker.url("service"),
-      NATS_PROVISION_URL: broker.url("provisioner"),
+      ...settingsFor(broker),
       TRUST_PROXY: "1",
     });
   front = await start();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Check, diagnose } from "../../src/service/diagnosis.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
-import { startTestBroker, testBrokerBinary } from "../support/broker.ts";
+import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { runCli } from "../support/cli.ts";
 import { noPostgresReason, startPostgres, testPostgres } from "../support/postgres.ts";
 import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
@@ -144,15 +144,14 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     await using broker = await startTestBroker();
-    const NATS_URL = broker.url("service");
-    const shared = { NATS_URL, NATS_PROVISION_URL: broker.url("provisioner"), ROLES: "api" };
+    const shared = { ...settingsFor(broker), ROLES: "api" };
     await using _service = await startTestService({ ...shared, DATABASE_URL: database.url });
     const holder = createConnection(database.url);
     // What is looked for behind the positions, which say that the database is there.
     const told = await holder.transaction(async (run) => {
       await run("SET LOCAL idle_in_transaction_session_timeout = 0");
       await run("LOCK TABLE dead_letters IN ACCESS EXCLUSIVE MODE");
-      const environment = { NATS_URL, DATABASE_URL: `${database.url}?lock_timeout=50` };
+      const environment = { NATS_URL: shared.NATS_URL, DATABASE_URL: `${database.url}?lock_timeout=50` };
       for await (const { name, state, advice } of diagnose(environment))
         if (name === "views")
           expect([state, advice]).toEqual(["failed", expect.stringContaining("nobody holds its tables")]);

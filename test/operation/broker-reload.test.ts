@@ -3,12 +3,11 @@ import { expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
-import { startTestBroker, type TestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-const startServiceOn = (broker: TestBroker): Promise<TestService> =>
-  startTestService({ NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") });
+const startServiceOn = (broker: TestBroker): Promise<TestService> => startTestService(settingsFor(broker));
 
 /** As an operator does it: the file is written, and the server told to read it. */
 const reload = async (broker: TestBroker, configuration: string): Promise<void> => {

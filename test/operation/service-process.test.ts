@@ -18,7 +18,7 @@ import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { LANE_ALARMS } from "../../src/projections/lane.ts";
 import { MONITOR_ALARMS } from "../../src/proof/monitor.ts";
-import { startTestBroker, testBrokerBinary } from "../support/broker.ts";
+import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { fill } from "../support/full-disk.ts";
 import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
 import {
@@ -160,7 +160,7 @@ test("who is answered while the service stops is told that the connection ends",
 test("a stop while the broker stands still answers what is on its way, and does not wait for the rest", async () => {
   await using folder = await dataFolder();
   await using broker = await startTestBroker();
-  const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+  const environment = settingsFor(broker);
   await using service = await spawnService({
     dataDir: folder.path,
     environment: { ...environment, ADMIN_API_KEY: ADMIN_KEY },
@@ -378,8 +378,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
       await using broker = await startTestBroker();
       await using disk = await mountDisk(folder.path, 64);
       const environment = {
-        NATS_URL: broker.url("service"),
-        NATS_PROVISION_URL: broker.url("provisioner"),
+        ...settingsFor(broker),
         ADMIN_API_KEY: ADMIN_KEY,
       };
       const start = () => spawnService({ dataDir: folder.path, environment, through: disk.enter });
@@ -550,7 +549,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
 
   test("a NATS server that is no cluster and shall keep three copies, empty or with streams of one copy, at once", async () => {
     await using broker = await startTestBroker();
-    const environment = { NATS_URL: broker.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+    const environment = settingsFor(broker);
     for (const hasStreams of [false, true]) {
       await using folder = await dataFolder();
       if (hasStreams) {

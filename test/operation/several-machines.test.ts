@@ -1,6 +1,6 @@
 /** Several front ends and projectors on one broker and one PostgreSQL database, as on several machines. */
 import { describe, expect, test } from "bun:test";
-import { startTestBroker } from "../support/broker.ts";
+import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { HEARTBEAT, makeHistory } from "../support/histories.ts";
 import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 import { dataFolder, spawnService } from "../support/process.ts";
@@ -14,8 +14,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await using database = await (await testPostgres()).createDatabase();
     await using broker = await startTestBroker();
     const shared = {
-      NATS_URL: broker.url("service"),
-      NATS_PROVISION_URL: broker.url("provisioner"),
+      ...settingsFor(broker),
       DATABASE_URL: database.url,
       ADMIN_API_KEY: "admin-key-of-the-tests",
       LOG_LEVEL: "warn",

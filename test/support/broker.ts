@@ -19,6 +19,12 @@ export const silentLogger: Logger = {
   error() {},
 };
 
+/** What a service is told so that it uses this broker, with the rights that it needs and no others. */
+export const settingsFor = ({ url }: Pick<Broker, "url">) => ({
+  NATS_URL: url("service"),
+  NATS_PROVISION_URL: url("provisioner"),
+});
+
 let binary: Promise<string> | undefined;
 
 /** Path of the nats-server that all tests use: as the service finds it, so the suite needs nothing installed by hand. */
