@@ -140,3 +140,12 @@ test("a line of as many bytes as may be held is held, and one with more is not, 
     ]);
   }
 });
+
+test("an object whose lines begin with their commas is one event, however large it may be", () => {
+  const objectBytesMax = 256 * 1024;
+  const text = `{"event_id": "evt_1"\n,"metadata": {"rows": [\n${'{"n": 1}\n,\n'.repeat(20_000)}{"n": 2}\n]}}`;
+  const splitter = createLineSplitter({ offset: 0, line: 0 }, objectBytesMax);
+  const reader = createEntryReader({ isAtStart: true, objectBytesMax });
+  expect([...reader.push(splitter.push(bytesOf(text))), ...reader.push(splitter.finish())]).toEqual([]);
+  expect(reader.finish()).toMatchObject([{ kind: "event", text }]);
+});

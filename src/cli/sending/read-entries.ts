@@ -2,8 +2,8 @@
  * From lines to events. The text of an event is not changed; it is parsed only to know that it is one JSON value, so that no line can break, or
  * add to, the batch that it goes into. Input is NDJSON, or one object that is written over several lines.
  */
-import { inspect } from "../../intake/json/inspect.ts";
 import { parseJson } from "../json.ts";
+import { createJsonBeginning } from "./json-beginning.ts";
 import type { Line } from "./line-splitter.ts";
 
 export type Entry = {
@@ -36,6 +36,7 @@ export const createEntryReader = (options: {
 }): EntryReader => {
   let state: "start" | "holding" | "lines" = options.isAtStart ? "start" : "lines";
   let held: Line[] = [];
+  const beginning = createJsonBeginning();
   const release = (): readonly Entry[] => {
     state = "lines";
     const entries = held.map((line, index) =>
@@ -50,8 +51,8 @@ export const createEntryReader = (options: {
     if (state === "start") {
       const entry = entryOf(line, isFirst);
       if (entry.kind === "blank") return [entry];
-      const isBegun = textOf(line, isFirst)?.trimStart().startsWith("{");
-      if (entry.kind !== "broken" || !isBegun || !mayGoOn([line])) {
+      const text = textOf(line, isFirst);
+      if (entry.kind !== "broken" || !text?.trimStart().startsWith("{") || !beginning.take(text)) {
         state = "lines";
         return [entry];
       }
@@ -60,10 +61,9 @@ export const createEntryReader = (options: {
       return [];
     }
     held.push(line);
-    const isTooLong = line.bytes === undefined || line.end > options.objectBytesMax;
-    // A whole object where none can stand: NDJSON whose first line is broken. Only then is all that is held looked through.
-    const isObject = () => /^\s*\{/.test(textOf(line, false) ?? "") && entryOf(line, false).kind === "event";
-    return isTooLong || (isObject() && !mayGoOn(held)) ? release() : [];
+    const text = line.end > options.objectBytesMax ? undefined : textOf(line, false);
+    // Such as a whole object where none can stand: NDJSON whose first line is broken.
+    return text === undefined || !beginning.take(text) ? release() : [];
   };
   return {
     push: (lines) => lines.flatMap(take),
@@ -83,14 +83,6 @@ export const createEntryReader = (options: {
 const joined = (lines: readonly Line[]): string | undefined => {
   const texts = lines.map((line) => textOf(line, line.number === 1));
   return texts.includes(undefined) ? undefined : texts.join("\n");
-};
-
-/** Whether lines can be the beginning of one JSON value: it breaks nowhere but at their end. */
-const mayGoOn = (lines: readonly Line[]): boolean => {
-  const text = joined(lines);
-  if (text === undefined) return false;
-  const found = inspect(text);
-  return found.kind === "invalid" && found.offset === text.length;
 };
 
 const BYTE_ORDER_MARK = "\ufeff";

@@ -29,17 +29,15 @@ export const inspect = (text: string): Inspection => {
   const duplicateMembers: string[] = [];
   let position = 0;
 
-  const skip = (pattern: RegExp): boolean => {
+  const skip = (pattern: RegExp): void => {
     pattern.lastIndex = position;
-    const found = pattern.exec(text)?.[0];
-    position += found?.length ?? 0;
-    return found !== undefined;
+    position += pattern.exec(text)?.[0].length ?? 0;
   };
-  const skipString = (): boolean => {
-    const end = endOfString(text, position);
+  const skipTo = (end: number | undefined): boolean => {
     position = end ?? position;
     return end !== undefined;
   };
+  const skipString = (): boolean => skipTo(endOfString(text, position));
   const broken = (expected: string): Inspection => ({
     kind: "invalid",
     offset: position,
@@ -80,7 +78,7 @@ export const inspect = (text: string): Inspection => {
         if (missing) return broken(missing);
         continue;
       }
-    } else if (!(opener === '"' ? skipString() : skip(SCALAR))) {
+    } else if (!(opener === '"' ? skipString() : skipTo(endOfScalar(text, position)))) {
       return broken(
         opener === '"'
           ? "a string that is closed and has valid escapes and no raw control characters"
@@ -109,7 +107,7 @@ export const inspect = (text: string): Inspection => {
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** Index after the string that starts at `start`, or undefined where there is none that is valid (RFC 8259 §7). */
-const endOfString = (text: string, start: number): number | undefined => {
+export const endOfString = (text: string, start: number): number | undefined => {
   if (text[start] !== '"') return undefined;
   let position = start + 1;
   while (position < text.length) {
@@ -125,6 +123,12 @@ const endOfString = (text: string, start: number): number | undefined => {
     }
   }
   return undefined;
+};
+
+/** The same of a number, `true`, `false` or `null`. */
+export const endOfScalar = (text: string, start: number): number | undefined => {
+  SCALAR.lastIndex = start;
+  return SCALAR.test(text) ? SCALAR.lastIndex : undefined;
 };
 
 const pointerOf = (levels: readonly Level[]): string => {
