@@ -1,16 +1,16 @@
 /** A file that is whole or not there: written under another name, fsynced, and given its name when the transfer has ended properly. */
-import { access, constants, open, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import process from "node:process";
-import { syncFolder } from "../access/durable-file.ts";
+import { randomUUID } from "node:crypto";
+import { open, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { missingAs, syncFolder } from "../access/durable-file.ts";
 import { describeNetworkError } from "./api.ts";
 import type { OptionSpec } from "./command.ts";
 import type { Writer } from "./context.ts";
-import { failure, Interrupted, reasonOf } from "./failure.ts";
+import { Failure, failure, Interrupted, reasonOf } from "./failure.ts";
 
 export const FORCE_OPTION: OptionSpec = { flag: "--force", description: "replace the file if it is there" };
 
-export interface DownloadOptions {
+interface DownloadOptions {
   readonly response: Response;
   readonly signal: AbortSignal;
   readonly onBytes: (chunk: Uint8Array) => void;
@@ -32,40 +32,64 @@ export const downloadTo = async (
   }
 };
 
-/** Before anything is asked for: an export that is in the log and then has no place would be one for nothing. */
-export const checkTarget = async (path: string, isForced: boolean): Promise<void> => {
-  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
-    throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
-  });
-  const found = await stat(path).catch(() => undefined);
+export interface Target extends AsyncDisposable {
+  /** Throws a Failure or Interrupted, and leaves nothing then. */
+  fill(options: DownloadOptions): Promise<void>;
+}
+
+/**
+ * Before anything is asked for: an export that is in the log and then has no place would be one for nothing. Ctrl-C has to come as Interrupted from here on, or
+ * it leaves the beginning.
+ */
+export const openTarget = async (path: string, isForced: boolean): Promise<Target> => {
+  const cannot = (error: unknown): never => {
+    throw error instanceof Failure
+      ? error
+      : failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
+  };
+  if (path === "" || path.endsWith("/"))
+    throw failure("unreadable_file", `"${path}" is no name of a file.`, "Name a file.");
+  const found = await stat(path).catch(missingAs(undefined)).catch(cannot);
   if (found && !found.isFile())
     throw failure("unreadable_file", `${path} is there already, and is no file.`, "Name another file.");
-  if (found && !isForced)
-    throw failure("unreadable_file", `${path} is there already.`, "Name another file, or give --force.");
-};
-
-/** Throws a Failure or Interrupted, and leaves nothing then. */
-export const downloadFile = async (path: string, options: DownloadOptions): Promise<void> => {
+  const isThere = failure(
+    "unreadable_file",
+    `${path} is there already.`,
+    "Name another file, or give --force.",
+  );
+  if (found && !isForced) throw isThere;
   const folder = dirname(path);
-  const partial = join(folder, `.${basename(path)}.partial-${process.pid}`);
-  try {
-    const file = await open(partial, "w", 0o600);
-    try {
-      for await (const chunk of chunks(options, "Ask again. What has come so far was not kept."))
-        await file.writeFile(chunk);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+  // Not made of its name, which may be as long as a name can be.
+  const partial = join(folder, `.prooftrail-${randomUUID()}.partial`);
+  const file = await open(partial, "wx", OWNER_ONLY).catch(cannot);
+  /** Somebody may have made it meanwhile. Not by a second link to the partial one: some sticks and shares have none. */
+  const claimName = async (): Promise<void> => {
+    const claimed = await open(path, "wx", OWNER_ONLY).catch((error: unknown) => {
+      throw error instanceof Error && "code" in error && error.code === "EEXIST" ? isThere : error;
+    });
+    await claimed.close();
+  };
+  const finish = async (): Promise<void> => {
+    await file.sync();
+    if (!isForced) await claimName();
     await rename(partial, path);
     await syncFolder(folder);
-  } catch (error) {
-    await rm(partial, { force: true });
-    if (error instanceof Error && "syscall" in error)
-      throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
-    throw error;
-  }
+  };
+  return {
+    fill: async (options) => {
+      for await (const chunk of chunks(options, "Ask again. What has come so far was not kept."))
+        await file.writeFile(chunk).catch(cannot);
+      await finish().catch(cannot);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await file.close();
+      // It is not there any more where it got its name.
+      await rm(partial, { force: true });
+    },
+  };
 };
+
+const OWNER_ONLY = 0o600;
 
 async function* chunks(
   { response, signal, onBytes }: DownloadOptions,

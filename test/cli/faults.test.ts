@@ -406,3 +406,68 @@ describe("prooftrail-verify", () => {
     expect(JSON.parse(stdout)).toMatchObject({ kind: "invalid", finding: { code: "cut_off" } });
   });
 });
+
+describe("a place for an export", () => {
+  const headers = {
+    "content-type": "application/x-ndjson",
+    "x-request-id": "r",
+    "x-prooftrail-last-sequence": "1",
+  };
+  /** Answers once `meanwhile` has been done. */
+  const exporting = (meanwhile: () => void = () => {}) => {
+    let asked = 0;
+    const server = Bun.serve({
+      port: 0,
+      fetch: () => {
+        asked++;
+        meanwhile();
+        return new Response('{"n":1}\n', { headers });
+      },
+    });
+    const take = (cwd: string, path: string, ...more: readonly string[]) =>
+      runCli(["export", `--output=${path}`, "--url", `http://127.0.0.1:${server.port}`, ...more], {
+        environment,
+        cwd,
+      });
+    return { take, asked: () => asked, [Symbol.asyncDispose]: () => server.stop(true) };
+  };
+
+  test("that somebody has taken meanwhile is left to him, unless it is to be replaced", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "events.ndjson");
+    await using exports = exporting(() => writeFileSync(path, "his\n"));
+    const { code, err } = await exports.take(folder.path, "events.ndjson");
+    expect([code, err]).toEqual([2, expect.stringContaining("events.ndjson is there already.")]);
+    expect([readFileSync(path, "utf8"), readdirSync(folder.path)]).toEqual(["his\n", ["events.ndjson"]]);
+    expect((await exports.take(folder.path, "events.ndjson", "--force")).code).toBe(0);
+    expect([readFileSync(path, "utf8"), readdirSync(folder.path)]).toEqual(['{"n":1}\n', ["events.ndjson"]]);
+  });
+
+  test("may have a name as long as names can be", async () => {
+    using folder = temporaryFolder();
+    await using exports = exporting();
+    // In bytes (NAME_MAX); of these each character has three.
+    const name = `${"한".repeat(82)}.ndjson`;
+    expect([Buffer.byteLength(name), await exports.take(folder.path, name)]).toMatchObject([
+      253,
+      { code: 0 },
+    ]);
+    expect(readdirSync(folder.path)).toEqual([name]);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["a folder that is not there", "folder/"],
+    ["a file in a folder that is not there", "folder/events.ndjson"],
+    ["a file in a file", "file/events.ndjson"],
+    ["a name that is too long", "a".repeat(256)],
+  ])("that is %s is refused before anything is asked for", async (_, path) => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "file"), "");
+    await using exports = exporting();
+    const { code, out, err } = await exports.take(folder.path, path);
+    expect([code, out, exports.asked()]).toEqual([2, "", 0]);
+    expect(err).toStartWith("prooftrail: A file cannot be used\n");
+    expect(readdirSync(folder.path)).toEqual(["file"]);
+  });
+});

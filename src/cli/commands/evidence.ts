@@ -3,7 +3,7 @@ import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { CommandSpec } from "../command.ts";
-import { checkTarget, downloadFile, FORCE_OPTION } from "../download.ts";
+import { FORCE_OPTION, openTarget } from "../download.ts";
 import { EXIT } from "../exit-codes.ts";
 import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
 import { createProgress, sizeText } from "../progress.ts";
@@ -49,13 +49,13 @@ export const EVIDENCE: CommandSpec = {
   run: async (input, context) => {
     const path = input.text("--output") ?? "";
     const api = await openApi(input, context);
-    await checkTarget(path, input.isSet("--force"));
     const query = new URLSearchParams();
     for (const flag of PARAMETERS) {
       const value = input.text(flag);
       if (value !== undefined) query.set(flag.slice(2).replace("-", "_"), value);
     }
     const signal = context.interruption();
+    await using target = await openTarget(path, input.isSet("--force"));
     const response = await api.open({
       path: "/v1/evidence",
       query,
@@ -77,7 +77,7 @@ export const EVIDENCE: CommandSpec = {
       progress.report({ count: bytes });
     };
     try {
-      await downloadFile(path, { response, signal, onBytes });
+      await target.fill({ response, signal, onBytes });
     } finally {
       progress.end();
     }

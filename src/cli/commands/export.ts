@@ -2,7 +2,7 @@
 
 import { createPrintableCsv, printable, printableJson } from "../../terminal/printable.ts";
 import type { CommandSpec } from "../command.ts";
-import { checkTarget, downloadFile, downloadTo, FORCE_OPTION } from "../download.ts";
+import { downloadTo, FORCE_OPTION, openTarget } from "../download.ts";
 import { EVENT_FILTER_OPTIONS, filterQuery, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
 import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
@@ -41,7 +41,6 @@ export const EXPORT: CommandSpec = {
   run: async (input, context) => {
     const path = input.text("--output");
     const api = await openApi(input, context);
-    if (path !== undefined) await checkTarget(path, input.isSet("--force"));
     const query = filterQuery(input, EVENT_FILTER_OPTIONS);
     for (const [flag, name] of [
       ["--format", "format"],
@@ -51,6 +50,7 @@ export const EXPORT: CommandSpec = {
       if (value !== undefined) query.set(name, value);
     }
     const signal = context.interruption();
+    await using target = path === undefined ? undefined : await openTarget(path, input.isSet("--force"));
     const isCsv = input.text("--format") === "csv";
     const response = await api.open({
       path: "/v1/export",
@@ -82,9 +82,8 @@ export const EXPORT: CommandSpec = {
       },
     };
     try {
-      if (path === undefined)
-        await downloadTo(context.out, { ...options, print: isCsv ? createPrintableCsv() : printableJson });
-      else await downloadFile(path, options);
+      if (target) await target.fill(options);
+      else await downloadTo(context.out, { ...options, print: isCsv ? createPrintableCsv() : printableJson });
     } finally {
       progress.end();
     }

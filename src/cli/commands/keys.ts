@@ -1,5 +1,7 @@
 /** `prooftrail keys …`: who may use the service. */
 import { open, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { syncFolder } from "../../access/durable-file.ts";
 import { SCOPES } from "../../access/scopes.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
@@ -131,12 +133,22 @@ interface Saved extends AsyncDisposable {
 const openSave = async (input: Input): Promise<Saved> => {
   const path = input.text("--save");
   if (path === undefined) return { path, write: async () => {}, [Symbol.asyncDispose]: async () => {} };
-  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+  const cannot = (error: unknown): never => {
     throw failure(
       "unreadable_file",
       `${path} cannot be made: ${reasonOf(error)}.`,
       "Name a file that does not exist yet.",
     );
+  };
+  const file = await open(path, "wx", 0o600).catch(cannot);
+  const giveUp = async (): Promise<void> => {
+    await file.close();
+    await rm(path, { force: true });
+  };
+  // Else a power failure could take the name, and with it a key that nobody can see again.
+  await syncFolder(dirname(path)).catch(async (error: unknown) => {
+    await giveUp();
+    cannot(error);
   });
   let isWritten = false;
   return {
@@ -146,11 +158,8 @@ const openSave = async (input: Input): Promise<Saved> => {
       await file.sync();
       isWritten = true;
     },
-    [Symbol.asyncDispose]: async () => {
-      await file.close();
-      // No key was made: the next try may have the name.
-      if (!isWritten) await rm(path, { force: true });
-    },
+    // Where no key was made the next try may have the name.
+    [Symbol.asyncDispose]: () => (isWritten ? file.close() : giveUp()),
   };
 };
 
