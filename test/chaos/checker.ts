@@ -1,5 +1,6 @@
 /** Holds the log and the view against what was acknowledged, and what was told of duties against the view, with a plain NATS client and over HTTP. */
 import type { TestService } from "../support/service.ts";
+import { callUntilSeen } from "./call-until-seen.ts";
 import { connectConsumer } from "./consumer.ts";
 import { checkDuties } from "./duties.ts";
 import type { SentEvent } from "./loader.ts";
@@ -95,14 +96,9 @@ export const readView = async (
 ): Promise<ReadonlyMap<string, number[]>> => {
   const shown = new Map<string, number[]>();
   let cursor: string | null = "";
-  let waits = 0;
   while (cursor !== null) {
-    const page = await call(
-      `/v1/events?order=asc&limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`,
-    );
-    // Each waits up to 5 s for the view: after two minutes it is not going to catch up.
-    if (page.status === 503 && waits++ < 24) continue;
-    if (page.status !== 200) throw new Error(page.text);
+    const path = `/v1/events?order=asc&limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`;
+    const page = await callUntilSeen(call, path);
     for (const row of page.json.data as { sequence: number; event: { event_id: string } }[]) {
       shown.set(row.event.event_id, [...(shown.get(row.event.event_id) ?? []), row.sequence]);
     }

@@ -1,6 +1,7 @@
 /** Holds what was told of duties, on the stream OBLIGATIONS, against the duties that the view holds. */
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { callUntilSeen } from "./call-until-seen.ts";
 import { connectConsumer } from "./consumer.ts";
 
 /** A projector that was killed last of all starts again, goes through what is left of the log, and tells it. */
@@ -44,8 +45,8 @@ const readDuties = async ({
   let held = 0;
   let cursor: string | null = "";
   while (cursor !== null) {
-    const page = await call(`/v1/obligations?limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`);
-    if (page.status !== 200) throw new Error(page.text);
+    const path = `/v1/obligations?limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`;
+    const page = await callUntilSeen(call, path);
     for (const { obligation_id: id, state } of page.json.data as { obligation_id: string; state: string }[]) {
       held++;
       tellings.add(tellingOf(id, "open"));
