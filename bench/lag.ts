@@ -6,6 +6,7 @@
  * from the log. Linux, for /proc.
  */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,10 +56,11 @@ const startProjector = (dataDir: string, { natsUrl, provisionUrl }: Subject) => 
     },
     stdio: ["ignore", "inherit", "ignore"],
   });
+  const ended = once(child, "close");
   return {
     pid: child.pid ?? 0,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     [Symbol.asyncDispose]: async (): Promise<void> => {
-      const ended = new Promise((resolve) => child.once("close", resolve));
       child.kill("SIGTERM");
       await ended;
     },
@@ -147,7 +149,10 @@ const measureMaking = async (dataDir: string, bodies: readonly string[]): Promis
   const brokerBefore = cpuOf([subject.brokerPid]);
   await using projector = startProjector(dataDir, subject);
   await using views = createSqliteViews({ path: join(dataDir, "views.sqlite") });
-  while ((await views.position("cases")) < events - refused * batchEvents) await delay(LOOK_MS);
+  while ((await views.position("cases")) < events - refused * batchEvents) {
+    if (!projector.isRunning()) throw new Error("the projector ended before it had made the views");
+    await delay(LOOK_MS);
+  }
   const seconds = (performance.now() - startedAt) / 1000;
   return `| events | s | events/s | CPU µs/event: projector | broker |
 |---|---|---|---|---|
