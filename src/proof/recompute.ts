@@ -11,7 +11,7 @@ import {
   nodeHash,
   sameHash,
 } from "./rfc6962.ts";
-import { TILE_WIDTH, type Tile } from "./tlog-tiles.ts";
+import { TILE_BYTES, TILE_WIDTH, type Tile } from "./tlog-tiles.ts";
 
 /** A full tile as the records make it. */
 export interface MadeTile extends Pick<Tile, "level" | "index"> {
@@ -98,7 +98,7 @@ const createTileMaking = () => {
     levels[level] = hashes;
     hashes.push(hash);
     if (hashes.length < TILE_WIDTH) return;
-    const bytes = new Uint8Array(TILE_WIDTH * HASH_BYTES);
+    const bytes = new Uint8Array(TILE_BYTES);
     for (const [place, each] of hashes.entries()) bytes.set(each, place * HASH_BYTES);
     const index = counts[level] ?? 0;
     counts[level] = index + 1;

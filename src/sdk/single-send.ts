@@ -41,7 +41,7 @@ export const rejectedAs = ({ reason, message, path }: DroppedEvent): Sent => {
 /** Of the idempotency keys of this SDK. */
 const NAMESPACE = "6f0b2c64-7d0a-4f5e-9d5d-2a1d0c6e8b47";
 
-export const idempotencyKey = (eventId: string): string => uuid5(NAMESPACE, eventId);
+const idempotencyKey = (eventId: string): string => uuid5(NAMESPACE, eventId);
 
 /** Where single events go, and what comes back from there. */
 export interface SingleRoute {

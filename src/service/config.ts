@@ -7,8 +7,8 @@ import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
 import { LOG_LEVELS, type LogLevel } from "../telemetry/logger.ts";
 
-export const ROLES = ["api", "projector", "sealer"] as const;
-export type Role = (typeof ROLES)[number];
+const ROLES = ["api", "projector", "sealer"] as const;
+type Role = (typeof ROLES)[number];
 
 export interface Config {
   readonly host: string;

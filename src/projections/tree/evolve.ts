@@ -3,7 +3,7 @@
  * on a tenant's subjects is a leaf, understood or not, a repeated event too: the tree proves what the log holds, not what it means.
  */
 import { HASH_BYTES, leafHash, perfectRoot } from "../../proof/rfc6962.ts";
-import { TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
+import { TILE_BYTES, TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { OPERATOR } from "../operator.ts";
@@ -146,7 +146,7 @@ interface GrowingTile {
 }
 
 const growingTile = (index: number, row: Row | undefined): GrowingTile => {
-  const bytes = new Uint8Array(TILE_WIDTH * HASH_BYTES);
+  const bytes = new Uint8Array(TILE_BYTES);
   const stored = row ? Buffer.from(rowText(row, "hashes"), "base64") : undefined;
   if (stored) bytes.set(stored);
   return { index, bytes, width: (stored?.length ?? 0) / HASH_BYTES, isChanged: false };
