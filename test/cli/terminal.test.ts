@@ -25,9 +25,13 @@ const answer = (text: string, type: string, status = 200): Response =>
     headers: { "content-type": type, "x-request-id": "r", "x-prooftrail-last-sequence": "1" },
   });
 
+const PRETTY = { tags: { a: "b" }, metadata: { rows: [1, "two  spaces\n"], none: {} } };
+
 const ANSWERS: Readonly<Record<string, () => Response>> = {
   "/v1/events": () => answer(`{"data":[${STORED}],"next_cursor":null,"request_id":"r"}`, "application/json"),
   "/v1/events/evt_1": () => answer(`{"data":${STORED},"request_id":"r"}`, "application/json"),
+  "/v1/events/evt_pretty": () =>
+    answer(`{"data":{"event":${JSON.stringify(PRETTY, null, "\t")}}}`, "application/json"),
   "/v1/keys": () => answer(JSON.stringify({ data: [{ id: "k", name: HOSTILE }] }), "application/json"),
   "/v1/export": () => answer(`${STORED}\n`, "application/x-ndjson"),
   "/v1/events/evt_slow": () =>
@@ -107,6 +111,13 @@ describe("of what others wrote", () => {
     expect(data.event).toEqual(event);
     expect(JSON.parse((await told(["events", "list", "--json"], 80)).out).data[0].event).toEqual(event);
     expect(JSON.parse((await told(["export"], 80)).out).event).toEqual(event);
+  });
+
+  test("an event that was sent from a file with many lines has each of its members in one", async () => {
+    const { out } = await told(["events", "get", "evt_pretty"]);
+    expect(out).toBe(
+      '  tags      { "a": "b" }\n  metadata  { "rows": [ 1, "two  spaces\\n" ], "none": {} }\n',
+    );
   });
 
   test("a file or a pipe gets every byte", async () => {

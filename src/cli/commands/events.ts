@@ -111,11 +111,14 @@ const get: CommandSpec = {
   },
 };
 
-/** Members as they were written: text without its quotation marks, anything else as JSON. */
+/** Members as they were written: text without its quotation marks, anything else as JSON, in one line. */
 const eventText = ({ out }: Context, stored: ReadonlyMap<string, string>): string => {
   const plain = (json: string | undefined): string | undefined => {
     if (json === undefined) return undefined;
-    return json.startsWith('"') ? shown(JSON.parse(json)) : json.trim();
+    // What indents a value stands between its parts, and never in a text (RFC 8259 §7).
+    return json.startsWith('"')
+      ? shown(JSON.parse(json))
+      : json.trim().replaceAll(/[\t\r\n][ \t\r\n]*/g, " ");
   };
   const event = memberTexts(stored.get("event") ?? "");
   const pairs = [
