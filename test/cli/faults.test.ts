@@ -471,3 +471,12 @@ describe("a place for an export", () => {
     expect(readdirSync(folder.path)).toEqual(["file"]);
   });
 });
+
+test("an import that never began, for want of a place for its resume point, does not say that it stopped", async () => {
+  using folder = temporaryFolder();
+  const resume = join(folder.path, "missing", "events.resume");
+  const input = '{"event_id":"evt_1"}\n';
+  const { code, out, err } = await runCli(["send", "--resume", resume, ...nowhere], { environment, input });
+  expect([code, out]).toEqual([2, ""]);
+  expect(err).toStartWith("prooftrail: A file cannot be used\n  The resume point ");
+});

@@ -110,7 +110,7 @@ export const SEND: CommandSpec = {
       isDone = true;
     } finally {
       progress.end();
-      if (!isDone && totals !== atStart) await tellStop(context, input, totals);
+      if (!isDone && atStart && totals !== atStart) await tellStop(context, input, totals);
     }
     await tellTotals(context, input, { totals, from });
     return totals.rejected === 0 ? EXIT.ok : EXIT.failed;
