@@ -223,8 +223,15 @@ const time = (text: string): string => new Date(text).toLocaleTimeString();
 
 const list = byId("events", HTMLElement);
 
+let listsAsked = 0;
+let listShown = 0;
+
 const showEvents = async (): Promise<void> => {
+  const asked = ++listsAsked;
   const answer = await ask<readonly SandboxEvent[]>("/events?limit=20");
+  // As above; not only the last one is shown, as the next may be asked for before each of them comes.
+  if (asked < listShown) return;
+  listShown = asked;
   if (isText(answer)) return say(list, answer, "alert");
   if (answer.length === 0) return say(list, "No events in the last hour.", "status");
   list.replaceChildren(

@@ -86,6 +86,35 @@ describe.skipIf(noBrowserReason !== undefined)(
       expect(await page.locator("#classification").textContent()).toStartWith("Risk tier: high");
     }, 60_000);
 
+    test("shows an event that was sent, also where a list that was asked for before comes after it", async () => {
+      await using browser = await startBrowser({ origin: service.url, width: 390 });
+      await browser.context.clock.install();
+      const { page } = await openPage(browser, `${service.url}/sandbox`);
+      const send = page.getByRole("button", { name: "Send" });
+      await send.click();
+      await page.getByText(/Accepted as evt_/).waitFor();
+      const held = Promise.withResolvers<() => Promise<void>>();
+      const hold = async (route: Route): Promise<void> => {
+        const response = await route.fetch();
+        held.resolve(() => route.fulfill({ response }));
+      };
+      await page.route(/\/v1\/sandbox\/events\?/, hold, { times: 1 });
+      await browser.context.clock.fastForward(5_000);
+      const answerFirst = await held.promise;
+      const before = await page.locator("#sent").textContent();
+      await send.click();
+      await page.waitForFunction(`document.querySelector("#sent").textContent !== ${JSON.stringify(before)}`);
+      const eventId = /evt_[0-9a-f]+/.exec((await page.locator("#sent").textContent()) ?? "")?.[0] ?? "";
+      await page.locator("#events").getByText(eventId).waitFor();
+      const answered = page.waitForEvent("requestfinished");
+      await answerFirst();
+      await answered;
+      await page.evaluate(
+        "new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))",
+      );
+      expect(await page.locator("#events").getByText(eventId).count()).toBe(1);
+    }, 60_000);
+
     test("at the limit of requests it says when to come again, offers nothing to send, and mends itself", async () => {
       const headers = { "x-forwarded-for": "192.0.2.1" };
       for (let asked = 0; asked < SANDBOX_REQUESTS_PER_MINUTE; asked++)
