@@ -1,6 +1,7 @@
 /** Where the service is, and which key opens it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { missingAs } from "../access/durable-file.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { failure, reasonOf } from "./failure.ts";
@@ -78,7 +79,7 @@ export const needKey = async (
   const key = await findKey(input, environment, address);
   if (key) return key;
   const looked = address.isLoopback
-    ? ` There is no ${adminKeyPath(environment)} either.`
+    ? ` ${await missingText(adminKeyPath(environment))}`
     : ` A key from DATA_DIR is used for this machine only, and ${address.url} is another.`;
   throw failure(
     "no_key",
@@ -86,6 +87,14 @@ export const needKey = async (
     "Set PROOFTRAIL_API_KEY, or name a file that holds the key with --key-file.",
   );
 };
+
+const missingText = (path: string): Promise<string> =>
+  readFile(path)
+    .then(() => undefined, missingAs(undefined))
+    .then(
+      () => `There is no ${path} either.`,
+      (error: unknown) => `${path} cannot be read: ${reasonOf(error)}.`,
+    );
 
 const adminKeyPath = ({ DATA_DIR }: Environment): string => join(DATA_DIR ?? DEFAULT_DATA_DIR, "admin.key");
 

@@ -2,7 +2,15 @@
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { open } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -479,4 +487,15 @@ test("an import that never began, for want of a place for its resume point, does
   const { code, out, err } = await runCli(["send", "--resume", resume, ...nowhere], { environment, input });
   expect([code, out]).toEqual([2, ""]);
   expect(err).toStartWith("prooftrail: A file cannot be used\n  The resume point ");
+});
+
+test("a key that is there and may not be read, as by another user than the service's, is not said to be missing", async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "admin.key");
+  // Nobody can follow a link to itself, not even who may do everything.
+  symlinkSync("admin.key", path);
+  const options = { environment: { DATA_DIR: folder.path } };
+  const { code, err } = await runCli(["events", "list", ...nowhere], options);
+  expect([code, err]).toEqual([4, expect.stringContaining("admin.key cannot be read: ELOOP")]);
+  expect(err).not.toContain("There is no /");
 });
