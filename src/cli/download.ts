@@ -1,6 +1,6 @@
 /** A file that is whole or not there: written under another name, fsynced, and given its name when the transfer has ended properly. */
 import { randomUUID } from "node:crypto";
-import { open, rename, rm, stat } from "node:fs/promises";
+import { lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { missingAs, syncFolder } from "../access/durable-file.ts";
 import { describeNetworkError } from "./api.ts";
@@ -49,7 +49,11 @@ export const openTarget = async (path: string, isForced: boolean): Promise<Targe
   };
   if (path === "" || path.endsWith("/"))
     throw failure("unreadable_file", `"${path}" is no name of a file.`, "Name a file.");
-  const found = await stat(path).catch(missingAs(undefined)).catch(cannot);
+  // A link to nothing is there as well.
+  const found = await stat(path)
+    .catch(missingAs(undefined))
+    .then((file) => file ?? lstat(path).catch(missingAs(undefined)))
+    .catch(cannot);
   if (found && !found.isFile())
     throw failure("unreadable_file", `${path} is there already, and is no file.`, "Name another file.");
   const isThere = failure(

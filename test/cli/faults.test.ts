@@ -469,14 +469,16 @@ describe("a place for an export", () => {
     ["a file in a folder that is not there", "folder/events.ndjson"],
     ["a file in a file", "file/events.ndjson"],
     ["a name that is too long", "a".repeat(256)],
+    ["a link to nothing", "link"],
   ])("that is %s is refused before anything is asked for", async (_, path) => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "file"), "");
+    symlinkSync("nothing", join(folder.path, "link"));
     await using exports = exporting();
     const { code, out, err } = await exports.take(folder.path, path);
     expect([code, out, exports.asked()]).toEqual([2, "", 0]);
     expect(err).toStartWith("prooftrail: A file cannot be used\n");
-    expect(readdirSync(folder.path)).toEqual(["file"]);
+    expect(readdirSync(folder.path).sort()).toEqual(["file", "link"]);
   });
 });
 
