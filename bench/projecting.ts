@@ -10,6 +10,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { missingAs } from "../src/access/durable-file.ts";
 import type { StoredMessage } from "../src/log/event-log.ts";
 import { eventsProjection } from "../src/projections/events/evolve.ts";
 import { createLaneReading } from "../src/projections/lane.ts";
@@ -126,6 +127,10 @@ const at = (times: readonly number[], share: number): number =>
 const figures = (times: readonly number[]): string =>
   [at(times, 0.5), at(times, 0.99), Math.max(...times)].map((ms) => ms.toFixed(1)).join(" | ");
 
+/** Rounded up; of a file that is not there none. */
+const megabytes = async (path: string): Promise<number> =>
+  Math.ceil((await stat(path).catch(missingAs({ size: 0 }))).size / 2 ** 20);
+
 const count = Number(process.argv[2] ?? 1_000_000);
 const [, , , named, database] = process.argv;
 const order = HISTORY_ORDERS.find((each) => each === (named ?? "live"));
@@ -143,7 +148,8 @@ try {
     await project(views, records);
     await rm(records);
   }
-  if (path !== undefined) print(`\n${Math.round((await stat(path)).size / 2 ** 20)} MB\n`);
+  if (path !== undefined)
+    print(`\n${await megabytes(path)} MB, and ${await megabytes(`${path}-wal`)} MB in the WAL\n`);
   await ask(views, await views.position(eventsProjection.name));
 } finally {
   await rm(folder, { recursive: true, force: true });
