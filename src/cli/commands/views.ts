@@ -14,7 +14,7 @@ import { jsonOption, QUIET_OPTION } from "../shared-options.ts";
 import { type Column, createTable } from "../table.ts";
 
 const SETTINGS_NOTE =
-  "Runs where the service runs, with its settings (DATA_DIR, NATS_URL, DATABASE_URL …). The service may run or not.";
+  "Runs where the service runs, as its user and with its settings (DATA_DIR, NATS_URL, DATABASE_URL …). The service may run or not.";
 
 const VIEW: ArgumentSpec = { name: "view", description: "name of the view, as views status shows it" };
 const ANY_VIEW: ArgumentSpec = { name: "view", description: "one view; else every one", isOptional: true };
