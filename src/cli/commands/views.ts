@@ -47,7 +47,7 @@ const withCare =
       throw failure(
         "wrong_use",
         opened.reason,
-        "Run it in the folder of the service, or with its settings (DATA_DIR, DATABASE_URL, NATS_URL).",
+        "Run it as the user of the service, in its folder or with its settings (DATA_DIR, DATABASE_URL, NATS_URL).",
       );
     await using care = opened.care;
     try {
