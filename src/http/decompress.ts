@@ -6,7 +6,7 @@ export type Decompressed =
   | { readonly kind: "too_large" }
   /**
    * Not of this coding, or with something behind its end. A cut zstd frame gives what it has without an error (measured on Bun and Deno);
-   * that is half a JSON text then, and is refused as such.
+   * that is half a JSON text then, and is refused as such. Where it has nothing it would pass for a body that was left out.
    */
   | { readonly kind: "corrupt" };
 
@@ -38,7 +38,8 @@ export const decompress = (
       return;
     }
     const bytes = wholeOutput(result, compressed.byteLength);
-    resolve(bytes ? { kind: "bytes", bytes } : { kind: "corrupt" });
+    const mayBeCut = coding === "zstd" && compressed.byteLength > 0 && bytes?.byteLength === 0;
+    resolve(bytes && !mayBeCut ? { kind: "bytes", bytes } : { kind: "corrupt" });
   });
   return promise;
 };
