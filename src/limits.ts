@@ -333,7 +333,7 @@ export const DEAD_LETTERS_LISTED_MAX = 1000;
 export const REPLAY_TRIES_MAX = 200;
 /** How often a runner that stands by looks whether the other writer of its view still moves. */
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
-/** How often a waiting read looks at the position of a view. One look costs microseconds. */
+/** How often the position of a view is looked at for all reads together that wait for it. */
 export const VIEW_POSITION_POLL_MS = 10;
 /** Pages that wait in SQLite's WAL before they are moved into the file: 62.5 MiB. A page that many commits change is moved once. */
 export const VIEW_WAL_PAGES = 8_000;

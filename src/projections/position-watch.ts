@@ -1,6 +1,5 @@
 /** Tells many readers at once that a view has moved, with one look at its position for all of them. */
 import { setTimeout as delay } from "node:timers/promises";
-import { STREAM_POSITION_POLL_MS } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
@@ -11,7 +10,7 @@ export interface PositionWatch {
    */
   beyond(
     sequence: Sequence,
-    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<Sequence | undefined>;
 }
 
@@ -24,10 +23,13 @@ interface Waiter {
 export const createPositionWatch = ({
   views,
   projection,
+  pollMs,
 }: {
   /** Asked instead of a runner, which may live in another process. */
   readonly views: Pick<ViewStore, "position">;
   readonly projection: string;
+  /** How often it is looked at, as long as somebody waits. */
+  readonly pollMs: number;
 }): PositionWatch => {
   const waiters = new Set<Waiter>();
   let isLooking = false;
@@ -40,7 +42,7 @@ export const createPositionWatch = ({
       while (waiters.size > 0) {
         const position = await views.position(projection);
         for (const waiter of waiters) if (position > waiter.sequence) waiter.settle(position);
-        if (waiters.size > 0) await delay(STREAM_POSITION_POLL_MS);
+        if (waiters.size > 0) await delay(pollMs);
       }
     } catch (error) {
       for (const waiter of waiters) waiter.fail(error);
@@ -53,19 +55,19 @@ export const createPositionWatch = ({
     beyond: async (sequence, { timeoutMs, signal }) => {
       const position = await views.position(projection);
       if (position > sequence) return position;
-      if (signal.aborted) return undefined;
+      if (signal?.aborted) return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<Sequence | undefined>();
       const giveUp = (): void => resolve(undefined);
       const waiter: Waiter = { sequence, settle: resolve, fail: reject };
       const timer = setTimeout(giveUp, timeoutMs);
-      signal.addEventListener("abort", giveUp, { once: true });
+      signal?.addEventListener("abort", giveUp, { once: true });
       waiters.add(waiter);
       void look();
       try {
         return await promise;
       } finally {
         clearTimeout(timer);
-        signal.removeEventListener("abort", giveUp);
+        signal?.removeEventListener("abort", giveUp);
         waiters.delete(waiter);
       }
     },

@@ -38,7 +38,7 @@ const openTail = (
   const conditions = { timeField: "timestamp" } as const;
   const { next } = createLiveTail({
     walk: walkEvents({ views: view.views, tenant: "acme", conditions, after: parts.after ?? 0 }),
-    watch: createPositionWatch({ views: view.views, projection: "events" }),
+    watch: createPositionWatch({ views: view.views, projection: "events", pollMs: 25 }),
     keepAliveMs: parts.keepAliveMs ?? 60_000,
     isStillAllowed: () => key.isActive,
     signal: stop.signal,
@@ -98,7 +98,7 @@ test("a view that is made again while it is read breaks the stream off instead o
 
 test("streams that wait look at the position together, and nobody looks when none waits", async () => {
   const view = createView();
-  const watch = createPositionWatch({ views: view.views, projection: "events" });
+  const watch = createPositionWatch({ views: view.views, projection: "events", pollMs: 25 });
   const { signal } = new AbortController();
   const waiting = Array.from({ length: 100 }, () => watch.beyond(0, { timeoutMs: 60_000, signal }));
   const asked = view.asked;

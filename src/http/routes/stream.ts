@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import {
   STREAM_KEEP_ALIVE_MS,
+  STREAM_POSITION_POLL_MS,
   STREAM_RETRY_MS,
   STREAMS_PER_KEY_MAX,
   STREAMS_PER_TENANT_MAX,
@@ -36,7 +37,11 @@ interface Dependencies {
 
 export const streamRoutes = (dependencies: Dependencies) => {
   const { guard, views } = dependencies;
-  const watch = createPositionWatch({ views, projection: eventsProjection.name });
+  const watch = createPositionWatch({
+    views,
+    projection: eventsProjection.name,
+    pollMs: STREAM_POSITION_POLL_MS,
+  });
   return new Elysia({ prefix: "/v1" }).get(
     "/events/stream",
     guard("events:read", (call) => getStream(dependencies, watch, call)),
