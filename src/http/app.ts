@@ -242,12 +242,13 @@ const unmatchedBeside =
   (request, context, methods) => {
     const { pathname } = requestUrl(request.url);
     const allowed = methods.allowed(pathname);
-    if (allowed.length === 0)
-      return problem(context, code, nothingHere === undefined ? {} : { detail: nothingHere });
     const headers = { allow: allowed.join(", ") };
-    if (request.method === "OPTIONS") {
+    if (request.method === "OPTIONS" && allowed.length > 0) {
       return new Response(null, { status: 204, headers: { ...headers, "x-request-id": context.requestId } });
     }
+    // With this method the path would have been taken, but as it was sent the router does not know it: with a fragment, or on Deno with a dot segment.
+    if (allowed.length === 0 || allowed.includes(request.method))
+      return problem(context, code, nothingHere === undefined ? {} : { detail: nothingHere });
     return problem(context, "method_not_allowed", {
       detail: `This path takes ${allowed.join(", ")}.`,
       headers,

@@ -452,6 +452,19 @@ test("a request may bring its own id, if it is a UUIDv7, and has it back as it w
   expect(replaced.json.request_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
+test("a path as the router does not know it is none, and never refused for a method that it is told to take", async () => {
+  for (const [method, path, status] of [
+    ["GET", "/health/live#top", 404],
+    ["HEAD", "/health/live#top", 404],
+    ["POST", "/v1/events#top", 404],
+    ["DELETE", "/v1/events#top", 405],
+    ["OPTIONS", "/v1/events#top", 204],
+  ]) {
+    const answer = await rawExchange(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect([method, path, answer.slice(9, 12)]).toEqual([method, path, `${status}`]);
+  }
+});
+
 test("case_shared: a correlation_id of more decisions than a case has", async () => {
   const events = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index) =>
     event({ event_id: `evt_shared_${index}`, correlation_id: "shared" }),
