@@ -196,7 +196,8 @@ export const answerKeptList = (
     tenant,
   }: Pick<Page, "limit" | "cursor"> & { readonly list: string; readonly tenant: string | undefined },
 ): Response => {
-  const scope = JSON.stringify([list, principal.keyId, tenant]);
+  // Any key that sees the same rows goes on with it, as in every other list.
+  const scope = JSON.stringify([list, principal.isAdmin, principal.tenant, tenant]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor") return invalidCursor({ context });
   const [after = ""] = start?.place ?? [];

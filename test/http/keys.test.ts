@@ -88,3 +88,21 @@ test("more rotations of one key at once than can wait are refused until some are
   expect(given).toBeGreaterThanOrEqual(32);
   expect(json.data.length).toBe(1 + given);
 });
+
+test("who goes on with a cursor may have got another key meanwhile: the tenant's keys and holds are the same for each that manages them", async () => {
+  const [first, second] = [
+    await service.makeKey("handed", ["keys:manage"]),
+    await service.makeKey("handed", ["keys:manage"]),
+  ];
+  for (const asset_id of ["one", "two"])
+    await service.call("/v1/holds", { key: first, body: { asset_id, reason: "r" } });
+  for (const path of ["/v1/keys", "/v1/holds"]) {
+    const { json } = await service.call(`${path}?limit=1`, { key: first });
+    const [other, own] = await Promise.all(
+      [second, first].map((key) => service.call(`${path}?limit=1&cursor=${json.next_cursor}`, { key })),
+    );
+    expect([path, other?.status, other?.json.data]).toEqual([path, 200, own?.json.data]);
+    const ofAdmin = await service.call(`${path}?limit=1&cursor=${json.next_cursor}`);
+    expect([path, ofAdmin.status]).toEqual([path, 400]);
+  }
+});
