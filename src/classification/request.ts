@@ -1,15 +1,17 @@
 /** What is asked and what is answered, once: validation, OpenAPI and the SDK use these schemas. */
 import { type Static, Type } from "@sinclair/typebox";
 import { CLASSIFICATION_TEXT_CHARACTERS_MAX } from "../limits.ts";
+import { requestText } from "../request/text.ts";
 import { OBLIGATIONS } from "./obligations.ts";
 import { JURISDICTIONS, LAWS, TIERS } from "./vocabulary.ts";
 
 const text = (description: string, example: string) =>
-  Type.String({
+  requestText({
     minLength: 1,
     maxLength: CLASSIFICATION_TEXT_CHARACTERS_MAX,
     description,
     examples: [example],
+    "x-expects": `a text of 1 to ${CLASSIFICATION_TEXT_CHARACTERS_MAX} characters`,
   });
 const flag = (description: string) => Type.Boolean({ description });
 const oneOf = <Word extends string>(words: readonly Word[], options: Record<string, unknown> = {}) =>

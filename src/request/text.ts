@@ -1,4 +1,4 @@
-/** A text of an administrative body, whose length counts in characters, as JSON Schema has it: TypeBox counts maxLength in UTF-16 units. */
+/** A text of a body that is no event, whose length counts in characters, as JSON Schema has it: TypeBox counts maxLength in UTF-16 units. */
 import { Kind, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
 import { isWithinCharacters } from "../event/formats.ts";
 
@@ -9,13 +9,14 @@ TypeRegistry.Set<TSchema>(
   ({ minLength, maxLength, pattern }, value) =>
     typeof value === "string" &&
     isWithinCharacters(value, minLength, maxLength) &&
-    new RegExp(pattern).test(value),
+    (pattern === undefined || new RegExp(pattern).test(value)),
 );
 
 export const requestText = (options: {
   readonly minLength: number;
   readonly maxLength: number;
-  readonly pattern: string;
+  readonly pattern?: string;
   readonly description: string;
+  readonly examples?: readonly string[];
   readonly "x-expects": string;
 }) => Type.Unsafe<string>({ ...options, [Kind]: KIND, type: "string" });

@@ -1,6 +1,7 @@
 /** Each error of an administrative body names the field, the reason and what to send instead, and never repeats what was sent. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ClassificationRequest } from "../../src/classification/request.ts";
+import { CLASSIFICATION_TEXT_CHARACTERS_MAX } from "../../src/limits.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -236,4 +237,26 @@ test("what is nested too deep to be looked through is refused, and no member sta
   expect(answer.json.errors).toEqual([
     { path: "", code: "too_deep", message: "The body is nested 40001 levels deep: send at most 64." },
   ]);
+});
+
+test("what a system is described with counts in characters, whatever plane of Unicode they are of, as the document has it", async () => {
+  for (const member of ["domain", "ai_type", "decision_autonomy", "user_impact"])
+    for (const [text, status] of [
+      ["😀".repeat(CLASSIFICATION_TEXT_CHARACTERS_MAX), 200],
+      ["😀".repeat(CLASSIFICATION_TEXT_CHARACTERS_MAX + 1), 400],
+      ["", 400],
+    ] as const) {
+      const answer = await service.call("/v1/sandbox/classify", {
+        body: { domain: "hiring", [member]: text },
+      });
+      expect([member, text.length, answer.status]).toEqual([member, text.length, status]);
+      if (status === 400)
+        expect(answer.json.errors).toEqual([
+          {
+            path: `/${member}`,
+            code: "invalid_value",
+            message: `${member} is not valid: send a text of 1 to ${CLASSIFICATION_TEXT_CHARACTERS_MAX} characters.`,
+          },
+        ]);
+    }
 });
