@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
@@ -284,6 +284,7 @@ describe("the OpenAPI document", () => {
     }
     expect(JSON.stringify(paths["/v1/events"]?.post?.requestBody)).toContain("262144 bytes and 64 levels");
     expect(documentText).toContain("has not come within 10 s, or nothing for 45 s, is closed");
+    expect(documentText).toContain("Send one request at a time over a connection");
     for (const path of ["/v1/events", "/v1/assets/{asset_id}/timeline", "/v1/export"])
       expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("the first 64 different names count");
   });
@@ -371,3 +372,21 @@ describe.skipIf(noBrowserReason !== undefined)(
     }, 60_000);
   },
 );
+
+test("the document, a megabyte that needs no key, is written out once and not for each who asks", async () => {
+  await using fresh = await startTestService();
+  const writing = spyOn(JSON, "stringify");
+  const answers = [];
+  for (const method of ["GET", "HEAD", "GET", "POST", "GET"])
+    answers.push(await fresh.call("/docs/json", { key: null, method }));
+  const written = writing.mock.results.filter(({ value }) => String(value).length > 500_000);
+  writing.mockRestore();
+  expect(written).toHaveLength(1);
+  const [first, head, second, , third] = answers;
+  expect(second?.text).toBe(first?.text ?? "");
+  expect(third?.json.paths).toEqual(paths);
+  expect(head?.headers.get("content-length")).toBe(first?.headers.get("content-length") ?? "");
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 405, 200]);
+  expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(answers.length);
+  expect(third?.headers.get("content-type")).toBe("application/json");
+});

@@ -14,31 +14,49 @@ export interface Asset {
 /** By file name. The page has no other resource: it must work in a network that reaches nothing else. */
 export type DocsAssets = ReadonlyMap<string, Asset>;
 
-export const docsRoutes = ({ assets, version }: { readonly assets: DocsAssets; readonly version: string }) =>
-  new Elysia()
-    .onBeforeHandle(({ request, set }) => {
-      set.headers["x-request-id"] = contextOf(request).requestId;
-      set.headers["cache-control"] = "no-store";
-    })
-    .use(
-      swagger({
-        path: "/docs",
-        specPath: "/docs/json",
-        excludeStaticFile: true,
-        exclude: [/^\/docs/],
-        documentation: documentation(version),
-      }),
-    )
-    // Takes the place of the plugin's own page, which loads its script from a public network.
-    .get("/docs", () => new Response(PAGE, { headers: PAGE_HEADERS }), { detail: { hide: true } })
-    .get(
-      "/docs/assets/:name",
-      ({ params, request }) =>
-        assetResponse(assets.get(params.name)) ?? problem(contextOf(request), "not_found"),
-      {
-        detail: { hide: true },
-      },
-    );
+const DOCUMENT_PATH = "/docs/json";
+
+export const docsRoutes = ({
+  assets,
+  version,
+}: {
+  readonly assets: DocsAssets;
+  readonly version: string;
+}) => {
+  /** Written once: a megabyte takes 12 ms, and anybody may ask for it without a key (measured). */
+  let documentText: string | undefined;
+  return (
+    new Elysia()
+      .onBeforeHandle(({ request, set }) => {
+        set.headers["x-request-id"] = contextOf(request).requestId;
+        set.headers["cache-control"] = "no-store";
+      })
+      .mapResponse(({ route, response }) => {
+        if (route !== DOCUMENT_PATH || response instanceof Response) return undefined;
+        documentText ??= JSON.stringify(response);
+        return new Response(documentText, { headers: { "content-type": "application/json" } });
+      })
+      .use(
+        swagger({
+          path: "/docs",
+          specPath: DOCUMENT_PATH,
+          excludeStaticFile: true,
+          exclude: [/^\/docs/],
+          documentation: documentation(version),
+        }),
+      )
+      // Takes the place of the plugin's own page, which loads its script from a public network.
+      .get("/docs", () => new Response(PAGE, { headers: PAGE_HEADERS }), { detail: { hide: true } })
+      .get(
+        "/docs/assets/:name",
+        ({ params, request }) =>
+          assetResponse(assets.get(params.name)) ?? problem(contextOf(request), "not_found"),
+        {
+          detail: { hide: true },
+        },
+      )
+  );
+};
 
 const assetResponse = (asset: Asset | undefined): Response | undefined =>
   asset &&
@@ -58,6 +76,8 @@ const documentation = (version: string) => ({
       "The audit log for AI systems that can prove itself. Send events about what your AI systems do; ask for them years later. Every answer has an `X-Request-Id`.",
       "Errors are RFC 9457 problem details with a stable `code`. A path answers a method that it does not take with 405 and the methods that it takes in `Allow`.",
       "A head of more than 16 KiB, with its path, its parameters and all headers, is answered with a bare 431.",
+      // On Bun (github.com/oven-sh/bun/pull/38128; measured on 1.4.5): both answers are lost.
+      "Send one request at a time over a connection: with another behind one that has no answer yet, or when its sending side is closed before the answer, a connection is closed without any. Sending the same again is safe.",
       `A connection over which the head of a request has not come within ${HEAD_MS_MAX / 1000} s, or nothing for ${CONNECTION_IDLE_MS_MAX / 1000} s, is closed.`,
     ].join(" "),
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
