@@ -34,14 +34,15 @@ export const createPositionWatch = ({
   const waiters = new Set<Waiter>();
   let isLooking = false;
 
-  /** Looks as long as somebody waits. */
+  /** Looks as long as somebody waits. Who comes while it looks is told by the next look: what it gets is no older than its question. */
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
     try {
       while (waiters.size > 0) {
+        const asking = [...waiters];
         const position = await views.position(projection);
-        for (const waiter of waiters) if (position > waiter.sequence) waiter.settle(position);
+        for (const waiter of asking) if (position > waiter.sequence) waiter.settle(position);
         if (waiters.size > 0) await delay(pollMs);
       }
     } catch (error) {
@@ -53,8 +54,6 @@ export const createPositionWatch = ({
 
   return {
     beyond: async (sequence, { timeoutMs, signal }) => {
-      const position = await views.position(projection);
-      if (position > sequence) return position;
       if (signal?.aborted) return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<Sequence | undefined>();
       const giveUp = (): void => resolve(undefined);

@@ -20,6 +20,8 @@ export const waitForPosition = async ({
   sequence,
   timeoutMs,
 }: PositionWait): Promise<boolean> =>
+  // Most have nothing to wait for, and are not kept until the next look of those who have.
+  (await views.position(projection)) >= sequence ||
   (await watchOf(views, projection).beyond(sequence - 1, { timeoutMs })) !== undefined;
 
 const watchOf = (views: PositionWait["views"], projection: string): PositionWatch => {

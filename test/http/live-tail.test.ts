@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { createLiveTail } from "../../src/http/live-tail.ts";
 import { pagedBody } from "../../src/http/paged-body.ts";
+import { createQuietStretches } from "../../src/projections/events/quiet-stretch.ts";
 import { walkEvents } from "../../src/projections/events/walk.ts";
 import { createPositionWatch } from "../../src/projections/position-watch.ts";
 import type { Row } from "../../src/views/tables.ts";
@@ -39,6 +40,7 @@ const openTail = (
   const { next } = createLiveTail({
     walk: walkEvents({ views: view.views, tenant: "acme", conditions, after: parts.after ?? 0 }),
     watch: createPositionWatch({ views: view.views, projection: "events", pollMs: 25 }),
+    isQuiet: (stretch) => createQuietStretches(view.views).isQuiet("acme", stretch),
     keepAliveMs: parts.keepAliveMs ?? 60_000,
     isStillAllowed: () => key.isActive,
     signal: stop.signal,
@@ -111,6 +113,59 @@ test("streams that wait look at the position together, and nobody looks when non
     throw new Error("the database has gone");
   };
   await expect(failing).rejects.toThrow("has gone");
+});
+
+test("who comes while the position is looked at is told by the next look, as a view may be made again in between", async () => {
+  const looks: ((position: number) => void)[] = [];
+  const views = { position: () => new Promise<number>((resolve) => void looks.push(resolve)) };
+  const watch = createPositionWatch({ views, projection: "events", pollMs: 1 });
+  const first = watch.beyond(5, { timeoutMs: 60_000 });
+  const second = watch.beyond(5, { timeoutMs: 60_000 });
+  looks[0]?.(10);
+  expect(await first).toBe(10);
+  await until("it is looked at again", () => looks.length === 2);
+  looks[1]?.(3);
+  await until("it is looked at once more", () => looks.length === 3);
+  looks[2]?.(6);
+  expect(await second).toBe(6);
+});
+
+test("of many streams of a tenant that has nothing new one looks for all that wait, and each is read from behind that", async () => {
+  const view = createView();
+  let looks = 0;
+  const views = {
+    position: view.views.position,
+    select: (query: TenantQuery) => {
+      looks++;
+      return view.views.select(query);
+    },
+  };
+  const watch = createPositionWatch({ views, projection: "events", pollMs: 25 });
+  const quiet = createQuietStretches(views);
+  const { signal } = new AbortController();
+  const tails = Array.from({ length: 100 }, () => {
+    const walk = walkEvents({ views, tenant: "acme", conditions: { timeField: "timestamp" }, after: 0 });
+    return createLiveTail({
+      walk,
+      watch,
+      isQuiet: (stretch) => quiet.isQuiet("acme", stretch),
+      keepAliveMs: 60_000,
+      isStillAllowed: () => true,
+      signal,
+    });
+  });
+  const all = () => Promise.all(tails.map(({ next }) => next()));
+  await all();
+  view.position = 100_000;
+  expect(new Set(await all())).toEqual(new Set([""]));
+  // The first, which has looked before the others waited, and one of these.
+  expect(looks).toBe(2);
+  view.add(100_001);
+  view.position = 100_001;
+  for (const text of await all()) expect(text).toStartWith("id: 100001\n");
+  // A dead letter that was replayed stands where nothing stood.
+  view.add(50);
+  expect(await quiet.isQuiet("acme", { after: 0, upTo: 100_000 })).toBe(false);
 });
 
 test("of two readers the one that takes nothing gets one page, and the end is told once", async () => {

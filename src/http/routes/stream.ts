@@ -10,6 +10,7 @@ import {
 import type { LogReader } from "../../log/event-log.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
 import type { EventConditions } from "../../projections/events/queries.ts";
+import { createQuietStretches, type QuietStretches } from "../../projections/events/quiet-stretch.ts";
 import { walkEvents } from "../../projections/events/walk.ts";
 import { createPositionWatch, type PositionWatch } from "../../projections/position-watch.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -35,23 +36,32 @@ interface Dependencies {
   readonly logger: Logger;
 }
 
+/** What all streams share. */
+interface Following {
+  readonly watch: PositionWatch;
+  readonly quiet: QuietStretches;
+}
+
 export const streamRoutes = (dependencies: Dependencies) => {
   const { guard, views } = dependencies;
-  const watch = createPositionWatch({
-    views,
-    projection: eventsProjection.name,
-    pollMs: STREAM_POSITION_POLL_MS,
-  });
+  const following: Following = {
+    watch: createPositionWatch({
+      views,
+      projection: eventsProjection.name,
+      pollMs: STREAM_POSITION_POLL_MS,
+    }),
+    quiet: createQuietStretches(views),
+  };
   return new Elysia({ prefix: "/v1" }).get(
     "/events/stream",
-    guard("events:read", (call) => getStream(dependencies, watch, call)),
+    guard("events:read", (call) => getStream(dependencies, following, call)),
     { detail: describe(STREAM) },
   );
 };
 
 const MEDIA_TYPE = "text/event-stream";
 
-const getStream = async (dependencies: Dependencies, watch: PositionWatch, call: Call): Promise<Response> => {
+const getStream = async (dependencies: Dependencies, following: Following, call: Call): Promise<Response> => {
   const { request, context, principal } = call;
   const query = readQuery(request.url);
   const conditions = readStreamFilter(query);
@@ -72,24 +82,36 @@ const getStream = async (dependencies: Dependencies, watch: PositionWatch, call:
     const detail = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, a tenant ${STREAMS_PER_TENANT_MAX}, and this instance only so many for all.`;
     return problem(context, "overloaded", { detail });
   }
-  return successStream({ ...answer, body: liveBody(dependencies, { watch, call, conditions, after, open }) });
+  return successStream({
+    ...answer,
+    body: liveBody(dependencies, { following, call, conditions, after, open }),
+  });
 };
 
 const liveBody = (
   { views, logger }: Dependencies,
   parts: {
-    readonly watch: PositionWatch;
+    readonly following: Following;
     readonly call: Call;
     readonly conditions: EventConditions;
     readonly after: number;
     readonly open: OpenStream;
   },
 ): ReadableStream<Uint8Array<ArrayBuffer>> => {
-  const { watch, call, conditions, after, open } = parts;
+  const { following, call, conditions, after, open } = parts;
+  const { watch, quiet } = following;
   const { context, principal, isStillAllowed } = call;
-  const walk = walkEvents({ views, tenant: principal.tenant, conditions, after });
+  const { tenant } = principal;
+  const walk = walkEvents({ views, tenant, conditions, after });
   const { signal, close } = open;
-  const { next } = createLiveTail({ walk, watch, isStillAllowed, signal, keepAliveMs: STREAM_KEEP_ALIVE_MS });
+  const { next } = createLiveTail({
+    walk,
+    watch,
+    isQuiet: (stretch) => quiet.isQuiet(tenant, stretch),
+    isStillAllowed,
+    signal,
+    keepAliveMs: STREAM_KEEP_ALIVE_MS,
+  });
   const failed = (error: unknown): void =>
     logger.warn("a stream was broken off", { request_id: context.requestId, detail: String(error) });
   return pagedBody({ next, closed: close, failed, keepOpen: context.keepOpen });

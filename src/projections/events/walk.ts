@@ -11,6 +11,8 @@ export interface EventWalk {
    * Throws ViewRemadeError.
    */
   next(end: Sequence): Promise<readonly StoredEvent[]>;
+  /** Goes on behind `end`: the caller knows that nothing of the tenant stands before it. */
+  pass(end: Sequence): void;
   /** Every match up to here was given. */
   position(): Sequence;
 }
@@ -33,6 +35,9 @@ export const walkEvents = (walk: {
   let rowsMax = WALK_ROWS_FIRST;
   return {
     position: () => position,
+    pass: (end) => {
+      position = Math.max(position, end);
+    },
     next: async (end) => {
       if (end <= position) return [];
       const upTo = isEmpty ? end : Math.min(end, position + WALK_SEQUENCES_MAX);

@@ -1,0 +1,42 @@
+/** Whether a stretch of the log holds nothing of a tenant: of all who follow its events one asks, and not each for itself. */
+import type { Sequence } from "../../log/outcome.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { eventsProjection } from "./evolve.ts";
+import { searchQuery } from "./queries.ts";
+
+export interface Stretch {
+  readonly after: Sequence;
+  /** The view must have reached it. */
+  readonly upTo: Sequence;
+}
+
+export interface QuietStretches {
+  /** False also where nobody knows. */
+  isQuiet(tenant: string, stretch: Stretch): Promise<boolean>;
+}
+
+export const createQuietStretches = (views: Pick<ViewStore, "select" | "position">): QuietStretches => {
+  /** Questions on their way. An answer is not kept: a dead letter that is replayed puts an event where there was none. */
+  const asking = new Map<string, Stretch & { readonly answer: Promise<boolean> }>();
+
+  const look = async (tenant: string, { after, upTo }: Stretch): Promise<boolean> => {
+    const query = searchQuery(tenant, { order: "asc", timeField: "timestamp" }, { after, upTo, rowsMax: 1 });
+    const found = await views.select(query);
+    // A view that is made again has no rows.
+    return found.length === 0 && (await views.position(eventsProjection.name)) >= upTo;
+  };
+
+  return {
+    isQuiet: (tenant, { after, upTo }) => {
+      const other = asking.get(tenant);
+      if (other && other.after <= after && upTo <= other.upTo) return other.answer;
+      const question = { after, upTo, answer: look(tenant, { after, upTo }) };
+      const answered = (): void => {
+        if (asking.get(tenant) === question) asking.delete(tenant);
+      };
+      asking.set(tenant, question);
+      question.answer.then(answered, answered);
+      return question.answer;
+    },
+  };
+};
