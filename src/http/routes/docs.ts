@@ -23,18 +23,20 @@ export const docsRoutes = ({
   readonly assets: DocsAssets;
   readonly version: string;
 }) => {
-  /** Written once: a megabyte takes 12 ms, and anybody may ask for it without a key (measured). */
+  /** Made and written once: a megabyte takes 12 ms, and anybody may ask for it without a key (measured). */
   let documentText: string | undefined;
   return (
     new Elysia()
-      .onBeforeHandle(({ request, set }) => {
+      .onBeforeHandle(({ request, set, route }) => {
         set.headers["x-request-id"] = contextOf(request).requestId;
         set.headers["cache-control"] = "no-store";
+        if (route !== DOCUMENT_PATH || documentText === undefined) return undefined;
+        return documentResponse(documentText);
       })
       .mapResponse(({ route, response }) => {
         if (route !== DOCUMENT_PATH || response instanceof Response) return undefined;
-        documentText ??= JSON.stringify(response);
-        return new Response(documentText, { headers: { "content-type": "application/json" } });
+        documentText = JSON.stringify(response);
+        return documentResponse(documentText);
       })
       .use(
         swagger({
@@ -57,6 +59,9 @@ export const docsRoutes = ({
       )
   );
 };
+
+const documentResponse = (text: string): Response =>
+  new Response(text, { headers: { "content-type": "application/json" } });
 
 const assetResponse = (asset: Asset | undefined): Response | undefined =>
   asset &&
