@@ -55,8 +55,12 @@ export const readKeyRing = (text: string): KeyRingResult => {
       };
   }
   if (seeds.length === 0) return { kind: "malformed", detail: "there is no private key in it" };
-  return { kind: "read", ring: ringOf(seeds, publics) };
+  return { kind: "read", ring: ringOf(eachOnce(seeds), publics) };
 };
+
+/** What stands in the ring twice would sign twice, and no bundle is valid on whose anchor a key has signed twice. */
+const eachOnce = (seeds: readonly Uint8Array[]): readonly Uint8Array[] =>
+  seeds.filter((seed, index) => seeds.findIndex((other) => Buffer.compare(seed, other) === 0) === index);
 
 const publicKeyIn = (text: string): Uint8Array | undefined =>
   HEX.test(text) ? Buffer.from(text, "hex") : parseVerifierKey(text)?.publicKey;

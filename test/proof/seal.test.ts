@@ -7,7 +7,7 @@ import { type KeyRing, readKeyRing } from "../../src/proof/key-ring.ts";
 import { createCompactRange, leafHash } from "../../src/proof/rfc6962.ts";
 import { originOf, seal } from "../../src/proof/seal.ts";
 import { createSealer } from "../../src/proof/sealer.ts";
-import { formatVerifierKey } from "../../src/proof/signed-note.ts";
+import { formatVerifierKey, isSignedByNobodyElse } from "../../src/proof/signed-note.ts";
 import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import type { GrownTree } from "../../src/proof/tree-source.ts";
 import { publishKeys, verifierKeys } from "../../src/proof/verifier-keys.ts";
@@ -143,6 +143,14 @@ test("a tree head that a new key has not signed is signed again, once, though no
   // Nor by a sealer that has not heard of the new key.
   for (const ring of [both, ringOf(OLD), ringOf(NEW)])
     expect(await seal(sealing(["a"], ring), "idle", 1)).toEqual({ kind: "current" });
+});
+
+test("a private key that stands in the ring twice signs once, so that bundles can be made", async () => {
+  const ring = ringOf(`${NEW}\n${OLD}\n${NEW} # once more`);
+  await seal(sealing(["a"], ring), "twice", 1);
+  const note = (await checkpoints.last("twice"))?.note ?? "";
+  expect(isSignedByNobodyElse(note, ring.verifiers("prooftrail/twice"))).toBe(true);
+  expect(ring.publicKeys).toEqual(ringOf(`${NEW}\n${OLD}`).publicKeys);
 });
 
 test("an old key stays verifiable by its line of GET /v1/log/key, and a line that was mistyped is refused", () => {
