@@ -255,8 +255,10 @@ export const LOG_REREAD_MS = 24 * 60 * 60 * SECOND_MS;
 export const MONITOR_DUTY = 0.2;
 export const MONITOR_MESSAGES_MAX = 1000;
 export const MONITOR_HEADS_PER_TURN = 50;
-/** Leaves of one tenant that the monitor holds until a tree head covers them: 20 MB. */
+/** Leaves of all tenants that the monitor holds until tree heads cover them: 40 MB. */
 export const MONITOR_LEAVES_UNSIGNED_MAX = 100_000;
+/** Full tiles that wait until the view has them as well: 4 MiB, of 131,072 records. Past it the monitor waits. */
+export const MONITOR_TILES_WAITING_MAX = 512;
 /** How long `GET /v1/events/{event_id}/proof` waits for the seal at most, and how often it looks. */
 export const PROOF_WAIT_SECONDS_MAX = 30;
 export const PROOF_POLL_MS = 50;

@@ -1,9 +1,15 @@
 import { expect, test } from "bun:test";
-import { CHECKPOINTS_PER_READ, MONITOR_HEADS_PER_TURN } from "../limits.ts";
+import {
+  CHECKPOINTS_PER_READ,
+  MONITOR_HEADS_PER_TURN,
+  MONITOR_LEAVES_UNSIGNED_MAX,
+  MONITOR_MESSAGES_MAX,
+  MONITOR_TILES_WAITING_MAX,
+} from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import { readKeyRing } from "./key-ring.ts";
 import { type MonitorAlarm, type MonitorDependencies, watchLog } from "./monitor.ts";
-import { createCompactRange, leafHash } from "./rfc6962.ts";
+import { createCompactRange, EMPTY_ROOT, HASH_BYTES, leafHash } from "./rfc6962.ts";
 import { originOf } from "./seal.ts";
 import { signNote } from "./signed-note.ts";
 import { formatCheckpoint } from "./tlog-checkpoint.ts";
@@ -39,18 +45,23 @@ interface Watching {
   /** A record that the log does not give. */
   readonly missing?: number;
   /** How far the view has come, in which no tile is. */
-  readonly viewPosition?: number;
+  readonly viewPosition?: number | ((seen: { readonly rests: number }) => number);
+  /** Whose the records are by turns. */
+  readonly tenants?: readonly string[];
+  /** What the view has in the place of a tile. */
+  readonly tile?: (width: number) => Uint8Array;
 }
 
 /** A log of as many records as there are heads, watched until `isOver` holds of how many heads and records were read. */
 const watching = async (
   heads: ReturnType<typeof headsOf>,
   isOver: (seen: { readonly heads: number; readonly records: number; readonly rests: number }) => boolean,
-  { records = heads.length, groupMax, missing, viewPosition = 0 }: Watching = {},
+  { records = heads.length, groupMax, missing, viewPosition = 0, tenants = ["acme"], tile }: Watching = {},
 ) => {
   const stopping = new AbortController();
   const seen = { heads: 0, records: 0, headsAheadMax: 0, rests: 0, pauses: 0 };
   const alarms: MonitorAlarm[] = [];
+  const details: unknown[] = [];
   const look = (): void => {
     seen.headsAheadMax = Math.max(seen.headsAheadMax, seen.heads - seen.records);
     if (isOver(seen)) stopping.abort();
@@ -67,7 +78,8 @@ const watching = async (
           const count = Math.min(step, records - first + 1);
           const all = Array.from({ length: count }, (_, index): StoredMessage => {
             const sequence = first + index;
-            return { sequence, subject: "audit.acme.a.legacy.objection", payload: payloadOf(sequence) };
+            const subject = `audit.${tenants[sequence % tenants.length]}.a.legacy.objection`;
+            return { sequence, subject, payload: payloadOf(sequence) };
           });
           yield all.filter(({ sequence }) => sequence !== missing);
         }
@@ -82,8 +94,18 @@ const watching = async (
         }
       },
     },
-    trees: { position: async () => viewPosition, tile: async () => undefined },
-    logger: { isEnabled: () => false, request() {}, debug() {}, info() {}, warn() {}, error() {} },
+    trees: {
+      position: async () => (typeof viewPosition === "number" ? viewPosition : viewPosition(seen)),
+      tile: async (_tenant, { width }) => tile?.(width),
+    },
+    logger: {
+      isEnabled: () => false,
+      request() {},
+      debug() {},
+      info() {},
+      warn() {},
+      error: (_message, fields) => details.push(fields?.detail),
+    },
     onAlarm: (kind) => alarms.push(kind),
     onPosition: (sequence) => {
       seen.records = sequence;
@@ -91,13 +113,13 @@ const watching = async (
     },
     pause: async (durationMs) => {
       seen.pauses++;
-      // Longer than any pause between groups of so few records: all is read.
-      if (durationMs >= 1000) seen.rests++;
+      // Of a whole second, as no pause between groups is: all is read, or the view is waited for.
+      if (durationMs === 1000) seen.rests++;
       look();
     },
   };
   await watchLog(dependencies, stopping.signal);
-  return { ...seen, alarms };
+  return { ...seen, alarms, details };
 };
 
 test("tree heads are read as far as the log is, so that memory does not grow with how many were signed", async () => {
@@ -178,4 +200,45 @@ test("a tile is looked for as soon as the view has seen its last record, and not
     const { alarms } = await watching([], isAllRead, { records: TILE_WIDTH, viewPosition });
     expect({ viewPosition, alarms }).toEqual({ viewPosition, alarms: [...expected] });
   }
+});
+
+test("a view that is far behind is waited for, so that memory does not grow with the log, and all of it is looked at then", async () => {
+  const records = (MONITOR_TILES_WAITING_MAX + TILE_WIDTH) * TILE_WIDTH;
+  let readBefore = 0;
+  const isOver = (seen: { readonly records: number; readonly rests: number }): boolean => {
+    if (seen.rests === 0) readBefore = seen.records;
+    return seen.records === records && seen.rests > 1;
+  };
+  const viewPosition = ({ rests }: { readonly rests: number }): number => (rests === 0 ? 0 : records);
+  const { alarms } = await watching([], isOver, { records, viewPosition });
+  const tilesOfLeaves = Math.ceil(readBefore / TILE_WIDTH);
+  expect(tilesOfLeaves).toBeGreaterThan(MONITOR_TILES_WAITING_MAX / 2);
+  const tilesOfGroup = Math.ceil(MONITOR_MESSAGES_MAX / TILE_WIDTH);
+  expect(tilesOfLeaves).toBeLessThanOrEqual(MONITOR_TILES_WAITING_MAX + tilesOfGroup);
+  const tilesAbove = records / TILE_WIDTH / TILE_WIDTH;
+  expect(alarms).toEqual(Array(records / TILE_WIDTH + tilesAbove).fill("tile_differs"));
+});
+
+test("of all tenants together so many leaves are held until a tree head comes, and what it says is told all the same", async () => {
+  // Of none so many that they are a tile.
+  const each = 200;
+  const tenants = Array.from(
+    { length: (2 * MONITOR_LEAVES_UNSIGNED_MAX) / each },
+    (_, index) => `tenant-${index}`,
+  );
+  const heads = tenants.map((tenant, index) => {
+    const origin = originOf("prooftrail", tenant);
+    const text = formatCheckpoint({ origin, size: each + 1, root: EMPTY_ROOT });
+    return { tenant, note: signNote(text, ring.signers(origin)), revision: index + 1 };
+  });
+  const { alarms, details } = await watching(heads, isAllRead, {
+    records: each * tenants.length,
+    tenants,
+    tile: (width) => new Uint8Array(width * HASH_BYTES),
+  });
+  expect(alarms).toEqual(tenants.map(() => "shorter_than_signed"));
+  // The first leaf of those that are held is told.
+  const held = details.map((detail) => each - Number(/leaf (\d+)$/.exec(String(detail))?.[1]));
+  expect(held.reduce((sum, leaves) => sum + leaves, 0)).toBeLessThanOrEqual(MONITOR_LEAVES_UNSIGNED_MAX);
+  expect(Math.min(...held)).toBeGreaterThan(0);
 });

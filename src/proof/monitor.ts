@@ -10,6 +10,7 @@ import {
   MONITOR_HEADS_PER_TURN,
   MONITOR_LEAVES_UNSIGNED_MAX,
   MONITOR_MESSAGES_MAX,
+  MONITOR_TILES_WAITING_MAX,
 } from "../limits.ts";
 import type { LogReader, StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -93,6 +94,26 @@ const readOn = async (
     if (!hasMoreHeads) await pause(REST_MS, ending);
     return;
   }
+  const isOver = (): boolean =>
+    ending.aborted || watch.position() >= end || (hasMoreHeads && !watch.hasHeads());
+  while (!isOver()) {
+    if (!watch.isAhead()) await follow({ log, watch, rest: createRests(pause, ending), isOver, ending });
+    else {
+      await pause(REST_MS, ending);
+      await watch.look(false);
+    }
+  }
+};
+
+/** The log from where the watch stands, until that is over or too far ahead of the view. */
+const follow = async (following: {
+  readonly log: LogReader;
+  readonly watch: Watch;
+  readonly rest: () => Promise<void>;
+  readonly isOver: () => boolean;
+  readonly ending: AbortSignal;
+}): Promise<void> => {
+  const { log, watch, rest, isOver, ending } = following;
   const reading = new AbortController();
   const messages = log.follow({
     from: watch.position() + 1,
@@ -103,7 +124,7 @@ const readOn = async (
     for await (const group of messages) {
       watch.take(group);
       await watch.look(false);
-      if (watch.position() >= end || (hasMoreHeads && !watch.hasHeads())) return;
+      if (isOver() || watch.isAhead()) return;
       await rest();
     }
   } finally {
@@ -148,12 +169,14 @@ const createWatch = (dependencies: MonitorDependencies) => {
   const watched = (tenant: string): Watched => {
     const known = tenants.get(tenant);
     if (known) return known;
-    const tree = createRecomputedTree(MONITOR_LEAVES_UNSIGNED_MAX);
+    const tree = createRecomputedTree();
     const told = { hasDiffered: false, hasUnverifiable: false, hasGoneBack: false };
     const made: Watched = { tree, heads: [], size: 0, tiles: [], ...told };
     tenants.set(tenant, made);
     return made;
   };
+  const sumOf = (count: (each: Watched) => number): number =>
+    tenants.values().reduce((sum, each) => sum + count(each), 0);
   const checkHeads = async (tenant: string, each: Watched, isWhole: boolean): Promise<void> => {
     for (let head = each.heads[0]; head !== undefined; head = each.heads[0]) {
       const check = each.tree.check(head);
@@ -192,6 +215,8 @@ const createWatch = (dependencies: MonitorDependencies) => {
       return false;
     },
     hasHeads: (): boolean => tenants.values().some(({ heads }) => heads.length > 0),
+    /** Too many tiles wait for the view, which is far behind: it may be made again. */
+    isAhead: (): boolean => sumOf(({ tiles }) => tiles.length) > MONITOR_TILES_WAITING_MAX,
     take: (messages: readonly StoredMessage[]): void => {
       for (const { sequence, subject, payload } of messages) {
         if (sequence !== position + 1)
@@ -209,6 +234,9 @@ const createWatch = (dependencies: MonitorDependencies) => {
         await checkHeads(tenant, each, isWhole);
         await checkTiles(tenant, each, seen);
       }
+      // Of the heads that were read none is passed over so: they were looked at just now.
+      if (sumOf(({ tree }) => tree.unsigned()) > MONITOR_LEAVES_UNSIGNED_MAX)
+        for (const { tree } of tenants.values()) tree.passOlder();
     },
   };
 };

@@ -43,21 +43,24 @@ export type HeadCheck =
     }
   /** The log was not read so far. `leaves`: all behind the last signed size. */
   | { readonly kind: "ahead"; readonly leaves: readonly ReadLeaf[] }
-  /** The tree has grown past it: it was looked at before, or too many records waited for a signature. */
+  /** The tree has grown past it: it was looked at before, or its records were passed over. */
   | { readonly kind: "passed" };
 
 export interface RecomputedTree {
   /** Leaves read, signed or not. */
   size(): number;
+  /** Of which so many are held until a head comes. */
+  unsigned(): number;
   append(sequence: number, payload: Uint8Array): void;
   /** Heads are looked at in the order of their sizes. */
   check(head: SignedHead): HeadCheck;
+  /** Takes the older half of the leaves that are held, as if a head had come for them. */
+  passOlder(): void;
   /** Tiles that became full since they were last taken. */
   takeTiles(): readonly MadeTile[];
 }
 
-/** `unsignedMax`: leaves that wait for a head; with more the oldest are taken as if it had come. */
-export const createRecomputedTree = (unsignedMax: number): RecomputedTree => {
+export const createRecomputedTree = (): RecomputedTree => {
   const signed: CompactRange = createCompactRange();
   let unsigned: ReadLeaf[] = [];
   let agreedSize = 0;
@@ -71,11 +74,11 @@ export const createRecomputedTree = (unsignedMax: number): RecomputedTree => {
   };
   return {
     size: () => signed.size() + unsigned.length,
+    unsigned: () => unsigned.length,
     append: (sequence, payload) => {
       const hash = leafHash(payload);
       unsigned.push({ index: signed.size() + unsigned.length, hash, sequence });
       tiles.push(0, hash, sequence);
-      if (unsigned.length > unsignedMax) take(Math.floor(unsigned.length / 2));
     },
     check: ({ size, root }) => {
       if (size < signed.size()) return { kind: "passed" };
@@ -85,6 +88,7 @@ export const createRecomputedTree = (unsignedMax: number): RecomputedTree => {
       agreedSize = size;
       return { kind: "agrees" };
     },
+    passOlder: () => void take(Math.ceil(unsigned.length / 2)),
     takeTiles: tiles.taken,
   };
 };
