@@ -39,9 +39,16 @@ export const acceptBatch = async (
     ? await appendUnlessEarlier(dependencies, submission, events)
     : await dependencies.appender.append(events.records);
   if ("kind" in outcomes) return outcomes;
-  const replays = await readReplays({ reader: dependencies.reader, text: body.text, taken, outcomes });
+  const { tenant } = submission;
+  const replays = await readReplays({
+    reader: dependencies.reader,
+    tenant,
+    text: body.text,
+    taken,
+    outcomes,
+  });
   const stored = outcomes.reduce((count, { kind }) => count + Number(kind === "appended"), 0);
-  if (stored > 0) dependencies.onAccepted({ tenant: submission.tenant, receivedAt, events: stored });
+  if (stored > 0) dependencies.onAccepted({ tenant, receivedAt, events: stored });
   const summary = summarise({ events, outcomes, replays, otherMembers: batch.otherMembers });
   const answer = submission.wantsReceipts
     ? { ...summary, receipts: receiptsOf({ events, outcomes, replays, receivedAt }) }
@@ -137,11 +144,12 @@ const REPLAYS_AT_ONCE = 16;
 /** By position in `taken`. Only duplicates have to be looked at again. Where the log does not answer, no other is tried: each could wait as long. */
 const readReplays = async (parts: {
   reader: LogReader;
+  tenant: string;
   text: string;
   taken: readonly TakenEvent[];
   outcomes: readonly Outcome[];
 }): Promise<ReadonlyMap<number, Replay>> => {
-  const { reader, text, taken, outcomes } = parts;
+  const { reader, tenant, text, taken, outcomes } = parts;
   const replays = new Map<number, Replay>();
   if (!outcomes.some(({ kind }) => kind === "duplicate")) return replays;
   const left = taken.entries();
@@ -155,11 +163,11 @@ const readReplays = async (parts: {
       return compare();
     });
   const readOn = async (): Promise<void> => {
-    for (const [position, { start, end }] of left) {
+    for (const [position, { eventId, start, end }] of left) {
       const outcome = outcomes[position];
       if (outcome?.kind !== "duplicate") continue;
-      const replay =
-        away ?? (await replayDuplicate(reader, outcome.sequence, text.slice(start, end), inTurn));
+      const sent = { tenant, eventId: canonicalEventId(eventId), eventText: text.slice(start, end) };
+      const replay = away ?? (await replayDuplicate(reader, outcome.sequence, sent, inTurn));
       if (replay.kind === "unavailable" && replay.isLogAway) away = replay;
       replays.set(position, replay);
     }

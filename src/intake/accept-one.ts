@@ -56,7 +56,7 @@ export const acceptOne = async (
   if (!outcome) throw new Error("append answers every record");
   if (warnings.length > 0) dependencies.onUnknownFields(warnings.length);
   if (outcome.kind !== "appended") {
-    return answerOther(dependencies, { outcome, judged, slice, idempotencyKey });
+    return answerOther(dependencies, { outcome, tenant, judged, slice, idempotencyKey });
   }
   dependencies.onAccepted({ tenant, receivedAt, events: 1 });
   const { sequence } = outcome;
@@ -83,23 +83,25 @@ const answerEarlier = async (
   if (sequence === undefined) return undefined;
   if (judged.warnings.length > 0) dependencies.onUnknownFields(judged.warnings.length);
   const outcome = { kind: "duplicate", sequence } as const;
-  return answerOther(dependencies, { outcome, judged, slice, idempotencyKey: undefined });
+  return answerOther(dependencies, { outcome, tenant, judged, slice, idempotencyKey: undefined });
 };
 
 const answerOther = async (
   { reader }: IntakeDependencies,
   answered: {
     outcome: Exclude<Outcome, { readonly kind: "appended" }>;
+    tenant: string;
     judged: ValidEvent;
     slice: JsonSlice;
     idempotencyKey: string | undefined;
   },
 ): Promise<AcceptedEvent | Refusal> => {
-  const { outcome, judged, slice, idempotencyKey } = answered;
+  const { outcome, tenant, judged, slice, idempotencyKey } = answered;
   switch (outcome.kind) {
     case "duplicate": {
       const { sequence } = outcome;
-      const replay = await replayDuplicate(reader, sequence, slice.text);
+      const eventId = idempotencyKey === undefined ? canonicalEventId(judged.event.event_id) : undefined;
+      const replay = await replayDuplicate(reader, sequence, { tenant, eventId, eventText: slice.text });
       if (replay.kind === "unavailable") return replay;
       if (replay.kind === "different") {
         return { kind: "conflict", identity: idempotencyKey === undefined ? "event_id" : "idempotency_key" };

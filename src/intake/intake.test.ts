@@ -84,7 +84,10 @@ const setUp = () => {
     raw,
     batch: (events: readonly object[], more: { readonly isResent?: boolean } = {}) =>
       raw(JSON.stringify({ events }), more),
-    one: (event: object, more: { readonly isResent?: boolean; readonly idempotencyKey?: string } = {}) =>
+    one: (
+      event: object,
+      more: { readonly tenant?: string; readonly isResent?: boolean; readonly idempotencyKey?: string } = {},
+    ) =>
       intake.acceptOne({
         ...asked,
         idempotencyKey: undefined,
@@ -164,6 +167,29 @@ test("while the log does not answer, repeats are not read back one after the oth
   state.isAway = true;
   expect(await batch(events)).toMatchObject({ kind: "unavailable" });
   expect(told.reads).toBeLessThanOrEqual(16);
+});
+
+test("where another event stands than was stored there, as after the log was replaced, a repeat may be sent again and is no conflict", async () => {
+  const { batch, one, scripted } = setUp();
+  await one(event(1));
+  await one(event(1), { tenant: "other" });
+  const ofAnother: Outcome = { kind: "duplicate", sequence: 1 };
+  const ofAnotherTenant: Outcome = { kind: "duplicate", sequence: 2 };
+  for (const outcome of [ofAnother, ofAnotherTenant]) {
+    scripted.push(outcome);
+    expect(await one(event(2))).toMatchObject({ kind: "unavailable" });
+    scripted.push(outcome);
+    expect(await batch([event(2), event(3)])).toMatchObject({
+      accepted: 1,
+      rejected: [{ index: 0, code: "log_unavailable", retryable: true }],
+    });
+  }
+  scripted.push(ofAnotherTenant, ofAnotherTenant);
+  expect(await one(event(1))).toMatchObject({ kind: "unavailable" });
+  expect(await one(event(1), { idempotencyKey: "k" })).toMatchObject({ kind: "unavailable" });
+  scripted.push(ofAnother, ofAnother);
+  expect(await one(event(1))).toMatchObject({ kind: "accepted", sequence: 1, duplicate: true });
+  expect(await one(event(1, { asset_id: "b" }))).toEqual({ kind: "conflict", identity: "event_id" });
 });
 
 test("of what may have been sent before nothing is stored while nobody can tell, and what the log holds is a repeat", async () => {

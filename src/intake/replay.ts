@@ -1,4 +1,5 @@
 /** The answer to a duplicate, rebuilt from the log: there is no other memory of earlier answers that could be lost or disagree. */
+import { eventIdOf } from "../log/event-id-of.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { decodeRecord } from "../log/record.ts";
@@ -19,16 +20,24 @@ export interface FirstAnswer {
   readonly leafHash: string;
 }
 
+/** What was sent now. */
+export interface SentAgain {
+  readonly tenant: string;
+  /** By which it is known, in canonical form (event/formats.ts); undefined where an Idempotency-Key is that. */
+  readonly eventId: string | undefined;
+  readonly eventText: string;
+}
+
 export const replayDuplicate = async (
   reader: LogReader,
   sequence: Sequence,
-  eventText: string,
+  sent: SentAgain,
   /** Calls what it is given once, when it is its turn: to hold two of the largest events against each other takes 0.1 s (measured). */
   inTurn: (compare: () => Replay) => Replay | Promise<Replay> = (compare) => compare(),
 ): Promise<Replay> => {
   try {
     const message = await reader.read(sequence);
-    return await inTurn(() => replayOf(message, eventText));
+    return await inTurn(() => replayOf(message, sent));
   } catch (error) {
     if (error instanceof LogUnavailableError)
       return { kind: "unavailable", detail: error.message, isLogAway: true };
@@ -36,18 +45,23 @@ export const replayDuplicate = async (
   }
 };
 
-const replayOf = (message: StoredMessage | undefined, eventText: string): Replay => {
+const replayOf = (message: StoredMessage | undefined, sent: SentAgain): Replay => {
+  const { tenant, eventId, eventText } = sent;
   const record = message && decodeRecord(message.payload);
-  if (!(message && record))
-    return {
-      kind: "unavailable",
-      detail: "The event with the same identity could not be read back.",
-      isLogAway: false,
-    };
+  if (!(message && record) || record.tenant !== tenant) return UNREADABLE;
+  // Where another log was put in the place of one that is remembered, any event may stand there, which is no reason to refuse this one for ever.
+  const isOther = eventId !== undefined && record.eventText !== eventText;
+  if (isOther && eventIdOf(message.payload, tenant) !== eventId) return UNREADABLE;
   if (!sameContent(record.eventText, eventText)) return { kind: "different" };
   const { receivedAt } = record;
   const leafHash = receiptOfPayload(message.payload);
   return { kind: "same", first: { eventId: eventIdIn(record.eventText), receivedAt, leafHash } };
+};
+
+const UNREADABLE: Replay = {
+  kind: "unavailable",
+  detail: "The event with the same identity could not be read back.",
+  isLogAway: false,
 };
 
 const eventIdIn = (eventText: string): string => {
