@@ -25,9 +25,12 @@ export const createRetentionBucket = ({
   readonly logger: Logger;
 }): RetentionStore => {
   const jetstream = connection.nats.jetstream({ timeout: RETENTION_REQUEST_MS_MAX });
-  const memory = createMemory(logger);
-  // The next broker may have been given an older copy of the log, and have grown past what was read of the one before.
-  connection.onChange(memory.forget);
+  let memory = createMemory(logger);
+  // The next broker may have been given an older copy of the log, and have grown past what was read of the one before. Another memory, because of what was asked
+  // before an answer may still come, by way of another server, and whoever waits for it goes on.
+  connection.onChange(() => {
+    memory = createMemory(logger);
+  });
   let last: Promise<unknown> = Promise.resolve();
 
   const refresh = async (): Promise<ReadRetention> => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { nanos } from "nats";
+import { type NatsConnection, nanos } from "nats";
 import { createAppender } from "../../src/jetstream/appender.ts";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
@@ -36,21 +36,23 @@ const putAnotherInItsPlace = async ({ broker, connection }: TestLog): Promise<vo
   await provision(broker);
 };
 
+const hold = (id: string): HoldRecord => ({
+  id,
+  tenant: "acme",
+  asset_id: "a",
+  reason: "r",
+  created_at: "2026-11-20T10:00:00.000Z",
+  created_by: "admin",
+});
+
+const idsOf = async (store: RetentionStore) => {
+  const read = await store.read();
+  return read.kind === "read" ? read.stored.holds.map(({ record }) => record.id) : read;
+};
+
 test("holds are those of the log that was put in the place of another, also where it has more of them by then", async () => {
   await using log = await startTestLog();
   const bucket = () => createRetentionBucket({ connection: log.connection, logger: silentLogger });
-  const hold = (id: string): HoldRecord => ({
-    id,
-    tenant: "acme",
-    asset_id: "a",
-    reason: "r",
-    created_at: "2026-11-20T10:00:00.000Z",
-    created_by: "admin",
-  });
-  const idsOf = async (store: RetentionStore) => {
-    const read = await store.read();
-    return read.kind === "read" ? read.stored.holds.map(({ record }) => record.id) : read;
-  };
   const front = bucket();
   const [before, ...since] = [uuidV7(), uuidV7(), uuidV7()];
   await front.createHold(hold(before));
@@ -58,6 +60,37 @@ test("holds are those of the log that was put in the place of another, also wher
   await putAnotherInItsPlace(log);
   for (const id of since) await bucket().createHold(hold(id));
   expect(await idsOf(front)).toEqual(since);
+});
+
+test("no hold is missed where an answer to what was asked before the connection was lost comes when it is back", async () => {
+  await using log = await startTestLog();
+  const { nats } = log.connection;
+  const ids = [uuidV7(), uuidV7()];
+  const writer = createRetentionBucket({ connection: log.connection, logger: silentLogger });
+  for (const id of ids) await writer.createHold(hold(id));
+
+  const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let answers = 0;
+  // That to the question for the second hold, after those for the newest and the first.
+  const request = async (...question: Parameters<NatsConnection["request"]>) => {
+    const answer = await nats.request(...question);
+    if (++answers !== 3) return answer;
+    asked.resolve();
+    await late.promise;
+    return answer;
+  };
+  const slow: NatsConnection = Object.create(nats, { request: { value: request } });
+  const reader = createRetentionBucket({
+    connection: { ...log.connection, nats: slow },
+    logger: silentLogger,
+  });
+  const cutOff = reader.read();
+  await asked.promise;
+  await nats.reconnect();
+  expect((await cutOff).kind).toBe("unavailable");
+  await until("the connection is back", () => log.connection.isConnected());
+  late.resolve();
+  expect(await idsOf(reader)).toEqual(ids);
 });
 
 describe("appending", () => {
