@@ -368,6 +368,32 @@ describe("reading", () => {
     expect(groups).toEqual(Array.from({ length: all / 100 }, () => 100));
   });
 
+  test("what is lost between two brokers is read again, and is no hole of the log", async () => {
+    await using log = await startTestLog();
+    const count = 250;
+    await appenderOn(log.connection).append(
+      Array.from({ length: count }, (_, index) => smallRecord(`id${index}`)),
+    );
+    const { nats } = log.connection;
+    // Of each the first time only: one within a group, the first of one, the last of one, and two behind each other.
+    const lost = new Set([7, 101, 160, 200, 201]);
+    const subscribe = (...[subject, options]: Parameters<NatsConnection["subscribe"]>) =>
+      nats.subscribe(subject, {
+        ...options,
+        callback: (error, message) => {
+          const sequence = Number(/^\$JS\.ACK\.(?:[^.]+\.){3}(\d+)\./.exec(message.reply ?? "")?.[1]);
+          if (!lost.delete(sequence)) options?.callback?.(error, message);
+        },
+      });
+    const lossy: NatsConnection = Object.create(nats, { subscribe: { value: subscribe } });
+    const reader = await createLogReader({ ...log.connection, nats: lossy });
+    const taken = await take(reader, 1, count);
+    expect(taken.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: count }, (_, index) => 1 + index),
+    );
+    expect(lost.size).toBe(0);
+  });
+
   test("a lost broker ends the following with an error that says so", async () => {
     await using log = await startTestLog();
     const reader = await createLogReader(log.connection);
