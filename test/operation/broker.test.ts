@@ -20,9 +20,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { AckPolicy, connect, DeliverPolicy, type NatsConnection } from "nats";
+import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { downloadRelease } from "../../src/jetstream/broker/download-release.ts";
 import { findBroker } from "../../src/jetstream/broker/find.ts";
 import { lockInstance } from "../../src/jetstream/broker/instance-lock.ts";
+import { endLeftover } from "../../src/jetstream/broker/leftover.ts";
 import { type Broker, startBroker } from "../../src/jetstream/broker/supervise.ts";
 import { formatBrokerVersion } from "../../src/jetstream/broker/version.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
@@ -267,6 +269,19 @@ describe("the embedded broker", () => {
     expect(processesOf(directory.path)).toEqual([]);
     await using second = await startBroker(options);
     expect(second.url("consumer")).toBe(first.url("consumer"));
+  });
+
+  test("a process of another service that has the number of the broker before is left alone, also where its path ends like ours", async () => {
+    await using directory = await temporaryDirectory();
+    const files = brokerFiles(directory.path);
+    const parameters = ["-c", "read -r _", "nats-server", "-c", `/elsewhere${files.configuration}`];
+    const other = spawn("/bin/sh", parameters, { stdio: ["pipe", "ignore", "ignore"] });
+    await mkdir(files.run, { recursive: true });
+    await writeFile(files.pid, `${other.pid}\n`);
+    const told: string[] = [];
+    await endLeftover(files, { ...silentLogger, warn: (message) => void told.push(message) });
+    other.kill("SIGKILL");
+    expect(told).toEqual([]);
   });
 
   test("a port that somebody else took meanwhile is left to them", async () => {

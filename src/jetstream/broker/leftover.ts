@@ -37,19 +37,24 @@ const hasEnded = async (pid: number, files: BrokerFiles, waitMs: number): Promis
   return true;
 };
 
-/** Process ids are reused, so the command line must name our configuration. A zombie has none and counts as ended. */
+/**
+ * Process ids are reused, so the command line must end with our configuration, and not with one whose path only ends like it: that is another service's.
+ * A zombie has none and counts as ended.
+ */
 const isOurBroker = async (pid: number, files: BrokerFiles): Promise<boolean> =>
-  (await commandLine(pid)).includes(files.configuration);
+  (await commandLine(pid)).endsWith(` ${files.configuration}`);
 
+/** Its arguments with a space between them. */
 const commandLine = async (pid: number): Promise<string> => {
   if (process.platform !== "linux") return commandLineFromPs(pid);
-  return readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  const text = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  return text.split("\0").slice(0, -1).join(" ");
 };
 
 const commandLineFromPs = (pid: number): Promise<string> =>
   new Promise((resolve) => {
     execFile("ps", ["-ww", "-o", "args=", "-p", String(pid)], (error, stdout) =>
-      resolve(error ? "" : stdout),
+      resolve(error ? "" : stdout.trimEnd()),
     );
   });
 
