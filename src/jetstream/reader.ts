@@ -68,7 +68,7 @@ interface FollowOptions {
 /**
  * By one consumer after another: a consumer lives on one replica, and one that is behind gives nothing and says nothing of it. Under load and restarts
  * nats-server 2.15.1 tells of replicas whose catching up stalls (`bun run chaos --scenario cluster`). And what it has sent to a server whose route breaks
- * just then is lost, while the next pull goes on behind it (measured: 3 times in 20 breaks of a second).
+ * just then is lost, while the next pull goes on behind it (measured on 2.15.1: 3 times in 20 breaks, with five readers).
  */
 async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMessage[]> {
   let from = options.from;

@@ -26,8 +26,8 @@ export const createRetentionBucket = ({
 }): RetentionStore => {
   const jetstream = connection.nats.jetstream({ timeout: RETENTION_REQUEST_MS_MAX });
   let memory = createMemory(logger);
-  // The next broker may have been given an older copy of the log, and have grown past what was read of the one before. Another memory, because of what was asked
-  // before an answer may still come, by way of another server, and whoever waits for it goes on.
+  // The next broker may have been given an older copy of the log, and have grown past what was read of the one before. Another memory, because whoever waits
+  // for what was asked before goes on where an answer still comes.
   connection.onChange(() => {
     memory = createMemory(logger);
   });
