@@ -95,6 +95,9 @@ export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
 /** Messages of the log that are asked for at once, 350 KB each at most: past 64 MiB that wait for us a broker cuts everybody off ("slow consumer", measured). */
 export const LOG_READS_AT_ONCE = 64;
 
+/** Bytes of the log that one request follows at once. As many as there may be together (EXPORTS_MAX) have to stay far below what a broker lets wait for us: 32 bundles of 16 MiB at once cut everybody off (measured). */
+export const LOG_FOLLOWED_BYTES_MAX = 2 * MIB;
+
 /** A log where every commit failed for this long is stalled: above the 4 to 6 s in which a cluster chooses a new leader (measured), and all of them fail. */
 export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
 /** The same of streams that nobody waits for: starting the broker again for them cuts off those who wait for the log. */

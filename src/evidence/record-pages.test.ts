@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EVIDENCE_READS_AT_ONCE, EVIDENCE_STRETCH_RECORDS } from "../limits.ts";
+import { EVIDENCE_READS_AT_ONCE, EVIDENCE_STRETCH_RECORDS, LOG_FOLLOWED_BYTES_MAX } from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import { type RecordReader, recordPages } from "./record-pages.ts";
 
@@ -16,10 +16,12 @@ const logOf = (sequences: readonly number[]) => {
   const messages = sequences.map(message);
   const reads: number[] = [];
   const signals: AbortSignal[] = [];
+  const bounds: (number | undefined)[] = [];
   let [reading, readingMax, following] = [0, 0, 0];
   return {
     reads,
     signals,
+    bounds,
     readingMax: () => readingMax,
     following: () => following,
     read: async (sequence: number) => {
@@ -29,8 +31,9 @@ const logOf = (sequences: readonly number[]) => {
       reading--;
       return messages.find((one) => one.sequence === sequence);
     },
-    follow: async function* ({ from, messagesMax, signal }: Parameters<RecordReader["follow"]>[0]) {
+    follow: async function* ({ from, messagesMax, bytesMax, signal }: Parameters<RecordReader["follow"]>[0]) {
       signals.push(signal);
+      bounds.push(bytesMax);
       following++;
       try {
         const there = messages.filter(({ sequence }) => sequence >= from);
@@ -93,4 +96,10 @@ test("a log that gives no more ends the wait", async () => {
     yield upTo(4).map(message);
   }
   await expect(read({ ...logOf(upTo(4)), follow }, upTo(9))).rejects.toThrow(LogUnavailableError);
+});
+
+test("each bundle asks for so many bytes at once that all of them together do not have the broker cut everybody off", async () => {
+  const log = logOf(upTo(100));
+  await read(log, upTo(100));
+  expect(log.bounds).toEqual([LOG_FOLLOWED_BYTES_MAX]);
 });

@@ -7,6 +7,7 @@ import {
   EVIDENCE_FOLLOWED_PER_RECORD_MAX,
   EVIDENCE_READS_AT_ONCE,
   EVIDENCE_STRETCH_RECORDS,
+  LOG_FOLLOWED_BYTES_MAX,
 } from "../limits.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../log/event-log.ts";
 
@@ -65,6 +66,7 @@ async function* followed<Place extends { readonly sequence: number }>(
   const groups = log.follow({
     from: first.sequence,
     messagesMax: EVIDENCE_STRETCH_RECORDS,
+    bytesMax: LOG_FOLLOWED_BYTES_MAX,
     signal: stopping.signal,
   });
   const iterator = groups[Symbol.asyncIterator]();

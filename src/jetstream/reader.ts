@@ -35,7 +35,8 @@ export const createLogReader = async (
       answered(connection, UNREADABLE, () =>
         manager.streams.info(stream).then(({ state }) => state.last_seq),
       ),
-    follow: (options) => follow({ ...options, connection, manager, stream }),
+    follow: ({ bytesMax = PROJECTION_BYTES_PER_COMMIT_MAX, ...options }) =>
+      follow({ ...options, bytesMax, connection, manager, stream }),
   };
 };
 
@@ -62,6 +63,7 @@ interface FollowOptions {
   readonly stream: string;
   readonly from: Sequence;
   readonly messagesMax: number;
+  readonly bytesMax: number;
   readonly signal: AbortSignal;
 }
 
@@ -82,7 +84,7 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
  * comes next.
  */
 async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly StoredMessage[], Sequence> {
-  const { connection, manager, stream, from, messagesMax, signal } = options;
+  const { connection, manager, stream, from, messagesMax, bytesMax, signal } = options;
   const { name } = await answered(connection, UNREADABLE, () =>
     manager.consumers.add(stream, {
       deliver_policy: DeliverPolicy.StartSequence,
@@ -104,7 +106,7 @@ async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly 
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
       JSON.stringify({
         batch: messagesMax,
-        max_bytes: PROJECTION_BYTES_PER_COMMIT_MAX,
+        max_bytes: bytesMax,
         expires: nanos(PULL_MS_MAX),
       }),
       { reply: inbox.nextPull() },

@@ -47,6 +47,8 @@ export interface LogReader {
   follow(options: {
     readonly from: Sequence;
     readonly messagesMax: number;
+    /** Of a group; where it is not said those of one commit of the projections. */
+    readonly bytesMax?: number;
     readonly signal: AbortSignal;
   }): AsyncIterable<readonly StoredMessage[]>;
 }

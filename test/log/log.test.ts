@@ -8,7 +8,12 @@ import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
-import { APPEND_ACK_MS_MAX, APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX } from "../../src/limits.ts";
+import {
+  APPEND_ACK_MS_MAX,
+  APPEND_BYTES_IN_FLIGHT_MAX,
+  COMMIT_BYTES_MAX,
+  LOG_FOLLOWED_BYTES_MAX,
+} from "../../src/limits.ts";
 import {
   type LogReader,
   LogUnavailableError,
@@ -344,6 +349,30 @@ describe("reading", () => {
       if (groups.length === 4) stop.abort();
     }
     expect(groups).toEqual([1800, 1800, 400, 1]);
+  });
+
+  test("who follows with a bound of bytes is never given more at once, and misses nothing", async () => {
+    await using log = await startTestLog();
+    const count = 20;
+    const source = Buffer.from(JSON.stringify("x".repeat(250_000)));
+    const records = Array.from({ length: count }, (_, index) => ({
+      ...smallRecord(`id${index}`),
+      event: { source, from: 0, to: source.length },
+    }));
+    await appenderOn(log.connection).append(records);
+    const reader = await createLogReader(log.connection);
+    const stop = new AbortController();
+    const groups: StoredMessage[][] = [];
+    const bounds = { messagesMax: 1000, bytesMax: LOG_FOLLOWED_BYTES_MAX, signal: stop.signal };
+    for await (const group of reader.follow({ from: 1, ...bounds })) {
+      groups.push([...group]);
+      if (group.at(-1)?.sequence === count) stop.abort();
+    }
+    expect(groups.flat().map(({ sequence }) => sequence)).toEqual(records.map((_, index) => index + 1));
+    for (const group of groups) {
+      const bytes = group.reduce((sum, { payload }) => sum + payload.length, 0);
+      expect(bytes).toBeLessThanOrEqual(LOG_FOLLOWED_BYTES_MAX);
+    }
   });
 
   test("the end of a pull that is told after its last message is not taken for the end of the next pull", async () => {

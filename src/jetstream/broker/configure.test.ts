@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { PERMISSIONS } from "../../../streams/permissions.ts";
 import { topology } from "../../../streams/topology.ts";
+import { EXPORTS_MAX, LOG_FOLLOWED_BYTES_MAX, PROJECTION_BYTES_PER_COMMIT_MAX } from "../../limits.ts";
 import { brokerFiles } from "./broker-files.ts";
 import { configure } from "./configure.ts";
 
@@ -32,6 +33,13 @@ test("the streams in memory may take no more, and no less, than their bounds tog
   const inMemory = topology({ replicas: 1 }).filter(({ settings }) => settings.storage === "memory");
   const reserved = inMemory.reduce((sum, { settings }) => sum + (settings.max_bytes ?? Number.NaN), 0);
   expect(configuration).toContain(`max_memory_store: ${reserved}\n`);
+});
+
+test("what all readers of the log ask for at once is half of what may wait for the service, at most", () => {
+  const pendingMax = Number(/^max_pending: (\d+)$/m.exec(configuration)?.[1]);
+  const projector = 2 * PROJECTION_BYTES_PER_COMMIT_MAX;
+  const requests = EXPORTS_MAX * LOG_FOLLOWED_BYTES_MAX;
+  expect(projector + requests).toBeLessThanOrEqual(pendingMax / 2);
 });
 
 test("a path with quotes and backslashes stays one value", () => {

@@ -23,8 +23,8 @@ const MIB = 1024 * 1024;
 /** Largest message, in bytes: the server's own default, written down because a record must fit. */
 const PAYLOAD_BYTES_MAX = 1 * MIB;
 /**
- * What may wait for one client before the server cuts it off, in bytes; 64 MiB by default. The service reads for all its exports, views and replies over one
- * connection, and each reader asks for up to 16 MiB at once: four of them at the same time cost everybody the connection (measured).
+ * What may wait for one client before the server cuts it off, in bytes; 64 MiB by default. The service reads for all its bundles, views and replies over one
+ * connection: four readers that asked for 16 MiB at the same time cost everybody the connection (measured).
  */
 const PENDING_BYTES_MAX = 256 * MIB;
 /** Memory for streams, each of which reserves its whole bound: the sandbox, and the two that count (streams/rates.ts, streams/sandbox-clients.ts). */

@@ -8,6 +8,7 @@ import { canonicalEventId } from "../../event/formats.ts";
 import {
   ACCEPTED_FLUSH_MS,
   DEAD_LETTERS_LISTED_MAX,
+  LOG_FOLLOWED_BYTES_MAX,
   RECONCILED_EVENTS_NAMED_MAX,
   RECONCILED_RECORDS_READ_MAX,
   RECONCILED_SEQUENCES_PER_TURN,
@@ -280,7 +281,8 @@ const lostRecords = async ({ views, log, tenant, hour, range }: HourRead): Promi
   if (last < range.first) return { differing, isComplete: false };
   const stop = new AbortController();
   let read = 0;
-  for await (const messages of log.follow({ from: range.first, messagesMax: 500, signal: stop.signal })) {
+  const following = { messagesMax: 500, bytesMax: LOG_FOLLOWED_BYTES_MAX, signal: stop.signal };
+  for await (const messages of log.follow({ from: range.first, ...following })) {
     const events = messages.flatMap(({ sequence, payload }) => {
       const record = sequence <= last ? decodeRecord(payload) : undefined;
       return record?.tenant === tenant && record.receivedAt.startsWith(hour)
