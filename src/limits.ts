@@ -91,11 +91,8 @@ export const APPEND_ACK_MS_MAX = 8 * SECOND_MS;
 export const APPEND_RECORDS_IN_FLIGHT_MAX = 4 * BATCH_EVENTS_MAX;
 /** The same in bytes: four full batch bodies. */
 export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
-
-/** Messages of the log that are asked for at once, 350 KB each at most: past 64 MiB that wait for us a broker cuts everybody off ("slow consumer", measured). */
+/** Messages of the log that are asked for at once, 350 KB each at most, and bytes that each request asks for that follows it (EXPORTS_MAX of them): past 64 MiB that wait for us a broker cuts everybody off, ours past 256 ("slow consumer", measured). */
 export const LOG_READS_AT_ONCE = 64;
-
-/** Bytes of the log that one request follows at once. As many as there may be together (EXPORTS_MAX) have to stay far below what a broker lets wait for us: 32 bundles of 16 MiB at once cut everybody off (measured). */
 export const LOG_FOLLOWED_BYTES_MAX = 2 * MIB;
 
 /** A log where every commit failed for this long is stalled: above the 4 to 6 s in which a cluster chooses a new leader (measured), and all of them fail. */
@@ -260,8 +257,6 @@ export const MONITOR_MESSAGES_MAX = 1000;
 export const MONITOR_HEADS_PER_TURN = 50;
 /** Leaves of all tenants that the monitor holds until tree heads cover them: 40 MB. */
 export const MONITOR_LEAVES_UNSIGNED_MAX = 100_000;
-/** Full tiles that wait until the view has them as well: 4 MiB, of 131,072 records. Past it the monitor waits. */
-export const MONITOR_TILES_WAITING_MAX = 512;
 /** How long `GET /v1/events/{event_id}/proof` waits for the seal at most, and how often it looks. */
 export const PROOF_WAIT_SECONDS_MAX = 30;
 export const PROOF_POLL_MS = 50;
@@ -286,7 +281,7 @@ export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
 export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
 /** Hashes of the tree that are kept while its proofs are made: 10 MB. Neighbours share all but a few. */
 export const PROVER_HASHES_MAX = 50_000;
-/** A view further behind than this makes the instance not ready. */
+/** A view further behind than this makes the instance not ready, and the monitor waits for it. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 
 /** Name of an API key, in characters. */

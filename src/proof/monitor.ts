@@ -10,7 +10,7 @@ import {
   MONITOR_HEADS_PER_TURN,
   MONITOR_LEAVES_UNSIGNED_MAX,
   MONITOR_MESSAGES_MAX,
-  MONITOR_TILES_WAITING_MAX,
+  VIEW_LAG_RECORDS_MAX,
 } from "../limits.ts";
 import type { LogReader, StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -216,7 +216,7 @@ const createWatch = (dependencies: MonitorDependencies) => {
     },
     hasHeads: (): boolean => tenants.values().some(({ heads }) => heads.length > 0),
     /** Too many tiles wait for the view, which is far behind: it may be made again. */
-    isAhead: (): boolean => sumOf(({ tiles }) => tiles.length) > MONITOR_TILES_WAITING_MAX,
+    isAhead: (): boolean => sumOf(({ tiles }) => tiles.length) * TILE_WIDTH > VIEW_LAG_RECORDS_MAX,
     take: (messages: readonly StoredMessage[]): void => {
       for (const { sequence, subject, payload } of messages) {
         if (sequence !== position + 1)
