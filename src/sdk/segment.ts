@@ -126,6 +126,18 @@ export class Segment {
     return { index: this.entries, offset: this.size };
   }
 
+  /** Whether an entry in `range` is due and has no outcome. Asked before its file is opened: of very many that all wait, each would be read over and over. */
+  hasDue({ from, to }: Range): boolean {
+    const now = performance.now();
+    for (let index = Math.max(from.index, this.#headIndex); index < to.index; index++)
+      if (this.#isDue(index, now)) return true;
+    return false;
+  }
+
+  #isDue(index: number, now: number): boolean {
+    return !this.#settled.has(index) && (this.#postponed.get(index)?.dueMs ?? 0) <= now;
+  }
+
   /** Entries in `range` that are due and have no outcome, oldest first. What cannot be read is handed to `damage`, and settled. */
   async choose(limits: TakeLimits, damage: Damage, range = this.range): Promise<readonly Chosen[]> {
     const chosen: Chosen[] = [];
@@ -133,7 +145,7 @@ export class Segment {
     let bytes = 0;
     const now = performance.now();
     for await (const { index, frame } of this.#frames(limits.bytes, damage, range)) {
-      if (this.#settled.has(index) || (this.#postponed.get(index)?.dueMs ?? 0) > now) continue;
+      if (!this.#isDue(index, now)) continue;
       const { entry, length } = frame;
       if (entry === undefined) {
         damage.onUnreadable(frame.bytes);

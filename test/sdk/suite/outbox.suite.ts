@@ -668,6 +668,27 @@ test("a file of one's own that cannot be read holds up no other, and is told whe
     await outbox.close();
   }));
 
+test("what waits for its time is not read meanwhile, whoever has left it: of very many entries that come again each would be read with every request", () =>
+  withFolder(async (directory) => {
+    const dead = openFile(directory);
+    dead.append(entry(0, 0));
+    await killHolders(directory);
+    const outbox = openFile(directory);
+    for (const number of [1, 2]) outbox.append(entry(number, 0));
+    const taken = await outbox.take({ events: 9, bytes: 999 });
+    assert.deepEqual(taken?.entries.map(numberIn), [0, 1, 2]);
+    taken?.settle([1]);
+    taken?.postpone([0, 2], { dueMs: performance.now() + 60_000, isFirm: false });
+    for (const first of [0, 1]) {
+      const mend = await makeUnreadable(directory, first);
+      assert.equal(await outbox.take({ events: 9, bytes: 999 }), undefined);
+      await mend();
+    }
+    outbox.hasten();
+    assert.deepEqual(await drain(outbox), [0, 2]);
+    for (const each of [outbox, dead]) await each.close();
+  }));
+
 test("what is damaged costs itself alone, and is told", () =>
   withFolder(async (directory) => {
     const dead = openFile(directory);
