@@ -1,4 +1,5 @@
 /** What is cut off, thrown, refused or away, and what the SDK makes of it. */
+import { heapStats } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import {
   closeSync,
@@ -15,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeadLetterFile } from "../../src/sdk/dead-letters.ts";
+import { createFileOutbox } from "../../src/sdk/file-outbox.ts";
 import { FileSync } from "../../src/sdk/file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "../../src/sdk/frame.ts";
 import {
@@ -481,4 +483,42 @@ test.each<[string, Partial<ClientOptions>]>([
 ])("a mistake in %s is thrown with its name", (name, options) => {
   const given: unknown[] = [{ url: "http://127.0.0.1:1", apiKey: "k", ...options }];
   expect(() => Reflect.apply(createClient, undefined, given)).toThrow(name);
+});
+
+test("of the files that an outbox has removed it keeps nothing, however many they were", async () => {
+  using folder = temporaryFolder();
+  const entry = new TextEncoder().encode("{}");
+  const outbox = createFileOutbox({
+    directory: folder.path,
+    // An eighth of it is a file: each entry has one of its own.
+    bytesMax: 8 * (entry.length + FRAME_BYTES),
+    sync: "never",
+    adoptIntervalMs: 60_000,
+    onUnreadable: () => expect.unreachable("nothing is damaged"),
+    onLost: () => expect.unreachable("nothing is lost"),
+    onFailure: (reason) => expect.unreachable(reason),
+  });
+  const deliver = async (files: number): Promise<void> => {
+    for (let file = 0; file < files; file++) {
+      outbox.append(entry);
+      const taken = await outbox.take({ events: 1, bytes: 999 });
+      taken?.settle([0]);
+    }
+  };
+  const objects = (): number => {
+    Bun.gc(true);
+    const {
+      Array: lists = 0,
+      Promise: promises = 0,
+      Object: plain = 0,
+      Map: maps = 0,
+    } = heapStats().objectTypeCounts;
+    return lists + promises + plain + maps;
+  };
+  await deliver(50);
+  const before = objects();
+  await deliver(1000);
+  expect(objects() - before).toBeLessThan(500);
+  expect(outbox.pending).toEqual({ events: 0, bytes: 0 });
+  await outbox.close();
 });
