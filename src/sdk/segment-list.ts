@@ -112,8 +112,10 @@ export class SegmentList {
   }
 
   get nextDueMs(): number | undefined {
-    const times = [...this].flatMap(({ nextDueMs }) => nextDueMs ?? []);
-    return times.length === 0 ? undefined : Math.min(...times);
+    let next: number | undefined;
+    for (const { nextDueMs } of this)
+      if (nextDueMs !== undefined && nextDueMs < (next ?? Infinity)) next = nextDueMs;
+    return next;
   }
 
   hasten(): void {

@@ -31,6 +31,7 @@ import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
 import type { Outbox, Synced, Taken } from "../../../src/sdk/outbox.ts";
 import { createReports } from "../../../src/sdk/reports.ts";
 import { Segment } from "../../../src/sdk/segment.ts";
+import { SegmentList } from "../../../src/sdk/segment-list.ts";
 import { createSender } from "../../../src/sdk/sender.ts";
 import { until } from "../../support/until.ts";
 import { withFolder } from "./folder.ts";
@@ -1022,6 +1023,16 @@ test("postponed entries wait for their time, and the others go first; hastened t
       await outbox.close();
     }
   }));
+
+test("when the next one is due can be said of more files than a call has room for arguments", () => {
+  const segments = new SegmentList();
+  for (let file = 0; file < 200_000; file++) {
+    const segment = new Segment("");
+    segment.postpone([{ index: 0, length: 0 }], { dueMs: 200_000 - file, isFirm: false });
+    segments.addAdopted(segment);
+  }
+  assert.equal(segments.nextDueMs, 1);
+});
 
 test("an outbox that was full takes events again once what it held has its outcome", () =>
   withFolder(async (directory) => {
