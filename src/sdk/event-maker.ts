@@ -32,7 +32,7 @@ export const createEventMaker = (parts: {
 }): EventMaker => {
   const { sourceId, hash, now, activeSpan } = parts;
   let last = 0;
-  let writtenMs = 0;
+  let writtenMs: number | undefined;
   let written = "";
   const timeText = (nowMs: number): string => {
     if (nowMs !== writtenMs) {

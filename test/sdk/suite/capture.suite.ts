@@ -48,6 +48,13 @@ test("an event gets a UUIDv7, the time, and a number at its source", () => {
   assert.equal(sources[1]?.decision_id, "dec_1");
 });
 
+test("an event has its time also where a program's tests begin theirs in 1970, as Node's mocked timers do", (context) => {
+  context.mock.method(Date, "now", () => 0);
+  const client = createTestClient();
+  client.capture(event());
+  assert.equal(client.events[0]?.timestamp, "1970-01-01T00:00:00.000Z");
+});
+
 test("what the program gives is kept as it is", () => {
   const client = createTestClient({ source: false });
   const given = {
