@@ -15,6 +15,7 @@ import {
   createRecorder,
   type EventBytes,
   type Keep,
+  keepEvent,
   type LooseRecorder,
   makeEvent,
   type Recorder,
@@ -245,8 +246,8 @@ export class BackgroundClient implements Client {
     const { heartbeat, maker } = this.#parts;
     if (!(heartbeat && maker.source)) return;
     const { pending, dropped, failure } = this.stats;
-    const made = makeEvent(
-      maker,
+    keepEvent(
+      { maker, keep: (event) => this.#keep(event) },
       {
         asset_id: heartbeat.asset_id,
         event_type: HEARTBEAT,
@@ -262,7 +263,6 @@ export class BackgroundClient implements Client {
       },
       {},
     );
-    if (made.kind === "made") this.#keep(made);
   }
 
   #rejected(letter: RejectedEvent): void {

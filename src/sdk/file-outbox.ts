@@ -108,14 +108,9 @@ class FileOutbox implements Outbox {
   }
 
   append(entry: Uint8Array, sinceMs = Number.POSITIVE_INFINITY): Appended {
-    let bytes = entry;
     try {
-      if (this.#lease.isLate) {
-        // Who is told that it is gone may capture an event, which is made where this one was.
-        bytes = entry.slice();
-        this.#renew();
-      }
-      if (!this.#writing.append(bytes, sinceMs)) return { kind: "full" };
+      if (this.#lease.isLate) this.#renew();
+      if (!this.#writing.append(entry, sinceMs)) return { kind: "full" };
     } catch (error) {
       this.#writing.leaveTorn();
       void this.release();

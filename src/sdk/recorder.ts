@@ -45,7 +45,9 @@ export type MadeEvent =
   | { readonly kind: "dropped"; readonly dropped: DroppedEvent };
 
 const encoder = new TextEncoder();
-const scratch = new Uint8Array(EVENT_BYTES_MAX);
+/** Where events are written: one for each that is being kept, and one for the next. */
+const scratch: Uint8Array[] = [];
+let beingKept = 0;
 
 /** The event as bytes, which the next call writes over. Whatever a program hands over, this does not throw. */
 export const makeEvent = (maker: EventMaker, event: unknown, shared: JsonObject): MadeEvent => {
@@ -54,8 +56,10 @@ export const makeEvent = (maker: EventMaker, event: unknown, shared: JsonObject)
     if (made.kind === "invalid" && !made.isTooLarge) return drop("invalid", made.message, made);
     if (made.kind === "made") {
       const { eventId, text } = made;
-      const { read, written } = encoder.encodeInto(text, scratch);
-      if (read === text.length) return { kind: "made", eventId, bytes: scratch.subarray(0, written) };
+      const into = scratch[beingKept] ?? new Uint8Array(EVENT_BYTES_MAX);
+      scratch[beingKept] = into;
+      const { read, written } = encoder.encodeInto(text, into);
+      if (read === text.length) return { kind: "made", eventId, bytes: into.subarray(0, written) };
     }
     const { eventId } = made;
     return drop("too_large", `An event has at most ${EVENT_BYTES_MAX} bytes as JSON.`, { eventId });
@@ -73,6 +77,22 @@ const drop = (
   dropped: { reason, message, eventId, ...(path !== undefined && { path }) },
 });
 
+/** Makes the event and hands it over. Nothing writes over it meanwhile: who is told of something, as of a loss, may capture another. */
+export const keepEvent = (
+  { maker, keep }: Pick<RecorderParts, "maker" | "keep">,
+  event: unknown,
+  shared: JsonObject,
+): ReturnType<Keep> => {
+  const made = makeEvent(maker, event, shared);
+  if (made.kind === "dropped") return made;
+  beingKept++;
+  try {
+    return keep(made);
+  } finally {
+    beingKept--;
+  }
+};
+
 /** The types of events are for the programmer; what comes in is looked at as it is. */
 export interface LooseRecorder {
   capture(event: unknown): Captured;
@@ -81,9 +101,7 @@ export interface LooseRecorder {
 
 export const createRecorder = (parts: RecorderParts, shared: JsonObject = {}): LooseRecorder => ({
   capture: (event) => {
-    const made = makeEvent(parts.maker, event, shared);
-    const kept =
-      made.kind === "made" ? parts.keep(made) : { kind: "dropped" as const, dropped: made.dropped };
+    const kept = keepEvent(parts, event, shared);
     if (kept.kind === "kept") return kept;
     const { dropped } = kept;
     parts.reports.dropped(dropped);

@@ -325,6 +325,45 @@ test("an event is kept as it is, also where a callback that is told of something
   await client.close({ timeoutMs: 1 });
 });
 
+test.if(await canMountDisk())(
+  "the same where files were removed to make room on a full disk, and one of them cannot be kept anew",
+  async () => {
+    using folder = temporaryFolder();
+    await using disk = await mountDisk(folder.path, 1);
+    const directory = join(disk.root + folder.path, "outbox");
+    await withScriptedService(
+      () => "hang",
+      async (service) => {
+        const lost: string[] = [];
+        const client = createClient({
+          url: service.url,
+          apiKey: "k",
+          // The smallest: each of these events has a file of its own.
+          outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX, sync: "never" },
+          batch: { intervalMs: 60_000 },
+          requestTimeoutMs: 300,
+          onDropped: ({ reason }) => {
+            lost.push(reason);
+            capture("evt_3", 10);
+          },
+          onProblem: () => {},
+        });
+        const capture = (event_id: string, characters: number) =>
+          client.capture(event({ event_id, metadata: { text: "x".repeat(characters) } })).kind;
+        expect(capture("evt_1", EVENT_BYTES_MAX / 5)).toBe("kept");
+        await fill(join(disk.root + folder.path, "ballast"));
+        for (const name of readdirSync(directory))
+          if (name.endsWith(".events")) rmSync(join(directory, name));
+        expect(capture("evt_2", EVENT_BYTES_MAX / 5)).toBe("kept");
+        expect(lost).toEqual(["outbox_damaged"]);
+        service.script = takeAll;
+        expect(await client.close()).toEqual({ kind: "flushed" });
+        expect(new Set(service.eventIds)).toEqual(new Set(["evt_1", "evt_2", "evt_3"]));
+      },
+    );
+  },
+);
+
 test("what was sent from memory and never answered for, and comes into the folder at the end, counts from then for the next client", async () => {
   using folder = temporaryFolder();
   const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
