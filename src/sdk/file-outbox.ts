@@ -16,6 +16,7 @@ import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
 import { type Chosen, EVENTS_SUFFIX, type Segment } from "./segment.ts";
 import { type Part, SegmentList } from "./segment-list.ts";
 import { Gathering } from "./taken.ts";
+import { Waiting } from "./waiting.ts";
 import { Writing } from "./writing.ts";
 
 /**
@@ -49,6 +50,10 @@ class FileOutbox implements Outbox {
   readonly #writing: Writing;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #adopting: Promise<void>;
+  /** What the dead have left is being looked for. */
+  #isLooking = false;
+  #mayAdopt = true;
+  readonly #adopted = new Waiting();
   #removing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #arrived = () => {};
@@ -121,7 +126,9 @@ class FileOutbox implements Outbox {
   }
 
   async take(limits: TakeLimits): Promise<Taken | undefined> {
-    await this.#adopting;
+    // What the dead have left goes first, but who has a batch of it does not wait for all of what may be very much.
+    const isReady = (): boolean => !this.#isLooking || this.#segments.hasAdopted(limits);
+    await this.#adopted.until(isReady, Number.POSITIVE_INFINITY);
     const failures: unknown[] = [];
     const gathering = new Gathering(limits);
     for (const part of this.#segments.parts()) {
@@ -256,16 +263,23 @@ class FileOutbox implements Outbox {
     const { directory, onFailure: tell } = this.#options;
     const onFailure = (error: unknown): void =>
       tell(`What other processes left in the outbox cannot be taken over: ${textOf(error)}`);
+    this.#isLooking = true;
     try {
       for await (const segment of adoptSegments({ directory, lease: this.#lease, onFailure })) {
+        // All of what may be very much would take longer than `close` is given. What has our name by now is anybody's when our lease is gone.
+        if (!this.#mayAdopt) return;
         // Named for a lease that we have lost meanwhile, it is anybody's, and found again at the next look.
         if (!segment.path.startsWith(join(directory, this.#lease.owner))) continue;
         this.#segments.addAdopted(segment);
         this.#dropIfDone(segment);
+        this.#adopted.look();
         this.#arrived();
       }
     } catch (error) {
       onFailure(error);
+    } finally {
+      this.#isLooking = false;
+      this.#adopted.look();
     }
   }
 
@@ -275,6 +289,7 @@ class FileOutbox implements Outbox {
 
   async close(): Promise<readonly Uint8Array[]> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#mayAdopt = false;
     await this.#adopting;
     for (const segment of this.#segments) this.#writing.leave(segment);
     await this.#removing;

@@ -1,4 +1,5 @@
 /** The segments of an outbox, and what is said of all of them. */
+import type { TakeLimits } from "./outbox.ts";
 import type { Place, Range, Segment } from "./segment.ts";
 
 /** What was written to a segment before another one had its turn. */
@@ -86,6 +87,17 @@ export class SegmentList {
   addAdopted(segment: Segment): void {
     this.#adopted.add(segment);
     this.#bytes += segment.size;
+  }
+
+  /** Whether the dead have left as much as that, as far as it is known. */
+  hasAdopted({ events, bytes }: TakeLimits): boolean {
+    let [eventsMissing, bytesMissing] = [events, bytes];
+    for (const { left, leftBytes } of this.#adopted) {
+      eventsMissing -= left;
+      bytesMissing -= leftBytes;
+      if (eventsMissing <= 0 || bytesMissing <= 0) return true;
+    }
+    return false;
   }
 
   isAdopted(segment: Segment): boolean {

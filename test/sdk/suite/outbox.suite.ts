@@ -20,11 +20,12 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
+import { createClient } from "prooftrail/sdk";
 import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
 import { createDeadLetterFile, type DeadLetters, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
 import { createFileOutbox, type SyncPolicy } from "../../../src/sdk/file-outbox.ts";
 import { FileSync } from "../../../src/sdk/file-sync.ts";
-import { FRAME_BYTES } from "../../../src/sdk/frame.ts";
+import { FRAME_BYTES, writeFrame } from "../../../src/sdk/frame.ts";
 import { isAbandoned, Lease } from "../../../src/sdk/lease.ts";
 import { LEASE_STALE_MS, RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
@@ -33,7 +34,9 @@ import { createReports } from "../../../src/sdk/reports.ts";
 import { Segment } from "../../../src/sdk/segment.ts";
 import { SegmentList } from "../../../src/sdk/segment-list.ts";
 import { createSender } from "../../../src/sdk/sender.ts";
+import { uuid7 } from "../../../src/sdk/uuid.ts";
 import { until } from "../../support/until.ts";
+import { NOWHERE } from "./events.ts";
 import { withFolder } from "./folder.ts";
 
 const BYTES_MAX = 64 * 1024;
@@ -333,6 +336,47 @@ test("what many dead have left is taken together, within the limits, and each ha
     const next = openFile(directory);
     assert.deepEqual(await drain(next), [later]);
     for (const outbox of [next, ...dead]) await outbox.close();
+  }));
+
+/** Each entry in a file of its own and of another client, as very many short-lived programs leave them. Gives their names. */
+const leaveEach = async (directory: string, numbers: readonly number[]): Promise<readonly string[]> => {
+  for (const number of numbers) {
+    const bytes = entry(number, 0);
+    const frame = new Uint8Array(bytes.length + FRAME_BYTES);
+    writeFrame(bytes, frame);
+    await writeFile(join(directory, `${uuid7(number)}.${uuid7(number)}.events`), frame);
+  }
+  return await readdir(directory);
+};
+
+test("of what very many have left a batch is given out before all of it is taken over, the oldest first", () =>
+  withFolder(async (directory) => {
+    const numbers = [...Array(300).keys()];
+    const left = await leaveEach(directory, numbers);
+    const heir = openFile(directory);
+    const taken = await heir.take({ events: 3, bytes: 999 });
+    const untouched = (await readdir(directory)).filter((name) => left.includes(name));
+    assert.deepEqual(taken?.entries.map(numberIn), [0, 1, 2]);
+    assert.ok(untouched.length > 0, "all of it was taken over first");
+    taken?.settle([0, 1, 2]);
+    assert.deepEqual(await drain(heir), numbers.slice(3));
+    await heir.close();
+  }));
+
+test("a client that is closed while it takes over what very many have left does not finish that first, and the next one has it all", () =>
+  withFolder(async (directory) => {
+    const numbers = [...Array(1000).keys()];
+    const left = await leaveEach(directory, numbers);
+    const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { directory }, onProblem: () => {} });
+    await client.close({ timeoutMs: 10 });
+    const untouched = (await readdir(directory)).filter((name) => left.includes(name));
+    assert.ok(untouched.length > 0, "all of it was taken over first");
+    const next = openFile(directory);
+    assert.deepEqual(
+      (await drain(next)).sort((one, other) => one - other),
+      numbers,
+    );
+    await next.close();
   }));
 
 test("of what several dead have left, what the first of them began with goes first", () =>
