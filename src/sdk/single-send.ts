@@ -83,7 +83,9 @@ const attempt = async (sending: Sending, first: Moment): Promise<Sent> => {
     }
     const { askedMs, reason } = answer;
     const waitMs = nextAttemptMs({ failures, capMs: RETRY_CAP_MS, askedMs, random });
-    if (signal.aborted || performance.now() + waitMs - startedMs > timeoutMs) return unknown(reason);
+    // So that it ends also where the time is no number.
+    const isInTime = performance.now() + waitMs - startedMs <= timeoutMs;
+    if (signal.aborted || !isInTime) return unknown(reason);
     await delay(waitMs, undefined, { signal }).catch(() => {});
   }
 };

@@ -305,7 +305,7 @@ test("a batch that is too much for a slow connection becomes smaller until it go
   withScriptedService(
     ({ events }) => (events.length > 2 ? "hang" : batchAnswer(events.length)),
     async (service) => {
-      const client = memory(service, { requestTimeoutMs: 100, ...told().callbacks });
+      const client = memory(service, { requestTimeoutMs: 500, ...told().callbacks });
       for (let n = 0; n < 10; n++) client.capture(event({ event_id: `evt_${n}` }));
       await until("all are stored", async () => {
         await client.flush({ timeoutMs: 200 });
@@ -333,6 +333,13 @@ test("send() waits no longer than it was told to, also where a request may take 
       await client.close();
     },
   ));
+
+test("send() ends also where its time is no number, as of a setting that is not there", async () => {
+  const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { memory: true } });
+  const sent = await client.send(event(), { timeoutMs: Number(undefined) });
+  assert.equal(sent.kind, "unknown");
+  await client.close();
+});
 
 test("a filter in between that refuses one event, in words of its own, does not hold up the others nor lose it", () =>
   withScriptedService(
