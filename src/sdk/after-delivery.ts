@@ -47,9 +47,15 @@ const afterFailure = (failure: Extract<Delivery, { kind: "again" }>, events: num
   return { kind: "wait", wait };
 };
 
-const afterRejectionOfOne = ({ rejection, isOurs }: Extract<Delivery, { kind: "rejected" }>): NextStep => {
-  // 413 is about the event whoever says it.
-  if (isOurs || rejection.code === "status_413") {
+type Rejected = Extract<Delivery, { kind: "rejected" }>;
+
+/** Whether it is the last word on the event that stood alone in the request. 413 is about the event whoever says it. */
+export const isFinal = ({ rejection, isOurs }: Rejected): boolean =>
+  isOurs || rejection.code === "status_413";
+
+const afterRejectionOfOne = (rejected: Rejected): NextStep => {
+  const { rejection } = rejected;
+  if (isFinal(rejected)) {
     const outcomes = [{ kind: "rejected", rejection }] as const;
     return { kind: "settle", answer: { kind: "answered", outcomes, duplicates: 0, warnings: [] } };
   }

@@ -1,5 +1,6 @@
 /** `send()`: one event, awaited, past the outbox. Its idempotency key follows from the event, so that sending it again is safe however often (SPEC 4.1). */
 import { setTimeout as delay } from "node:timers/promises";
+import { isFinal } from "./after-delivery.ts";
 import type { EventWarning, Rejection } from "./delivery.ts";
 import type { JsonObject } from "./json-object.ts";
 import { RESENT_AFTER_MS, RETRY_CAP_MS } from "./limits.ts";
@@ -29,7 +30,7 @@ export type Sent =
   | { readonly kind: "stored"; readonly receipt: Receipt }
   /** It is not, and never will be as it is. */
   | { readonly kind: "rejected"; readonly rejection: Rejection }
-  /** Not known: the time was over, or the service refuses this client. `again` sends the very same, under the same key: it is stored at most once. */
+  /** Not known: the time was over, or the service, or what stands before it, refuses this client. `again` sends the very same, under the same key: it is stored at most once. */
   | { readonly kind: "unknown"; readonly reason: string; readonly again: () => Promise<Sent> };
 
 /** What was not made into an event is not sent. */
@@ -76,7 +77,11 @@ const attempt = async (sending: Sending, first: Moment): Promise<Sent> => {
     const inTime = { ...service, requestTimeoutMs: Math.min(service.requestTimeoutMs, Math.ceil(leftMs)) };
     const answer = await post(inTime, { ...route.request(eventId, isLate), body, signal });
     if (answer.kind === "refused") return unknown(answer.reason);
-    if (answer.kind === "rejected") return { kind: "rejected", rejection: answer.rejection };
+    // In words of its own something in between has refused this attempt, which says nothing of one before.
+    if (answer.kind === "rejected")
+      return isFinal(answer)
+        ? { kind: "rejected", rejection: answer.rejection }
+        : unknown(answer.rejection.message);
     if (answer.kind === "taken") {
       const receipt = route.receiptIn(answer.data);
       return receipt ? { kind: "stored", receipt } : unknown("HTTP 202 without a receipt.");

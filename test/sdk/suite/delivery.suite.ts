@@ -334,6 +334,21 @@ test("send() waits no longer than it was told to, also where a request may take 
     },
   ));
 
+test("send() does not call rejected what a filter in between refuses in words of its own: an attempt before may have arrived", () =>
+  withScriptedService(
+    () => "cut",
+    async (service) => {
+      const client = memory(service, told().callbacks);
+      const sending = client.send(event());
+      await until("it was asked", () => service.asked.length > 0);
+      service.script = () => ({ status: 403, body: "<html>" });
+      assert.equal((await sending).kind, "unknown");
+      service.script = () => ({ status: 413, body: "<html>" });
+      assert.equal((await client.send(event())).kind, "rejected");
+      await client.close();
+    },
+  ));
+
 test("send() ends also where its time is no number, as of a setting that is not there", async () => {
   const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { memory: true } });
   const sent = await client.send(event(), { timeoutMs: Number(undefined) });
