@@ -18,7 +18,10 @@ import {
 import type { Callbacks } from "./reports.ts";
 
 export interface OutboxInFolder {
-  /** Made with mode 0700 where it is not there. Any number of processes may share it. On a disk of this machine, not on a network. */
+  /**
+   * Made with mode 0700 where it is not there. On a disk of this machine, not on a network. Any number of processes may share it, of one tenant: what one that
+   * is dead has left another sends with its own key.
+   */
   readonly directory: string;
   /** `interval` where it is not given. */
   readonly sync?: SyncPolicy;
