@@ -1,3 +1,3 @@
-/** The code of an error of the system, such as ENOENT; undefined for any other. */
+/** The code of an error of the system, such as ENOENT; undefined for any other. Test runners have an `Error` of their own (`node:vm`), which the system's is not. */
 export const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;
+  typeof error === "object" && error !== null && "code" in error ? error.code : undefined;

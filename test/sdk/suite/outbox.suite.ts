@@ -19,6 +19,7 @@ import {
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { createClient } from "prooftrail/sdk";
 import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
@@ -26,6 +27,7 @@ import { createDeadLetterFile, type DeadLetters, noDeadLetters } from "../../../
 import { createFileOutbox, type SyncPolicy } from "../../../src/sdk/file-outbox.ts";
 import { FileSync } from "../../../src/sdk/file-sync.ts";
 import { FRAME_BYTES, writeFrame } from "../../../src/sdk/frame.ts";
+import { isMissing } from "../../../src/sdk/is-missing.ts";
 import { isAbandoned, Lease } from "../../../src/sdk/lease.ts";
 import { LEASE_STALE_MS, RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
@@ -908,6 +910,10 @@ test("rejected events that several processes keep at once stand in lines of thei
     assert.equal(lines.length, 4 * 3 * letters.length);
     for (const line of lines) assert.equal(JSON.stringify(JSON.parse(line).event), text);
   }));
+
+test("a file that is not there is known as that also in a test runner, where the system's errors are of another realm", () => {
+  assert.ok(isMissing(runInNewContext(`Object.assign(new Error("x"), { code: "ENOENT" })`)));
+});
 
 test("of a process of this machine that has ended everything may be taken over at once", () =>
   withFolder(async (directory) => {
