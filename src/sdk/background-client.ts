@@ -1,4 +1,5 @@
 /** A client with an outbox and a sender behind it. */
+import { setMaxListeners } from "node:events";
 import { clearInterval, setInterval } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 import type { DeadLetters } from "./dead-letters.ts";
@@ -106,6 +107,8 @@ export class BackgroundClient implements Client {
   constructor(parts: Parts) {
     const { outbox, deliver, deadLetters, limits, flushIntervalMs, reports, maker, heartbeat } = parts;
     this.#parts = parts;
+    // Each event that is sent and awaited listens.
+    allowManyListeners(this.#sending.signal);
     this.#sender = createSender({
       outboxes: [outbox, this.#overflow],
       deliver,
@@ -281,3 +284,12 @@ export class BackgroundClient implements Client {
     }
   }
 }
+
+/** More than ten Node takes for a leak, and says so. */
+const allowManyListeners = (signal: AbortSignal): void => {
+  try {
+    setMaxListeners(0, signal);
+  } catch {
+    // It is of the kind that a test environment (jsdom) has put in the place of Node's, and does not count them.
+  }
+};

@@ -552,3 +552,32 @@ test("as many clients as there are tenants in a program are no leak of listeners
   for (const client of clients) await client.close();
   assert.deepEqual(counts(), before);
 });
+
+test("as many events as are sent at once and awaited are no leak of listeners to Node", async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => void warnings.push(name);
+  process.on("warning", note);
+  const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { memory: true } });
+  const sent = Array.from({ length: 20 }, () => client.send(event(), { timeoutMs: 1 }));
+  for (const { kind } of await Promise.all(sent)) assert.equal(kind, "unknown");
+  await client.close();
+  process.off("warning", note);
+  assert.deepEqual(warnings, []);
+});
+
+test("a client is made also where a test environment has put an AbortController of its own in the place of the runtime's", async () => {
+  const { AbortController: original } = globalThis;
+  const signal = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
+  Object.assign(globalThis, {
+    AbortController: class {
+      readonly signal = signal;
+      abort(): void {}
+    },
+  });
+  try {
+    const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { memory: true } });
+    assert.equal((await client.close()).kind, "flushed");
+  } finally {
+    globalThis.AbortController = original;
+  }
+});
