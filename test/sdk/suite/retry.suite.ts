@@ -67,6 +67,16 @@ test("Retry-After is understood in seconds and as a date, and what says nothing 
   assert.equal(retryAfterMs(null, nowMs), undefined);
 });
 
+test("Retry-After may have any number of digits, and a date without a zone is one of UTC wherever the program runs", () => {
+  const nowMs = Date.parse("2026-11-20T10:00:00Z");
+  assert.deepEqual(
+    ["18446744073709551615", "9".repeat(400), "000000000000007", "Fri Nov 20 10:00:30 2026"].map((text) =>
+      retryAfterMs(text, nowMs),
+    ),
+    [RETRY_AFTER_MS_MAX, RETRY_AFTER_MS_MAX, 7000, 30_000],
+  );
+});
+
 const STORED: Delivery = { kind: "answered", outcomes: [{ kind: "stored" }], duplicates: 0, warnings: [] };
 
 /** One event, whose attempts are answered with these in turn, and the sender of it. Waits are as long as they may be; a batch is gathered for a minute. */
