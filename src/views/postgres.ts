@@ -49,6 +49,7 @@ import {
   postgresTextIndexRename,
 } from "./text-index.ts";
 import type { Done } from "./turns.ts";
+import { ViewsMissingError } from "./unavailable.ts";
 import {
   type CommitResult,
   type Expectation,
@@ -66,11 +67,21 @@ import {
 export const createPostgresViews = ({ url }: { readonly url: string }): ViewStore => {
   const writer = createConnection(url);
   const readers = Array.from({ length: VIEW_READ_CONNECTIONS_MAX }, () => createConnection(url));
-  const whenReady = untilDone(() => writer.transaction(prepareDatabase));
+  let isReady = false;
+  const whenReady = untilDone(async () => {
+    await writer.transaction(prepareDatabase);
+    isReady = true;
+  });
 
-  const read: RunSql = async (sql, params) => {
-    await whenReady();
-    return leastBusy(readers).run(sql, params);
+  const read: RunSql = (sql, params) => leastBusy(readers).run(sql, params);
+
+  /** Who only looks may have been told of a database that is not the service's: nothing is made for that, and nothing is there. */
+  const readOwn: RunSql = (sql, params) => {
+    const wasReady = isReady;
+    return read(sql, params).catch((error: unknown) => {
+      if (wasReady || !(error instanceof ViewsMissingError)) throw error;
+      return { rows: [], command: "SELECT" };
+    });
   };
 
   const open = async (view: ViewDefinition) => {
@@ -79,7 +90,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
   };
 
   const position = async (name: string): Promise<number> => {
-    const [known] = await loadRows(read, VIEWS, [{ name }]);
+    const [known] = await loadRows(readOwn, VIEWS, [{ name }]);
     return known ? rowInteger(known, "position") : 0;
   };
 
@@ -111,7 +122,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
       await whenReady();
       return writer.transaction((run) => replaceView(run, replacement)).catch(inUse);
     },
-    names: async () => (await read(VIEW_NAMES)).rows.map((row) => rowText(fromStored(row), "name")),
+    names: async () => (await readOwn(VIEW_NAMES)).rows.map((row) => rowText(fromStored(row), "name")),
     drop: async (name) => {
       await whenReady();
       await writer.transaction(async (run) => {
@@ -123,11 +134,8 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     },
     // Times are looked for in columns.
     termsOf: postgresTermsOf,
-    snapshot: async (view, visit) => {
-      await whenReady();
-      return inSnapshot(url, view, visit);
-    },
-    deadLetters: async (...asked) => (await read(numbered(DEAD_LETTERS_PAGE), asked)).rows.map(fromStored),
+    snapshot: (view, visit) => inSnapshot(url, view, visit),
+    deadLetters: async (...asked) => (await readOwn(numbered(DEAD_LETTERS_PAGE), asked)).rows.map(fromStored),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,6 +1,7 @@
 /** While PostgreSQL is away: events are taken, what needs the views is told to ask again, and readiness says why. */
 import { describe, expect, test } from "bun:test";
 import { type Check, diagnose } from "../../src/service/diagnosis.ts";
+import { createPostgresViews } from "../../src/views/postgres.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
 import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { runCli } from "../support/cli.ts";
@@ -80,7 +81,10 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
         checks.push(check);
       const views = checks.filter(({ name }) => name === "views");
       expect(views).toMatchObject([{ state: "failed", detail: expect.stringContaining("emptied") }]);
-      // It has made what every version has there; rows of the views are still not.
+      expect((await call("/health/ready")).json.reasons).toEqual([EMPTIED]);
+      // A process of another version has opened it; rows of these views are still not there.
+      await using other = createPostgresViews({ url: database.url });
+      await other.open({ name: "others", version: 1, tables: [] });
       const { json } = await call("/health/ready");
       expect(json.reasons).toEqual([expect.stringContaining("Not there: events, ")]);
       expect(json.reasons[0]).toContain(EMPTIED);

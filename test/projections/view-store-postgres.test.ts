@@ -254,6 +254,7 @@ const ownTests = (): void => {
         return (await run(sql)).map(({ pid }) => Number(pid));
       };
       // One for the writer, and one that reads.
+      await store.open(VIEW);
       await store.position("notes");
       const [, first] = await connections();
       await Promise.all([store.position("notes"), store.position("notes")]);
@@ -269,6 +270,17 @@ const ownTests = (): void => {
       expect([await reads(), await reads(), await reads()]).toEqual([true, true, true]);
     }
     await run(`DROP ROLE ${role}`);
+  });
+
+  test("a look makes nothing in a database in which nobody has opened views", async () => {
+    const { createDatabase, run } = await testPostgres();
+    await using database = await createDatabase();
+    await using store = createPostgresViews({ url: database.url });
+    expect(await store.names()).toEqual([]);
+    expect(await store.position("notes")).toBe(0);
+    expect(await store.deadLetters("notes", 0, 10)).toEqual([]);
+    const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'";
+    expect(await run(tables, new URL(database.url).pathname.slice(1))).toHaveLength(0);
   });
 
   test("what the database cannot do just now is told from what it can never do", async () => {
