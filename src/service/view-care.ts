@@ -1,7 +1,6 @@
 /** Looking after the views of a service, also while it runs: where they stand, making one again, holding one against the log, dead letters. */
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BrokerStartError } from "../jetstream/broker/supervise.ts";
@@ -166,13 +165,13 @@ const checkView = async (
   projection: Projection,
   { onProgress, signal }: { onProgress: OnProgress; signal: AbortSignal },
 ): Promise<CheckedView> => {
-  const path = join(tmpdir(), `prooftrail-verify-${randomUUID()}.sqlite`);
-  const scratch = createSqliteViews({ path });
+  // Of its owner alone, as DATA_DIR is: every event may stand in it.
+  const folder = await mkdtemp(join(tmpdir(), "prooftrail-verify-"));
   try {
+    await using scratch = createSqliteViews({ path: join(folder, "views.sqlite") });
     return await verifyView({ log, live: views, scratch, clock: now, onProgress }, projection, signal);
   } finally {
-    await scratch.close();
-    for (const end of ["", "-wal", "-shm"]) await rm(path + end, { force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 };
 

@@ -6,7 +6,9 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { remoteChecks } from "../../src/cli/remote-checks.ts";
+import { readConfig } from "../../src/service/config.ts";
 import { clockCheck } from "../../src/service/diagnosis.ts";
+import { openViewCare } from "../../src/service/view-care.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 import { CLI_MAIN, type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
@@ -474,6 +476,26 @@ describe("where the service runs", () => {
     expect(code).toBe(1);
     expect(out).toContain(`${join(broker, "port")} has no port of a broker`);
     expect(out).toContain("Start the service: it runs the broker.");
+  });
+
+  test("what views are held against, which may be every event, is for nobody else to read, and goes", async () => {
+    const read = readConfig(await beside());
+    if (read.kind === "invalid") throw new Error(read.errors.join("\n"));
+    const opened = await openViewCare(read.config);
+    if (opened.kind !== "opened") throw new Error(opened.reason);
+    await using care = opened.care;
+    const made = (): readonly string[] =>
+      readdirSync(tmpdir()).filter((name) => name.startsWith("prooftrail-verify-"));
+    const before = new Set(made());
+    const seen = new Map<string, number | undefined>();
+    const look = (): void => {
+      for (const name of made().filter((each) => !before.has(each)))
+        seen.set(name, statSync(join(tmpdir(), name), { throwIfNoEntry: false })?.mode);
+    };
+    await care.verify("events", { onProgress: look, signal: new AbortController().signal });
+    expect(seen.size).toBeGreaterThan(0);
+    for (const mode of seen.values()) expect((mode ?? 0) & 0o077).toBe(0);
+    await until("nothing of it is left", () => !made().some((name) => seen.has(name)));
   });
 
   test("views are told of, held against the log and made again beside the running service", async () => {
