@@ -14,7 +14,7 @@ import { projectionsWith } from "../projections/registry.ts";
 import { replayLetter } from "../projections/replay.ts";
 import { type Verified, verifyView } from "../projections/verify.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { DatabaseError } from "../views/postgres-connection.ts";
+import { DatabaseError, isReadOnly } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/tables.ts";
 import { isAway, ViewsUnavailableError } from "../views/unavailable.ts";
@@ -84,11 +84,14 @@ export type OpenedViewCare =
 export const databaseTrouble = (error: unknown): string | undefined =>
   error instanceof ViewsUnavailableError ? error.message : undefined;
 
-/** What to do where the views cannot be asked. */
-export const adviceAbout = (error: unknown): string =>
-  isAway(error)
+/** What to do where the views cannot be asked, or not be written. */
+export const adviceAbout = (error: unknown): string => {
+  if (isReadOnly(error))
+    return "See that the PostgreSQL of DATABASE_URL takes writes: one that follows another server does not, nor one that was set so, as some are when their disk is full. Views stand still until then; events are taken meanwhile, and nothing is lost.";
+  return isAway(error)
     ? "See that the PostgreSQL of DATABASE_URL runs and has connections left, and that nobody holds its tables. Events are taken meanwhile, and nothing is lost."
     : "Check DATABASE_URL or the file; the views can be made again from the log.";
+};
 
 export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
   const { databaseUrl, dataDir } = config;

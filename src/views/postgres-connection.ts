@@ -106,7 +106,8 @@ export const isLockTimeout = (error: unknown): boolean =>
  * Whether this server takes no writes: read_only_sql_transaction. After a failover a connection may stay with the one that follows now, and another one,
  * by the same name, come to the one that leads.
  */
-const isReadOnly = (error: unknown): boolean => error instanceof ViewsBusyError && error.sqlState === "25006";
+export const isReadOnly = (error: unknown): boolean =>
+  error instanceof ViewsBusyError && error.sqlState === "25006";
 
 /** Whether the statement has no meaning here: `syntax error or access rule violation`, as where a table is missing. */
 const isMeaningless = (error: unknown): boolean =>

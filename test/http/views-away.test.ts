@@ -167,6 +167,29 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect(told.err).not.toContain(".ts:");
   });
 
+  test("of a database that takes no writes doctor says so, also where all views stand at the log's end", async () => {
+    const postgres = await testPostgres();
+    await using database = await postgres.createDatabase();
+    await using broker = await startTestBroker();
+    const settings = { ...settingsFor(broker), DATABASE_URL: database.url };
+    await using service = await startTestService(settings);
+    expect((await service.call("/v1/events", { body: event({ event_id: "evt_1" }) })).status).toBe(202);
+    expect((await service.call("/v1/events/evt_1?min_sequence=1")).status).toBe(200);
+    const name = new URL(database.url).pathname.slice(1);
+    await postgres.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const views: Check[] = [];
+    for await (const check of diagnose(settings)) if (check.name === "views") views.push(check);
+    expect(views).toMatchObject([
+      { state: "ok", detail: expect.stringContaining("stand at the log's end") },
+      {
+        state: "failed",
+        detail: expect.stringContaining("read-only transaction"),
+        advice: expect.stringContaining("takes writes"),
+      },
+    ]);
+    await postgres.run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+  });
+
   test("a signal ends the waiting for a database at once", async () => {
     await using folder = await dataFolder();
     const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
