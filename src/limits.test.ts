@@ -27,6 +27,7 @@ import {
   SINGLE_BODY_BYTES_MAX,
   STOP_MS_MAX,
   STREAM_KEEP_ALIVE_MS,
+  VIEWS_DRAIN_MS_MAX,
 } from "./limits.ts";
 
 /** So long a connection is open for certain while nothing goes over it. */
@@ -45,6 +46,7 @@ test.each<[string, number, number]>([
     KEY_STATE_AGE_MS_MAX - 1,
   ],
   ["after the last request there is more to stop", REQUEST_DRAIN_MS_MAX, STOP_MS_MAX - 1],
+  ["who waits for the views is answered before that", VIEWS_DRAIN_MS_MAX, REQUEST_DRAIN_MS_MAX - 1],
   ["the debt of the largest batch is kept", BATCH_EVENTS_MAX * 1000, RATES_AGE_MS_MAX - 1],
   ["a quiet stream does not look like a dead connection", STREAM_KEEP_ALIVE_MS, QUIET_MS - 1],
   [

@@ -367,6 +367,8 @@ export const METRICS_LOG_MS_MAX = SECOND_MS;
 export const STOP_MS_MAX = 10 * SECOND_MS;
 /** Of which running requests get this much before their connections are closed; the rest is for the views and the broker. */
 export const REQUEST_DRAIN_MS_MAX = 5 * SECOND_MS;
+/** What waits for the database of the views is given up before: so requests are answered, and nothing in the background outlasts the stop. */
+export const VIEWS_DRAIN_MS_MAX = 4 * SECOND_MS;
 /** Time for one request body to arrive: 16 MiB at half a megabyte per second, and the end of a client that only dribbles. */
 export const BODY_MS_MAX = 30 * SECOND_MS;
 /** All unfinished bodies are looked at together, so often in the time of one. */

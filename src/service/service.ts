@@ -3,6 +3,7 @@
  * stops them in the opposite one.
  */
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { auditStream } from "../../streams/audit.ts";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
@@ -42,6 +43,7 @@ import {
   OTHER_STALL_MS_MAX,
   REQUEST_DRAIN_MS_MAX,
   SANDBOX_REQUESTS_PER_MINUTE,
+  VIEWS_DRAIN_MS_MAX,
 } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
@@ -145,6 +147,7 @@ export const startService = async (dependencies: {
   listening?.serve(handle, openAnswers.streams);
   // And before: requests that wait for it are answered, and not cut off.
   stack.defer(() => connection.closeIfSilent());
+  stack.defer(() => void delay(VIEWS_DRAIN_MS_MAX, undefined, { ref: false }).then(views.giveUp));
   const running = stack.move();
   const stop = (): Promise<void> => running.disposeAsync();
   return {

@@ -40,6 +40,8 @@ export interface Connection {
     work: (run: RunSql) => Promise<Done<Result>>,
     behindLocks?: readonly Statement[],
   ): Promise<Result>;
+  /** Rejects what has no answer yet, and what is asked from now on. */
+  giveUp(): void;
   /** After what was asked for so far. */
   close(): Promise<void>;
 }
@@ -47,9 +49,11 @@ export interface Connection {
 export const createConnection = (url: string): Connection => {
   const inTurn = createTurns();
   let session: Session | undefined;
+  let isGivenUp = false;
   let isClosed = false;
   const current = (): Session => {
     if (isClosed) throw new DatabaseError("the connection is closed");
+    if (isGivenUp) throw new ViewsUnavailableError(LOST);
     if (session === undefined || session.isLost) session = openSession(url);
     return session;
   };
@@ -67,6 +71,10 @@ export const createConnection = (url: string): Connection => {
         await session.prepare(behindLocks);
         return inTransaction(session, work).catch(namingOtherTables);
       }),
+    giveUp: () => {
+      isGivenUp = true;
+      session?.lose();
+    },
     close: () =>
       inTurn(async () => {
         isClosed = true;

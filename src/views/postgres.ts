@@ -136,6 +136,9 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     termsOf: postgresTermsOf,
     snapshot: (view, visit) => inSnapshot(url, view, visit),
     deadLetters: async (...asked) => (await readOwn(numbered(DEAD_LETTERS_PAGE), asked)).rows.map(fromStored),
+    giveUp: () => {
+      for (const connection of [writer, ...readers]) connection.giveUp();
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -138,6 +138,8 @@ export const createSqliteViews = ({
       read(DEAD_LETTERS_PAGE)
         .all(...asked)
         .map(fromStored),
+    // It is in this process.
+    giveUp: () => {},
     close,
     [Symbol.asyncDispose]: close,
   };
