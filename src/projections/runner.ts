@@ -19,6 +19,7 @@ import {
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { isAway, ViewsBusyError } from "../views/unavailable.ts";
 import type { DeadLetter, ViewStore } from "../views/view-store.ts";
 import { createLaneReading, type Stopped } from "./lane.ts";
 import type { Lane, Progress } from "./lane-mover.ts";
@@ -240,12 +241,16 @@ const createReport = ({ logger, metrics }: RunnerDependencies) => {
         logger.error(ALARM_TEXT[code], { projection, code, sequence, detail: `position ${position}` });
       }
       if (stopped.kind === "failed") {
-        const level = stopped.error instanceof LogUnavailableError ? "warn" : "error";
+        // What is away comes back by itself, and readiness says so meanwhile; a disk that is full or a database that takes no writes needs somebody.
+        const level = isElsewhere(stopped.error) ? "warn" : "error";
         logger[level]("projecting stopped, trying again", { detail: String(stopped.error) });
       }
     },
   };
 };
+
+const isElsewhere = (error: unknown): boolean =>
+  error instanceof LogUnavailableError || (isAway(error) && !(error instanceof ViewsBusyError));
 
 const warnOf = (logger: Logger, { projection, sequence, code, detail }: DeadLetter): void =>
   logger.warn("record became a dead letter", { projection, sequence, code, detail });

@@ -12,6 +12,7 @@ import { waitForPosition } from "../../src/projections/wait-for-position.ts";
 import type { LogFields } from "../../src/telemetry/logger.ts";
 import { INTEGER, rowInteger, type Table, TEXT } from "../../src/views/tables.ts";
 import { tenantQuery } from "../../src/views/tenant-query.ts";
+import { ViewsBusyError, ViewsMissingError, ViewsUnavailableError } from "../../src/views/unavailable.ts";
 import { DEAD_LETTERS, type ViewStore, type Write } from "../../src/views/view-store.ts";
 import { until } from "../support/until.ts";
 import { createArrayLog } from "./array-log.ts";
@@ -596,4 +597,27 @@ test("no view is moved beyond the leading one, which is made again", async () =>
   await until("both stand at the end", async () => (await at.views.position("counts")) === 2520);
   expect(await at.views.position("events")).toBe(2520);
   expect(await countIn(at.views, "counts")).toBe(2520);
+});
+
+test("a database that is away comes back by itself, which is no error; that it cannot be written is one", async () => {
+  await using at = await setUp();
+  const failures: Error[] = [
+    new ViewsUnavailableError("connect ECONNREFUSED"),
+    new ViewsBusyError("cannot execute in a read-only transaction", "25006"),
+    new ViewsMissingError("relation does not exist"),
+    new Error("database or disk is full"),
+  ];
+  const views: ViewStore = {
+    ...at.views,
+    together: undefined,
+    commit: async (commit) => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return at.views.commit(commit);
+    },
+  };
+  await using runner = startRunner({ log: createArrayLog(events(1, 3)), views });
+  await reached(at.views, 3);
+  const stops = runner.lines.filter(({ message }) => message.startsWith("projecting stopped"));
+  expect(stops.map(({ level }) => level)).toEqual(["warn", "error", "error", "error"]);
 });
