@@ -382,6 +382,24 @@ export const eventsSearchSuite = (name: string, create: () => Promise<ViewDataba
       });
     });
 
+    test("a cursor that somebody made is refused where it stands at no sequence", async () => {
+      await using at = await viewOf(manyRecords);
+      const asked = { ...all, limit: 5, text: textOf("decision") };
+      for (const [order, end] of [
+        ["asc", Number.MAX_SAFE_INTEGER],
+        ["desc", Number.MIN_SAFE_INTEGER],
+      ] as const) {
+        const { nextCursor } = await search(at.views, { ...asked, order });
+        const [version, scopeHash] = JSON.parse(Buffer.from(nextCursor ?? "", "base64url").toString());
+        for (const place of [end, 0, -1]) {
+          const cursor = Buffer.from(JSON.stringify([version, scopeHash, place])).toString("base64url");
+          expect(await searchEvents(at.views, "acme", { ...asked, order, cursor })).toEqual({
+            kind: "invalid_cursor",
+          });
+        }
+      }
+    });
+
     test("the order in which tags are named does not make a cursor another one", async () => {
       await using at = await viewOf(
         manyRecords.map(({ event }) => ({ event: { ...event, tags: { p: 1, q: 2 } } })),

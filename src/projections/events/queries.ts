@@ -67,11 +67,15 @@ export const searchEvents = async (
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor") return start;
   const [after] = start?.place ?? [];
-  if (after !== undefined && typeof after !== "number") return { kind: "invalid_cursor" };
+  if (after !== undefined && !isPlace(after)) return { kind: "invalid_cursor" };
   const { rows, hasNext } = await readPage(views, tenant, filter, after);
   const last = hasNext ? rows.at(-1) : undefined;
   return { kind: "page", rows, nextCursor: last ? writeCursor({ place: [last.sequence], scope }) : null };
 };
+
+/** A cursor is not secret, so anybody may make one that has a text in it, or a number where no event stands and none could follow. */
+const isPlace = (after: string | number): after is Sequence =>
+  typeof after === "number" && after > 0 && after < Number.MAX_SAFE_INTEGER;
 
 /** A page of large events has fewer than `limit`, and is read in parts, so that not many times what is answered is held. */
 const readPage = async (
