@@ -205,6 +205,8 @@ const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewSto
     throw new DatabaseError(`${view.name} is of another version`);
   if (rowInteger(live, "position") - rowInteger(made, "position") > lagMax)
     return { result: "behind", keep: false } as const;
+  // In the order of those who read: one that has a table and waits for the next would otherwise wait for us, and we for him.
+  await run(`LOCK TABLE ${tablesOf(view).map(sqlName).join(", ")} IN ACCESS EXCLUSIVE MODE`);
   await removeView(run, live);
   for (const [index, { name }] of view.tables.entries()) {
     const other = by.tables[index];
@@ -335,7 +337,7 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
 
 const tablesOf = (view: ViewDefinition): readonly string[] => JSON.parse(rowText(viewRow(view), "tables"));
 
-const viewRow = (view: ViewDefinition): Row => newViewRow(view, ({ name }) => [name, labelTableName(name)]);
+const viewRow = (view: ViewDefinition): Row => newViewRow(view, ({ name }) => [labelTableName(name), name]);
 
 const dropView = async (run: RunSql, view: Row): Promise<void> => {
   const tables: readonly string[] = JSON.parse(rowText(view, "tables"));

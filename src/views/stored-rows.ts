@@ -41,7 +41,7 @@ export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean
 
 export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS, VIEW_ENDS];
 
-/** `tablesOf`: the names of the tables that a text index is made of. */
+/** `tablesOf`: the names of the tables that a text index is made of. All of them stand in the order in which a search takes them (search-statements.ts). */
 export const newViewRow = (
   { name, version, tables, textIndexes = [] }: ViewDefinition,
   tablesOf: (index: TextIndex) => readonly string[] = (index) => [index.name],
@@ -49,7 +49,7 @@ export const newViewRow = (
   name,
   version,
   position: 0,
-  tables: JSON.stringify([...tables.map((table) => table.name), ...textIndexes.flatMap(tablesOf)]),
+  tables: JSON.stringify([...textIndexes.flatMap(tablesOf), ...tables.map((table) => table.name)]),
 });
 
 export const deadLetterWrite = (letter: DeadLetter): Write => ({

@@ -6,7 +6,7 @@ import { createPostgresViews } from "../../src/views/postgres.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
 import { type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import { ViewsUnavailableError } from "../../src/views/unavailable.ts";
-import type { DeadLetter, ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
+import type { DeadLetter, ViewCommit, ViewDefinition, ViewStore, Write } from "../../src/views/view-store.ts";
 import { textIndexSuite } from "../suites/text-index.ts";
 import { viewStoreSuite } from "../suites/view-store.ts";
 import { noPostgresReason, startPostgres, testPostgres } from "../support/postgres.ts";
@@ -270,6 +270,39 @@ const ownTests = (): void => {
       expect([await reads(), await reads(), await reads()]).toEqual([true, true, true]);
     }
     await run(`DROP ROLE ${role}`);
+  });
+
+  test("a view takes the place of one that is searched all the time: neither waits for what the other has", async () => {
+    await using at = await setUp();
+    const searched = (ending: string): ViewDefinition => ({
+      ...VIEW,
+      name: `searched${ending}`,
+      tables: [{ ...NOTES, name: `searched${ending}` }],
+      textIndexes: [{ name: `searched_words${ending}` }],
+    });
+    const [view, by] = [searched(""), searched("__g1")];
+    for (const each of [view, by]) await at.store.open(each);
+    const [searcher, looker] = [createConnection(at.url), createConnection(at.url)];
+    const isWaitedFor = async (): Promise<boolean> =>
+      (await looker.run("SELECT pid FROM pg_locks WHERE NOT granted")).rows.length > 0;
+    const replaceDuringSearch = async (): Promise<string> => {
+      let replaced: string | undefined;
+      const replacing = await searcher.transaction(async (run) => {
+        // The tables of a search in their order (search-statements.ts), of which the server takes one after another.
+        await run("SELECT 1 FROM searched_words_labels, searched_words");
+        const outcome = at.store.replace({ view, by, lagMax: 0 }).then((kind) => {
+          replaced = kind;
+          return kind;
+        });
+        await until("it waits for the search", async () => replaced !== undefined || (await isWaitedFor()));
+        await run("SELECT 1 FROM searched");
+        return { result: { outcome }, keep: true };
+      });
+      return replacing.outcome;
+    };
+    // It waits for a fifth of a second, in which a busy machine may not come so far.
+    await until("it has taken the place", async () => (await replaceDuringSearch()) === "replaced");
+    for (const connection of [searcher, looker]) await connection.close();
   });
 
   test("a look makes nothing in a database in which nobody has opened views", async () => {
