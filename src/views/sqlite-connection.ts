@@ -29,6 +29,8 @@ export interface Transactions {
   readonly isOpen: boolean;
   /** They run one after another, even where their work awaits. Undone where the work throws. */
   run<Result>(work: () => Promise<Done<Result>>): Promise<Result>;
+  /** From now on none waits for another process. */
+  giveUp(): void;
   /** Resolves when all that were asked for so far have ended. */
   ended(): Promise<void>;
 }
@@ -50,12 +52,13 @@ export const createTransactions = (
 ): Transactions => {
   const inTurn = createTurns();
   let isOpen = false;
+  let isGivenUp = false;
   const begin = (): void => {
     statements("BEGIN IMMEDIATE").run();
     isOpen = true;
   };
   const doInOne = async <Result>(work: () => Promise<Done<Result>>): Promise<Done<Result>> => {
-    await beginWhenFree(begin);
+    await beginWhenFree(begin, () => isGivenUp);
     let isKept = false;
     try {
       const done = await work();
@@ -86,6 +89,9 @@ export const createTransactions = (
           throw error;
         }
       }),
+    giveUp: () => {
+      isGivenUp = true;
+    },
     ended: () => inTurn(async () => undefined),
   };
 };
@@ -95,14 +101,14 @@ const SQLITE_CONSTRAINT = 19;
 const BUSY_POLL_MS = 5;
 
 /** Needs busy_timeout = 0: SQLite's own waiting would stop the whole process, the holder of the lock included. */
-const beginWhenFree = async (begin: () => void): Promise<void> => {
+const beginWhenFree = async (begin: () => void, isGivenUp: () => boolean): Promise<void> => {
   const deadline = performance.now() + VIEW_BUSY_MS_MAX;
   for (;;) {
     try {
       begin();
       return;
     } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) throw error;
+      if (!isBusy(error) || isGivenUp() || performance.now() > deadline) throw error;
     }
     await delay(BUSY_POLL_MS);
   }

@@ -138,8 +138,7 @@ export const createSqliteViews = ({
       read(DEAD_LETTERS_PAGE)
         .all(...asked)
         .map(fromStored),
-    // It is in this process.
-    giveUp: () => {},
+    giveUp: transactions.giveUp,
     close,
     [Symbol.asyncDispose]: close,
   };

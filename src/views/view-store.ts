@@ -164,7 +164,10 @@ export interface ViewStore extends AsyncDisposable {
   snapshot<Result>(view: ViewDefinition, visit: (snapshot: Snapshot) => Promise<Result>): Promise<Result>;
   /** Dead letters of all tenants in the order of the log, for the operator: from behind a sequence, at most so many. */
   deadLetters(viewName: string, after: number, rowsMax: number): Promise<readonly Row[]>;
-  /** Rejects what has no answer of a database elsewhere, and what it is asked from now on; what was not committed is undone there. To be closed all the same. */
+  /**
+   * Rejects what waits for a database elsewhere or for another process that holds the file, and what would from now on; what was not committed is undone.
+   * To be closed all the same.
+   */
   giveUp(): void;
   close(): Promise<void>;
 }
