@@ -18,3 +18,16 @@ export const makeDataFolder = async (path: string): Promise<void> => {
     );
   }
 };
+
+/** Why this user may not look into it, where it is there: all that is in it would seem not to be. */
+export const closedFolder = async (path: string): Promise<string | undefined> => {
+  try {
+    await access(path, constants.R_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    return `DATA_DIR ${path} cannot be looked into: ${error instanceof Error ? error.message : String(error)}`;
+  }
+};
+
+export const AS_ITS_USER = "Run it as the user that runs the service.";

@@ -16,7 +16,8 @@ import {
   VIEW_LAG_RECORDS_MAX,
 } from "../limits.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
+import { type Config, ENVIRONMENT_NAMES, isAllElsewhere, readConfig } from "./config.ts";
+import { AS_ITS_USER, closedFolder } from "./data-folder.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
 import { viewsFile } from "./view-place.ts";
 
@@ -51,6 +52,12 @@ export async function* diagnose(
     state: "ok",
     detail: `understood; ${set.length === 0 ? "none is set, all are defaults" : `set: ${set.join(", ")}`}`,
   };
+  const closed = isAllElsewhere(config) ? undefined : await closedFolder(config.dataDir);
+  if (closed !== undefined) {
+    yield { name: "folder", state: "failed", detail: closed, advice: AS_ITS_USER };
+    yield unchecked("broker, streams, views, disk", "the folder says where they are");
+    return;
+  }
   if (config.natsUrl === undefined && !(await isThere(config.dataDir))) {
     const detail = `there is no folder ${config.dataDir} here, and NATS_URL is not set`;
     const advice =

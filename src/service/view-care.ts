@@ -20,7 +20,8 @@ import { type Row, rowInteger, rowText } from "../views/tables.ts";
 import { isAway, ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
-import type { Config } from "./config.ts";
+import { type Config, isAllElsewhere } from "./config.ts";
+import { AS_ITS_USER, closedFolder } from "./data-folder.ts";
 import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
 import { connectViews, ViewsRefusedError, viewsFile } from "./view-place.ts";
 
@@ -95,6 +96,8 @@ export const adviceAbout = (error: unknown): string => {
 
 export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
   const { databaseUrl, dataDir } = config;
+  const closed = isAllElsewhere(config) ? undefined : await closedFolder(dataDir);
+  if (closed !== undefined) return { kind: "refused", reason: `${closed}. ${AS_ITS_USER}` };
   // Looking must not make: a folder that is not the service's would get views of its own, and a broker.
   if (databaseUrl === undefined && !existsSync(viewsFile(config)))
     return { kind: "refused", reason: `There is no views.sqlite in ${dataDir}: no service has run there.` };

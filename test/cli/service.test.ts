@@ -1,7 +1,7 @@
 /** The commands as processes, against one real service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -463,6 +463,20 @@ describe("where the service runs", () => {
       /^unchecked +broker, streams, views, disk\n +there is no folder \.\/data here/m,
     );
     expect(existsSync(join(folder, "data"))).toBe(false);
+  });
+
+  test("of a folder that its user alone may look into nobody is told that no service has run there", async () => {
+    // As root nothing is closed; a link to itself is, to everybody.
+    const closed = join(folder, "closed");
+    await symlink(closed, closed);
+    const environment = { DATA_DIR: closed, PROOFTRAIL_URL: "http://127.0.0.1:1" };
+    const checked = await cli(["doctor"], { environment });
+    expect(checked.out).toMatch(
+      /^failed +folder +DATA_DIR \S+closed cannot be looked into: .+\n +→ Run it as the user/m,
+    );
+    const status = await cli(["views", "status"], { environment });
+    expect(status.code).toBe(2);
+    expect(status.err).toContain("cannot be looked into");
   });
 
   test("doctor names a broker whose address a power failure took", async () => {
