@@ -18,7 +18,7 @@ import { DatabaseError, isReadOnly } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/tables.ts";
 import { isAway, ViewsUnavailableError } from "../views/unavailable.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { VIEWS, type ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import { type Config, isAllElsewhere } from "./config.ts";
 import { AS_ITS_USER, closedFolder } from "./data-folder.ts";
@@ -54,6 +54,8 @@ export type OnProgress = (progress: { readonly position: number; readonly end: n
 export interface ViewCare extends AsyncDisposable {
   /** Of all views, in the order in which they move. */
   readonly names: readonly string[];
+  /** Why this program must not be asked to make or to check one of these views; undefined where it may. */
+  refusal(names: readonly string[]): Promise<string | undefined>;
   status(): Promise<{ readonly last_sequence: number; readonly views: readonly ViewStatus[] }>;
   rebuild(name: string, options: { onProgress: OnProgress; signal: AbortSignal }): Promise<Rebuilt>;
   verify(name: string, options: { onProgress: OnProgress; signal: AbortSignal }): Promise<CheckedView>;
@@ -128,6 +130,11 @@ const openCare = async (config: Config): Promise<ViewCare> => {
   };
   return {
     names: projections.map(({ name }) => name),
+    refusal: (names) =>
+      refusalOf(
+        views,
+        projections.filter(({ name }) => names.includes(name)),
+      ),
     status: () => statusOf(tools),
     rebuild: (name, { onProgress, signal }) =>
       rebuildView(
@@ -140,6 +147,23 @@ const openCare = async (config: Config): Promise<ViewCare> => {
     replay: (name, sequence) => replayLetters(tools, name, sequence),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+};
+
+/** By other rules a view has other rows, which nobody has altered. Told before the log is read for them. */
+const refusalOf = async (
+  views: Pick<ViewStore, "load">,
+  projections: readonly Projection[],
+): Promise<string | undefined> => {
+  const rows = await views.load(
+    VIEWS,
+    projections.map(({ name }) => ({ name })),
+  );
+  const versions = new Map(rows.map((row) => [row.name, row.version]));
+  const other = projections.find(({ name, version }) => (versions.get(name) ?? version) !== version);
+  return (
+    other &&
+    `The view ${other.name} was made by another version of Prooftrail, or with other deadlines: use the program of the service, with its DEADLINES_FILE.`
+  );
 };
 
 /** The same views as the service has, with the operator's own rules in their versions. */

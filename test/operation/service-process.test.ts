@@ -19,6 +19,7 @@ import { DatabaseSync } from "node:sqlite";
 import { LANE_ALARMS } from "../../src/projections/lane.ts";
 import { MONITOR_ALARMS } from "../../src/proof/monitor.ts";
 import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";
+import { runCli } from "../support/cli.ts";
 import { fill } from "../support/full-disk.ts";
 import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
 import {
@@ -657,3 +658,25 @@ test("a start that has to make a view again, as with other deadlines, says of wh
     expect(await service.ended()).toBe(0);
   }
 });
+
+test("views are neither made nor checked by who does not know the deadlines of the service", async () => {
+  await using folder = await dataFolder();
+  const deadlines = join(folder.path, "deadlines.json");
+  writeFileSync(deadlines, '{"holidays": ["2026-12-25"]}');
+  await using service = await spawnService({
+    dataDir: folder.path,
+    environment: { DEADLINES_FILE: deadlines },
+  });
+  await service.untilReady();
+  const own = { DATA_DIR: folder.path, NATS_SERVER_BIN: await testBrokerBinary() };
+  for (const args of [["rebuild", "cases"], ["verify"], ["dead-letter", "replay", "cases"]]) {
+    const { code, out, err } = await runCli(["views", ...args], { environment: own });
+    expect([args, code, out]).toEqual([args, 2, ""]);
+    expect(err).toContain(
+      "The view cases was made by another version of Prooftrail, or with other deadlines",
+    );
+  }
+  const knowing = { ...own, DEADLINES_FILE: deadlines };
+  const { code, out } = await runCli(["views", "verify", "cases"], { environment: knowing });
+  expect([code, out]).toEqual([0, "cases: equal at 0, 0 rows\n"]);
+}, 30_000);

@@ -81,6 +81,12 @@ const chosen = ({ names }: ViewCare, input: Input): readonly string[] => {
   throw failure("wrong_use", `There is no view ${name}. There are: ${names.join(", ")}.`);
 };
 
+/** Throws a Failure where they are not for this program. */
+const refuseOthers = async (care: ViewCare, names: readonly string[]): Promise<void> => {
+  const refusal = await care.refusal(names);
+  if (refusal !== undefined) throw failure("wrong_use", refusal);
+};
+
 const progressOf = (what: string, { input, context }: { input: Input; context: Context }): Progress =>
   createProgress({
     err: context.err,
@@ -127,6 +133,7 @@ const rebuild: CommandSpec = {
   ],
   run: withCare(async ({ care, input, context }) => {
     const [name = ""] = chosen(care, input);
+    await refuseOthers(care, [name]);
     const signal = context.interruption();
     const progress = progressOf(`rebuilding ${name}`, { input, context });
     const onProgress = ({ position, end }: { position: number; end: number }): void =>
@@ -155,6 +162,7 @@ const verify: CommandSpec = {
   examples: [{ says: "all of them", command: "prooftrail views verify" }],
   run: withCare(async ({ care, input, context }) => {
     const names = chosen(care, input);
+    await refuseOthers(care, names);
     const signal = context.interruption();
     const results: { readonly view: string; readonly checked: CheckedView }[] = [];
     for (const view of names) {
@@ -236,6 +244,8 @@ const replay: CommandSpec = {
   examples: [{ says: "all of the view cases", command: "prooftrail views dead-letter replay cases" }],
   run: withCare(async ({ care, input, context }) => {
     const [name = ""] = chosen(care, input);
+    // What the leader takes, the others take too.
+    await refuseOthers(care, care.names);
     const left: { readonly sequence: number; readonly reason: string; readonly was: string }[] = [];
     let taken = 0;
     for await (const letter of care.replay(name, input.integer("--sequence"))) {
