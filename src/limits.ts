@@ -325,9 +325,8 @@ export const REPLACE_TRIES_MAX = 50;
 export const REPLACE_SETTLE_MS_MAX = 10 * SECOND_MS;
 /** Differences that are named when a view is held against the log. */
 export const VERIFY_DIFFERENCES_MAX = 20;
-/** Rows of one page when a whole table is read. */
+/** Rows of one page when a whole table is read, and dead letters that are read at once. */
 export const SNAPSHOT_ROWS = 1000;
-/** Dead letters that are read at once. */
 export const DEAD_LETTERS_LISTED_MAX = 1000;
 /** A replay is tried so often while a projector moves the views. */
 export const REPLAY_TRIES_MAX = 200;
@@ -365,9 +364,8 @@ export const METRICS_LOG_MS_MAX = SECOND_MS;
 
 /** Time from the stop signal to the exit (DESIGN 2). */
 export const STOP_MS_MAX = 10 * SECOND_MS;
-/** Of which running requests get this much before their connections are closed; the rest is for the views and the broker. */
+/** Of which running requests get this much before their connections are closed; what waits for the database of the views is given up before, so that it is answered. */
 export const REQUEST_DRAIN_MS_MAX = 5 * SECOND_MS;
-/** What waits for the database of the views is given up before: so requests are answered, and nothing in the background outlasts the stop. */
 export const VIEWS_DRAIN_MS_MAX = 4 * SECOND_MS;
 /** Time for one request body to arrive: 16 MiB at half a megabyte per second, and the end of a client that only dribbles. */
 export const BODY_MS_MAX = 30 * SECOND_MS;

@@ -19,6 +19,12 @@ export const makeDataFolder = async (path: string): Promise<void> => {
   }
 };
 
+export const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
 /** Why this user may not look into it, where it is there: all that is in it would seem not to be. */
 export const closedFolder = async (path: string): Promise<string | undefined> => {
   try {

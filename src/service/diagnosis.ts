@@ -1,11 +1,8 @@
 /** What `prooftrail doctor` finds beside a service: settings, broker, streams, views, disk. It only looks. */
-import { access, readFile, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { statfs } from "node:fs/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
-import { brokerFiles, readLastPort } from "../jetstream/broker/broker-files.ts";
-import { brokerUrl, CredentialsError, loadCredentials } from "../jetstream/broker/credentials.ts";
-import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import type { BrokerConnection } from "../jetstream/connection.ts";
 import { clockOffMs, rightsOf, storageOf } from "../jetstream/examine.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import { differenceText, inspectStream } from "../jetstream/reconcile.ts";
@@ -15,9 +12,9 @@ import {
   DISK_FREE_BYTES_MIN,
   VIEW_LAG_RECORDS_MAX,
 } from "../limits.ts";
-import { createLogger } from "../telemetry/logger.ts";
+import { addressOf, connectAll } from "./broker-place.ts";
 import { type Config, ENVIRONMENT_NAMES, isAllElsewhere, readConfig } from "./config.ts";
-import { AS_ITS_USER, closedFolder } from "./data-folder.ts";
+import { AS_ITS_USER, closedFolder, isThere } from "./data-folder.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
 import { viewsFile } from "./view-place.ts";
 
@@ -76,12 +73,6 @@ export const unchecked = (name: string, detail: string, advice?: string): Check 
   ...(advice !== undefined && { advice }),
 });
 
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function* diskChecks({ dataDir, natsUrl }: Config): AsyncGenerator<Check> {
@@ -133,62 +124,6 @@ async function* brokerChecks(config: Config): AsyncGenerator<Check> {
   yield* clockChecks(service);
   yield* viewChecks(config, service);
 }
-
-interface BrokerPlace {
-  readonly kind: "known";
-  readonly serviceUrl: string;
-  readonly provisionUrl: string;
-  /** Text of the configuration of a broker of our own. */
-  readonly configuration: string | undefined;
-}
-
-/** Never makes credentials or starts a broker: the service does. */
-const addressOf = async ({
-  natsUrl,
-  natsProvisionUrl,
-  dataDir,
-}: Config): Promise<BrokerPlace | { readonly kind: "unknown"; readonly detail: string }> => {
-  if (natsUrl !== undefined)
-    return {
-      kind: "known",
-      serviceUrl: natsUrl,
-      provisionUrl: natsProvisionUrl ?? natsUrl,
-      configuration: undefined,
-    };
-  const files = brokerFiles(join(dataDir, "broker"));
-  const [hasCredentials, port, configuration] = await Promise.all([
-    isThere(files.credentials),
-    readLastPort(files),
-    readFile(files.configuration, "utf8").catch(() => ""),
-  ]);
-  if (!hasCredentials) return { kind: "unknown", detail: `no broker has run in ${files.directory} yet` };
-  if (port === undefined) return { kind: "unknown", detail: `${files.port} has no port of a broker` };
-  const credentials = await loadCredentials(files.credentials).catch((error: unknown) => {
-    if (error instanceof CredentialsError) return error;
-    throw error;
-  });
-  if (credentials instanceof CredentialsError) return { kind: "unknown", detail: credentials.message };
-  const url = (user: "service" | "provisioner"): string => brokerUrl(user, credentials, port);
-  return { kind: "known", serviceUrl: url("service"), provisionUrl: url("provisioner"), configuration };
-};
-
-const connectAll = async (place: BrokerPlace, stack: AsyncDisposableStack) => {
-  const logger = createLogger({ level: "silent", pretty: false });
-  const connect = async (url: string): Promise<BrokerConnection> =>
-    stack.use(await connectToBroker({ url, name: "prooftrail-doctor", logger }));
-  try {
-    const service = await connect(place.serviceUrl);
-    return { kind: "connected", service, provisioner: await connect(place.provisionUrl) } as const;
-  } catch (error) {
-    if (!(error instanceof BrokerRefusedError)) throw error;
-    const advice = error.isFinal
-      ? "Mend the server, or the URL, as that says."
-      : place.configuration === undefined
-        ? "Check NATS_URL and NATS_PROVISION_URL, their users, and that the server runs."
-        : "Start the service: it runs the broker.";
-    return { kind: "refused", detail: error.message, advice } as const;
-  }
-};
 
 async function* jetStreamChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
   const name = "storage";

@@ -4,8 +4,7 @@
  * One connection writes, others read: each statement sees whole commits only, also while one is being written. The database is
  * asked when it is needed: where it is away, calls reject, and they work again when it is back.
  */
-import { SNAPSHOT_ROWS, VIEW_QUERY_MS_MAX, VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
-import type { QueryParameter } from "./conditions.ts";
+import { VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
 import {
   type Connection,
   constraintMessage,
@@ -16,21 +15,13 @@ import {
   type RunSql,
   type Statement,
 } from "./postgres-connection.ts";
-import { postgresTermsOf, visitPostgresTerms } from "./postgres-terms.ts";
+import { inSnapshot, loadRows, numbered, selectRows, tablesOf, viewRow } from "./postgres-reads.ts";
+import { postgresTermsOf } from "./postgres-terms.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
-import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
-import {
-  deadLetterWrite,
-  fromStored,
-  isSameRow,
-  newViewRow,
-  OWN_TABLES,
-  storedParameter,
-  toStored,
-} from "./stored-rows.ts";
+import { DEAD_LETTERS_PAGE, VIEW_NAMES } from "./sql.ts";
+import { deadLetterWrite, fromStored, isSameRow, OWN_TABLES } from "./stored-rows.ts";
 import {
   keyText,
-  keyValues,
   type Row,
   rowInteger,
   rowText,
@@ -39,15 +30,8 @@ import {
   type Table,
   tableDdl,
   timeIndexDdl,
-  type Value,
 } from "./tables.ts";
-import type { TenantQuery } from "./tenant-query.ts";
-import {
-  labelTableName,
-  postgresMatchText,
-  postgresTextIndexDdl,
-  postgresTextIndexRename,
-} from "./text-index.ts";
+import { postgresTextIndexDdl, postgresTextIndexRename } from "./text-index.ts";
 import type { Done } from "./turns.ts";
 import { ViewsMissingError } from "./unavailable.ts";
 import {
@@ -55,7 +39,6 @@ import {
   type Expectation,
   type RevisionResult,
   revised,
-  type Snapshot,
   VIEWS,
   type ViewCommit,
   type ViewDefinition,
@@ -229,48 +212,6 @@ const removeView = async (run: RunSql, view: Row): Promise<void> => {
   await run("DELETE FROM views WHERE name = $1", [rowText(view, "name")]);
 };
 
-const selectRows = async (run: RunSql, { byTables: { sql, params } }: TenantQuery): Promise<readonly Row[]> =>
-  (await run(inPostgres(sql), params.map(parameterText))).rows.map(fromStored);
-
-/** On a connection of its own, because the transaction stays open as long as somebody looks. */
-const inSnapshot = async <Result>(
-  url: string,
-  view: ViewDefinition,
-  visit: (snapshot: Snapshot) => Promise<Result>,
-): Promise<Result> => {
-  const connection = createConnection(url);
-  try {
-    return await connection.transaction(async (run) => {
-      await run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-      // Before the first query: tables are found by name, and another could stand under it later on.
-      const tables = tablesOf(view).map(sqlName).join(", ");
-      await run(`LOCK TABLE ${tables} IN ACCESS SHARE MODE`);
-      // It holds no row against anybody, and who compares may be at work on what was read.
-      await run(`SET LOCAL idle_in_transaction_session_timeout = ${VIEW_QUERY_MS_MAX}`);
-      const [known] = await loadRows(run, VIEWS, [{ name: view.name }]);
-      async function* rows(table: Table): AsyncGenerator<readonly Row[]> {
-        const sql = rowSql(table);
-        const ask = async (text: string, params: readonly Value[]): Promise<readonly Row[]> =>
-          (await run(numbered(text), params)).rows.map(fromStored);
-        let page = await ask(sql.firstPage, [SNAPSHOT_ROWS]);
-        while (page.length > 0) {
-          yield page;
-          const last = page.at(-1);
-          if (!last || page.length < SNAPSHOT_ROWS) return;
-          page = await ask(sql.nextPage, [...keyValues(table, last).map(toStored), SNAPSHOT_ROWS]);
-        }
-      }
-      const load: Snapshot["load"] = (...asked) => loadRows(run, ...asked);
-      const select: Snapshot["select"] = (query) => selectRows(run, query);
-      const visitTerms: Snapshot["visitTerms"] = (index, seen) => visitPostgresTerms(run, index, seen);
-      const position = known ? rowInteger(known, "position") : 0;
-      return { result: await visit({ position, rows, load, select, visitTerms }), keep: false };
-    });
-  } finally {
-    await connection.close();
-  }
-};
-
 /** Does it once it has worked, and for all who wait at once. */
 const untilDone = (work: () => Promise<unknown>): (() => Promise<unknown>) => {
   let done: Promise<unknown> | undefined;
@@ -282,21 +223,6 @@ const untilDone = (work: () => Promise<unknown>): (() => Promise<unknown>) => {
     return done;
   };
 };
-
-/**
- * `?` stands for a parameter, `MATCH` for a search in a text index, and both for nothing else in a TenantQuery. The plus is for SQLite's planner;
- * PostgreSQL's must see that two sequences are the same.
- */
-const inPostgres = (sql: string): string =>
-  numbered(sql.replaceAll(" MATCH ?", " @@ ?::tsquery").replaceAll(" = +", " = "));
-
-const numbered = (sql: string): string => {
-  let count = 0;
-  return sql.replaceAll("?", () => `$${++count}`);
-};
-
-const parameterText = (parameter: QueryParameter): string | number =>
-  typeof parameter === "object" ? postgresMatchText(parameter) : storedParameter(parameter);
 
 /** Any number that no other program on the same database uses: who holds it alone may make and drop tables. */
 const SCHEMA_LOCK = 7_266_834_901;
@@ -334,10 +260,6 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   await runWrites(run, known ? [made, revised(view.name)] : [made]);
   return { result: known ? "made_again" : "made", keep: true } as const;
 };
-
-const tablesOf = (view: ViewDefinition): readonly string[] => JSON.parse(rowText(viewRow(view), "tables"));
-
-const viewRow = (view: ViewDefinition): Row => newViewRow(view, ({ name }) => [labelTableName(name), name]);
 
 const dropView = async (run: RunSql, view: Row): Promise<void> => {
   const tables: readonly string[] = JSON.parse(rowText(view, "tables"));
@@ -402,9 +324,4 @@ const standAsExpected = async (run: RunSql, expected: readonly ExpectedRows[]): 
     if (!asked.every(({ key, row }) => isSameRow(standing.get(keyText(table, key)), row))) return false;
   }
   return true;
-};
-
-const loadRows = async (run: RunSql, ...asked: Parameters<ViewStore["load"]>): Promise<readonly Row[]> => {
-  const { sql, params } = loadStatement(...asked);
-  return (await run(sql, params)).rows.map(fromStored);
 };
