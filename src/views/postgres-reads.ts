@@ -1,7 +1,7 @@
 /** What is asked of views in PostgreSQL, of the last commit or of one state for as long as somebody looks. */
 import { SNAPSHOT_ROWS, VIEW_QUERY_MS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
-import { createConnection, type RunSql } from "./postgres-connection.ts";
+import type { Connection, RunSql } from "./postgres-connection.ts";
 import { visitPostgresTerms } from "./postgres-terms.ts";
 import { loadStatement } from "./postgres-writes.ts";
 import { rowSql } from "./sql.ts";
@@ -24,44 +24,38 @@ export const loadRows = async (
   return (await run(sql, params)).rows.map(fromStored);
 };
 
-/** On a connection of its own, because the transaction stays open as long as somebody looks. */
-export const inSnapshot = async <Result>(
-  url: string,
+/** The connection is for that alone, because the transaction stays open as long as somebody looks. */
+export const inSnapshot = <Result>(
+  connection: Connection,
   view: ViewDefinition,
   visit: (snapshot: Snapshot) => Promise<Result>,
-): Promise<Result> => {
-  const connection = createConnection(url);
-  try {
-    return await connection.transaction(async (run) => {
-      await run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-      // Before the first query: tables are found by name, and another could stand under it later on.
-      const tables = tablesOf(view).map(sqlName).join(", ");
-      await run(`LOCK TABLE ${tables} IN ACCESS SHARE MODE`);
-      // It holds no row against anybody, and who compares may be at work on what was read.
-      await run(`SET LOCAL idle_in_transaction_session_timeout = ${VIEW_QUERY_MS_MAX}`);
-      const [known] = await loadRows(run, VIEWS, [{ name: view.name }]);
-      async function* rows(table: Table): AsyncGenerator<readonly Row[]> {
-        const sql = rowSql(table);
-        const ask = async (text: string, params: readonly Value[]): Promise<readonly Row[]> =>
-          (await run(numbered(text), params)).rows.map(fromStored);
-        let page = await ask(sql.firstPage, [SNAPSHOT_ROWS]);
-        while (page.length > 0) {
-          yield page;
-          const last = page.at(-1);
-          if (!last || page.length < SNAPSHOT_ROWS) return;
-          page = await ask(sql.nextPage, [...keyValues(table, last).map(toStored), SNAPSHOT_ROWS]);
-        }
+): Promise<Result> =>
+  connection.transaction(async (run) => {
+    await run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    // Before the first query: tables are found by name, and another could stand under it later on.
+    const tables = tablesOf(view).map(sqlName).join(", ");
+    await run(`LOCK TABLE ${tables} IN ACCESS SHARE MODE`);
+    // It holds no row against anybody, and who compares may be at work on what was read.
+    await run(`SET LOCAL idle_in_transaction_session_timeout = ${VIEW_QUERY_MS_MAX}`);
+    const [known] = await loadRows(run, VIEWS, [{ name: view.name }]);
+    async function* rows(table: Table): AsyncGenerator<readonly Row[]> {
+      const sql = rowSql(table);
+      const ask = async (text: string, params: readonly Value[]): Promise<readonly Row[]> =>
+        (await run(numbered(text), params)).rows.map(fromStored);
+      let page = await ask(sql.firstPage, [SNAPSHOT_ROWS]);
+      while (page.length > 0) {
+        yield page;
+        const last = page.at(-1);
+        if (!last || page.length < SNAPSHOT_ROWS) return;
+        page = await ask(sql.nextPage, [...keyValues(table, last).map(toStored), SNAPSHOT_ROWS]);
       }
-      const load: Snapshot["load"] = (...asked) => loadRows(run, ...asked);
-      const select: Snapshot["select"] = (query) => selectRows(run, query);
-      const visitTerms: Snapshot["visitTerms"] = (index, seen) => visitPostgresTerms(run, index, seen);
-      const position = known ? rowInteger(known, "position") : 0;
-      return { result: await visit({ position, rows, load, select, visitTerms }), keep: false };
-    });
-  } finally {
-    await connection.close();
-  }
-};
+    }
+    const load: Snapshot["load"] = (...asked) => loadRows(run, ...asked);
+    const select: Snapshot["select"] = (query) => selectRows(run, query);
+    const visitTerms: Snapshot["visitTerms"] = (index, seen) => visitPostgresTerms(run, index, seen);
+    const position = known ? rowInteger(known, "position") : 0;
+    return { result: await visit({ position, rows, load, select, visitTerms }), keep: false };
+  });
 
 export const tablesOf = (view: ViewDefinition): readonly string[] =>
   JSON.parse(rowText(viewRow(view), "tables"));

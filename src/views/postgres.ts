@@ -50,6 +50,8 @@ import {
 export const createPostgresViews = ({ url }: { readonly url: string }): ViewStore => {
   const writer = createConnection(url);
   const readers = Array.from({ length: VIEW_READ_CONNECTIONS_MAX }, () => createConnection(url));
+  const snapshots = new Set<Connection>();
+  let isGivenUp = false;
   let isReady = false;
   const whenReady = untilDone(async () => {
     await writer.transaction(prepareDatabase);
@@ -117,10 +119,21 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     },
     // Times are looked for in columns.
     termsOf: postgresTermsOf,
-    snapshot: (view, visit) => inSnapshot(url, view, visit),
+    snapshot: async (view, visit) => {
+      const connection = createConnection(url);
+      if (isGivenUp) connection.giveUp();
+      snapshots.add(connection);
+      try {
+        return await inSnapshot(connection, view, visit);
+      } finally {
+        snapshots.delete(connection);
+        await connection.close();
+      }
+    },
     deadLetters: async (...asked) => (await readOwn(numbered(DEAD_LETTERS_PAGE), asked)).rows.map(fromStored),
     giveUp: () => {
-      for (const connection of [writer, ...readers]) connection.giveUp();
+      isGivenUp = true;
+      for (const connection of [writer, ...readers, ...snapshots]) connection.giveUp();
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -305,6 +305,30 @@ const ownTests = (): void => {
     for (const connection of [searcher, looker]) await connection.close();
   });
 
+  test("what waits for a database that does not answer can be given up, also what looks at one state of it", async () => {
+    await using at = await setUp();
+    using proxy = await startProxy(Number(new URL(at.url).port));
+    const url = new URL(at.url);
+    url.port = String(proxy.port);
+    await using store = createPostgresViews({ url: url.href });
+    await store.open(VIEW);
+    const asked: Promise<string>[] = [];
+    asked.push(
+      rejection(
+        store.snapshot(VIEW, async ({ load }) => {
+          proxy.mute();
+          asked.push(rejection(store.position("notes")), rejection(store.commit(commitOf(0, 1, []))));
+          const loaded = load(NOTES, [{ tenant: "acme", key: "k" }]);
+          store.giveUp();
+          return loaded;
+        }),
+      ),
+    );
+    await until("it is looked at", () => asked.length === 3);
+    for (const each of asked) expect(await each).toContain("the connection to the database was lost");
+    expect(await rejection(store.snapshot(VIEW, async () => 1))).toContain("lost");
+  });
+
   test("a look makes nothing in a database in which nobody has opened views", async () => {
     const { createDatabase, run } = await testPostgres();
     await using database = await createDatabase();
