@@ -37,6 +37,14 @@ export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError =>
   return new ViewsRefusedError(`The views in ${file} cannot be opened: ${detail}.${adviceFor(detail, file)}`);
 };
 
+/** The same of a file that was opened, as far as somebody can mend it; undefined for any other error. */
+export const fileTrouble = (error: unknown, place: Place): string | undefined => {
+  if (place.databaseUrl !== undefined || !(error instanceof Error)) return undefined;
+  const file = viewsFile(place);
+  const advice = adviceFor(error.message, file);
+  return advice === "" ? undefined : `The views in ${file} cannot be used: ${error.message}.${advice}`;
+};
+
 const adviceFor = (detail: string, file: string): string => {
   if (DAMAGED.test(detail))
     return ` Views are made from the log: end what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`;
@@ -44,6 +52,7 @@ const adviceFor = (detail: string, file: string): string => {
     return " Have it, and what stands beside it, belong to the user that runs the service.";
   if (NO_ROOM.test(detail))
     return " Where its disk is full, make room and start again: nothing is lost, as views are made from the log.";
+  if (HELD.test(detail)) return " Another process holds it: ask again when that is done.";
   return "";
 };
 
@@ -54,5 +63,8 @@ const CANNOT_OPEN = /unable to open database file|attempt to write a readonly da
 
 /** Of SQLITE_FULL, of SQLITE_IOERR, which it says where the file that processes share finds no room (measured), and of sqlite-wal.ts. */
 const NO_ROOM = /disk is full|disk I\/O error|the disk has no room/;
+
+/** Of SQLITE_BUSY. */
+const HELD = /database is locked/;
 
 export const viewsFile = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "views.sqlite");

@@ -659,6 +659,33 @@ test("a start that has to make a view again, as with other deadlines, says of wh
   }
 });
 
+test("who makes a view of a damaged file again is told what to do, and is shown no stack", async () => {
+  await using folder = await dataFolder();
+  {
+    await using service = await spawnService({ dataDir: folder.path });
+    await service.untilReady();
+    await sendUntilAccepted(service, "evt_a");
+    await listIds(service, 1);
+    service.kill("SIGTERM");
+    expect(await service.ended()).toBe(0);
+  }
+  const path = join(folder.path, "views.sqlite");
+  const database = new DatabaseSync(path);
+  const found = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'events'").get();
+  database.close();
+  const bytes = readFileSync(path);
+  // The page size stands in the file's head (sqlite.org/fileformat.html).
+  const pageBytes = bytes.readUInt16BE(16);
+  bytes.fill(0xff, (Number(found?.rootpage) - 1) * pageBytes, Number(found?.rootpage) * pageBytes);
+  writeFileSync(path, bytes);
+  const environment = { DATA_DIR: folder.path, NATS_SERVER_BIN: await testBrokerBinary() };
+  const { code, err } = await runCli(["views", "rebuild", "events"], { environment });
+  expect(code).toBe(1);
+  expect(err).toContain(`The views in ${path} cannot be used: database disk image is malformed.`);
+  expect(err).toContain("remove it");
+  expect(err).not.toContain("sqlite.ts");
+});
+
 test("views are neither made nor checked by who does not know the deadlines of the service", async () => {
   await using folder = await dataFolder();
   const deadlines = join(folder.path, "deadlines.json");

@@ -30,7 +30,9 @@ const withCare =
   (work: Work): CommandSpec["run"] =>
   async (input, context) => {
     const { databaseTrouble, openViewCare } = await import("../../service/view-care.ts");
-    const opened = await openViewCare(await settings(context));
+    const { fileTrouble } = await import("../../service/view-place.ts");
+    const config = await settings(context);
+    const opened = await openViewCare(config);
     if (opened.kind === "no_broker")
       throw failure(
         "broker_unreachable",
@@ -62,6 +64,8 @@ const withCare =
           `DATABASE_URL: ${trouble}.`,
           "Ask again; prooftrail doctor says more.",
         );
+      const ofFile = fileTrouble(error, config);
+      if (ofFile !== undefined) throw failure("failed", ofFile);
       throw error;
     }
   };
