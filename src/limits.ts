@@ -211,12 +211,6 @@ export const AUDIT_ROWS_PER_READ = 500;
 export const CASE_FACTS_MAX = 256;
 /** Names that one name may stand beside before it counts as used for everything and connects nothing; and decisions that one notice may be for. */
 export const CASE_NEIGHBOURS_MAX = 64;
-/** Spans of retention in days: the most that so many months or years can have (March to August 184, five years two leap days), so that nothing goes a day before the law allows it. */
-export const SIX_MONTHS_DAYS = 184;
-export const ONE_YEAR_DAYS = 366;
-export const THREE_YEARS_DAYS = 1096;
-export const FOUR_YEARS_DAYS = 1461;
-export const FIVE_YEARS_DAYS = 1827;
 /** Largest age of a policy: a century, so that a typo is refused and no law is. */
 export const RETENTION_DAYS_MAX = 36_525;
 /** Holds of one tenant that are not released: they are looked at for every batch that expires. */

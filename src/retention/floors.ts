@@ -4,13 +4,13 @@
  * days do not.
  */
 import { RISK_TIERS } from "../event/audit-event.ts";
-import {
-  FIVE_YEARS_DAYS,
-  FOUR_YEARS_DAYS,
-  ONE_YEAR_DAYS,
-  SIX_MONTHS_DAYS,
-  THREE_YEARS_DAYS,
-} from "../limits.ts";
+
+/** The most days that so many months or years can have (March to August 184, five years two leap days), so that nothing goes a day before the law allows it. */
+const SIX_MONTHS_DAYS = 184;
+const ONE_YEAR_DAYS = 366;
+const THREE_YEARS_DAYS = 1096;
+const FOUR_YEARS_DAYS = 1461;
+const FIVE_YEARS_DAYS = 1827;
 
 export interface Floor {
   readonly days: number;
