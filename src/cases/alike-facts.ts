@@ -53,12 +53,12 @@ export const firstFrom = (facts: readonly Fact[], at: string): Fact | undefined 
   facts[countWhile(facts, (fact) => fact.at < at)];
 
 /** How many at the beginning hold; behind the first that does not, none does. */
-const countWhile = (facts: readonly Fact[], holds: (fact: Fact) => boolean): number => {
-  let [low, high] = [0, facts.length];
+export const countWhile = <Each>(all: readonly Each[], holds: (each: Each) => boolean): number => {
+  let [low, high] = [0, all.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const fact = facts[middle];
-    if (fact && holds(fact)) low = middle + 1;
+    const each = all[middle];
+    if (each !== undefined && holds(each)) low = middle + 1;
     else high = middle;
   }
   return low;

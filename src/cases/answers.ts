@@ -6,6 +6,7 @@ import {
   isExplanation,
   isReversal,
   type Objection,
+  type Opening,
   openingsOf,
   reasonedDenial,
 } from "./objection.ts";
@@ -21,6 +22,7 @@ interface Parts {
 }
 
 const NO_ANSWERS: ReadonlyMap<Fact, string> = new Map();
+const NONE: readonly never[] = [];
 
 /**
  * Of those decisions about which somebody in the same correlation asked for as much until then and waits, the nearest one, or else the one that was asked about last. Who asks for no explanation
@@ -49,49 +51,84 @@ const findAnswered = (
     readonly found: Map<Fact, string>;
   },
 ): void => {
-  const { answers, requests, named, nearest, isOther, found } = parts;
-  const answered = new Set<Objection>();
-  // Most answers name their decision, and only what asked about that is looked at: a case may have thousands of both.
-  const byDecision = Map.groupBy(requests, (request) => request.decisionId);
+  const { answers, named, nearest, isOther, found } = parts;
+  // Only what asked about its decision, or in its correlation, is looked at for each answer: a case may have thousands of both.
+  const requests = parts.requests.flatMap(requestFrom);
+  const byDecision = Map.groupBy(requests, ({ decisionId }) => decisionId);
+  const ofDecision = new Map([...byDecision].map(([id, those]) => [id, requestsOf(those)]));
+  const inCorrelation = byCorrelation(requests);
   for (const fact of answers) {
-    const isOpen = (request: Objection): boolean => !answered.has(request) && isOpenAt(request, fact);
+    const { at, links } = fact;
     let decisionId = named(fact);
     if (decisionId === undefined) {
       const near = nearest(fact);
       const isOfOther = isOther(fact);
+      const those = links.correlation === undefined ? NONE : (inCorrelation.get(links.correlation) ?? NONE);
       const asked = likest(
         fact,
-        requests.filter(
-          (request) =>
-            isOpen(request) && sharesCorrelation(request, fact) && !isOfOther(request.received ?? fact),
-        ),
-        ({ received = fact }) => received,
+        those.filter((request) => isOpenAt(request, at) && !isOfOther(request.received)),
+        ({ received }) => received,
       );
-      const meant = asked.find((request) => request.decisionId === near) ?? lastReceived(asked);
-      decisionId = meant?.decisionId ?? near;
+      const isNear = asked.some((request) => request.decisionId === near);
+      decisionId = isNear ? near : (lastReceived(asked)?.decisionId ?? near);
       if (decisionId !== undefined) found.set(fact, decisionId);
     }
-    const { objection } = fact.links;
-    for (const request of byDecision.get(decisionId) ?? [])
-      if (isOpen(request) && (objection ?? request.id) === request.id) answered.add(request);
+    if (decisionId !== undefined) ofDecision.get(decisionId)?.answer(links.objection, at);
   }
 };
 
-const isOpenAt = (request: Objection, { at }: Fact): boolean => {
-  const { received, decisionId } = request;
-  if (received === undefined || decisionId === undefined || received.at > at) return false;
-  const denied = reasonedDenial(request);
-  return denied === undefined || denied.at > at;
+/** What somebody asked about a decision. */
+interface Request extends Pick<Objection, "id" | "facts"> {
+  readonly decisionId: string;
+  readonly received: Fact;
+  readonly deniedAt: string | undefined;
+  isAnswered: boolean;
+}
+
+const requestFrom = (objection: Objection): readonly Request[] => {
+  const { id, facts, received, decisionId } = objection;
+  if (received === undefined || decisionId === undefined) return NONE;
+  return [{ id, facts, received, decisionId, deniedAt: reasonedDenial(objection)?.at, isAnswered: false }];
 };
 
-const sharesCorrelation = ({ facts }: Objection, { links: { correlation } }: Fact): boolean =>
-  correlation !== undefined && facts.some(({ links }) => links.correlation === correlation);
+const isOpenAt = ({ received, deniedAt, isAnswered }: Request, at: string): boolean =>
+  !isAnswered && received.at <= at && (deniedAt === undefined || deniedAt > at);
 
-const lastReceived = (objections: readonly Objection[]): Objection | undefined => {
-  let last: Objection | undefined;
-  for (const objection of objections)
-    if (!last?.received || (objection.received && inOrder(last.received, objection.received) < 0))
-      last = objection;
+/** Of one decision; answered with times in order. */
+const requestsOf = (requests: readonly Request[]) => {
+  const byId = Map.groupBy(requests, ({ id }) => id);
+  const asked = requests.toSorted((one, other) => inOrder(one.received, other.received));
+  let next = 0;
+  return {
+    /** All that wait then, or those of the objection that is named. */
+    answer: (objection: string | undefined, at: string): void => {
+      if (objection !== undefined) {
+        for (const request of byId.get(objection) ?? NONE) request.isAnswered ||= isOpenAt(request, at);
+        return;
+      }
+      // Who was denied before waits no more either.
+      for (let request = asked[next]; request && request.received.at <= at; request = asked[++next])
+        request.isAnswered = true;
+    },
+  };
+};
+
+const byCorrelation = (requests: readonly Request[]): ReadonlyMap<string, readonly Request[]> => {
+  const found = new Map<string, Request[]>();
+  for (const request of requests)
+    for (const correlation of new Set(request.facts.map(({ links }) => links.correlation))) {
+      if (correlation === undefined) continue;
+      const there = found.get(correlation);
+      if (there) there.push(request);
+      else found.set(correlation, [request]);
+    }
+  return found;
+};
+
+const lastReceived = (requests: readonly Request[]): Request | undefined => {
+  let last: Request | undefined;
+  for (const request of requests)
+    if (last === undefined || inOrder(last.received, request.received) < 0) last = request;
   return last;
 };
 
@@ -99,23 +136,27 @@ const lastReceived = (objections: readonly Objection[]): Objection | undefined =
 export const mayAnswerOne = (fact: Fact): boolean =>
   isExplanation(fact) || isReversal(fact) || isReviewCompleted(fact);
 
-/** Whether what names neither a decision nor an objection answers an objection of which no decision is known. */
-export type AnswersUndecided = (fact: Fact, objection: Objection) => boolean;
+/** Whom what names neither a decision nor an objection answers, of those who objected without a decision. What is not in it answers all of them. */
+export type PersonsAnswered = ReadonlyMap<Fact, string | undefined>;
 
-const ALWAYS: AnswersUndecided = () => true;
+const ALL_ANSWERED: PersonsAnswered = new Map();
 
 /**
  * Of several persons one is answered: the person that the answer is about, or else who asked last until then and waits. Who asks for an explanation waits for that, and who
  * objects for the decision to be looked at again.
  */
-export const answersUndecided = ({
+export const personsAnswered = ({
   facts,
   objections,
   reviews,
-}: Pick<Parts, "facts" | "objections"> & { readonly reviews: readonly Review[] }): AnswersUndecided => {
+}: Pick<Parts, "facts" | "objections"> & { readonly reviews: readonly Review[] }): PersonsAnswered => {
   const undecided = objections.filter(({ decisionId }) => decisionId === undefined).flatMap(openingsOf);
-  if (new Set(undecided.flatMap((objection) => personOf(objection) ?? [])).size < 2) return ALWAYS;
-  const answered = new Set<Objection>();
+  if (new Set(undecided.flatMap((objection) => personOf(objection) ?? [])).size < 2) return ALL_ANSWERED;
+  const waitingFor = Map.groupBy(undecided, asksForExplanation);
+  const waiting = {
+    explanation: waitingAmong(waitingFor.get(true) ?? []),
+    decision: waitingAmong(waitingFor.get(false) ?? []),
+  };
   const persons = new Map<Fact, string | undefined>();
   const triggers = new Map(reviews.map(({ completed, triggered }) => [completed, triggered]));
   for (const fact of facts) {
@@ -124,20 +165,52 @@ export const answersUndecided = ({
     const triggered = triggers.get(fact);
     const said = [fact, ...(triggered ? [triggered] : [])];
     if (said.some(({ links }) => links.decision !== undefined || links.objection !== undefined)) continue;
-    const waiting = undecided.filter(
-      (request) =>
-        asksForExplanation(request) === isExplanation(fact) &&
-        request.received !== undefined &&
-        request.received.at <= fact.at &&
-        !answered.has(request),
-    );
-    const last = lastReceived(waiting);
-    const person = fact.subject ?? triggered?.subject ?? (last && personOf(last));
-    for (const request of waiting) if (personOf(request) === person) answered.add(request);
+    const those = waiting[isExplanation(fact) ? "explanation" : "decision"];
+    const person = fact.subject ?? triggered?.subject ?? those.lastAt(fact.at)?.person;
+    those.answer(person, fact.at);
     persons.set(fact, person);
   }
-  return (fact, objection) => !persons.has(fact) || persons.get(fact) === personOf(objection);
+  return persons;
 };
 
-const personOf = ({ facts }: Objection): string | undefined =>
+interface Asked {
+  readonly received: Fact;
+  readonly person: string | undefined;
+}
+
+/** Who waits, asked with times in order: a case may have thousands who ask and as many answers, so that not all of them are looked at for each. */
+const waitingAmong = (openings: readonly Opening[]) => {
+  const asked = openings
+    .flatMap((opening): readonly Asked[] =>
+      opening.received ? [{ received: opening.received, person: personOf(opening) }] : [],
+    )
+    .sort((one, other) => inOrder(one.received, other.received));
+  /** Places of those who asked until now, and may wait. */
+  const places: number[] = [];
+  let next = 0;
+  const ask = (at: string): void => {
+    for (let each = asked[next]; each && each.received.at <= at; each = asked[next]) places.push(next++);
+  };
+  /** Whoever of a person asked before this place waits no more. */
+  const answered = new Map<string | undefined, number>();
+  const lastAt = (at: string): Asked | undefined => {
+    ask(at);
+    for (;;) {
+      const place = places.at(-1);
+      const last = place === undefined ? undefined : asked[place];
+      if (place === undefined || !last || place >= (answered.get(last.person) ?? 0)) return last;
+      places.pop();
+    }
+  };
+  return {
+    /** Who asked last until then. */
+    lastAt,
+    answer: (person: string | undefined, at: string): void => {
+      ask(at);
+      answered.set(person, next);
+    },
+  };
+};
+
+export const personOf = ({ facts }: Objection): string | undefined =>
   facts.find(({ subject }) => subject !== undefined)?.subject;

@@ -2,6 +2,7 @@
 import { CASE_NEIGHBOURS_MAX } from "../limits.ts";
 import { type AlikeFacts, alikeFacts, firstFrom, lastAt } from "./alike-facts.ts";
 import { DECISION_MADE, type Fact, inOrder, isNoticeShown } from "./fact.ts";
+import { lazily } from "./lazily.ts";
 import { mayBeOther, type OtherPersons } from "./persons.ts";
 
 export interface DecisionFinder {
@@ -76,15 +77,6 @@ const inCorrelation = (facts: readonly Fact[]): ((fact: Fact) => readonly Fact[]
     const found = correlation === undefined ? made : (near.get(correlation) ?? namedIn(correlation));
     near.set(correlation, found);
     return found.length > 0 ? found : made;
-  };
-};
-
-/** Most facts ask for nothing: of a long conversation none does. */
-const lazily = <Made>(make: () => Made): (() => Made) => {
-  let made: Made | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 };
 

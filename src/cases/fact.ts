@@ -147,15 +147,19 @@ export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "
 
 const NO_BASES: readonly string[] = [];
 
-/** Legal bases that any of the facts names, each once. Mostly all of them name the same. */
+/** Legal bases that any of the facts names, each once. Mostly all of them name the same; where not, they may be thousands. */
 export const basesOf = (facts: readonly Fact[]): readonly string[] => {
-  let found = NO_BASES;
+  let first = NO_BASES;
+  let all: Set<string> | undefined;
   for (const { bases } of facts) {
     if (bases === undefined) continue;
-    if (found.length === 0) found = bases;
-    else if (!bases.every((basis) => found.includes(basis))) found = [...new Set([...found, ...bases])];
+    if (first.length === 0) first = bases;
+    else if (all !== undefined || !bases.every((basis) => first.includes(basis))) {
+      all ??= new Set(first);
+      for (const basis of bases) all.add(basis);
+    }
   }
-  return found;
+  return all ? [...all] : first;
 };
 
 /** A word of a vocabulary, as rules compare it: of its letters the case says nothing. Registers have it as it was sent. */

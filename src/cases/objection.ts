@@ -18,8 +18,8 @@ export interface Objection {
 export interface Opening extends Objection {
   /** Of this time. */
   readonly facts: readonly Fact[];
-  /** The time before. */
-  readonly before: Opening | undefined;
+  /** What it was the time before. */
+  readonly typeBefore: string | undefined;
 }
 
 export const isResolved = ({ type }: Fact): boolean => type === "objection.resolved";
@@ -35,6 +35,7 @@ export const openingsOf = ({
   let start = 0;
   const end = (next: number): void => {
     const own = start === 0 && next === facts.length ? facts : facts.slice(start, next);
+    const before = openings.at(-1);
     openings.push({
       id,
       decisionId,
@@ -43,7 +44,7 @@ export const openingsOf = ({
       acknowledged: own.find(({ type }) => type === "objection.acknowledged"),
       escalated: own.find(({ type }) => type === "objection.escalated"),
       resolved: own.findLast(isResolved),
-      before: openings.at(-1),
+      typeBefore: before && typeOfObjection(before),
     });
     start = next;
   };
@@ -68,7 +69,7 @@ export const typeOfObjection = (objection: Objection | Opening): string | undefi
   const said =
     received?.says.objection_type ??
     facts.findLast(({ says }) => says.objection_type !== undefined)?.says.objection_type;
-  return said ?? ("before" in objection && objection.before ? typeOfObjection(objection.before) : undefined);
+  return said ?? ("typeBefore" in objection ? objection.typeBefore : undefined);
 };
 
 export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";

@@ -1,6 +1,6 @@
 /** Human reviews of a case. Pure, and a function of the set of facts. */
 import type { DecisionFinder } from "./decision-finder.ts";
-import { type Fact, inOrder } from "./fact.ts";
+import type { Fact } from "./fact.ts";
 import type { OtherPersons } from "./persons.ts";
 
 export interface Review {
@@ -36,6 +36,8 @@ export const reviewsOf = (parts: {
   const only = onlyCorrelationIn(ofReviews);
   const correlationOf = ({ links }: Fact): string => links.correlation ?? only;
   const subjects = new Map<string, Subject>();
+  /** By the correlation of what triggered them, in order. */
+  const waiting = new Map<string, OpenReview[]>();
   for (const fact of ofReviews) {
     const decisionId = named(fact) ?? nearest(fact);
     const name = decisionId === undefined ? `correlation:${correlationOf(fact)}` : `decision:${decisionId}`;
@@ -43,13 +45,16 @@ export const reviewsOf = (parts: {
     subjects.set(name, subject);
     const open = openIn(subject.reviews);
     if (!isReviewCompleted(fact)) {
-      if (!open) subject.reviews.push({ id: fact.id, triggered: fact, completed: undefined });
+      if (open) continue;
+      const review: OpenReview = { id: fact.id, triggered: fact, completed: undefined };
+      subject.reviews.push(review);
+      const near = waiting.get(correlationOf(fact));
+      if (near) near.push(review);
+      else waiting.set(correlationOf(fact), [review]);
       continue;
     }
-    const isOfOther = isOther(fact);
-    const isNear = (trigger: Fact): boolean =>
-      correlationOf(trigger) === correlationOf(fact) && !isOfOther(trigger);
-    const meant = open ?? (named(fact) === undefined ? lastOpened(subjects.values(), isNear) : undefined);
+    const near = named(fact) === undefined ? waiting.get(correlationOf(fact)) : undefined;
+    const meant = open ?? lastOpened(near ?? [], isOther(fact));
     if (meant) meant.completed = fact;
     else subject.reviews.push({ id: fact.id, triggered: undefined, completed: fact });
   }
@@ -75,17 +80,12 @@ const openIn = (reviews: readonly OpenReview[]): OpenReview | undefined => {
   return last?.completed === undefined ? last : undefined;
 };
 
-const lastOpened = (
-  subjects: Iterable<Subject>,
-  isMeant: (trigger: Fact) => boolean,
-): OpenReview | undefined => {
-  let last: OpenReview | undefined;
-  for (const { reviews } of subjects) {
-    const open = openIn(reviews);
-    if (!open?.triggered || !isMeant(open.triggered)) continue;
-    if (!last?.triggered || inOrder(last.triggered, open.triggered) < 0) last = open;
-  }
-  return last;
+/** What was completed since goes from the end of them: there may be thousands. */
+const lastOpened = (waiting: OpenReview[], isOfOther: (trigger: Fact) => boolean): OpenReview | undefined => {
+  while (waiting.at(-1)?.completed) waiting.pop();
+  return waiting.findLast(
+    ({ triggered, completed }) => completed === undefined && triggered !== undefined && !isOfOther(triggered),
+  );
 };
 
 /** What names no correlation belongs to the only one there is; where there are several, to none. */

@@ -1,13 +1,7 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
-import {
-  awareAt,
-  type Case,
-  classOfIncident,
-  type Decision,
-  decisionsById,
-  type Incident,
-} from "../cases/case.ts";
-import { basesOf, type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
+import { firstFrom } from "../cases/alike-facts.ts";
+import { awareAt, type Case, classOfIncident, type Decision, type Incident } from "../cases/case.ts";
+import { type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
 import {
   asksForExplanation,
   EXPLANATION_REQUEST,
@@ -22,10 +16,17 @@ import {
 } from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
+import { type Answers, answersIn, basesNamedIn, earlier, type explainedBy } from "./answers.ts";
 import { DAY_MS, dateIn, lastDayBegins } from "./calendar.ts";
-import { appliesTo, type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
+import {
+  appliesTo,
+  type Deadline,
+  type DeadlineId,
+  deadlineOf,
+  type NamedBases,
+  namedBases,
+} from "./deadlines.ts";
 import { dueOf, isInTime, tellsExtension } from "./due.ts";
-import { type Answers, undecidedIn } from "./undecided.ts";
 
 export interface Obligation {
   /** Deadline and starting event. */
@@ -68,13 +69,9 @@ export const obligationsOf = (
     if (made) found.push(made);
   };
   if (objections.length > 0) {
-    const byId = decisionsById(decisions);
-    const undecided = undecidedIn({ facts, reviews, objections });
-    for (const objection of objections) {
-      const decision = byId.get(objection.decisionId) ?? undecided(objection);
-      for (const opening of openingsOf(objection))
-        for (const start of objectionStarts(opening, objection, decision)) add(clock(start, rules));
-    }
+    const answers = answersIn({ facts, decisions, objections, reviews });
+    for (const objection of objections)
+      for (const start of objectionStarts(objection, answers(objection))) add(clock(start, rules));
   }
   for (const decision of decisions) {
     const start = decisionStart(decision);
@@ -97,8 +94,8 @@ interface Start {
   readonly stop: Fact | undefined;
   /** Facts that may tell an extension. */
   readonly told?: readonly Fact[];
-  /** Facts whose legal bases decide whether it applies. */
-  readonly named: readonly Fact[];
+  /** Legal bases that decide whether it applies. */
+  readonly named: NamedBases;
   /** What began it: of the first of these that names legal bases. Where nothing is here, `by` did. */
   readonly begunBy?: readonly (Fact | undefined)[];
   readonly about: Partial<Pick<Obligation, "decisionId" | "objectionId" | "incidentId">>;
@@ -142,7 +139,7 @@ const isInForce = (
 ): boolean => {
   if (rule.appliesFrom !== undefined && !isFrom(rule.appliesFrom, startedAt, rule.zone)) return false;
   const first = begunBy.find((fact) => fact?.bases !== undefined);
-  return appliesTo(rule, basesOf(named), first?.bases ?? NONE);
+  return appliesTo(rule, named, namedBases(first?.bases ?? NONE));
 };
 
 const NONE: readonly never[] = [];
@@ -161,12 +158,6 @@ const since =
 const later = (one: Fact | undefined, other: Fact | undefined): Fact | undefined =>
   one && other ? (one.at >= other.at ? one : other) : undefined;
 
-const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
-  facts.reduce(
-    (first, fact) => (first && fact ? (fact.at < first.at ? fact : first) : (first ?? fact)),
-    undefined,
-  );
-
 /** What the person who objects says tells that person nothing. */
 const isTold = ({ type }: Fact): boolean => !OBJECTION_RECEIVED.includes(type);
 
@@ -177,52 +168,64 @@ const tellsReason = (fact: Fact): boolean =>
   fact.says.reason !== undefined &&
   (isResolved(fact) || !tellsExtension(fact));
 
-/** What names no objection may be about any. */
-const isAbout = ({ id }: Pick<Objection, "id">, named: string | undefined): boolean => (named ?? id) === id;
-
-/** What tells the person the decision's grounds: an explanation that is about no other objection. */
+/** What tells the person the decision's grounds, of the decision or else of the objection. */
 const explanationAfter = (
   received: Fact,
-  objection: Objection,
-  explanations: readonly Fact[],
+  { facts }: Pick<Objection, "facts">,
+  ofDecision: Fact | undefined,
 ): Fact | undefined => {
   const after = since(received);
   return earlier(
-    explanations.find((fact) => after(fact) && isAbout(objection, fact.links.objection)),
-    objection.facts.find((fact) => isExplanation(fact) && after(fact)),
+    ofDecision,
+    facts.find((fact) => isExplanation(fact) && after(fact)),
   );
 };
 
 /** Whether it asks for an explanation, under whatever law, and got neither that nor the reason of a denial. */
-export const lacksExplanation = (objection: Objection, explanations: readonly Fact[]): boolean => {
+export const lacksExplanation = (
+  objection: Objection,
+  explained: ReturnType<typeof explainedBy>,
+): boolean => {
   const { received } = objection;
   return (
     received !== undefined &&
     asksForExplanation(objection) &&
-    explanationAfter(received, objection, explanations) === undefined &&
+    explanationAfter(received, objection, explained(objection, received.at)) === undefined &&
     reasonedDenial(objection) === undefined
   );
 };
 
 /** Of each time that it was open. */
-const objectionStarts = (objection: Opening, whole: Objection, decision: Answers): readonly Start[] => {
+const objectionStarts = (objection: Objection, answers: Answers): readonly Start[] => {
+  const named = [...basesNamedIn(objection.facts), ...answers.named];
+  const reasons = objection.facts.filter(tellsReason);
+  return openingsOf(objection).flatMap((opening) => openingStarts(opening, { answers, named, reasons }));
+};
+
+const openingStarts = (
+  objection: Opening,
+  {
+    answers,
+    named,
+    reasons,
+  }: { readonly answers: Answers; readonly named: NamedBases; readonly reasons: readonly Fact[] },
+): readonly Start[] => {
   const { id, received, facts } = objection;
   // What stopped a clock once did so for ever, whatever is resolved again later: of each kind the first counts.
   const resolutions = facts.filter(isResolved);
   const refusal = resolutions.find(isDenied);
   const about = { objectionId: id, decisionId: objection.decisionId };
-  const named = [...whole.facts, ...decision.facts];
-  const begunBy = [received, decision.made];
+  const begunBy = [received, answers.made];
   const denial = (): readonly Start[] =>
     refusal
       ? [
           {
             deadline: "PIPA-DENY",
             by: refusal,
-            stop: [refusal, ...whole.facts.filter(since(refusal))].find(tellsReason),
+            stop: tellsReason(refusal) ? refusal : firstFrom(reasons, refusal.at),
             named,
             // Where neither is in the log, nothing else began it.
-            begunBy: received || decision.made ? begunBy : [refusal],
+            begunBy: received || answers.made ? begunBy : [refusal],
             about,
           },
         ]
@@ -231,14 +234,8 @@ const objectionStarts = (objection: Opening, whole: Objection, decision: Answers
   const after = since(received);
   const result = resolutions.find(after);
   const denied = reasonedDenial(objection);
-  const explained = explanationAfter(received, objection, decision.explanations);
+  const explained = explanationAfter(received, objection, answers.explained(received.at));
   const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
-  const redone = earlier(
-    decision.reversals.find(after),
-    ...decision.reviews.map(({ completed }) => completed).filter(after),
-  );
-  // First the decision is looked at again, then the person is answered.
-  const answeredAfter = redone && (resolutions.find(since(redone)) ?? later(redone, result));
   const told = facts.filter(isTold);
   const start = (deadline: DeadlineId, stop: Fact | undefined): Start => ({
     deadline,
@@ -249,12 +246,17 @@ const objectionStarts = (objection: Opening, whole: Objection, decision: Answers
     begunBy,
     about,
   });
+  // First the decision is looked at again, then the person is answered.
+  const answeredAfter = (): Fact | undefined => {
+    const redone = answers.redone(received.at);
+    return redone && (resolutions.find(since(redone)) ?? later(redone, result));
+  };
   const ofType = (): Start => {
     switch (typeOfObjection(objection)?.toLowerCase()) {
       case EXPLANATION_REQUEST:
         return start("PIPA-EXPL", earlier(explained, denied));
       case "automated_decision_refusal":
-        return start("PIPA-REFUSE", earlier(denied, answeredAfter));
+        return start("PIPA-REFUSE", earlier(denied, answeredAfter()));
       default:
         return start("PIPA-REVIEW", result);
     }
@@ -277,7 +279,7 @@ const decisionStart = ({ id, made, explanations, facts }: Decision): Start | und
         deadline: "CO-ADVERSE",
         by: made,
         stop: explanations.find(since(made)),
-        named: facts,
+        named: basesNamedIn(facts),
         about: { decisionId: id },
       }
     : undefined;
@@ -285,17 +287,19 @@ const decisionStart = ({ id, made, explanations, facts }: Decision): Start | und
 /** The other way round: the notice comes first, and the decision must not come too early. */
 const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, "LL144-NOTICE");
-  if (!made || !rule || !isInForce(rule, made.at, { by: made, named: facts })) return undefined;
+  if (!made || !rule) return undefined;
+  const named = basesNamedIn(facts);
+  if (!isInForce(rule, made.at, { by: made, named })) return undefined;
   const notice = notices.find(({ at }) => at <= made.at);
   const about = { decisionId: id };
   if (!notice) {
-    const start = { deadline: rule.id, by: made, stop: undefined, named: facts, about };
+    const start = { deadline: rule.id, by: made, stop: undefined, named, about };
     return obligation(start, { startedAt: made.at, dueAt: made.at, status: "open", reasons: NONE });
   }
   const calendar = { zone: rule.zone, holidays: rules.holidays };
   const dueAt = timeKey(lastDayBegins(timeOf(notice), rule.limit, calendar));
   const isInTime = made.at >= dueAt;
-  const start = { deadline: rule.id, by: notice, stop: isInTime ? made : undefined, named: facts, about };
+  const start = { deadline: rule.id, by: notice, stop: isInTime ? made : undefined, named, about };
   const found = { startedAt: notice.at, dueAt: isInTime ? dueAt : made.at, reasons: NONE };
   return {
     ...obligation(start, { ...found, status: isInTime ? "met" : "open" }),
@@ -309,7 +313,7 @@ const reviewStart = ({ triggered, completed, decisionId }: Review): Start | unde
     deadline: "HR-CLOSE",
     by: triggered,
     stop: completed,
-    named: [triggered],
+    named: namedBases(triggered.bases ?? NONE),
     about: { decisionId },
   };
 
@@ -324,7 +328,7 @@ const incidentStarts = (incident: Incident): readonly Start[] => {
   if (!detected) return [];
   const at = awareAt(incident) ?? detected.at;
   const about = { incidentId: id };
-  const start = { by: detected, at, named: facts, about };
+  const start = { by: detected, at, named: basesNamedIn(facts), about };
   return [
     {
       ...start,

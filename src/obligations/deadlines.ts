@@ -209,19 +209,30 @@ export const deadlineOf = (deadlines: readonly Deadline[], id: string): Deadline
   return made.get(id);
 };
 
+/** Of the names that stand in the table, with or without a star, those that legal bases have. */
+export type NamedBases = readonly string[];
+
 export const appliesTo = (
   { bases, withoutBasis }: Pick<Deadline, "bases" | "withoutBasis">,
-  /** Legal bases that anything in the case names. */
-  named: readonly string[],
-  /** Those that what began it names. */
-  namedFirst: readonly string[],
+  /** By anything in the case. */
+  named: NamedBases,
+  /** By what began it. */
+  namedFirst: NamedBases,
 ): boolean =>
-  bases.length === 0 || isAnyOf(bases, named) || (withoutBasis && !isAnyOf(BASES_WITH_CLOCKS, namedFirst));
+  bases.length === 0 ||
+  bases.some((basis) => named.includes(basis)) ||
+  (withoutBasis && namedFirst.length === 0);
 
 const BASES_WITH_CLOCKS: readonly string[] = [...new Set(DEADLINES.flatMap(({ bases }) => bases))];
 
-const isAnyOf = (bases: readonly string[], named: readonly string[]): boolean =>
-  named.length > 0 &&
-  bases.some((basis) =>
-    basis.endsWith("*") ? named.some((name) => name.startsWith(basis.slice(0, -1))) : named.includes(basis),
-  );
+const NONE_NAMED: NamedBases = [];
+
+/** A few, however many names a case has. */
+export const namedBases = (names: readonly string[]): NamedBases =>
+  names.length === 0
+    ? NONE_NAMED
+    : BASES_WITH_CLOCKS.filter((basis) =>
+        basis.endsWith("*")
+          ? names.some((name) => name.startsWith(basis.slice(0, -1)))
+          : names.includes(basis),
+      );

@@ -3,6 +3,7 @@ import type { Decision } from "../../../cases/case.ts";
 import { basesOf } from "../../../cases/fact.ts";
 import { shortened } from "../../../event/facts.ts";
 import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
+import { explainedBy } from "../../../obligations/answers.ts";
 import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
@@ -68,16 +69,19 @@ const missingSteps = (
   const steps: string[] = [];
   if (made === undefined) steps.push("decision");
   else if (!notices.some(({ at }) => at <= made.at)) steps.push("notice");
-  if (
-    open.some(({ deadline }) => EXPLANATION_DUE.includes(deadline)) ||
-    objections.some((objection) => lacksExplanation(objection, explanations))
-  )
+  if (open.some(({ deadline }) => EXPLANATION_DUE.includes(deadline)) || lackExplanation())
     steps.push("explanation");
   if (objections.some(({ received }) => received === undefined)) steps.push("objection");
   if (objections.some(({ resolved }) => resolved === undefined)) steps.push("objection_resolution");
   if (reviews.some(({ completed }) => completed === undefined)) steps.push("human_review");
   if (reviews.some(({ triggered }) => triggered === undefined)) steps.push("human_review_trigger");
   return steps;
+
+  function lackExplanation(): boolean {
+    if (objections.length === 0) return false;
+    const explained = explainedBy(explanations);
+    return objections.some((objection) => lacksExplanation(objection, explained));
+  }
 };
 
 /** Also where nobody asks for one by name. */

@@ -1,0 +1,136 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { mayAnswerOne } from "../cases/answers.ts";
+import { type Case, caseOf } from "../cases/case.ts";
+import { basesOf, type Fact, inOrder } from "../cases/fact.ts";
+import {
+  asksForExplanation,
+  isExplanation,
+  isReversal,
+  type Objection,
+  openingsOf,
+} from "../cases/objection.ts";
+import { answersIn, earlier } from "./answers.ts";
+import { namedBases } from "./deadlines.ts";
+
+const personOf = ({ facts }: Objection): string | undefined => facts.find(({ subject }) => subject)?.subject;
+
+/** As it is said, all with all. */
+const answersUndecided = ({ facts, objections, reviews }: Case) => {
+  const undecided = objections.filter(({ decisionId }) => decisionId === undefined).flatMap(openingsOf);
+  if (new Set(undecided.flatMap((each) => personOf(each) ?? [])).size < 2) return () => true;
+  const answered = new Set<Objection>();
+  const persons = new Map<Fact, string | undefined>();
+  for (const fact of facts) {
+    const triggered = reviews.find(({ completed }) => completed === fact)?.triggered;
+    const said = [fact, ...(triggered ? [triggered] : [])];
+    if (!mayAnswerOne(fact) || said.some(({ links }) => links.decision ?? links.objection)) continue;
+    const waiting = undecided
+      .filter((each) => asksForExplanation(each) === isExplanation(fact) && !answered.has(each))
+      .flatMap((each) => (each.received && each.received.at <= fact.at ? [{ each, at: each.received }] : []))
+      .sort((one, other) => inOrder(one.at, other.at));
+    const last = waiting.at(-1)?.each;
+    const person = fact.subject ?? triggered?.subject ?? (last && personOf(last));
+    for (const { each } of waiting) if (personOf(each) === person) answered.add(each);
+    persons.set(fact, person);
+  }
+  return (fact: Fact, objection: Objection) =>
+    !persons.has(fact) || persons.get(fact) === personOf(objection);
+};
+
+const answersAsSaid = (is: Case, objection: Objection) => {
+  const decision = is.decisions.find(({ id }) => id === objection.decisionId);
+  const answers = answersUndecided(is);
+  const isAbout = (named: string | undefined) => (named ?? objection.id) === objection.id;
+  const undecided = is.facts.filter(
+    (fact) => fact.links.decision === undefined && isAbout(fact.links.objection) && answers(fact, objection),
+  );
+  const facts = decision?.facts ?? undecided;
+  const reviews =
+    decision?.reviews ??
+    is.reviews.filter(
+      ({ decisionId, completed, triggered }) =>
+        decisionId === undefined &&
+        completed !== undefined &&
+        isAbout(completed.links.objection ?? triggered?.links.objection) &&
+        answers(completed, objection),
+    );
+  return {
+    made: decision?.made,
+    named: namedBases(basesOf(facts)),
+    explained: (at: string) =>
+      facts.find((fact) => isExplanation(fact) && fact.at >= at && isAbout(fact.links.objection)),
+    redone: (at: string) =>
+      earlier(
+        facts.find((fact) => isReversal(fact) && fact.at >= at),
+        ...reviews.flatMap(({ completed }) => (completed && completed.at >= at ? completed : [])),
+      ),
+  };
+};
+
+const some = (...values: readonly string[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+const TYPES = [
+  "objection.received",
+  "objection.resolved",
+  "decision.explanation_provided",
+  "decision.decision_reversed",
+  "decision.human_review_triggered",
+  "decision.human_review_completed",
+  "decision.automated_decision_made",
+  "ai_inference",
+];
+
+const anyFacts = fc
+  .array(
+    fc.record({
+      type: fc.constantFrom(...TYPES),
+      second: fc.nat({ max: 5 }),
+      subject: some("p", "q", "r"),
+      basis: some("gdpr_art_22", "eu_ai_act_art_73", "x"),
+      links: fc.record({ correlation: some("c", "e"), objection: some("o") }),
+      asks: fc.boolean(),
+    }),
+    { maxLength: 12 },
+  )
+  .chain((said) => fc.record({ said: fc.constant(said), decision: some("d") }))
+  .map(({ said, decision }) =>
+    said.map(({ type, second, subject, basis, links, asks }, index): Fact => {
+      const id = `evt_${index}`;
+      const isReceived = type === "objection.received";
+      const objection = links.objection ?? (isReceived ? id : undefined);
+      return {
+        at: `2026-11-20T10:00:0${second}`,
+        id,
+        sequence: index + 1,
+        type,
+        asset: "a",
+        ...(subject !== undefined && { subject }),
+        ...(basis !== undefined && { bases: [basis] }),
+        links: {
+          ...(links.correlation !== undefined && { correlation: links.correlation }),
+          ...(objection !== undefined && { objection }),
+          ...(decision !== undefined && index % 4 === 0 && { decision }),
+        },
+        says: isReceived && asks ? { objection_type: "explanation_request" } : {},
+      };
+    }),
+  );
+
+test("what answers an objection is found by time and person as it is said, all with all", () => {
+  fc.assert(
+    fc.property(anyFacts, (facts) => {
+      const is = caseOf(facts);
+      const answers = answersIn(is);
+      for (const objection of is.objections) {
+        const [found, known] = [answers(objection), answersAsSaid(is, objection)];
+        expect(found.made).toBe(known.made);
+        expect(new Set(found.named)).toEqual(new Set(known.named));
+        for (const { at } of facts) {
+          expect(found.explained(at)).toBe(known.explained(at));
+          expect(found.redone(at)).toBe(known.redone(at));
+        }
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});

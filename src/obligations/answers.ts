@@ -1,0 +1,143 @@
+/**
+ * What answers an objection: what belongs to its decision, or where no decision is known of it, what may be in its place. Found by time and by whom it is about, as
+ * a case may have thousands of both. Pure.
+ */
+import { firstFrom } from "../cases/alike-facts.ts";
+import { personOf, personsAnswered } from "../cases/answers.ts";
+import { type Case, type Decision, decisionsById } from "../cases/case.ts";
+import { basesOf, type Fact, inOrder } from "../cases/fact.ts";
+import { isExplanation, isReversal, type Objection } from "../cases/objection.ts";
+import type { Review } from "../cases/reviews.ts";
+import { type NamedBases, namedBases } from "./deadlines.ts";
+
+export interface Answers {
+  readonly made: Fact | undefined;
+  /** By any of it. */
+  readonly named: NamedBases;
+  /** The first explanation from then on that is about no other objection. */
+  explained(at: string): Fact | undefined;
+  /** What undid the decision first from then on, or the first time that a person made it again. */
+  redone(at: string): Fact | undefined;
+}
+
+const NONE: readonly never[] = [];
+
+/** Of equal times the first that is given. */
+export const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
+  facts.reduce(
+    (first, fact) => (first && fact ? (fact.at < first.at ? fact : first) : (first ?? fact)),
+    undefined,
+  );
+
+const firstInOrder = (facts: readonly (Fact | undefined)[]): Fact | undefined =>
+  facts.reduce(
+    (first, fact) => (first && fact ? (inOrder(fact, first) < 0 ? fact : first) : (first ?? fact)),
+    undefined,
+  );
+
+/** What names no objection may be about any. The explanations in order. */
+export const explainedBy = (explanations: readonly Fact[]) => {
+  if (explanations.length === 0) return () => undefined;
+  const about = Map.groupBy(explanations, ({ links }) => links.objection);
+  return (objection: Pick<Objection, "id">, at: string): Fact | undefined =>
+    firstInOrder([
+      firstFrom(about.get(undefined) ?? NONE, at),
+      firstFrom(about.get(objection.id) ?? NONE, at),
+    ]);
+};
+
+export const basesNamedIn = (facts: readonly Fact[]): NamedBases => namedBases(basesOf(facts));
+
+export const answersIn = (
+  parts: Pick<Case, "facts" | "decisions" | "objections" | "reviews">,
+): ((objection: Objection) => Answers) => {
+  const byId = decisionsById(parts.decisions);
+  const decided = new Map<Decision, AnswersTo>();
+  let undecided: AnswersTo | undefined;
+  return (objection) => {
+    const decision = byId.get(objection.decisionId);
+    if (decision === undefined) {
+      undecided ??= undecidedIn(parts);
+      return undecided(objection);
+    }
+    const answersTo = decided.get(decision) ?? decidedIn(decision);
+    decided.set(decision, answersTo);
+    return answersTo(objection);
+  };
+};
+
+type AnswersTo = (objection: Objection) => Answers;
+
+/** Its reviews are behind each other. */
+const decidedIn = ({ made, explanations, reversals, reviews, facts }: Decision): AnswersTo => {
+  const explained = explainedBy(explanations);
+  const completions = reviews.flatMap(({ completed }) => completed ?? NONE);
+  const named = basesNamedIn(facts);
+  return (objection) => ({
+    made,
+    named,
+    explained: (at) => explained(objection, at),
+    redone: (at) => earlier(firstFrom(reversals, at), firstFrom(completions, at)),
+  });
+};
+
+/** Where no decision is named, what answers in the same case and is about no other objection, nor another person. */
+const undecidedIn = (parts: Pick<Case, "facts" | "objections" | "reviews">): AnswersTo => {
+  const persons = personsAnswered(parts);
+  const about = (fact: Fact, objection = fact.links.objection): string => {
+    if (objection !== undefined) return aboutObjection(objection);
+    return persons.has(fact) ? aboutPerson(persons.get(fact)) : ABOUT_ALL;
+  };
+  const facts = Map.groupBy(
+    parts.facts.filter(({ links }) => links.decision === undefined),
+    (fact) => about(fact),
+  );
+  const [explanations, reversals] = [isExplanation, isReversal].map((is) => selected(facts, is));
+  const completions = completionsIn(parts.reviews, about);
+  const named = new Map([...facts].map(([key, those]) => [key, basesNamedIn(those)]));
+  return (objection) => {
+    const keys = [ABOUT_ALL, aboutObjection(objection.id), aboutPerson(personOf(objection))];
+    const firstOf = (those: Groups | undefined, at: string): Fact | undefined =>
+      firstInOrder(keys.map((key) => firstFrom(those?.get(key) ?? NONE, at)));
+    return {
+      made: undefined,
+      named: keys.flatMap((key) => named.get(key) ?? NONE),
+      explained: (at) => firstOf(explanations, at),
+      redone: (at) => earlier(firstOf(reversals, at), completions(keys, at)),
+    };
+  };
+};
+
+type Groups = ReadonlyMap<string, readonly Fact[]>;
+
+const ABOUT_ALL = "";
+const aboutObjection = (id: string): string => `objection:${id}`;
+const aboutPerson = (person: string | undefined): string => `person:${person ?? ""}`;
+
+const selected = (groups: Groups, is: (fact: Fact) => boolean): Groups =>
+  new Map([...groups].map(([key, facts]) => [key, facts.filter(is)]));
+
+/** The first of them from a time on; of equal times the one whose review is named first. */
+const completionsIn = (
+  reviews: readonly Review[],
+  about: (fact: Fact, objection: string | undefined) => string,
+) => {
+  const places = new Map<Fact, number>();
+  const keys = new Map<Fact, string>();
+  for (const { decisionId, triggered, completed } of reviews) {
+    if (decisionId !== undefined || completed === undefined) continue;
+    places.set(completed, places.size);
+    keys.set(completed, about(completed, completed.links.objection ?? triggered?.links.objection));
+  }
+  const ordered = [...places.keys()].sort((one, other) =>
+    one.at < other.at ? -1 : Number(one.at > other.at),
+  );
+  const groups = Map.groupBy(ordered, (fact) => keys.get(fact));
+  const place = (fact: Fact): number => places.get(fact) ?? 0;
+  return (asked: readonly string[], at: string): Fact | undefined =>
+    earlier(
+      ...asked
+        .flatMap((key) => firstFrom(groups.get(key) ?? NONE, at) ?? NONE)
+        .sort((one, other) => place(one) - place(other)),
+    );
+};
