@@ -1,6 +1,7 @@
 /** One careless name must not make everything one case, nor make a row grow for ever; and where a limit is reached arrival does not show either. */
 import { expect, test } from "bun:test";
-import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
+import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX, KEPT_LEGAL_BASES_MAX } from "../../src/limits.ts";
+import { COVERAGE } from "../../src/projections/cases/registers/coverage.ts";
 import { DECISIONS } from "../../src/projections/cases/registers/decisions.ts";
 import { HUMAN_REVIEWS } from "../../src/projections/cases/registers/human-reviews.ts";
 import { OBJECTIONS } from "../../src/projections/cases/registers/objections.ts";
@@ -35,6 +36,8 @@ const viewOf = async (events: readonly object[], seed?: number) => {
     obligations: view.rows(OBLIGATIONS),
     reviews: view.rows(HUMAN_REVIEWS),
     nodes: view.rows(CASE_NODES),
+    // What counts nothing again is as if it had never been.
+    coverage: view.rows(COVERAGE).filter(({ required }) => required !== 0),
   };
 };
 
@@ -134,4 +137,27 @@ test("a name is written when something about it changed, and not whenever an eve
   expect([...after.keys()].sort()).toEqual(["correlation:visit", "decision:dec_1"]);
   expect(after.get("correlation:visit")).toBe(before.get("correlation:visit"));
   expect(after.get("decision:dec_1")).not.toBe(before.get("decision:dec_1"));
+});
+
+test("a decision counts under so many legal bases, however many its notices name, and under those that are known", async () => {
+  const known = ["gdpr_art_22", "pipa_37_2_kr"];
+  const others = Array.from({ length: 2 * KEPT_LEGAL_BASES_MAX }, (_, index) => `a_law_${100 + index}`);
+  const notice = (index: number, legal_bases: readonly string[]) => ({
+    ...decision(index, { correlation_id: "c", metadata: { legal_bases } }),
+    event_type: "transparency.notice_shown",
+  });
+  const events = [
+    ...others.map((law, index) => notice(index, [law])),
+    notice(400, known),
+    ...[0, 1].map((index) =>
+      decision(500 + index, { correlation_id: "c", metadata: { decision_id: `d${index}` } }),
+    ),
+  ];
+  const view = await viewOf(events);
+  const laws = [...known, ...others.slice(0, KEPT_LEGAL_BASES_MAX - known.length)];
+  const noticed = view.coverage.filter(({ duty, law }) => duty === "notice" && law !== "any");
+  expect(noticed.map(({ law }) => law).sort()).toEqual(laws.toSorted());
+  expect(new Set(noticed.map(({ in_time }) => in_time))).toEqual(new Set([2]));
+  for (const { legal_bases } of view.decisions) expect(JSON.parse(String(legal_bases))).toEqual(laws);
+  for (const seed of [1, 2]) expect(await viewOf(events, seed)).toEqual(view);
 });

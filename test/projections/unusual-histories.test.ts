@@ -2,10 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  ASSET_LEGAL_BASES_MAX,
   AUDIT_ROWS_PER_READ,
   CASE_NEIGHBOURS_MAX,
   IDENTIFIER_CHARACTERS_MAX,
+  KEPT_LEGAL_BASES_MAX,
 } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { assessmentList } from "../../src/projections/assessments/queries.ts";
@@ -436,14 +436,14 @@ describe("an asset", () => {
   });
 
   test("keeps the first legal bases by name of very many, in any order", async () => {
-    const bases = Array.from({ length: ASSET_LEGAL_BASES_MAX + 6 }, (_, index) => `law_${100 + index}`);
+    const bases = Array.from({ length: KEPT_LEGAL_BASES_MAX + 6 }, (_, index) => `law_${100 + index}`);
     const events = Array.from({ length: 7 }, (_, part): Sent => {
       const legal_bases = bases.filter((_, index) => index % 7 === part);
       return ["ai_inference", `2027-01-01T00:00:0${part}Z`, {}, { legal_bases }];
     });
     for (const arriving of [events, events.toReversed()])
       expect(await assetAfter(...arriving)).toMatchObject({
-        legal_bases: bases.slice(0, ASSET_LEGAL_BASES_MAX),
+        legal_bases: bases.slice(0, KEPT_LEGAL_BASES_MAX),
       });
   });
 

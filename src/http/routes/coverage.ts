@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { KEPT_LEGAL_BASES_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { CANNOT_SHOW } from "../../obligations/duties.ts";
 import {
@@ -113,8 +114,7 @@ const LIST: Operation = {
   id: "listCoverage",
   tag: "Registers",
   summary: "Which duties have evidence",
-  description:
-    "Per asset, law and duty: how often it fell due and how often the log holds evidence that it was met. `notice` counts decisions, under each legal basis that the decision names, or its notice, or whatever else belongs to it. `labeling` counts outcomes by their hash: those that an event labels, of all that events give out. `bias_audit` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its `valid_until`, in dates of New York. `lifecycle` asks for `asset.created` and a version. What is not sent to the log cannot be shown by it; duties that no count of events can show to be met stand in `cannot_show`. Not legal advice: `clause` is where to check.",
+  description: `Per asset, law and duty: how often it fell due and how often the log holds evidence that it was met. \`notice\` counts decisions, under each legal basis that the decision names, or its notice, or whatever else belongs to it, at most ${KEPT_LEGAL_BASES_MAX} of them and first those that this program knows. \`labeling\` counts outcomes by their hash: those that an event labels, of all that events give out. \`bias_audit\` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its \`valid_until\`, in dates of New York. \`lifecycle\` asks for \`asset.created\` and a version. What is not sent to the log cannot be shown by it; duties that no count of events can show to be met stand in \`cannot_show\`. Not legal advice: \`clause\` is where to check.`,
   scope: "events:read",
   parameters: [...listFilterParameters(COVERAGE_FILTERS), ...PAGE_PARAMETERS],
   answer: {

@@ -10,7 +10,7 @@ import {
   modelVersion,
 } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataTexts } from "../../event/metadata-lists.ts";
-import { ASSET_LEGAL_BASES_MAX } from "../../limits.ts";
+import { KEPT_LEGAL_BASES_MAX } from "../../limits.ts";
 import { ANY_LAW } from "../../obligations/duties.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
@@ -162,8 +162,7 @@ const keepLast = (said: LatestInMaking, prefix: string): void => {
 /** The first ones by name stay, so that a limit does not depend on the order of arrival. */
 const union = (known: readonly string[], more: readonly string[]): readonly string[] => {
   for (const name of more)
-    if (!known.includes(name))
-      return [...new Set([...known, ...more])].sort().slice(0, ASSET_LEGAL_BASES_MAX);
+    if (!known.includes(name)) return [...new Set([...known, ...more])].sort().slice(0, KEPT_LEGAL_BASES_MAX);
   return known;
 };
 

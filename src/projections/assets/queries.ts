@@ -1,7 +1,7 @@
 /** The questions that the view `assets` answers. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { RISK_TIERS } from "../../event/audit-event.ts";
-import { ASSET_LEGAL_BASES_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
+import { KEPT_LEGAL_BASES_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { entryMembers, entryOf, type List } from "../list.ts";
@@ -16,8 +16,8 @@ export const assetList: List = {
   hidden: ["said"],
   json: {
     legal_bases: Type.Array(Type.String(), {
-      maxItems: ASSET_LEGAL_BASES_MAX,
-      description: `All that its events name; where these are more than ${ASSET_LEGAL_BASES_MAX}, the first of them in alphabetical order.`,
+      maxItems: KEPT_LEGAL_BASES_MAX,
+      description: `All that its events name; where these are more than ${KEPT_LEGAL_BASES_MAX}, the first of them in alphabetical order.`,
     }),
   },
   about: {

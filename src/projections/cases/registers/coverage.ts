@@ -1,11 +1,11 @@
 /** How often a duty fell due and how often the log holds evidence that it was met, of all duties that a case has. */
-import { basesOf } from "../../../cases/fact.ts";
 import { BIAS_AUDIT, needsBiasAudit } from "../../../obligations/bias-audit.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
 import { ANY_LAW, dutyOf, lawsWithNoticeClock } from "../../../obligations/duties.ts";
 import type { Table } from "../../../views/tables.ts";
 import { DUTY_COUNTS, type DutyCount } from "../../coverage/duty-counts.ts";
 import type { CaseView } from "../case-view.ts";
+import { decisionLaws } from "./decision-laws.ts";
 import type { Register } from "./register.ts";
 
 export const COVERAGE = { name: "coverage", ...DUTY_COUNTS } as const satisfies Table;
@@ -20,7 +20,7 @@ const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly Duty
     const { asset } = made;
     rows.push(rowOf({ tenant, asset, law: ANY_LAW, duty: "notice", status }));
     // A legal basis may have any name, also that of the first row. A decision counts once under each.
-    for (const law of basesOf(decision.facts))
+    for (const law of decisionLaws(decision))
       if (law !== ANY_LAW && !withClock.has(law))
         rows.push(rowOf({ tenant, asset, law, duty: "notice", status }));
     // Whether a year was valid then is told by audits that may come at any time, so that is looked up by whoever reads.

@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import type { Decision } from "../../../cases/case.ts";
-import { basesOf } from "../../../cases/fact.ts";
 import { shortened } from "../../../event/facts.ts";
 import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { explainedBy } from "../../../obligations/answers.ts";
 import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
+import { decisionLaws } from "./decision-laws.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 export const DECISIONS = {
@@ -27,7 +27,7 @@ export const DECISIONS = {
     notice_at: NULLABLE_TEXT,
     /** Its event_id; with the legal bases it is evidence of a duty (coverage/evidence.ts). */
     notice_event_id: NULLABLE_TEXT,
-    /** JSON array: those that the decision names, and what belongs to it. */
+    /** JSON array (decision-laws.ts). */
     legal_bases: TEXT,
     explanation_at: NULLABLE_TEXT,
     review_triggered_at: NULLABLE_TEXT,
@@ -102,7 +102,7 @@ const rowOf = (
     correlation ??= fact.links.correlation;
   }
   const missing = missingSteps(decision, open);
-  const bases = basesOf(facts);
+  const laws = decisionLaws(decision);
   const notice = notices.find(({ at }) => made === undefined || at <= made.at);
   return {
     tenant,
@@ -117,7 +117,7 @@ const rowOf = (
     outcome: made?.says.outcome === undefined ? null : shortened(made.says.outcome, OUTCOME_CHARACTERS_MAX),
     notice_at: notice?.at ?? null,
     notice_event_id: notice?.id ?? null,
-    legal_bases: bases.length === 0 ? "[]" : JSON.stringify(bases),
+    legal_bases: laws.length === 0 ? "[]" : JSON.stringify(laws),
     explanation_at: explanations[0]?.at ?? null,
     review_triggered_at: reviews.find(({ triggered }) => triggered)?.triggered?.at ?? null,
     review_completed_at: reviews.findLast(({ completed }) => completed)?.completed?.at ?? null,
