@@ -2,6 +2,7 @@
  * Facts by whom they are about and of which asset, for who asks many of them for the likest (persons.ts): a case may have very many, and one look through all of
  * them for each would grow with their square.
  */
+import { countWhile } from "./count-while.ts";
 import type { Fact } from "./fact.ts";
 
 export interface AlikeFacts {
@@ -51,15 +52,3 @@ export const lastAt = (facts: readonly Fact[], at: string): Fact | undefined =>
 /** The first from then on. */
 export const firstFrom = (facts: readonly Fact[], at: string): Fact | undefined =>
   facts[countWhile(facts, (fact) => fact.at < at)];
-
-/** How many at the beginning hold; behind the first that does not, none does. */
-export const countWhile = <Each>(all: readonly Each[], holds: (each: Each) => boolean): number => {
-  let [low, high] = [0, all.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const each = all[middle];
-    if (each !== undefined && holds(each)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-};

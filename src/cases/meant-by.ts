@@ -2,7 +2,7 @@
  * What an event goes on with that names it not. Found by what it shares with what may be meant: a case may have thousands of both, and a few lists for each pair of them
  * kept a projector from everything else for 11 s with each event (15,000 events of 60 decisions, measured).
  */
-import { countWhile } from "./alike-facts.ts";
+import { countWhile } from "./count-while.ts";
 import type { Fact } from "./fact.ts";
 import { lazily } from "./lazily.ts";
 import type { OtherPersons } from "./persons.ts";

@@ -85,3 +85,15 @@ test("heartbeats without end of a source whose events never come take one entry 
     announced = withAnnounced(announced, hour + 1, new Date(Date.UTC(2027, 1, 1, hour)).toISOString());
   expect(announced.map(([number]) => number)).toEqual([24, 48, 72]);
 });
+
+test("nor does it take longer for each the more days there are", () => {
+  const days = 20_000;
+  let announced: readonly Announced[] = [];
+  for (let day = 0; day < days; day++) {
+    const at = new Date(Date.UTC(1900, 0, day + 1)).toISOString();
+    announced = beyond(withAnnounced(announced, day + 1, at), 0);
+  }
+  expect(announced).toHaveLength(days);
+  expect(announced.at(-1)).toEqual([days, "1954-10-04T00:00:00.000Z"]);
+  // Where all days were put in order for each it took 15 s.
+}, 10_000);
