@@ -240,6 +240,7 @@ const objectionsOf = (
       id,
       facts: own,
       decisionId,
+      type: last?.type,
       received: last?.received,
       acknowledged: last?.acknowledged,
       escalated: last?.escalated,

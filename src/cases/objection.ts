@@ -5,6 +5,8 @@ import { type Fact, OBJECTION_RECEIVED, saysWord } from "./fact.ts";
 export interface Objection {
   readonly id: string;
   readonly decisionId: string | undefined;
+  /** What it is: as it was received; where that is not said, what was said of it last; and where nothing was, what it was the time before. */
+  readonly type: string | undefined;
   /** Absent where others refer to an objection that was never seen. Of what is received while it is open the first counts. */
   readonly received: Fact | undefined;
   readonly acknowledged: Fact | undefined;
@@ -18,12 +20,11 @@ export interface Objection {
 export interface Opening extends Objection {
   /** Of this time. */
   readonly facts: readonly Fact[];
-  /** What it was the time before. */
-  readonly typeBefore: string | undefined;
 }
 
 export const isResolved = ({ type }: Fact): boolean => type === "objection.resolved";
 const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
+const saysType = (fact: Fact | undefined): string | undefined => fact?.says.objection_type;
 
 /** At least one, in order. */
 export const openingsOf = ({
@@ -35,16 +36,16 @@ export const openingsOf = ({
   let start = 0;
   const end = (next: number): void => {
     const own = start === 0 && next === facts.length ? facts : facts.slice(start, next);
-    const before = openings.at(-1);
+    const received = own.find(isReceived);
     openings.push({
       id,
       decisionId,
       facts: own,
-      received: own.find(isReceived),
+      received,
+      type: saysType(received) ?? saysType(own.findLast(saysType)) ?? openings.at(-1)?.type,
       acknowledged: own.find(({ type }) => type === "objection.acknowledged"),
       escalated: own.find(({ type }) => type === "objection.escalated"),
       resolved: own.findLast(isResolved),
-      typeBefore: before && typeOfObjection(before),
     });
     start = next;
   };
@@ -63,15 +64,6 @@ export const openingsOf = ({
   return openings;
 };
 
-/** As it was received; where that is not said, what was said of it last. */
-export const typeOfObjection = (objection: Objection | Opening): string | undefined => {
-  const { received, facts } = objection;
-  const said =
-    received?.says.objection_type ??
-    facts.findLast(({ says }) => says.objection_type !== undefined)?.says.objection_type;
-  return said ?? ("typeBefore" in objection ? objection.typeBefore : undefined);
-};
-
 export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
 
 /** What ends a request for an explanation, or a refusal of automation, as an answer to it would. */
@@ -87,4 +79,4 @@ export const isReversal = ({ type }: Fact): boolean => type === "decision.decisi
 export const EXPLANATION_REQUEST = "explanation_request";
 /** Whether it asks for an explanation, under whatever law. */
 export const asksForExplanation = (objection: Objection): boolean =>
-  typeOfObjection(objection)?.toLowerCase() === EXPLANATION_REQUEST;
+  objection.type?.toLowerCase() === EXPLANATION_REQUEST;

@@ -12,7 +12,6 @@ import {
   type Opening,
   openingsOf,
   reasonedDenial,
-  typeOfObjection,
 } from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
@@ -252,7 +251,7 @@ const openingStarts = (
     return redone && (resolutions.find(since(redone)) ?? later(redone, result));
   };
   const ofType = (): Start => {
-    switch (typeOfObjection(objection)?.toLowerCase()) {
+    switch (objection.type?.toLowerCase()) {
       case EXPLANATION_REQUEST:
         return start("PIPA-EXPL", earlier(explained, denied));
       case "automated_decision_refusal":

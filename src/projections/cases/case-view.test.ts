@@ -127,3 +127,20 @@ test("so is one whose events name a legal basis of their own each", () => {
   expectRows("obligations", 3 * parts, { status: "open" });
   // Where the names were put together for each clock it took 43 s.
 }, 10_000);
+
+test("an objection that is received again is in the registers what its clock takes it for, whatever was said of it the time before", () => {
+  const links = { decision: "d", objection: "o" };
+  const expectRows = rowsIn(
+    factsOf([
+      { type: "objection.received", links, says: { objection_type: "explanation_request" } },
+      { type: "objection.resolved", links, says: { objection_type: "appeal" } },
+      { type: "objection.received", links },
+    ]),
+  );
+  // The first one, and the one to acknowledge it.
+  expectRows("obligations", 4, {
+    obligation_id: expect.stringMatching(/^(PIPA-EXPL:evt_000000|OBJ-ACK:evt_000002)$/),
+  });
+  expectRows("objections", 1, { objection_type: "explanation_request", state: "received" });
+  expectRows("decisions", 1, { missing: '["decision","explanation","objection_resolution"]' });
+});

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type Decision, decisionsById } from "../../../cases/case.ts";
 import type { Fact } from "../../../cases/fact.ts";
-import { type Objection, typeOfObjection } from "../../../cases/objection.ts";
+import type { Objection } from "../../../cases/objection.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
 import { stateAt } from "../../../obligations/state.ts";
 import { INTEGER, NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
@@ -98,7 +98,7 @@ const rowOf = (
     correlation_id: correlationIn(facts) ?? correlationIn(decision?.facts ?? []) ?? null,
     asset_id: (received ?? first).asset,
     subject_hash: facts.find(({ subject }) => subject !== undefined)?.subject ?? null,
-    objection_type: typeOfObjection(objection) ?? null,
+    objection_type: objection.type ?? null,
     at: (received ?? first).at,
     state: stateOf(objection),
     received_at: received?.at ?? null,
