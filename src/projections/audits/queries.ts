@@ -1,4 +1,5 @@
 /** The bias audits of an asset. */
+import { setImmediate as otherWork } from "node:timers/promises";
 import { AUDIT_ROWS_PER_READ } from "../../limits.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
@@ -48,6 +49,8 @@ async function* pages(
     if (!last) return;
     yield rows;
     if (rows.length < AUDIT_ROWS_PER_READ) return;
+    // SQLite answers at once, and an asset may have any number of audits.
+    await otherWork();
     after = orderBy.map((name) => rowText(last, name));
   }
 }
