@@ -1,0 +1,62 @@
+/** Expires a case of as many events as it is told, in this folder, and prints how many nodes it was of and how many of them lost their facts. */
+import { join } from "node:path";
+import process from "node:process";
+import type { Fact } from "../../src/cases/fact.ts";
+import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { casesProjection } from "../../src/projections/cases/evolve.ts";
+import { casesExpiring } from "../../src/projections/cases/expiry.ts";
+import {
+  EMPTY,
+  type Node,
+  nodesOf,
+  rowOf,
+  withFact,
+  withNeighbour,
+} from "../../src/projections/cases/nodes.ts";
+import { CASE_NODES } from "../../src/projections/cases/tables.ts";
+import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import { createSqliteViews } from "../../src/views/sqlite.ts";
+import type { Write } from "../../src/views/view-store.ts";
+
+const count = Number(process.argv[2]);
+const EVENTS_PER_DECISION = 200;
+
+const factAt = (index: number): Fact => ({
+  at: new Date(Date.UTC(2027, 0, 1) + index * 1000).toISOString().slice(0, -1),
+  id: `evt_${index}`,
+  sequence: index + 1,
+  type: "decision.explanation_provided",
+  asset: "a",
+  links: {
+    decision: `d${Math.floor(index / EVENTS_PER_DECISION)}`,
+    correlation: `c${Math.ceil(index / EVENTS_PER_DECISION)}`,
+  },
+  says: {},
+});
+
+const nodes = new Map<string, Node>();
+const nodeAt = (name: string): Node => nodes.get(name) ?? EMPTY;
+for (let index = 0; index < count; index++) {
+  const fact = factAt(index);
+  const [home = "", beside = ""] = nodesOf(fact);
+  nodes.set(home, withNeighbour(withFact(nodeAt(home), fact), beside));
+  nodes.set(beside, withNeighbour(nodeAt(beside), home));
+}
+
+const views = createSqliteViews({ path: join(process.cwd(), "views.sqlite") });
+const cases = casesProjection(STANDARD_RULES, 0);
+for (const view of [eventsProjection, cases]) await views.open(view);
+const writes = [...nodes].map(
+  ([name, node]): Write => ({ kind: "upsert", table: CASE_NODES, row: rowOf("acme", name, node) }),
+);
+await views.commit({ views: [cases], from: 0, to: count, writes, deadLetters: [], expected: [] });
+
+const expired = await casesExpiring(views, {
+  tenant: "acme",
+  names: ["decision:d0"],
+  expiring: new Set(Array.from({ length: count }, (_, index) => `evt_${index}`)),
+  rules: STANDARD_RULES,
+});
+await views[Symbol.asyncDispose]();
+const reduced = expired.writes.filter((write) => "row" in write && write.table === CASE_NODES);
+process.stdout.write(JSON.stringify({ nodes: nodes.size, reduced: reduced.length }));
