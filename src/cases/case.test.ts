@@ -263,6 +263,8 @@ test("an explanation that names nothing is for who asked for one in its correlat
   const named = fact("e0 decision.explanation_provided 14", { objection: "o1" });
   expect(explainedIn(one, named, first)).toEqual([["e0"], ["e1"]]);
   expect(explainedIn(one, asked("o3", "13", { decision: "d1" }), named, first)).toEqual([["e0", "e1"], []]);
+  // What named it before it was received did not answer it.
+  expect(explainedIn(one, { ...named, at: made("d1", "12", "c").at }, first)).toEqual([["e0", "e1"], []]);
   // What is told in the moment of the question answers it, but not what is told in the moment of the denial.
   expect(explainedIn(asked("o1", "15", { decision: "d1" }), first)).toEqual([["e1"], []]);
   expect(explainedIn(one, { ...denied, at: first.at }, first)).toEqual([[], ["e1"]]);
