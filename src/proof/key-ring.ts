@@ -2,6 +2,7 @@
  * The keys that sign tree heads. One Ed25519 key serves every tenant's log, under a name of its own for each, as a checkpoint's key is named by the log's
  * origin (C2SP tlog-checkpoint). Every private key of the ring signs, so that those who trust an old one follow to a new one; a public key only verifies.
  */
+import { isCurvePoint } from "./ed25519-point.ts";
 import { fingerprintOf } from "./key-lines.ts";
 import {
   createSigningKey,
@@ -32,6 +33,8 @@ export type KeyRingResult =
 
 const HEX = /^[0-9a-f]{64}$/;
 const PUBLIC = "public:";
+/** Private keys that sign together: with the longest names a tree head of so many is within the message that streams/checkpoints.ts takes, and every verifier takes 16 (signed-note, Format). */
+const SIGNING_KEYS_MAX = 50;
 
 /**
  * Entries separated by commas or white space: 64 hex digits are the seed of a private key (RFC 8032 §5.1.5); behind `public:` 64 hex digits are a public key, or a line of
@@ -47,7 +50,12 @@ export const readKeyRing = (text: string): KeyRingResult => {
   for (const [index, entry] of entries.entries()) {
     const key = entry.startsWith(PUBLIC) ? publicKeyIn(entry.slice(PUBLIC.length)) : undefined;
     if (HEX.test(entry)) seeds.push(Buffer.from(entry, "hex"));
-    else if (key !== undefined) publics.push(key);
+    else if (key !== undefined && isCurvePoint(key)) publics.push(key);
+    else if (key !== undefined)
+      return {
+        kind: "malformed",
+        detail: `entry ${index + 1} is no public key: its 32 bytes are no point of the curve of Ed25519`,
+      };
     else
       return {
         kind: "malformed",
@@ -55,7 +63,13 @@ export const readKeyRing = (text: string): KeyRingResult => {
       };
   }
   if (seeds.length === 0) return { kind: "malformed", detail: "there is no private key in it" };
-  return { kind: "read", ring: ringOf(eachOnce(seeds), publics) };
+  const signing = eachOnce(seeds);
+  if (signing.length > SIGNING_KEYS_MAX)
+    return {
+      kind: "malformed",
+      detail: `there are ${signing.length} private keys in it, and at most ${SIGNING_KEYS_MAX} can sign a tree head`,
+    };
+  return { kind: "read", ring: ringOf(signing, publics) };
 };
 
 /** What stands in the ring twice would sign twice, and no bundle is valid on whose anchor a key has signed twice. */

@@ -149,7 +149,7 @@ export const Environment = Type.Object({
   CHECKPOINT_KEY: setting({
     pattern: `^${KEY_RING_ENTRY}([\\s,]+${KEY_RING_ENTRY})*$`,
     description:
-      "What signs tree heads: 64 hex digits, the seed of an Ed25519 key; several separated by commas all sign, and `public:` with an old one's public key, in hex or as `GET /v1/log/key` gives it, keeps that verifiable. Unset: made on the first start, in DATA_DIR/checkpoint.key.",
+      "What signs tree heads: 64 hex digits, the seed of an Ed25519 key; several separated by commas, 50 at most, all sign, and `public:` with an old one's public key, in hex or as `GET /v1/log/key` gives it, keeps that verifiable. Unset: made on the first start, in DATA_DIR/checkpoint.key.",
     default: "unset",
     expects:
       "64 hex digits in lower case, or public: and a public key, as 64 hex digits or as GET /v1/log/key gives it, separated by commas",

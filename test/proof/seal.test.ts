@@ -7,7 +7,7 @@ import { type KeyRing, readKeyRing } from "../../src/proof/key-ring.ts";
 import { createCompactRange, leafHash } from "../../src/proof/rfc6962.ts";
 import { originOf, seal } from "../../src/proof/seal.ts";
 import { createSealer } from "../../src/proof/sealer.ts";
-import { formatVerifierKey, isSignedByNobodyElse } from "../../src/proof/signed-note.ts";
+import { createVerifier, formatVerifierKey, isSignedByNobodyElse } from "../../src/proof/signed-note.ts";
 import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import type { GrownTree } from "../../src/proof/tree-source.ts";
 import { publishKeys, verifierKeys } from "../../src/proof/verifier-keys.ts";
@@ -376,4 +376,28 @@ test("that trees are of another log is told once each time, and of what they had
   Object.assign(state, { isOfLog: false, grown: [grownTree("acme", 2)] });
   await sealer.look();
   expect(errors).toHaveLength(2);
+});
+
+test("a public key that is no point of the curve is refused at the start, as Deno could neither sign nor verify beside it", () => {
+  const noPoint = `02${"00".repeat(31)}`;
+  const read = readKeyRing(`${NEW},public:${noPoint}`);
+  expect(read).toMatchObject({
+    kind: "malformed",
+    detail: expect.stringContaining("entry 2 is no public key"),
+  });
+  expect(JSON.stringify(read)).not.toContain(noPoint.slice(0, 8));
+  const verifier = createVerifier({ name: "n", publicKey: new Uint8Array(Buffer.from(noPoint, "hex")) });
+  expect(readKeyRing(`${NEW},public:${formatVerifierKey(verifier)}`).kind).toBe("malformed");
+});
+
+test("as many private keys as are taken sign together under the longest names, and one more is refused at the start", async () => {
+  const seeds = Array.from({ length: 51 }, (_, index) => (index + 1).toString(16).padStart(64, "0"));
+  const read = readKeyRing(seeds.join("\n"));
+  expect(read).toMatchObject({
+    kind: "malformed",
+    detail: expect.stringContaining("there are 51 private keys"),
+  });
+  const keys = ringOf(seeds.slice(0, 50).join("\n"));
+  const [serviceName, tenant] = ["s".repeat(100), "t".repeat(63)];
+  expect(await seal(sealing(["a"], keys, serviceName), tenant, 1)).toMatchObject({ kind: "sealed" });
 });
