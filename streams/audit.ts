@@ -34,7 +34,7 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     compression: options.replicas > 1 ? "none" : "s2",
   },
   updatable: ["num_replicas", "max_msg_size", "allow_direct", "allow_atomic", "compression"],
-  // `max_bytes` and `max_msgs` are none of them: with `discard: "new"` a log that is full refuses. A limit per subject removes the oldest all the same.
+  // A limit per subject removes the oldest also with `discard: "new"`.
   keeping: [
     "storage",
     "retention",
@@ -46,4 +46,6 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     "allow_rollup_hdrs",
     "subject_transform",
   ],
+  // With `discard: "new"`.
+  filling: ["max_bytes", "max_msgs"],
 });

@@ -14,6 +14,8 @@ const LOG_GUARD_MS = 2_000;
 export interface LogGuard {
   /** Why nothing may be appended; undefined where it may, as far as is known. */
   problem(): string | undefined;
+  /** A limit at which the log is full that is not to be there; undefined where there is none, as far as is known. */
+  limit(): string | undefined;
   /** Until the signal is aborted, and at once where the connection is back. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -25,6 +27,7 @@ export const guardLog = (dependencies: {
 }): LogGuard => {
   const { connection, definition, logger } = dependencies;
   let problem: string | undefined;
+  let limit: string | undefined;
   const look = async (): Promise<void> => {
     if (!connection.isConnected()) return;
     const seen = await connection
@@ -34,7 +37,10 @@ export const guardLog = (dependencies: {
     // A missing one cannot acknowledge anything either.
     if (seen === undefined || seen.kind === "missing") return;
     const before = problem;
-    problem = seen.kind === "different" ? describe(seen.differences, definition) : undefined;
+    const differences = seen.kind === "different" ? seen.differences : [];
+    const { keeping = [], filling = [] } = definition;
+    problem = describe(differencesIn(differences, keeping));
+    limit = differencesIn(differences, filling);
     if (problem === before) return;
     if (problem === undefined) logger.info("the log is kept as it must be again");
     else logger.error("the log could lose what it acknowledges, nothing is taken", { detail: problem });
@@ -51,14 +57,17 @@ export const guardLog = (dependencies: {
       if (wake.signal.aborted) wake = new AbortController();
     }
   };
-  return { problem: () => problem, run };
+  return { problem: () => problem, limit: () => limit, run };
 };
 
-const describe = (
+const differencesIn = (
   differences: readonly StreamDifference[],
-  { keeping = [] }: StreamDefinition,
+  settings: readonly StreamDifference["setting"][],
 ): string | undefined => {
-  const lines = differences.filter(({ setting }) => keeping.includes(setting)).map(differenceText);
-  if (lines.length === 0) return undefined;
-  return `The log could lose what it has acknowledged, so it takes no events until this is changed back: ${lines.join("; ")}.`;
+  const lines = differences.filter(({ setting }) => settings.includes(setting)).map(differenceText);
+  return lines.length === 0 ? undefined : lines.join("; ");
 };
+
+const describe = (differences: string | undefined): string | undefined =>
+  differences &&
+  `The log could lose what it has acknowledged, so it takes no events until this is changed back: ${differences}.`;

@@ -31,7 +31,11 @@ test("a stall makes the instance not ready only while it is fresh: without reque
 });
 
 /** A keeper of a stream that stands so, with a broker of its own that says what is asked of it. */
-const keeping = (state: { stall: { lastedMs: number; agoMs: number } | undefined; isAwaited?: boolean }) => {
+const keeping = (state: {
+  stall: { lastedMs: number; agoMs: number } | undefined;
+  isAwaited?: boolean;
+  limit?: string | undefined;
+}) => {
   const seen = { looks: 0, errors: 0, distrusted: 0, revived: [] as (() => void)[] };
   const keeper = keepStoring({
     stream: "The event log",
@@ -40,6 +44,7 @@ const keeping = (state: { stall: { lastedMs: number; agoMs: number } | undefined
       return state.stall;
     },
     isAwaited: () => state.isAwaited ?? false,
+    limit: () => state.limit,
     msMax: LOG_STALL_MS_MAX,
     ownBroker: {
       stageInMemory: async () => {},
@@ -89,4 +94,27 @@ test("a broker is distrusted at the end after a single failure or while it owes 
     keeper[Symbol.dispose]();
     expect({ state, distrusted: seen.distrusted }).toEqual({ state, distrusted });
   }
+});
+
+test("no broker is revived for a log that may be full at a limit, nor for what failed while it was", async () => {
+  const state: Parameters<typeof keeping>[0] = {
+    stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 },
+    limit: "AUDIT.max_msgs must be -1, is 1",
+  };
+  const { keeper, seen } = keeping(state);
+  using _ended = keeper;
+  const lookedAgain = async () => {
+    const before = seen.looks;
+    await until("it has looked again", () => seen.looks > before + 3);
+  };
+  expect(keeper.problem()).toContain("It may be full: AUDIT.max_msgs must be -1, is 1.");
+  await lookedAgain();
+  expect(seen).toMatchObject({ errors: 1, revived: [] });
+  // Longer ago than anything was seen here.
+  Object.assign(state, { stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 60_000 }, limit: undefined });
+  await lookedAgain();
+  expect(seen.revived).toEqual([]);
+  state.stall = { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 };
+  await until("the broker is being revived", () => seen.revived.length === 1);
+  expect(seen.errors).toBe(1);
 });
