@@ -99,7 +99,7 @@ class BackgroundSender implements Sender {
     await this.#flushing.until(() => isDone() || this.#ending.signal.aborted, timeoutMs);
     if (isDone()) return { kind: "flushed" };
     const events = outboxes.reduce((sum, { pending }) => sum + pending.events, 0);
-    return { kind: "pending", events, reason: this.failure };
+    return { kind: "pending", events, reason: this.failure ?? this.#settling.asideReason };
   }
 
   interrupt(reason: string): void {
@@ -197,7 +197,11 @@ class BackgroundSender implements Sender {
         this.#pace.halve(taken.entries.length);
         break;
       case "set_aside":
-        taken.postpone([0], { dueMs: performance.now() + step.forMs, isFirm: step.isFirm });
+        this.#settling.setAside(taken, [0], {
+          reason: step.wait.reason,
+          dueMs: performance.now() + step.forMs,
+          isFirm: step.isFirm,
+        });
         break;
       case "wait":
         break;

@@ -6,7 +6,7 @@ import type { DeadLetters, Kept } from "./dead-letters.ts";
 import type { Answered, EventOutcome, PlacedWarning } from "./delivery.ts";
 import { eventIdIn } from "./event-id.ts";
 import { RETRY_CAP_MS } from "./limits.ts";
-import type { Taken } from "./outbox.ts";
+import type { Postponed, Taken } from "./outbox.ts";
 import type { Pace } from "./pace.ts";
 import type { RejectedEvent, Reports } from "./reports.ts";
 
@@ -16,11 +16,17 @@ interface Parts {
   readonly pace: Pace;
 }
 
+interface Aside extends Postponed {
+  readonly reason: string;
+}
+
 export class Settling {
   readonly #parts: Parts;
   /** Events in the log, `duplicates` of which it had before. */
   delivered = 0;
   duplicates = 0;
+  /** Why the events that stood aside last are to come again, and when. */
+  #aside: { readonly reason: string; readonly dueMs: number } | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -32,6 +38,18 @@ export class Settling {
     this.#warn(taken, warnings);
     await this.#bury(taken, outcomes);
     this.#postpone(taken, outcomes);
+  }
+
+  /** Why events stand aside that do not keep others from being sent; undefined where none do any more. */
+  get asideReason(): string | undefined {
+    if (!this.#aside) return undefined;
+    const { reason, dueMs } = this.#aside;
+    return performance.now() < Math.max(dueMs, this.#parts.pace.opensMs) ? reason : undefined;
+  }
+
+  setAside(taken: Taken, positions: readonly number[], { reason, ...until }: Aside): void {
+    taken.postpone(positions, until);
+    this.#aside = { reason, dueMs: until.dueMs };
   }
 
   #settleStored(taken: Taken, outcomes: readonly EventOutcome[]): void {
@@ -54,8 +72,9 @@ export class Settling {
     const letters = lettersOf(taken.entries, outcomes);
     const kept = await deadLetters.keep(letters);
     if (kept.kind === "failed") {
-      reports.problem("outbox", `Rejected events cannot be kept: ${kept.reason}`);
-      taken.postpone(positions, { dueMs: performance.now() + RETRY_CAP_MS, isFirm: false });
+      const reason = `Rejected events cannot be kept: ${kept.reason}`;
+      reports.problem("outbox", reason);
+      this.setAside(taken, positions, { reason, dueMs: performance.now() + RETRY_CAP_MS, isFirm: false });
       return;
     }
     taken.settle(positions);
@@ -80,7 +99,7 @@ export class Settling {
     const first = outcomes[positions[0] ?? 0];
     const reason = first?.kind === "again" ? first.reason : "";
     reports.problem("not_delivered", `${positions.length} events are sent again: ${reason}`);
-    taken.postpone(positions, { dueMs: pace.againMs(), isFirm: false });
+    this.setAside(taken, positions, { reason, dueMs: pace.againMs(), isFirm: false });
   }
 }
 

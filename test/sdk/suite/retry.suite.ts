@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { afterDelivery } from "../../../src/sdk/after-delivery.ts";
 import { type DeadLetters, type Kept, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
-import type { Delivery } from "../../../src/sdk/delivery.ts";
+import type { Delivery, EventOutcome } from "../../../src/sdk/delivery.ts";
 import {
   REFUSED_RETRY_CAP_MS,
   RETRY_AFTER_MS_MAX,
@@ -173,6 +173,37 @@ test("a flush sends at once what was to come again later", async () => {
   const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0, warnings: [] });
   await until("it is postponed", () => outbox.nextDueMs);
   assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "flushed" });
+  await sender.stop();
+});
+
+test("a flush that leaves events behind says why, also where the service answered for them", async () => {
+  const rejection = { code: "status_403", message: "no", errors: [] };
+  const answered = (outcome: EventOutcome, askedMs?: number): Delivery => ({
+    kind: "answered",
+    outcomes: [outcome],
+    duplicates: 0,
+    warnings: [],
+    ...(askedMs !== undefined && { askedMs }),
+  });
+  const full: Kept = { kind: "failed", reason: "the disk is full" };
+  const again = answered({ kind: "again", reason: "rate_limited" }, 10_000);
+  const cases: readonly (readonly [Kept, Delivery, string])[] = [
+    [full, answered({ kind: "rejected", rejection }), "Rejected events cannot be kept: the disk is full"],
+    [full, again, "rate_limited"],
+  ];
+  for (const [kept, answer, reason] of cases) {
+    const { sender } = sendingWith({ keep: async () => kept }, Array(10).fill(answer));
+    assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "pending", events: 1, reason });
+    await sender.stop();
+  }
+});
+
+test("why an event stands aside is said by a flush also when others went through since", async () => {
+  const rejection = { code: "status_403", message: "no", errors: [] };
+  const { sender, outbox } = sending({ kind: "rejected", rejection, isOurs: false });
+  await until("it stands aside", () => outbox.nextDueMs);
+  outbox.append(new TextEncoder().encode("{}"));
+  assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "pending", events: 1, reason: "no" });
   await sender.stop();
 });
 
