@@ -14,7 +14,12 @@ import type { TreeSource } from "./tree-source.ts";
 export const originOf = (serviceName: string, tenant: string): string => `${serviceName}/${tenant}`;
 
 export type SealOutcome =
-  | { readonly kind: "sealed"; readonly size: number }
+  | {
+      readonly kind: "sealed";
+      readonly size: number;
+      /** An alarm: the stream had lost what was signed last. */
+      readonly isAfterLoss?: true;
+    }
   /** The last tree head says it all, and all keys of ours have signed it. */
   | { readonly kind: "current" }
   /** The view is made again and has not come so far yet. */
@@ -37,17 +42,20 @@ export interface SealDependencies {
   readonly keys: KeyRing;
   readonly trees: Pick<TreeSource, "root">;
   readonly checkpoints: Pick<CheckpointStore, "last" | "write">;
+  /** What was signed last, by tenant, as far as this process knows: it holds also where somebody has emptied the stream. */
+  readonly signed?: Map<string, Checkpoint>;
 }
 
 /** Rejects where views or broker do not answer: nothing is known then, and the same call may be made again. */
 export const seal = async (
-  { serviceName, keys, trees, checkpoints }: SealDependencies,
+  { serviceName, keys, trees, checkpoints, signed }: SealDependencies,
   tenant: string,
   size: number,
 ): Promise<SealOutcome> => {
   const origin = originOf(serviceName, tenant);
   const stored = await checkpoints.last(tenant);
-  const last = stored && openLast(stored, origin, keys);
+  const lost = stored ? undefined : signed?.get(tenant);
+  const last = stored ? openLast(stored, origin, keys) : lost && { ...lost, isSignedByAll: false };
   if (last && "reason" in last) return last;
   if (last && last.size > size) return { kind: "view_behind" };
   if (last) {
@@ -58,9 +66,12 @@ export const seal = async (
   }
   const root = await trees.root(tenant, size);
   if (root === undefined) return tilesMissing(size);
-  const note = signNote(formatCheckpoint({ origin, size, root }), keys.signers(origin));
+  const head = { origin, size, root };
+  const note = signNote(formatCheckpoint(head), keys.signers(origin));
   const written = await checkpoints.write(tenant, note, stored?.revision ?? 0);
-  return written.kind === "written" ? { kind: "sealed", size } : { kind: "overtaken" };
+  if (written.kind !== "written") return { kind: "overtaken" };
+  signed?.set(tenant, head);
+  return { kind: "sealed", size, ...(lost && { isAfterLoss: true }) };
 };
 
 type Refusal = Extract<SealOutcome, { kind: "refused" }>;

@@ -19,6 +19,7 @@ export const createSealer = (
   },
 ): Sealer => {
   const { trees, isOfLog, logger, onOutcome } = dependencies;
+  const sealing: SealDependencies = { ...dependencies, signed: new Map() };
   /** Trees that grew and are not sealed yet, as far as they were seen. */
   const pending = new Map<string, GrownTree>();
   let seen = 0;
@@ -35,8 +36,9 @@ export const createSealer = (
     }
   };
   const take = async ({ tenant, size }: GrownTree): Promise<void> => {
-    const outcome = await seal(dependencies, tenant, size);
+    const outcome = await seal(sealing, tenant, size);
     onOutcome(outcome);
+    if (outcome.kind === "sealed" && outcome.isAfterLoss) logger.error(HEADS_GONE, { tenant });
     if (outcome.kind !== "refused") refusals.delete(tenant);
     else if (refusals.get(tenant) !== outcome.reason) {
       refusals.set(tenant, outcome.reason);
@@ -70,6 +72,9 @@ export const createSealer = (
     },
   };
 };
+
+const HEADS_GONE =
+  "tree heads that were signed are gone from the stream CHECKPOINTS: the next one extends them, but only who kept them can hold the log against them";
 
 const OTHER_LOG =
   "no tree head is signed: the view tree has seen what the log does not hold, it was replaced or restored: make the views again";

@@ -14,6 +14,9 @@ import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
+/** Some small questions to the broker. */
+const PUBLISH_KEYS_MS = 10_000;
+
 export const startSealing = (dependencies: {
   readonly log: LogReader;
   readonly views: ViewStore;
@@ -38,11 +41,13 @@ export const startSealing = (dependencies: {
     logger,
     onOutcome: ({ kind }) => metrics.sealOutcomes.inc({ outcome: kind }),
   });
-  let hasKeys = false;
+  let publishedMs = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<void> => {
-    // Before anything is signed with them: what verifies a checkpoint is there when the checkpoint is.
-    if (!hasKeys) await publishKeys(checkpoints, keys);
-    hasKeys = true;
+    // Before anything is signed with them: what verifies a checkpoint is there when the checkpoint is. Who empties the stream takes them too.
+    if (performance.now() - publishedMs >= PUBLISH_KEYS_MS) {
+      await publishKeys(checkpoints, keys);
+      publishedMs = performance.now();
+    }
     await sealer.look();
   };
   const onFailed = (error: unknown): void =>

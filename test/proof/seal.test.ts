@@ -8,7 +8,7 @@ import { createCompactRange, leafHash } from "../../src/proof/rfc6962.ts";
 import { originOf, seal } from "../../src/proof/seal.ts";
 import { createSealer } from "../../src/proof/sealer.ts";
 import { createVerifier, formatVerifierKey, isSignedByNobodyElse } from "../../src/proof/signed-note.ts";
-import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+import { type Checkpoint, openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import type { GrownTree } from "../../src/proof/tree-source.ts";
 import { publishKeys, verifierKeys } from "../../src/proof/verifier-keys.ts";
 import { readConfig } from "../../src/service/config.ts";
@@ -91,6 +91,24 @@ test("nothing is signed that does not extend what was signed last, whatever its 
     reason: "tiles_missing",
   });
   expect(await checkpoints.last("extended")).toEqual(before);
+});
+
+test("what this process signed last is extended also where the stream has lost it, and that is told", async () => {
+  const signed = new Map<string, Checkpoint>();
+  // Of each tenant the stream has nothing.
+  const sealingAs = (tenant: string, leaves: readonly string[]) =>
+    seal({ ...sealing(leaves), signed }, tenant, leaves.length);
+  const lose = (from: string, to: string): void => {
+    const head = signed.get(from);
+    if (head) signed.set(to, head);
+  };
+  expect(await sealingAs("kept", ["a", "b"])).toEqual({ kind: "sealed", size: 2 });
+  for (const tenant of ["lost", "altered", "behind"]) lose("kept", tenant);
+  expect(await sealingAs("altered", ["a", "x", "c"])).toMatchObject({ reason: "does_not_extend" });
+  expect(await sealingAs("behind", ["a"])).toEqual({ kind: "view_behind" });
+  for (const tenant of ["altered", "behind"]) expect(await checkpoints.last(tenant)).toBeUndefined();
+  expect(await sealingAs("lost", ["a", "b", "c"])).toEqual({ kind: "sealed", size: 3, isAfterLoss: true });
+  expect(await sealingAs("lost", ["a", "b", "c", "d"])).toEqual({ kind: "sealed", size: 4 });
 });
 
 test("a checkpoint that none of our keys signed is built upon by nobody", async () => {
