@@ -28,7 +28,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Characters that turn the direction of what follows, or that nobody sees, are shown by their number: a name must not make a page say something else. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 const escaped = (text: string): string =>
   text

@@ -17,6 +17,8 @@ dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; table-layout: fixed; width: 100%; margin: 0 0 12px; font-size: 14px; }
 th { text-align: left; font-weight: 600; color: var(--soft); border-bottom: 2px solid var(--line); padding: 6px 12px 6px 0; vertical-align: bottom; }
 td { border-bottom: 1px solid var(--line); padding: 6px 12px 6px 0; vertical-align: top; overflow-wrap: anywhere; }
+/* Marks that stand on one letter do not break: they would cover what stands beside it. */
+td:not(.number) { overflow: hidden; }
 th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.time { font-variant-numeric: tabular-nums; }
 th.number { padding-left: 4px; }

@@ -140,3 +140,32 @@ test.skipIf(noBrowserReason !== undefined).each([1280, 390])(
   },
   60_000,
 );
+
+test("a name with characters that nobody sees does not look like the one without them", () => {
+  // Combining grapheme joiner, Hangul filler, variation selector: no control and no format character, and ignored by what draws texts (UAX #44, Default_Ignorable_Code_Point).
+  const page = summaryPage({ ...PARTS, filter: { assetId: "credit\u034f_\u3164model\ufe00" } });
+  expect(page).toContain("<h1>Evidence: AI system credit\\u{34f}_\\u{3164}model\\u{fe00}</h1>");
+});
+
+test.skipIf(noBrowserReason !== undefined)(
+  "a name of one letter and many marks covers nothing that stands beside it",
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "prooftrail-summary-"));
+    const path = join(folder, "summary.html");
+    const asset_id = `Z${"\u0321\u0315\u0489".repeat(80)}`;
+    const [row] = PARTS.timeline;
+    if (!row) throw new Error("no row");
+    await writeFile(
+      path,
+      summaryPage({ ...PARTS, timeline: [{ ...row, event: { ...row.event, asset_id } }] }),
+    );
+    await using browser = await startBrowser({ origin: "null", width: 1280 });
+    const { page } = await openPage(browser, `file://${path}`);
+    const wide = await page.evaluate(
+      `[...document.querySelectorAll("td")].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => getComputedStyle(cell).overflowX)`,
+    );
+    expect(wide).toEqual(["hidden"]);
+    await rm(folder, { recursive: true, force: true });
+  },
+  60_000,
+);
