@@ -71,3 +71,19 @@ Signed-By:
   const mirror = debianMirror(parseDeb822Sources(text), "bookworm");
   expect(mirror).toEqual({ uri: "https://mirror.example.org/debian", keyring: undefined });
 });
+
+test("nor is a line of such a key that begins with a slash, as one of 64 does", () => {
+  const text = `Types: deb
+URIs: https://mirror.example.org/debian
+Suites: bookworm
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ mDMEXxyz/AB
+ /dDKLhYJKwYBBAHaRw8BAQdA
+ -----END PGP PUBLIC KEY BLOCK-----
+`;
+  const mirror = debianMirror(parseDeb822Sources(text), "bookworm");
+  expect(mirror).toEqual({ uri: "https://mirror.example.org/debian", keyring: undefined });
+});

@@ -88,5 +88,8 @@ const parseParagraph = (paragraph: string): ReadonlyMap<string, string> => {
 const words = (value: string | undefined): readonly string[] =>
   value?.split(/\s+/).filter((word) => word !== "") ?? [];
 
+/** A key that is written into the file is base64, of which a line may begin with a slash too. */
 const keyringPath = (value: string | undefined): string | undefined =>
-  words(value?.replaceAll(",", " ")).find((word) => word.startsWith("/"));
+  value?.includes("-----BEGIN PGP")
+    ? undefined
+    : words(value?.replaceAll(",", " ")).find((word) => word.startsWith("/"));
