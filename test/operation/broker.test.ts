@@ -17,7 +17,7 @@ import {
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { AckPolicy, connect, DeliverPolicy, type NatsConnection } from "nats";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
@@ -443,6 +443,31 @@ describe("finding a nats-server", () => {
     const inUsrSbin = "/usr/sbin/nats-server";
     expect([inUsrSbin, join(cached, "nats-server")]).toContain(outcome.binary);
     expect(formatBrokerVersion(outcome.version)).not.toBe("2.9.10");
+  });
+
+  test("a cache that is named from where the service was started is found from the broker's folder too", async () => {
+    await using directory = await temporaryDirectory();
+    const cached = join(directory.path, "cache/prooftrail/nats-server-2.15.1");
+    await mkdir(cached, { recursive: true });
+    await symlink(await testBrokerBinary(), join(cached, "nats-server"));
+    const environment = {
+      ...nothing,
+      XDG_CACHE_HOME: relative(process.cwd(), join(directory.path, "cache")),
+    };
+    const outcome = await findBroker({ explicitBinary: undefined, environment, logger: silentLogger });
+    expect(outcome).toMatchObject({ kind: "found", binary: expect.stringMatching(/^\//) });
+  });
+
+  test("a program that is there, and lacks what would run it, is not said to be absent", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "nats-server");
+    await writeFile(path, "#!/nonexistent/loader\n", { mode: 0o755 });
+    const outcome = await findBroker({
+      explicitBinary: path,
+      environment: process.env,
+      logger: silentLogger,
+    });
+    expect(outcome).toMatchObject({ kind: "refused", message: expect.stringContaining("loader") });
   });
 
   test.skipIf(existsSync("/usr/sbin/nats-server"))(

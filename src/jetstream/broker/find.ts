@@ -38,7 +38,8 @@ export const findBroker = async ({
   logger,
 }: FindOptions): Promise<FindOutcome> => {
   if (explicitBinary !== undefined && explicitBinary !== "") return checkExplicit(explicitBinary);
-  const cache = join(
+  // The broker runs in a folder of its own, where a path that begins here leads elsewhere.
+  const cache = resolve(
     environment.XDG_CACHE_HOME || join(environment.HOME || homedir(), ".cache"),
     "prooftrail",
   );

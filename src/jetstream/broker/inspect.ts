@@ -1,4 +1,5 @@
 /** Whether a program is a nats-server that is new enough. It is asked itself, since a name says nothing about a version. */
+import { existsSync } from "node:fs";
 import { runCommand } from "./run-command.ts";
 import {
   BROKER_VERSION_FLOOR,
@@ -15,11 +16,14 @@ export type Inspection =
   | { readonly kind: "unusable"; readonly reason: string };
 
 const VERSION_MS_MAX = 5000;
+const LOADER_MISSING = "this machine lacks the loader or interpreter that it names";
 
 export const inspectBroker = async (binary: string): Promise<Inspection> => {
   const outcome = await runCommand(binary, ["--version"], { timeoutMs: VERSION_MS_MAX });
   if (outcome.kind === "failed") {
-    return outcome.isAbsent ? { kind: "absent" } : { kind: "unusable", reason: outcome.reason };
+    if (!outcome.isAbsent) return { kind: "unusable", reason: outcome.reason };
+    // The same code says that its loader is missing: one for glibc where there is none, as on Alpine.
+    return existsSync(binary) ? { kind: "unusable", reason: LOADER_MISSING } : { kind: "absent" };
   }
   const version = parseBrokerVersion(outcome.output);
   if (version === undefined)
