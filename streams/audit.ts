@@ -46,6 +46,6 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     "allow_rollup_hdrs",
     "subject_transform",
   ],
-  // With `discard: "new"`.
-  filling: ["max_bytes", "max_msgs"],
+  // Full, with `discard: "new"`, or not there for what is sent.
+  refusing: ["max_bytes", "max_msgs", "subjects"],
 });

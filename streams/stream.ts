@@ -48,8 +48,8 @@ export interface StreamDefinition {
   readonly updatable: readonly (keyof StreamSettings)[];
   /** Settings by which the broker keeps what it has acknowledged. While another stands there, nothing may be acknowledged. */
   readonly keeping?: readonly (keyof StreamSettings)[];
-  /** Settings at which the broker refuses more: while another stands there, a stream that stores nothing is full, as far as anybody knows, and not broken. */
-  readonly filling?: readonly (keyof StreamSettings)[];
+  /** Settings by which the broker may refuse what is sent: while another stands there, a stream that stores nothing is not broken, as far as anybody knows. */
+  readonly refusing?: readonly (keyof StreamSettings)[];
 }
 
 /** What depends on the installation. */

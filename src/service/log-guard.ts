@@ -14,8 +14,8 @@ const LOG_GUARD_MS = 2_000;
 export interface LogGuard {
   /** Why nothing may be appended; undefined where it may, as far as is known. */
   problem(): string | undefined;
-  /** A limit at which the log is full that is not to be there; undefined where there is none, as far as is known. */
-  limit(): string | undefined;
+  /** Why the log may refuse what is sent, as one that is full at a limit; undefined where no setting is to blame, as far as is known. */
+  refusal(): string | undefined;
   /** Until the signal is aborted, and at once where the connection is back. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -27,7 +27,7 @@ export const guardLog = (dependencies: {
 }): LogGuard => {
   const { connection, definition, logger } = dependencies;
   let problem: string | undefined;
-  let limit: string | undefined;
+  let refusal: string | undefined;
   const look = async (): Promise<void> => {
     if (!connection.isConnected()) return;
     const seen = await connection
@@ -38,9 +38,9 @@ export const guardLog = (dependencies: {
     if (seen === undefined || seen.kind === "missing") return;
     const before = problem;
     const differences = seen.kind === "different" ? seen.differences : [];
-    const { keeping = [], filling = [] } = definition;
+    const { keeping = [], refusing = [] } = definition;
     problem = describe(differencesIn(differences, keeping));
-    limit = differencesIn(differences, filling);
+    refusal = differencesIn(differences, refusing);
     if (problem === before) return;
     if (problem === undefined) logger.info("the log is kept as it must be again");
     else logger.error("the log could lose what it acknowledges, nothing is taken", { detail: problem });
@@ -57,7 +57,7 @@ export const guardLog = (dependencies: {
       if (wake.signal.aborted) wake = new AbortController();
     }
   };
-  return { problem: () => problem, limit: () => limit, run };
+  return { problem: () => problem, refusal: () => refusal, run };
 };
 
 const differencesIn = (

@@ -34,7 +34,7 @@ test("a stall makes the instance not ready only while it is fresh: without reque
 const keeping = (state: {
   stall: { lastedMs: number; agoMs: number } | undefined;
   isAwaited?: boolean;
-  limit?: string | undefined;
+  refusal?: string | undefined;
 }) => {
   const seen = { looks: 0, errors: 0, distrusted: 0, revived: [] as (() => void)[] };
   const keeper = keepStoring({
@@ -44,7 +44,7 @@ const keeping = (state: {
       return state.stall;
     },
     isAwaited: () => state.isAwaited ?? false,
-    limit: () => state.limit,
+    refusal: () => state.refusal,
     msMax: LOG_STALL_MS_MAX,
     ownBroker: {
       stageInMemory: async () => {},
@@ -96,10 +96,10 @@ test("a broker is distrusted at the end after a single failure or while it owes 
   }
 });
 
-test("no broker is revived for a log that may be full at a limit, nor for what failed while it was", async () => {
+test("no broker is revived for a log whose settings may be why it stores nothing, nor for what failed while they were", async () => {
   const state: Parameters<typeof keeping>[0] = {
     stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 },
-    limit: "AUDIT.max_msgs must be -1, is 1",
+    refusal: "AUDIT.max_msgs must be -1, is 1",
   };
   const { keeper, seen } = keeping(state);
   using _ended = keeper;
@@ -107,11 +107,11 @@ test("no broker is revived for a log that may be full at a limit, nor for what f
     const before = seen.looks;
     await until("it has looked again", () => seen.looks > before + 3);
   };
-  expect(keeper.problem()).toContain("It may be full: AUDIT.max_msgs must be -1, is 1.");
+  expect(keeper.problem()).toContain("Its settings may be why: AUDIT.max_msgs must be -1, is 1.");
   await lookedAgain();
   expect(seen).toMatchObject({ errors: 1, revived: [] });
   // Longer ago than anything was seen here.
-  Object.assign(state, { stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 60_000 }, limit: undefined });
+  Object.assign(state, { stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 60_000 }, refusal: undefined });
   await lookedAgain();
   expect(seen.revived).toEqual([]);
   state.stall = { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 };

@@ -323,7 +323,7 @@ const openLog = async (options: {
   const logKeeper = stack.use(
     keepStoring({
       ...shared,
-      ...{ stream: "The event log", stall, isAwaited, limit: logGuard.limit, msMax: LOG_STALL_MS_MAX },
+      ...{ stream: "The event log", stall, isAwaited, refusal: logGuard.refusal, msMax: LOG_STALL_MS_MAX },
     }),
   );
   const keep: KeepStream = (stream, stalled) =>

@@ -98,31 +98,39 @@ test("what loses nothing keeps nobody from writing: a shorter window, a limit at
   expect((await readiness()).status).toBe(200);
 });
 
-test("a log of our own broker that is full at a limit says so, and its broker is left alone", async () => {
-  await using own = await startTestService();
-  const directory = join(own.dataDir, "broker");
-  const credentials = JSON.parse(await readFile(join(directory, "credentials.json"), "utf8"));
-  const port = Number(await readFile(join(directory, "port"), "utf8"));
-  const user = { user: "provisioner", pass: credentials.provisioner };
-  const nats = await connect({ servers: `127.0.0.1:${port}`, ...user });
-  const ownStreams = (await nats.jetstreamManager({ checkAPI: false })).streams;
-  const limitTo = async (max_msgs: number): Promise<void> => {
+const REFUSING: readonly (readonly [string, Partial<StreamConfig>])[] = [
+  ["max_msgs must be -1, is 1", { max_msgs: 1 }],
+  ['subjects must be ["audit.>"], is ["audit.nobody.>"]', { subjects: ["audit.nobody.>"] }],
+];
+
+test.each(REFUSING)(
+  "a log of our own broker that refuses everything, as its %s, says so, and its broker is left alone",
+  async (told, odd) => {
+    await using own = await startTestService();
+    const directory = join(own.dataDir, "broker");
+    const credentials = JSON.parse(await readFile(join(directory, "credentials.json"), "utf8"));
+    const port = Number(await readFile(join(directory, "port"), "utf8"));
+    const user = { user: "provisioner", pass: credentials.provisioner };
+    const nats = await connect({ servers: `127.0.0.1:${port}`, ...user });
+    const ownStreams = (await nats.jetstreamManager({ checkAPI: false })).streams;
     const { config } = await ownStreams.info("AUDIT");
-    await ownStreams.update("AUDIT", { ...config, max_msgs });
-  };
-  let count = 0;
-  const send = async () =>
-    (await own.call("/v1/events", { body: event({ event_id: `evt_${count++}` }) })).status;
-  expect(await send()).toBe(202);
-  await limitTo(1);
-  const isTold = async () => {
-    expect(await send()).toBe(503);
-    return (await own.call("/health/ready")).text.includes("AUDIT.max_msgs must be -1, is 1. Change");
-  };
-  await until("it is told", isTold, { timeoutMs: 2 * LOG_STALL_MS_MAX });
-  await limitTo(-1);
-  await nats.close();
-  await until("it is taken again", async () => (await send()) === 202);
-  await until("it is ready", async () => (await own.call("/health/ready")).status === 200);
-  expect(own.lines.filter(({ message }) => message === "the broker is started again")).toEqual([]);
-});
+    let count = 0;
+    const send = async () =>
+      (await own.call("/v1/events", { body: event({ event_id: `evt_${count++}` }) })).status;
+    expect(await send()).toBe(202);
+    await ownStreams.update("AUDIT", { ...config, ...odd });
+    const isTold = async () => {
+      expect(await send()).toBe(503);
+      const { reasons } = (await own.call("/health/ready")).json;
+      return (
+        reasons !== undefined && String(reasons).includes(`Its settings may be why: AUDIT.${told}. Change`)
+      );
+    };
+    await until("it is told", isTold, { timeoutMs: 2 * LOG_STALL_MS_MAX });
+    await ownStreams.update("AUDIT", config);
+    await nats.close();
+    await until("it is taken again", async () => (await send()) === 202);
+    await until("it is ready", async () => (await own.call("/health/ready")).status === 200);
+    expect(own.lines.filter(({ message }) => message === "the broker is started again")).toEqual([]);
+  },
+);
