@@ -242,7 +242,7 @@ const matchingRecords = async (
   return { kind: "chosen", sequences, withheld: NONE };
 };
 
-/** A case keeps the earliest events of each name; of the name that was asked for all are found. */
+/** A case keeps a bounded number of the events of each name; of the name that was asked for all are found. */
 const recordsOfCase = async (
   dependencies: SelectionDependencies,
   {

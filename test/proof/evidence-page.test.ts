@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { caseOf } from "../../src/cases/case.ts";
 import { type SummaryParts, summaryPage, timelineRow } from "../../src/evidence/summary-page.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 
@@ -169,3 +170,13 @@ test.skipIf(noBrowserReason !== undefined)(
   },
   60_000,
 );
+
+test("of a case with more events than are kept the page says which are: not the earliest, but those that say most", () => {
+  const found = {
+    ...{ tenant: "acme", is: caseOf([]), obligations: [], deadlines: [], events: 1300 },
+    ...{ firstAt: undefined, lastAt: undefined, hasExpired: false, isShared: false },
+  };
+  const page = summaryPage({ ...PARTS, selection: { ...PARTS.selection, case: found } });
+  expect(page).toContain("it has 1,300 events, and 0 of those are looked at for them");
+  expect(page).toContain("the first decision and notice, then what is said of objections");
+});
