@@ -243,6 +243,10 @@ export const CHECKPOINT_REQUEST_MS_MAX = 2 * SECOND_MS;
 export const SEAL_TREES_PER_LOOK = 1000;
 /** Of which so many are sealed at once: each waits for the broker. */
 export const SEAL_TREES_AT_ONCE = 16;
+/** Private keys that sign together: with the longest names a tree head of so many is within the message that streams/checkpoints.ts takes, and every verifier takes 16 (signed-note, Format). */
+export const SIGNING_KEYS_MAX = 50;
+/** How often the sealer sees that its keys are given out: some small questions to the broker. */
+export const PUBLISH_KEYS_MS = 10 * SECOND_MS;
 /** The monitor begins at the first message again after this time: what was right yesterday may be altered today. */
 export const LOG_REREAD_MS = 24 * 60 * 60 * SECOND_MS;
 /** Share of its time in which the monitor works while it catches up: 1,000,000 records take it a minute. Others have a turn after so many messages, or signatures (4 ms). */

@@ -2,6 +2,7 @@
  * The keys that sign tree heads. One Ed25519 key serves every tenant's log, under a name of its own for each, as a checkpoint's key is named by the log's
  * origin (C2SP tlog-checkpoint). Every private key of the ring signs, so that those who trust an old one follow to a new one; a public key only verifies.
  */
+import { SIGNING_KEYS_MAX } from "../limits.ts";
 import { isCurvePoint } from "./ed25519-point.ts";
 import { fingerprintOf } from "./key-lines.ts";
 import {
@@ -33,8 +34,6 @@ export type KeyRingResult =
 
 const HEX = /^[0-9a-f]{64}$/;
 const PUBLIC = "public:";
-/** Private keys that sign together: with the longest names a tree head of so many is within the message that streams/checkpoints.ts takes, and every verifier takes 16 (signed-note, Format). */
-const SIGNING_KEYS_MAX = 50;
 
 /**
  * Entries separated by commas or white space: 64 hex digits are the seed of a private key (RFC 8032 §5.1.5); behind `public:` 64 hex digits are a public key, or a line of

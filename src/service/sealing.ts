@@ -1,5 +1,6 @@
 /** Runs the sealer. */
 
+import { PUBLISH_KEYS_MS } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { lookAgain } from "../projections/look-again.ts";
 import { treeSource } from "../projections/tree/queries.ts";
@@ -13,9 +14,6 @@ import type { Logger } from "../telemetry/logger.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
-
-/** Some small questions to the broker. */
-const PUBLISH_KEYS_MS = 10_000;
 
 export const startSealing = (dependencies: {
   readonly log: LogReader;

@@ -320,11 +320,9 @@ const openLog = async (options: {
   });
   const shared = { ownBroker: broker.own, logger };
   const { stall, isAwaited } = appender;
+  const { refusal } = logGuard;
   const logKeeper = stack.use(
-    keepStoring({
-      ...shared,
-      ...{ stream: "The event log", stall, isAwaited, refusal: logGuard.refusal, msMax: LOG_STALL_MS_MAX },
-    }),
+    keepStoring({ ...shared, stream: "The event log", stall, isAwaited, refusal, msMax: LOG_STALL_MS_MAX }),
   );
   const keep: KeepStream = (stream, stalled) =>
     void stack.use(keepStoring({ ...shared, stream, stall: stalled, msMax: OTHER_STALL_MS_MAX }));
