@@ -34,22 +34,21 @@ export const createPositionWatch = ({
   const waiters = new Set<Waiter>();
   let isLooking = false;
 
-  /** Looks as long as somebody waits. Who comes while it looks is told by the next look: what it gets is no older than its question. */
+  /** Looks as long as somebody waits. Who comes while it looks is told by the next look: what it gets, a failure too, is no older than its question. */
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    try {
-      while (waiters.size > 0) {
-        const asking = [...waiters];
+    while (waiters.size > 0) {
+      const asking = [...waiters];
+      try {
         const position = await views.position(projection);
         for (const waiter of asking) if (position > waiter.sequence) waiter.settle(position);
-        if (waiters.size > 0) await delay(pollMs);
+      } catch (error) {
+        for (const waiter of asking) waiter.fail(error);
       }
-    } catch (error) {
-      for (const waiter of waiters) waiter.fail(error);
-    } finally {
-      isLooking = false;
+      if (waiters.size > 0) await delay(pollMs);
     }
+    isLooking = false;
   };
 
   return {

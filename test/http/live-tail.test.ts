@@ -130,6 +130,25 @@ test("who comes while the position is looked at is told by the next look, as a v
   expect(await second).toBe(6);
 });
 
+test("who comes while a look is on its way that fails then, as over a connection that was lost, is told by the next one", async () => {
+  const looks: ReturnType<typeof Promise.withResolvers<number>>[] = [];
+  const views = {
+    position: () => {
+      const look = Promise.withResolvers<number>();
+      looks.push(look);
+      return look.promise;
+    },
+  };
+  const watch = createPositionWatch({ views, projection: "events", pollMs: 1 });
+  const first = watch.beyond(5, { timeoutMs: 60_000 });
+  const second = watch.beyond(5, { timeoutMs: 60_000 });
+  looks[0]?.reject(new Error("the connection was lost"));
+  await expect(first).rejects.toThrow("was lost");
+  await until("it is looked at again", () => looks.length === 2);
+  looks[1]?.resolve(6);
+  expect(await second).toBe(6);
+});
+
 test("of many streams of a tenant that has nothing new one looks for all that wait, and each is read from behind that", async () => {
   const view = createView();
   let looks = 0;
