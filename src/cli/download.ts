@@ -76,7 +76,10 @@ export const openTarget = async (path: string, isForced: boolean): Promise<Targe
   const finish = async (): Promise<void> => {
     await file.sync();
     if (!isForced) await claimName();
-    await rename(partial, path);
+    await rename(partial, path).catch(async (error: unknown) => {
+      if (!isForced) await rm(path, { force: true });
+      throw error;
+    });
     await syncFolder(folder);
   };
   return {

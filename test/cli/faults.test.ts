@@ -451,6 +451,15 @@ describe("a place for an export", () => {
     expect([readFileSync(path, "utf8"), readdirSync(folder.path)]).toEqual(['{"n":1}\n', ["events.ndjson"]]);
   });
 
+  test("whose beginning somebody clears away meanwhile keeps no empty file in its name", async () => {
+    using folder = temporaryFolder();
+    await using exports = exporting(() => {
+      for (const name of readdirSync(folder.path)) rmSync(join(folder.path, name));
+    });
+    expect((await exports.take(folder.path, "events.ndjson")).code).toBe(2);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
   test("may have a name as long as names can be", async () => {
     using folder = temporaryFolder();
     await using exports = exporting();
