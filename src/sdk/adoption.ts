@@ -11,16 +11,24 @@ interface Heir {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Segments that are the heir's from now on: client by client, the oldest first, and so are those of each. What another took meanwhile is not among them. */
+/** Segments that are the heir's from now on: client by client, who has the oldest first, and so are those of each. What another took meanwhile is not among them. */
 export async function* adoptSegments(heir: Heir): AsyncGenerator<Segment> {
   const files = filesByOwner(await readdir(heir.directory));
   files.delete(heir.lease.owner);
-  // A name begins with the time that its client began at; a folder lists them as it likes, the newest first on tmpfs.
-  for (const owner of [...files.keys()].sort()) {
-    const theirs = files.get(owner);
-    if (theirs && isDead(heir, owner)) yield* adoptFrom(heir, owner, theirs);
-  }
+  // A folder lists them as it likes, the newest first on tmpfs.
+  const owners = [...files].map(([owner, theirs]) => ({ owner, theirs, oldest: oldestOf(owner, theirs) }));
+  owners.sort((one, other) => (one.oldest < other.oldest ? -1 : Number(one.oldest > other.oldest)));
+  for (const { owner, theirs } of owners) if (isDead(heir, owner)) yield* adoptFrom(heir, owner, theirs);
 }
+
+/** Ids begin with the time that their file was made at, and stay when it is taken over: a client that was closed amid that has older files than those it left. */
+const oldestOf = (owner: string, theirs: ReadonlySet<string>): string => idsOf(owner, theirs)[0] ?? "";
+
+const idsOf = (owner: string, theirs: ReadonlySet<string>): readonly string[] =>
+  [...theirs]
+    .filter((name) => name.endsWith(EVENTS_SUFFIX))
+    .map((name) => name.slice(owner.length + 1, -EVENTS_SUFFIX.length))
+    .sort();
 
 /** Who cannot be asked about now counts as alive until the next look. */
 const isDead = ({ directory, lease, onFailure }: Heir, owner: string): boolean => {
@@ -49,10 +57,7 @@ async function* adoptFrom(heir: Heir, owner: string, theirs: ReadonlySet<string>
   const { directory, onFailure } = heir;
   // First of all, so that a holder who lives and misses a file can tell that it was taken over. Files without a lease are anybody's.
   dropLease(directory, owner);
-  const ids = [...theirs]
-    .filter((name) => name.endsWith(EVENTS_SUFFIX))
-    .map((name) => name.slice(owner.length + 1, -EVENTS_SUFFIX.length));
-  for (const id of ids.sort()) {
+  for (const id of idsOf(owner, theirs)) {
     const [from, to] = [join(directory, `${owner}.${id}`), join(directory, `${heir.lease.owner}.${id}`)];
     // First what is settled: where only that succeeds, events are sent again that are known to the service.
     await renamed(from + SETTLED_SUFFIX, to + SETTLED_SUFFIX);

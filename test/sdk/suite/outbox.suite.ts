@@ -381,6 +381,20 @@ test("a client that is closed while it takes over what very many have left does 
     await next.close();
   }));
 
+test("what a client that was closed had taken over by then still goes before what it had left to others, which is newer", () =>
+  withFolder(async (directory) => {
+    const numbers = [...Array(300).keys()];
+    const left = await leaveEach(directory, numbers);
+    const heir = openFile(directory);
+    await heir.take({ events: 3, bytes: 999 });
+    await heir.close();
+    const untouched = (await readdir(directory)).filter((name) => left.includes(name));
+    assert.ok(untouched.length > 0, "all of it was taken over first");
+    const next = openFile(directory);
+    assert.deepEqual(await drain(next), numbers);
+    await next.close();
+  }));
+
 test("of what several dead have left, what the first of them began with goes first", () =>
   withFolder(async (directory) => {
     const dead: Outbox[] = [];
