@@ -285,6 +285,8 @@ describe("the OpenAPI document", () => {
     expect(JSON.stringify(paths["/v1/events"]?.post?.requestBody)).toContain("262144 bytes and 64 levels");
     expect(documentText).toContain("has not come within 10 s, or nothing for 45 s, is closed");
     expect(documentText).toContain("Send one request at a time over a connection");
+    // Of two requests of keys at once the first made one, and was not answered.
+    expect(documentText).toContain("but a key may be there that nobody has seen");
     for (const path of ["/v1/events", "/v1/assets/{asset_id}/timeline", "/v1/export"])
       expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("the first 64 different names count");
   });

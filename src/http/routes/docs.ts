@@ -82,7 +82,7 @@ const documentation = (version: string) => ({
       "Errors are RFC 9457 problem details with a stable `code`. A path answers a method that it does not take with 405 and the methods that it takes in `Allow`.",
       "A head of more than 16 KiB, with its path, its parameters and all headers, is answered with a bare 431.",
       // On Bun (github.com/oven-sh/bun/pull/38128; measured on 1.4.5): both answers are lost.
-      "Send one request at a time over a connection: with another behind one that has no answer yet, or when its sending side is closed before the answer, a connection is closed without any. Sending the same again is safe.",
+      "Send one request at a time over a connection: with another behind one that has no answer yet, or when its sending side is closed before the answer, a connection is closed without any. What it asked for may have been done all the same: an event that is sent again is stored once, but a key may be there that nobody has seen (`GET /v1/keys`).",
       `A connection over which the head of a request has not come within ${HEAD_MS_MAX / 1000} s, or nothing for ${CONNECTION_IDLE_MS_MAX / 1000} s, is closed.`,
     ].join(" "),
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
