@@ -330,8 +330,9 @@ export const DEAD_LETTERS_LISTED_MAX = 1000;
 export const REPLAY_TRIES_MAX = 200;
 /** How often a runner that stands by looks whether the other writer of its view still moves. */
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
-/** How often the position of a view is looked at for all reads together that wait for it. */
+/** How often the position of a view is looked at for all reads together that wait for it, and how long a look may take before another is tried. */
 export const VIEW_POSITION_POLL_MS = 10;
+export const VIEW_LOOK_MS_MAX = SECOND_MS;
 /** Pages that wait in SQLite's WAL before they are moved into the file: 62.5 MiB. A page that many commits change is moved once. */
 export const VIEW_WAL_PAGES = 8_000;
 /** Longest stretch for which writing a view may keep the process from answering requests. */

@@ -1,5 +1,6 @@
 /** Tells many readers at once that a view has moved, with one look at its position for all of them. */
 import { setTimeout as delay } from "node:timers/promises";
+import { VIEW_LOOK_MS_MAX } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
@@ -34,19 +35,33 @@ export const createPositionWatch = ({
   const waiters = new Set<Waiter>();
   let isLooking = false;
 
-  /** Looks as long as somebody waits. Who comes while it looks is told by the next look: what it gets, a failure too, is no older than its question. */
+  const tell = async (asking: readonly Waiter[]): Promise<void> => {
+    try {
+      const position = await views.position(projection);
+      for (const waiter of asking) if (position > waiter.sequence) waiter.settle(position);
+    } catch (error) {
+      for (const waiter of asking) waiter.fail(error);
+    }
+  };
+
+  /**
+   * Looks as long as somebody waits. Who comes while it looks is told by the next look: what it gets, a failure too, is no older than its question. A look
+   * that is late is not waited for: of several connections to a database one may have gone without a word.
+   */
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
+    let isAnswered = true;
+    let askedAt = 0;
     while (waiters.size > 0) {
-      const asking = [...waiters];
-      try {
-        const position = await views.position(projection);
-        for (const waiter of asking) if (position > waiter.sequence) waiter.settle(position);
-      } catch (error) {
-        for (const waiter of asking) waiter.fail(error);
+      if (isAnswered || performance.now() - askedAt >= VIEW_LOOK_MS_MAX) {
+        isAnswered = false;
+        askedAt = performance.now();
+        void tell([...waiters]).then(() => {
+          isAnswered = true;
+        });
       }
-      if (waiters.size > 0) await delay(pollMs);
+      await delay(pollMs);
     }
     isLooking = false;
   };

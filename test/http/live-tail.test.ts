@@ -149,6 +149,17 @@ test("who comes while a look is on its way that fails then, as over a connection
   expect(await second).toBe(6);
 });
 
+test("a look that has no answer, as over one connection of several that went without a word, holds nobody up", async () => {
+  let looks = 0;
+  const views = {
+    position: () => (++looks === 1 ? new Promise<number>(() => {}) : Promise.resolve(6)),
+  };
+  const watch = createPositionWatch({ views, projection: "events", pollMs: 1 });
+  const waiting = [1, 2].map(() => watch.beyond(5, { timeoutMs: 5000 }));
+  expect(await Promise.all(waiting)).toEqual([6, 6]);
+  expect(looks).toBe(2);
+});
+
 test("of many streams of a tenant that has nothing new one looks for all that wait, and each is read from behind that", async () => {
   const view = createView();
   let looks = 0;
