@@ -198,6 +198,39 @@ test("of many streams of a tenant that has nothing new one looks for all that wa
   expect(await quiet.isQuiet("acme", { after: 0, upTo: 100_000 })).toBe(false);
 });
 
+test.each<[string, () => Promise<never>]>([
+  ["fails", () => Promise.reject(new Error("the connection was lost"))],
+  ["has no answer", () => new Promise(() => {})],
+])(
+  "a look for all streams of a tenant that %s breaks none of them off: each looks for itself",
+  async (_, broken) => {
+    const view = createView();
+    let looks = 0;
+    const views = {
+      position: view.views.position,
+      select: (query: TenantQuery) => (++looks === 1 ? broken() : view.views.select(query)),
+    };
+    const watch = createPositionWatch({ views, projection: "events", pollMs: 1 });
+    const quiet = createQuietStretches(views);
+    const { signal } = new AbortController();
+    const tails = [1, 2].map(() =>
+      createLiveTail({
+        walk: walkEvents({ views, tenant: "acme", conditions: { timeField: "timestamp" }, after: 0 }),
+        watch,
+        isQuiet: (stretch) => quiet.isQuiet("acme", stretch),
+        keepAliveMs: 60_000,
+        isStillAllowed: () => true,
+        signal,
+      }),
+    );
+    const all = () => Promise.all(tails.map(({ next }) => next()));
+    await all();
+    view.add(1);
+    view.position = 1;
+    for (const text of await all()) expect(text).toStartWith("id: 1\n");
+  },
+);
+
 test("of two readers the one that takes nothing gets one page, and the end is told once", async () => {
   const made: [number, number] = [0, 0];
   const closed: number[] = [];

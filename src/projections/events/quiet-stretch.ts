@@ -1,4 +1,5 @@
 /** Whether a stretch of the log holds nothing of a tenant: of all who follow its events one asks, and not each for itself. */
+import { VIEW_LOOK_MS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { eventsProjection } from "./evolve.ts";
@@ -30,13 +31,21 @@ export const createQuietStretches = (views: Pick<ViewStore, "select" | "position
     isQuiet: (tenant, { after, upTo }) => {
       const other = asking.get(tenant);
       if (other && other.after <= after && upTo <= other.upTo) return other.answer;
-      const question = { after, upTo, answer: look(tenant, { after, upTo }) };
-      const answered = (): void => {
-        if (asking.get(tenant) === question) asking.delete(tenant);
-      };
+      const question = { after, upTo, answer: inTime(look(tenant, { after, upTo })) };
       asking.set(tenant, question);
-      question.answer.then(answered, answered);
+      void question.answer.then(() => {
+        if (asking.get(tenant) === question) asking.delete(tenant);
+      });
       return question.answer;
     },
   };
+};
+
+/** False also where it fails or is late: of several connections to a database one may have gone, and each looks for itself then. */
+const inTime = (answer: Promise<boolean>): Promise<boolean> => {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const isUnknown = (): void => resolve(false);
+  const timer = setTimeout(isUnknown, VIEW_LOOK_MS_MAX);
+  answer.then(resolve, isUnknown).finally(() => clearTimeout(timer));
+  return promise;
 };
