@@ -3,13 +3,14 @@
 import { type Placed, placeOf } from "../access/place.ts";
 import { isTenant, TENANT_EXPECTED, TENANT_PATTERN } from "../access/tenant.ts";
 import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
+import { inOneRevision } from "../projections/in-one-revision.ts";
 import type { List } from "../projections/list.ts";
 import { type Page, readList } from "../projections/list.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { Condition } from "../views/conditions.ts";
 import { readCursor, writeCursor } from "../views/cursor.ts";
 import type { Row } from "../views/tables.ts";
-import { VIEW_REVISIONS, type ViewStore } from "../views/view-store.ts";
+import type { ViewStore } from "../views/view-store.ts";
 import type { Call } from "./guard.ts";
 import type { Parameter } from "./openapi.ts";
 import { problem } from "./problem.ts";
@@ -117,10 +118,7 @@ export const reading =
     return response ?? problem(context, "view_behind");
   };
 
-/**
- * What `ask` gives once all these views have seen the sequence; undefined where they do not come so far in time. A view that is made again takes the place of the other
- * from some records further back, and may do so between the look at where it stands and the look at its rows: then it is asked again.
- */
+/** What `ask` gives once all these views have seen the sequence; undefined where they do not come so far in time. */
 export const onceSeen = async <Answer>(
   seeing: {
     readonly views: Pick<ViewStore, "position" | "load">;
@@ -128,21 +126,12 @@ export const onceSeen = async <Answer>(
     readonly awaited: Awaited | undefined;
   },
   ask: () => Promise<Answer>,
-  drop: (unused: Answer) => void = () => {},
+  drop?: (unused: Answer) => void,
 ): Promise<Answer | undefined> => {
   const { views, projections, awaited } = seeing;
   if (awaited === undefined) return ask();
-  const keys = projections.map((name) => ({ name }));
-  const revisions = async (): Promise<ReadonlySet<string>> =>
-    new Set((await views.load(VIEW_REVISIONS, keys)).map((row) => JSON.stringify(row)));
-  for (;;) {
-    const before = await revisions();
-    if (!(await haveSeen(views, projections, awaited))) return undefined;
-    const answer = await ask();
-    const now = await revisions();
-    if (now.symmetricDifference(before).size === 0) return answer;
-    drop(answer);
-  }
+  const hasReached = (): Promise<boolean> => haveSeen(views, projections, awaited);
+  return inOneRevision({ views, projections, hasReached }, ask, drop);
 };
 
 /** The refusal of whatever is asked for beside a body or a path, where nothing may be: ignored, it would say something else than was meant. */

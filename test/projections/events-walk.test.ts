@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { WALK_SEQUENCES_MAX } from "../../src/limits.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { type EventConditions, searchQuery } from "../../src/projections/events/queries.ts";
+import { createQuietStretches } from "../../src/projections/events/quiet-stretch.ts";
 import { EVENT_WORDS, EVENTS } from "../../src/projections/events/tables.ts";
 import { ViewRemadeError, walkEvents } from "../../src/projections/events/walk.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
@@ -119,6 +120,32 @@ test("a view that was made again meanwhile is noticed: its missing rows are no e
   at.direct.exec("DELETE FROM events; UPDATE views SET position = 0");
   await expect(walk.next(10)).rejects.toThrow(ViewRemadeError);
   expect(walk.position()).toBe(0);
+});
+
+test("events that a view lacks for a moment, which was just made again from further back, are neither passed over nor taken for none", async () => {
+  await using at = await viewAt(10, [given(9)]);
+  /** Another takes its place before the rows are read, and has come as far when they have been. */
+  const behindOnce = (): Pick<ViewStore, "select" | "position" | "load"> => {
+    let isBehind = true;
+    return {
+      ...at.views,
+      select: async (query) => {
+        if (!isBehind) return at.views.select(query);
+        isBehind = false;
+        at.direct.exec(
+          "UPDATE events SET sequence = 1009; INSERT INTO view_revisions VALUES ('events', 1) ON CONFLICT DO UPDATE SET revisions = revisions + 1",
+        );
+        const rows = await at.views.select(query);
+        at.direct.exec("UPDATE events SET sequence = 9");
+        return rows;
+      },
+    };
+  };
+  const walk = walkEvents({ views: behindOnce(), tenant: "acme", conditions: all, after: 0 });
+  expect((await walk.next(10)).map(({ sequence }) => sequence)).toEqual([9]);
+  expect(walk.position()).toBe(10);
+  expect(await createQuietStretches(behindOnce()).isQuiet("acme", { after: 0, upTo: 10 })).toBe(false);
+  expect(await createQuietStretches(at.views).isQuiet("acme", { after: 0, upTo: 8 })).toBe(true);
 });
 
 test("a page reads the index of its filter, between its two ends", async () => {

@@ -2,6 +2,7 @@
 import { VIEW_LOOK_MS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { inOneRevision } from "../in-one-revision.ts";
 import { eventsProjection } from "./evolve.ts";
 import { searchQuery } from "./queries.ts";
 
@@ -16,15 +17,20 @@ export interface QuietStretches {
   isQuiet(tenant: string, stretch: Stretch): Promise<boolean>;
 }
 
-export const createQuietStretches = (views: Pick<ViewStore, "select" | "position">): QuietStretches => {
+export const createQuietStretches = (
+  views: Pick<ViewStore, "select" | "position" | "load">,
+): QuietStretches => {
   /** Questions on their way. An answer is not kept: a dead letter that is replayed puts an event where there was none. */
   const asking = new Map<string, Stretch & { readonly answer: Promise<boolean> }>();
 
   const look = async (tenant: string, { after, upTo }: Stretch): Promise<boolean> => {
+    const { name } = eventsProjection;
     const query = searchQuery(tenant, { order: "asc", timeField: "timestamp" }, { after, upTo, rowsMax: 1 });
-    const found = await views.select(query);
-    // A view that is made again has no rows.
-    return found.length === 0 && (await views.position(eventsProjection.name)) >= upTo;
+    const found = await inOneRevision(
+      { views, projections: [name], hasReached: async () => (await views.position(name)) >= upTo },
+      () => views.select(query),
+    );
+    return found?.length === 0;
   };
 
   return {

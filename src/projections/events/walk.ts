@@ -1,7 +1,9 @@
 /** All events of a tenant that match, in the order of the log, page by page: for streams and exports. */
 import { WALK_PAGE_CHARACTERS, WALK_ROWS_FIRST, WALK_ROWS_MAX, WALK_SEQUENCES_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
+import type { Row } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { inOneRevision } from "../in-one-revision.ts";
 import { eventsProjection } from "./evolve.ts";
 import { type EventConditions, matchesNone, type StoredEvent, searchQuery, storedEvent } from "./queries.ts";
 
@@ -23,7 +25,7 @@ export class ViewRemadeError extends Error {
 }
 
 export const walkEvents = (walk: {
-  readonly views: Pick<ViewStore, "select" | "position">;
+  readonly views: Pick<ViewStore, "select" | "position" | "load">;
   readonly tenant: string;
   readonly conditions: EventConditions;
   readonly after: Sequence;
@@ -33,6 +35,15 @@ export const walkEvents = (walk: {
   const isEmpty = matchesNone(filter);
   let position = walk.after;
   let rowsMax = WALK_ROWS_FIRST;
+  const rowsUpTo = async (upTo: Sequence): Promise<readonly Row[]> => {
+    const { name } = eventsProjection;
+    const found = await inOneRevision(
+      { views, projections: [name], hasReached: async () => (await views.position(name)) >= upTo },
+      () => views.select(searchQuery(tenant, filter, { after: position, upTo, rowsMax })),
+    );
+    if (found === undefined) throw new ViewRemadeError("the view of events is being made again");
+    return found;
+  };
   return {
     position: () => position,
     pass: (end) => {
@@ -41,12 +52,7 @@ export const walkEvents = (walk: {
     next: async (end) => {
       if (end <= position) return [];
       const upTo = isEmpty ? end : Math.min(end, position + WALK_SEQUENCES_MAX);
-      const found = isEmpty
-        ? []
-        : await views.select(searchQuery(tenant, filter, { after: position, upTo, rowsMax }));
-      if ((await views.position(eventsProjection.name)) < upTo)
-        throw new ViewRemadeError("the view of events is being made again");
-      const rows = found.map(storedEvent);
+      const rows = isEmpty ? [] : (await rowsUpTo(upTo)).map(storedEvent);
       const last = rows.length < rowsMax ? undefined : rows.at(-1);
       position = last?.sequence ?? upTo;
       rowsMax = rowsAfter(rows, rowsMax);
