@@ -40,6 +40,8 @@ const headsOf = (count: number, forgedAt?: number) => {
 interface Watching {
   /** Records of the log; as many as there are heads, where that is not said. */
   readonly records?: number;
+  /** Records that come before each look at the end of the log. */
+  readonly growth?: number;
   /** Records that the log gives at once, where it does not give as many as are asked for. */
   readonly groupMax?: number;
   /** A record that the log does not give. */
@@ -56,8 +58,17 @@ interface Watching {
 const watching = async (
   heads: ReturnType<typeof headsOf>,
   isOver: (seen: { readonly heads: number; readonly records: number; readonly rests: number }) => boolean,
-  { records = heads.length, groupMax, missing, viewPosition = 0, tenants = ["acme"], tile }: Watching = {},
+  {
+    records = heads.length,
+    growth = 0,
+    groupMax,
+    missing,
+    viewPosition = 0,
+    tenants = ["acme"],
+    tile,
+  }: Watching = {},
 ) => {
+  let end = records - growth;
   const stopping = new AbortController();
   const seen = { heads: 0, records: 0, headsAheadMax: 0, rests: 0, pauses: 0 };
   const alarms: MonitorAlarm[] = [];
@@ -71,11 +82,14 @@ const watching = async (
     keys: ring,
     log: {
       read: async () => undefined,
-      lastSequence: async () => records,
+      lastSequence: async () => {
+        end += growth;
+        return end;
+      },
       follow: async function* ({ from, messagesMax }) {
         const step = groupMax ?? messagesMax;
-        for (let first = from; first <= records; first += step) {
-          const count = Math.min(step, records - first + 1);
+        for (let first = from; first <= end; first += step) {
+          const count = Math.min(step, end - first + 1);
           const all = Array.from({ length: count }, (_, index): StoredMessage => {
             const sequence = first + index;
             const subject = `audit.${tenants[sequence % tenants.length]}.a.legacy.objection`;
@@ -174,6 +188,14 @@ test("more that was signed than the log holds is told, once, when all that the l
   expect((await watching(headsOf(5), isAllRead, { groupMax: 2 })).alarms).toEqual([]);
 });
 
+test("and of a log that grows with each look all the same", async () => {
+  const many = 200;
+  const tenants = Array.from({ length: many + 1 }, (_, sequence) => (sequence <= 3 ? "acme" : "globex"));
+  const isOver = ({ records }: { readonly records: number }): boolean => records === many;
+  const { alarms } = await watching(headsOf(5), isOver, { records: 3, growth: 1, tenants });
+  expect(alarms).toEqual(["shorter_than_signed"]);
+});
+
 test("of several tree heads that are wrong in one way the first is told", async () => {
   const others = headsOf(4, 4).slice(3);
   const [first, second, third] = headsOf(3);
@@ -239,4 +261,17 @@ test("of all tenants together so many leaves are held until a tree head comes, a
   const held = details.map((detail) => each - Number(/leaf (\d+)$/.exec(String(detail))?.[1]));
   expect(held.reduce((sum, leaves) => sum + leaves, 0)).toBeLessThanOrEqual(MONITOR_LEAVES_UNSIGNED_MAX);
   expect(Math.min(...held)).toBeGreaterThan(0);
+});
+
+test("what is wrong is told also where the views go away while they are asked what they have there", async () => {
+  let asked = 0;
+  const tile = (): Uint8Array => {
+    asked++;
+    if (asked > 1) return new Uint8Array(TILE_WIDTH * HASH_BYTES);
+    throw new Error("away");
+  };
+  expect((await watching(headsOf(3, 3), isAllRead, { tile })).alarms).toEqual(["root_differs"]);
+  asked = 0;
+  const { alarms } = await watching([], isAllRead, { records: TILE_WIDTH, viewPosition: TILE_WIDTH, tile });
+  expect(alarms).toEqual(["tile_differs"]);
 });

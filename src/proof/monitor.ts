@@ -78,7 +78,7 @@ export const watchLog = async (dependencies: MonitorDependencies, signal: AbortS
 
 type Watch = ReturnType<typeof createWatch>;
 
-/** Some tree heads, and the log as far as they cover it; where there are no more heads to the end of the log as it is now, or a rest where that is reached. */
+/** Some tree heads, and the log as far as they cover it; where there are no more heads to the end of the log as it is now, and a rest where that is reached. */
 const readOn = async (
   { log, pause }: MonitorDependencies,
   watch: Watch,
@@ -89,11 +89,6 @@ const readOn = async (
   if (ending.aborted) return;
   // After the heads: what they cover is in the log by then.
   const end = await log.lastSequence();
-  if (watch.position() >= end) {
-    await watch.look(true);
-    if (!hasMoreHeads) await pause(REST_MS, ending);
-    return;
-  }
   const isOver = (): boolean =>
     ending.aborted || watch.position() >= end || (hasMoreHeads && !watch.hasHeads());
   while (!isOver()) {
@@ -103,6 +98,10 @@ const readOn = async (
       await watch.look(false);
     }
   }
+  if (ending.aborted || watch.position() < end) return;
+  // Also of a log that has grown meanwhile, as one that is busy always has.
+  await watch.look(true);
+  if (!hasMoreHeads) await pause(REST_MS, ending);
 };
 
 /** The log from where the watch stands, until that is over or too far ahead of the view. */
@@ -191,8 +190,8 @@ const createWatch = (dependencies: MonitorDependencies) => {
   const checkTiles = async (tenant: string, each: Watched, seen: Sequence): Promise<void> => {
     each.tiles.push(...each.tree.takeTiles());
     for (let tile = each.tiles[0]; tile && tile.lastSequence <= seen; tile = each.tiles[0]) {
-      each.tiles.shift();
       const stored = await trees.tile(tenant, { ...tile, width: TILE_WIDTH });
+      each.tiles.shift();
       if (stored && Buffer.compare(stored, tile.bytes) === 0) continue;
       alarm("tile_differs", { tenant, detail: differingTile(tile, stored) });
     }
@@ -282,19 +281,26 @@ const sayingOf = (
     ? ["shorter_than_signed", `${head.size} records were signed, the log holds ${tree.size()}`]
     : ["root_differs", `leaves ${check.agreedSize} to ${check.size - 1} are not as they were signed`];
 
-/** The view still has the hashes that were signed, unless it was altered too: then it shows the first record that is another. */
+/**
+ * The view still has the hashes that were signed, unless it was altered too: then it shows the first record that is another. Where it is away now, what is
+ * wrong is told all the same: nothing would look at it again.
+ */
 const namingFirst = async (
   trees: Pick<TreeSource, "tile">,
   tenant: string,
   leaves: readonly ReadLeaf[],
   detail: string,
 ): Promise<LogFields> => {
-  for (const { index, hash, sequence } of leaves) {
-    const place = index % TILE_WIDTH;
-    const tile = { level: 0, index: Math.floor(index / TILE_WIDTH), width: place + 1 };
-    const stored = (await trees.tile(tenant, tile))?.subarray(place * HASH_BYTES);
-    if (stored && !sameHash(stored, hash))
-      return { sequence, detail: `${detail}; the first that the view has otherwise is leaf ${index}` };
+  try {
+    for (const { index, hash, sequence } of leaves) {
+      const place = index % TILE_WIDTH;
+      const tile = { level: 0, index: Math.floor(index / TILE_WIDTH), width: place + 1 };
+      const stored = (await trees.tile(tenant, tile))?.subarray(place * HASH_BYTES);
+      if (stored && !sameHash(stored, hash))
+        return { sequence, detail: `${detail}; the first that the view has otherwise is leaf ${index}` };
+    }
+  } catch (error) {
+    return { detail: `${detail}; the view was not asked where: ${String(error)}` };
   }
   return { detail };
 };
