@@ -375,6 +375,28 @@ describe("reading", () => {
     }
   });
 
+  test("a pull that is filled to the last byte of its bound is followed by the next one", async () => {
+    await using log = await startTestLog();
+    const count = 60;
+    await appenderOn(log.connection).append(
+      Array.from({ length: count }, (_, index) => smallRecord(`id${index}`)),
+    );
+    const reader = await createLogReader(log.connection);
+    const groupsOf = async (bytesMax: number): Promise<readonly number[]> => {
+      const stop = new AbortController();
+      const groups: number[] = [];
+      for await (const group of reader.follow({ from: 1, messagesMax: 100, bytesMax, signal: stop.signal })) {
+        groups.push(group.length);
+        if (group.at(-1)?.sequence === count) stop.abort();
+      }
+      return groups;
+    };
+    // One byte after another, until three messages fit that did not before.
+    let bytesMax = 500;
+    while ((await groupsOf(bytesMax))[0] !== 3) bytesMax++;
+    expect((await groupsOf(bytesMax)).reduce((sum, group) => sum + group, 0)).toBe(count);
+  }, 60_000);
+
   test("the end of a pull that is told after its last message is not taken for the end of the next pull", async () => {
     await using log = await startTestLog();
     const all = 3000;
