@@ -214,10 +214,6 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
   return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config: toConfig(given) };
 };
 
-/** Whether who looks after a service needs nothing of its DATA_DIR. */
-export const isAllElsewhere = ({ natsUrl, databaseUrl }: Config): boolean =>
-  natsUrl !== undefined && databaseUrl !== undefined;
-
 /** What a pattern does not see: whether a colon is one of an IPv6 address. */
 const unreadableHost = ({ HOST: host = "" }: Static<typeof Environment>): readonly string[] =>
   host.includes(":") && !isIPv6(host) ? [`HOST must be ${HOST_EXPECTS}${shown("HOST", host)}.`] : [];

@@ -1,5 +1,7 @@
 /** The folder of DATA_DIR. */
 import { access, constants, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "./config.ts";
 
 /** It cannot be used. The message is for the operator. */
 export class DataFolderRefusedError extends Error {
@@ -25,14 +27,28 @@ export const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Why this user may not look into it, where it is there: all that is in it would seem not to be. */
-export const closedFolder = async (path: string): Promise<string | undefined> => {
+/**
+ * Why this user may not look into what is there of a service: all that is in it would seem not to be. A DATA_DIR that was there before may be open to everybody,
+ * as systemd and mkdir make one; the folder of the broker in it is not.
+ */
+export const closedFolder = async ({
+  dataDir,
+  natsUrl,
+  databaseUrl,
+}: Pick<Config, "dataDir" | "natsUrl" | "databaseUrl">): Promise<string | undefined> => {
+  if (natsUrl !== undefined && databaseUrl !== undefined) return undefined;
+  const closed = await closedReason(`DATA_DIR ${dataDir}`, dataDir);
+  const broker = join(dataDir, "broker");
+  return closed ?? (natsUrl === undefined ? closedReason(broker, broker) : undefined);
+};
+
+const closedReason = async (name: string, path: string): Promise<string | undefined> => {
   try {
     await access(path, constants.R_OK | constants.X_OK);
     return undefined;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    return `DATA_DIR ${path} cannot be looked into: ${error instanceof Error ? error.message : String(error)}`;
+    return `${name} cannot be looked into: ${error instanceof Error ? error.message : String(error)}`;
   }
 };
 

@@ -13,7 +13,7 @@ import {
   VIEW_LAG_RECORDS_MAX,
 } from "../limits.ts";
 import { addressOf, connectAll } from "./broker-place.ts";
-import { type Config, ENVIRONMENT_NAMES, isAllElsewhere, readConfig } from "./config.ts";
+import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { AS_ITS_USER, closedFolder, isThere } from "./data-folder.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
 import { viewsFile } from "./view-place.ts";
@@ -49,7 +49,7 @@ export async function* diagnose(
     state: "ok",
     detail: `understood; ${set.length === 0 ? "none is set, all are defaults" : `set: ${set.join(", ")}`}`,
   };
-  const closed = isAllElsewhere(config) ? undefined : await closedFolder(config.dataDir);
+  const closed = await closedFolder(config);
   if (closed !== undefined) {
     yield { name: "folder", state: "failed", detail: closed, advice: AS_ITS_USER };
     yield unchecked("broker, streams, views, disk", "the folder says where they are");

@@ -20,7 +20,7 @@ import { type Row, rowInteger, rowText } from "../views/tables.ts";
 import { isAway, ViewsUnavailableError } from "../views/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
-import { type Config, isAllElsewhere } from "./config.ts";
+import type { Config } from "./config.ts";
 import { AS_ITS_USER, closedFolder } from "./data-folder.ts";
 import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
 import { connectViews, ViewsRefusedError, viewsFile } from "./view-place.ts";
@@ -98,7 +98,7 @@ export const adviceAbout = (error: unknown): string => {
 
 export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
   const { databaseUrl, dataDir } = config;
-  const closed = isAllElsewhere(config) ? undefined : await closedFolder(dataDir);
+  const closed = await closedFolder(config);
   if (closed !== undefined) return { kind: "refused", reason: `${closed}. ${AS_ITS_USER}` };
   // Looking must not make: a folder that is not the service's would get views of its own, and a broker.
   if (databaseUrl === undefined && !existsSync(viewsFile(config)))

@@ -7,6 +7,7 @@
  * One connection writes, another reads: a read sees the last commit and never a part of one, also while a commit is
  * being written.
  */
+import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { SNAPSHOT_ROWS, VIEW_BUSY_MS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
@@ -304,7 +305,17 @@ const inSnapshot = async <Result>(
  */
 const PAGE_CACHE_KIB = 256 * 1024;
 
+/** It holds every event of every tenant. What SQLite makes beside a file gets the mode of that. Where this cannot be, SQLite says why. */
+const makePrivate = (path: string): void => {
+  try {
+    closeSync(openSync(path, "a", 0o600));
+  } catch {
+    // Said by who opens it.
+  }
+};
+
 const connect = (path: string) => {
+  makePrivate(path);
   const writer = new DatabaseSync(path);
   writer.exec(`PRAGMA busy_timeout = ${VIEW_BUSY_MS_MAX}`);
   writer.exec(`PRAGMA page_size = ${PAGE_BYTES}`);

@@ -477,6 +477,17 @@ describe("where the service runs", () => {
     const status = await cli(["views", "status"], { environment });
     expect(status.code).toBe(2);
     expect(status.err).toContain("cannot be looked into");
+    // Of a folder that was made before, as by systemd, only that of the broker is closed.
+    const open = join(folder, "open");
+    await mkdir(open);
+    await symlink(join(open, "broker"), join(open, "broker"));
+    await writeFile(join(open, "views.sqlite"), "");
+    const within = { ...environment, DATA_DIR: open };
+    expect((await cli(["doctor"], { environment: within })).out).toMatch(
+      /^failed +folder +\S+open\/broker cannot be looked into: .+\n +→ Run it as the user/m,
+    );
+    const refused = await cli(["views", "status"], { environment: within });
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("cannot be looked into")]);
   });
 
   test("doctor names a broker whose address a power failure took", async () => {

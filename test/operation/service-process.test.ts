@@ -70,7 +70,8 @@ test("the first start tells where it is and how to send a first event, and that 
   const key = readFileSync(join(folder.path, "admin.key"), "utf8").trim();
   expect(service.errors).toContain(key);
   expect(service.output).not.toContain(key);
-  expect(statSync(join(folder.path, "admin.key")).mode & 0o777).toBe(0o600);
+  for (const name of ["admin.key", "views.sqlite", "views.sqlite-wal", "views.sqlite-shm"])
+    expect([name, statSync(join(folder.path, name)).mode & 0o777]).toEqual([name, 0o600]);
   const curl = service.errors.slice(service.errors.indexOf("curl "));
   const { stdout } = spawnSync("sh", ["-c", curl], { encoding: "utf8" });
   const { event_id: eventId, sequence } = JSON.parse(stdout).data;
