@@ -305,12 +305,15 @@ const inSnapshot = async <Result>(
  */
 const PAGE_CACHE_KIB = 256 * 1024;
 
-/** It holds every event of every tenant. What SQLite makes beside a file gets the mode of that. Where this cannot be, SQLite says why. */
+/**
+ * It holds every event of every tenant. What SQLite makes beside a file gets the mode of that. Only a new one is opened here: with the end of any other the
+ * locks that this process has on it would go (sqlite.org/howtocorrupt.html §2.2).
+ */
 const makePrivate = (path: string): void => {
   try {
-    closeSync(openSync(path, "a", 0o600));
+    closeSync(openSync(path, "wx", 0o600));
   } catch {
-    // Said by who opens it.
+    // It is there, or who opens it says why it cannot be.
   }
 };
 
