@@ -274,4 +274,14 @@ test("what is wrong is told also where the views go away while they are asked wh
   asked = 0;
   const { alarms } = await watching([], isAllRead, { records: TILE_WIDTH, viewPosition: TILE_WIDTH, tile });
   expect(alarms).toEqual(["tile_differs"]);
+  // What can never be read keeps it from nothing else.
+  let looks = 0;
+  const unreadable = (): Uint8Array => {
+    looks++;
+    if (looks > 2) return new Uint8Array(TILE_WIDTH * HASH_BYTES);
+    throw new Error("no tile");
+  };
+  const records = 2 * TILE_WIDTH;
+  const more = await watching([], isAllRead, { records, viewPosition: records, tile: unreadable });
+  expect(more.alarms).toEqual(["tile_differs"]);
 });

@@ -187,10 +187,21 @@ const createWatch = (dependencies: MonitorDependencies) => {
       alarm(kind, { tenant, ...(await namingFirst(trees, tenant, check.leaves, detail)) });
     }
   };
+  let unread: MadeTile | undefined;
+  /** The first of those that wait. Asked for once more where the views went away just then; what cannot be read at all keeps nobody from the next ones. */
+  const tileOnceMore = async (tenant: string, { tiles }: Watched, tile: MadeTile) => {
+    try {
+      return await trees.tile(tenant, { ...tile, width: TILE_WIDTH });
+    } catch (error) {
+      if (unread === tile) tiles.shift();
+      unread = tile;
+      throw error;
+    }
+  };
   const checkTiles = async (tenant: string, each: Watched, seen: Sequence): Promise<void> => {
     each.tiles.push(...each.tree.takeTiles());
     for (let tile = each.tiles[0]; tile && tile.lastSequence <= seen; tile = each.tiles[0]) {
-      const stored = await trees.tile(tenant, { ...tile, width: TILE_WIDTH });
+      const stored = await tileOnceMore(tenant, each, tile);
       each.tiles.shift();
       if (stored && Buffer.compare(stored, tile.bytes) === 0) continue;
       alarm("tile_differs", { tenant, detail: differingTile(tile, stored) });
