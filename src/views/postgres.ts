@@ -266,7 +266,13 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   await lockSchema(run);
   const [known] = await lockViews(run, [view.name]);
   if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false } as const;
-  if (known) await dropView(run, known);
+  if (known) {
+    // As where a view is replaced: of one that was made before they stood in that order, its own row has them in another one.
+    const standing = tablesIn(known);
+    const shared = tablesOf(view).filter((name) => standing.includes(name));
+    if (shared.length > 0) await run(`LOCK TABLE ${shared.map(sqlName).join(", ")} IN ACCESS EXCLUSIVE MODE`);
+    await dropView(run, known);
+  }
   for (const table of view.tables) await makeTable(run, table);
   for (const sql of (view.textIndexes ?? []).flatMap(postgresTextIndexDdl)) await run(sql);
   const made: Write = { kind: "upsert", table: VIEWS, row: viewRow(view) };
@@ -274,9 +280,10 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   return { result: known ? "made_again" : "made", keep: true } as const;
 };
 
+const tablesIn = (view: Row): readonly string[] => JSON.parse(rowText(view, "tables"));
+
 const dropView = async (run: RunSql, view: Row): Promise<void> => {
-  const tables: readonly string[] = JSON.parse(rowText(view, "tables"));
-  for (const name of tables) await run(`DROP TABLE ${sqlName(name)}`);
+  for (const name of tablesIn(view)) await run(`DROP TABLE ${sqlName(name)}`);
   await run("DELETE FROM dead_letters WHERE projection = $1", [rowText(view, "name")]);
   await run("DELETE FROM view_ends WHERE name = $1", [rowText(view, "name")]);
 };

@@ -329,6 +329,30 @@ const ownTests = (): void => {
     expect(await rejection(store.snapshot(VIEW, async () => 1))).toContain("lost");
   });
 
+  test("a view that another version made before is made again while it is searched: neither waits for what the other has", async () => {
+    const { createDatabase, run: runAs } = await testPostgres();
+    await using database = await createDatabase();
+    await using store = createPostgresViews({ url: database.url });
+    const view: ViewDefinition = { ...VIEW, textIndexes: [{ name: "note_words" }] };
+    await store.open(view);
+    // The order in which versions before took them.
+    const tables = JSON.stringify(["notes", "note_words", "note_words_labels"]);
+    await runAs(`UPDATE views SET tables = '${tables}'`, new URL(database.url).pathname.slice(1));
+    const [searcher, looker] = [createConnection(database.url), createConnection(database.url)];
+    const isWaitedFor = async (): Promise<boolean> =>
+      (await looker.run("SELECT pid FROM pg_locks WHERE NOT granted")).rows.length > 0;
+    const { opening } = await searcher.transaction(async (run) => {
+      await run("SELECT 1 FROM note_words_labels, note_words");
+      const opening = store.open({ ...view, version: 2 });
+      opening.catch(() => undefined);
+      await until("it waits for the search", isWaitedFor);
+      await run("SELECT 1 FROM notes");
+      return { result: { opening }, keep: true };
+    });
+    expect(await opening).toBe("made_again");
+    for (const connection of [searcher, looker]) await connection.close();
+  });
+
   test("a look makes nothing in a database in which nobody has opened views", async () => {
     const { createDatabase, run } = await testPostgres();
     await using database = await createDatabase();
