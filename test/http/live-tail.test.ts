@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { createLiveTail } from "../../src/http/live-tail.ts";
 import { pagedBody } from "../../src/http/paged-body.ts";
-import { createQuietStretches } from "../../src/projections/events/quiet-stretch.ts";
+import { createQuietStretches, type QuietStretches } from "../../src/projections/events/quiet-stretch.ts";
 import { walkEvents } from "../../src/projections/events/walk.ts";
-import { createPositionWatch } from "../../src/projections/position-watch.ts";
+import { createPositionWatch, type PositionWatch } from "../../src/projections/position-watch.ts";
 import type { Row } from "../../src/views/tables.ts";
 import type { TenantQuery } from "../../src/views/tenant-query.ts";
 import { until } from "../support/until.ts";
@@ -162,6 +162,30 @@ test("a look that has no answer, as over one connection of several that went wit
   expect(looks).toBe(2);
 });
 
+/** Streams of one tenant that share what they look at. Asks each for its next page. */
+const openTails = (
+  count: number,
+  shared: {
+    readonly views: ReturnType<typeof createView>["views"];
+    readonly watch: PositionWatch;
+    readonly quiet: QuietStretches;
+  },
+) => {
+  const { views, watch, quiet } = shared;
+  const { signal } = new AbortController();
+  const tails = Array.from({ length: count }, () =>
+    createLiveTail({
+      walk: walkEvents({ views, tenant: "acme", conditions: { timeField: "timestamp" }, after: 0 }),
+      watch,
+      isQuiet: (stretch) => quiet.isQuiet("acme", stretch),
+      keepAliveMs: 60_000,
+      isStillAllowed: () => true,
+      signal,
+    }),
+  );
+  return () => Promise.all(tails.map(({ next }) => next()));
+};
+
 test("of many streams of a tenant that has nothing new one looks for all that wait, and each is read from behind that", async () => {
   const view = createView();
   let looks = 0;
@@ -174,19 +198,7 @@ test("of many streams of a tenant that has nothing new one looks for all that wa
   };
   const watch = createPositionWatch({ views, projection: "events", pollMs: 25 });
   const quiet = createQuietStretches(views);
-  const { signal } = new AbortController();
-  const tails = Array.from({ length: 100 }, () => {
-    const walk = walkEvents({ views, tenant: "acme", conditions: { timeField: "timestamp" }, after: 0 });
-    return createLiveTail({
-      walk,
-      watch,
-      isQuiet: (stretch) => quiet.isQuiet("acme", stretch),
-      keepAliveMs: 60_000,
-      isStillAllowed: () => true,
-      signal,
-    });
-  });
-  const all = () => Promise.all(tails.map(({ next }) => next()));
+  const all = openTails(100, { views, watch, quiet });
   await all();
   view.position = 100_000;
   expect(new Set(await all())).toEqual(new Set([""]));
@@ -213,19 +225,7 @@ test.each<[string, () => Promise<never>]>([
       select: (query: TenantQuery) => (++looks === 1 ? broken() : view.views.select(query)),
     };
     const watch = createPositionWatch({ views, projection: "events", pollMs: 1 });
-    const quiet = createQuietStretches(views);
-    const { signal } = new AbortController();
-    const tails = [1, 2].map(() =>
-      createLiveTail({
-        walk: walkEvents({ views, tenant: "acme", conditions: { timeField: "timestamp" }, after: 0 }),
-        watch,
-        isQuiet: (stretch) => quiet.isQuiet("acme", stretch),
-        keepAliveMs: 60_000,
-        isStillAllowed: () => true,
-        signal,
-      }),
-    );
-    const all = () => Promise.all(tails.map(({ next }) => next()));
+    const all = openTails(2, { views, watch, quiet: createQuietStretches(views) });
     await all();
     view.add(1);
     view.position = 1;
