@@ -1,6 +1,6 @@
 /** The pages of a live stream: what is stored after a sequence, as it comes, and a sign of life where nothing does. */
 import type { Sequence } from "../log/outcome.ts";
-import type { Stretch } from "../projections/events/quiet-stretch.ts";
+import type { Stretch } from "../projections/events/stretch.ts";
 import type { EventWalk } from "../projections/events/walk.ts";
 import type { PositionWatch } from "../projections/position-watch.ts";
 import { streamKeepAlive, streamMessage, streamOpening } from "./event-stream.ts";

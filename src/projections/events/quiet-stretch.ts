@@ -1,16 +1,7 @@
 /** Whether a stretch of the log holds nothing of a tenant: of all who follow its events one asks, and not each for itself. */
 import { VIEW_LOOK_MS_MAX } from "../../limits.ts";
-import type { Sequence } from "../../log/outcome.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { inOneRevision } from "../in-one-revision.ts";
-import { eventsProjection } from "./evolve.ts";
-import { searchQuery } from "./queries.ts";
-
-export interface Stretch {
-  readonly after: Sequence;
-  /** The view must have reached it. */
-  readonly upTo: Sequence;
-}
+import { rowsInStretch, type Stretch } from "./stretch.ts";
 
 export interface QuietStretches {
   /** False also where nobody knows. */
@@ -24,12 +15,8 @@ export const createQuietStretches = (
   const asking = new Map<string, Stretch & { readonly answer: Promise<boolean> }>();
 
   const look = async (tenant: string, { after, upTo }: Stretch): Promise<boolean> => {
-    const { name } = eventsProjection;
-    const query = searchQuery(tenant, { order: "asc", timeField: "timestamp" }, { after, upTo, rowsMax: 1 });
-    const found = await inOneRevision(
-      { views, projections: [name], hasReached: async () => (await views.position(name)) >= upTo },
-      () => views.select(query),
-    );
+    const conditions = { timeField: "timestamp" } as const;
+    const found = await rowsInStretch(views, tenant, { conditions, after, upTo, rowsMax: 1 });
     return found?.length === 0;
   };
 

@@ -3,9 +3,8 @@ import { WALK_PAGE_CHARACTERS, WALK_ROWS_FIRST, WALK_ROWS_MAX, WALK_SEQUENCES_MA
 import type { Sequence } from "../../log/outcome.ts";
 import type { Row } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { inOneRevision } from "../in-one-revision.ts";
-import { eventsProjection } from "./evolve.ts";
-import { type EventConditions, matchesNone, type StoredEvent, searchQuery, storedEvent } from "./queries.ts";
+import { type EventConditions, matchesNone, type StoredEvent, storedEvent } from "./queries.ts";
+import { rowsInStretch } from "./stretch.ts";
 
 export interface EventWalk {
   /**
@@ -30,17 +29,12 @@ export const walkEvents = (walk: {
   readonly conditions: EventConditions;
   readonly after: Sequence;
 }): EventWalk => {
-  const { views, tenant } = walk;
-  const filter = { ...walk.conditions, order: "asc" } as const;
-  const isEmpty = matchesNone(filter);
+  const { views, tenant, conditions } = walk;
+  const isEmpty = matchesNone(conditions);
   let position = walk.after;
   let rowsMax = WALK_ROWS_FIRST;
   const rowsUpTo = async (upTo: Sequence): Promise<readonly Row[]> => {
-    const { name } = eventsProjection;
-    const found = await inOneRevision(
-      { views, projections: [name], hasReached: async () => (await views.position(name)) >= upTo },
-      () => views.select(searchQuery(tenant, filter, { after: position, upTo, rowsMax })),
-    );
+    const found = await rowsInStretch(views, tenant, { conditions, after: position, upTo, rowsMax });
     if (found === undefined) throw new ViewRemadeError("the view of events is being made again");
     return found;
   };
