@@ -57,7 +57,10 @@ test("what is not Debian's main archive is never asked", () => {
   expect(debianMirror(parseDeb822Sources(disabled), "bookworm")).toBeUndefined();
 });
 
-test("a key written into the source file is not taken for a path", () => {
+test.each([
+  ["no line of it begins with a slash", " mDMEXxyz/AB"],
+  ["one does, as one of 64", " mDMEXxyz/AB\n /dDKLhYJKwYBBAHaRw8BAQdA"],
+])("a key written into the source file is not taken for a path: %s", (_, key) => {
   const text = `Types: deb
 URIs: https://mirror.example.org/debian
 Suites: bookworm
@@ -65,23 +68,7 @@ Components: main
 Signed-By:
  -----BEGIN PGP PUBLIC KEY BLOCK-----
  .
- mDMEXxyz/AB
- -----END PGP PUBLIC KEY BLOCK-----
-`;
-  const mirror = debianMirror(parseDeb822Sources(text), "bookworm");
-  expect(mirror).toEqual({ uri: "https://mirror.example.org/debian", keyring: undefined });
-});
-
-test("nor is a line of such a key that begins with a slash, as one of 64 does", () => {
-  const text = `Types: deb
-URIs: https://mirror.example.org/debian
-Suites: bookworm
-Components: main
-Signed-By:
- -----BEGIN PGP PUBLIC KEY BLOCK-----
- .
- mDMEXxyz/AB
- /dDKLhYJKwYBBAHaRw8BAQdA
+${key}
  -----END PGP PUBLIC KEY BLOCK-----
 `;
   const mirror = debianMirror(parseDeb822Sources(text), "bookworm");
