@@ -1,6 +1,7 @@
 /** The folder of DATA_DIR. */
 import { access, constants, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { missingAs } from "../access/durable-file.ts";
 import type { Config } from "./config.ts";
 
 /** It cannot be used. The message is for the operator. */
@@ -42,14 +43,12 @@ export const closedFolder = async ({
   return closed ?? (natsUrl === undefined ? closedReason(broker, broker) : undefined);
 };
 
-const closedReason = async (name: string, path: string): Promise<string | undefined> => {
-  try {
-    await access(path, constants.R_OK | constants.X_OK);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    return `${name} cannot be looked into: ${error instanceof Error ? error.message : String(error)}`;
-  }
-};
+const closedReason = (name: string, path: string): Promise<string | undefined> =>
+  access(path, constants.R_OK | constants.X_OK)
+    .then(() => undefined, missingAs(undefined))
+    .catch(
+      (error: unknown) =>
+        `${name} cannot be looked into: ${error instanceof Error ? error.message : String(error)}`,
+    );
 
 export const AS_ITS_USER = "Run it as the user that runs the service.";

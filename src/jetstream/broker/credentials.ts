@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type BrokerUser, PERMISSIONS } from "../../../streams/permissions.ts";
+import { missingAs } from "../../access/durable-file.ts";
 import { writePrivateFile } from "./broker-files.ts";
 
 export type BrokerCredentials = Readonly<Record<BrokerUser, string>>;
@@ -10,13 +11,14 @@ const PASSWORD_BYTES = 24;
 
 /** The passwords kept in `path`, or new ones, then kept there. Throws CredentialsError where the file is there but not what we wrote, or not for us. */
 export const loadCredentials = async (path: string): Promise<BrokerCredentials> => {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    const detail = error instanceof Error ? error.message : String(error);
-    throw new CredentialsError(
-      `${path} cannot be read: ${detail}. Have it belong to the user that runs the service.`,
-    );
-  });
+  const text = await readFile(path, "utf8")
+    .catch(missingAs(undefined))
+    .catch((error: unknown) => {
+      const detail = error instanceof Error ? error.message : String(error);
+      throw new CredentialsError(
+        `${path} cannot be read: ${detail}. Have it belong to the user that runs the service.`,
+      );
+    });
   if (text !== undefined) return parseCredentials(text, path);
   const credentials = { service: newPassword(), provisioner: newPassword(), consumer: newPassword() };
   await writePrivateFile(path, `${JSON.stringify(credentials, null, 2)}\n`);
