@@ -38,6 +38,18 @@ export type ConfigResult =
   | { readonly kind: "valid"; readonly config: Config }
   | { readonly kind: "invalid"; readonly errors: readonly string[] };
 
+/** What a setting is where it is left out, as it would be given. */
+const DEFAULTS = {
+  HOST: "127.0.0.1",
+  PORT: "8080",
+  DATA_DIR: "./data",
+  ROLES: ROLES.join(","),
+  LOG_LEVEL: "info",
+  STREAM_REPLICAS: "1",
+  CHECKPOINT_INTERVAL: "1s",
+  SERVICE_NAME: "prooftrail",
+} as const;
+
 /** One entry of the table in README.md; a test compares the two. `x-default` is what an absent value means. */
 const setting = (options: { pattern: string; description: string; default: string; expects: string }) =>
   Type.Optional(
@@ -60,20 +72,20 @@ export const Environment = Type.Object({
   HOST: setting({
     pattern: "^[A-Za-z0-9.:_-]+$",
     description: "Address to listen on.",
-    default: "127.0.0.1",
+    default: DEFAULTS.HOST,
     expects: HOST_EXPECTS,
   }),
   PORT: setting({
     pattern: "^(0|[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])$",
     description:
       "Port to listen on; 0 takes a free one. A process without the role `api` has `/health/live`, `/health/ready` and `/metrics` there, and listens only where this is set.",
-    default: "8080",
+    default: DEFAULTS.PORT,
     expects: "a number from 0 to 65535",
   }),
   DATA_DIR: setting({
     pattern: "^[^\\u0000]+$",
     description: "Folder for the broker's data, the views, the signing key and the copy of the admin key.",
-    default: "./data",
+    default: DEFAULTS.DATA_DIR,
     expects: "a path",
   }),
   NATS_URL: setting({
@@ -112,17 +124,17 @@ export const Environment = Type.Object({
     expects: "16 to 256 visible ASCII characters",
   }),
   ROLES: setting({
-    pattern: list(/^(?:api|projector|sealer)$/),
+    pattern: list(new RegExp(`^(?:${ROLES.join("|")})$`)),
     description:
       "What this process does, separated by commas: answer requests, keep the views, sign tree heads and watch over them.",
-    default: "api,projector,sealer",
-    expects: "a list of api, projector, sealer",
+    default: DEFAULTS.ROLES,
+    expects: `a list of ${ROLES.join(", ")}`,
   }),
   LOG_LEVEL: setting({
     pattern: `^(?:${LOG_LEVELS.join("|")})$`,
     description:
       "Least important lines that are printed: `debug`, `info`, `warn` or `error`; `silent` prints none.",
-    default: "info",
+    default: DEFAULTS.LOG_LEVEL,
     expects: `one of ${LOG_LEVELS.join(", ")}`,
   }),
   TRUST_PROXY: setting({
@@ -136,14 +148,14 @@ export const Environment = Type.Object({
     pattern: "^[1-5]$",
     description:
       "Copies of each stream: 1 on a single broker, as one of our own is, 3 on a cluster of three. Changed later, the stream `ACCEPTED` has to be deleted once, as the start then says.",
-    default: "1",
+    default: DEFAULTS.STREAM_REPLICAS,
     expects: "a number from 1 to 5",
   }),
   CHECKPOINT_INTERVAL: setting({
     // Below the 24 days that a timer can wait.
     pattern: "^[1-9](?:\\d{0,5}(?:ms|s)|\\d{0,3}m)$",
     description: "How often the tree heads of tenants with new events are signed.",
-    default: "1s",
+    default: DEFAULTS.CHECKPOINT_INTERVAL,
     expects: "a time such as 500ms, 1s or 2m, from 1ms to 999999ms, 999999s or 9999m",
   }),
   CHECKPOINT_KEY: setting({
@@ -158,7 +170,7 @@ export const Environment = Type.Object({
     pattern: "^[a-z0-9][a-z0-9.-]{0,99}$",
     description:
       "Name of this installation in its tree heads: `SERVICE_NAME/tenant` is the origin of each log, and cannot change once one is signed.",
-    default: "prooftrail",
+    default: DEFAULTS.SERVICE_NAME,
     expects: "lower-case letters, digits, dots and hyphens, at most 100",
   }),
   DEADLINES_FILE: setting({
@@ -240,7 +252,8 @@ const isReadableUrl = (text: string): boolean => {
 
 /** Settings that are right by themselves and cannot be together. */
 const contradictions = (given: Readonly<Record<string, string | undefined>>): readonly string[] => {
-  const { STREAM_REPLICAS: replicas = "1", NATS_URL: natsUrl, NATS_PROVISION_URL: provisionUrl } = given;
+  const { NATS_URL: natsUrl, NATS_PROVISION_URL: provisionUrl } = given;
+  const replicas = given.STREAM_REPLICAS ?? DEFAULTS.STREAM_REPLICAS;
   if (natsUrl !== undefined) return [];
   const errors: string[] = [];
   if (provisionUrl !== undefined)
@@ -267,33 +280,32 @@ const milliseconds = (text: string): number => {
 
 const items = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
 
-const PORT_OF_API = 8080;
-
 /** Several processes without the role api may stand on one machine, so each is told where to listen, or does not. */
 const portOf = (given: string | undefined, roles: readonly Role[]): number | undefined => {
   if (given !== undefined) return Number(given);
-  return roles.includes("api") ? PORT_OF_API : undefined;
+  return roles.includes("api") ? Number(DEFAULTS.PORT) : undefined;
 };
 
 const toConfig = (given: Static<typeof Environment>): Config => {
-  const asked = items(given.ROLES);
-  const roles = ROLES.filter((role) => asked.length === 0 || asked.includes(role));
+  const settings = { ...DEFAULTS, ...given };
+  const asked = items(settings.ROLES);
+  const roles = ROLES.filter((role) => asked.includes(role));
   return {
-    host: given.HOST ?? "127.0.0.1",
+    host: settings.HOST,
     port: portOf(given.PORT, roles),
-    dataDir: given.DATA_DIR ?? "./data",
+    dataDir: settings.DATA_DIR,
     natsUrl: given.NATS_URL,
     natsProvisionUrl: given.NATS_PROVISION_URL ?? given.NATS_URL,
     natsServerBinary: given.NATS_SERVER_BIN,
     databaseUrl: given.DATABASE_URL,
     adminApiKey: given.ADMIN_API_KEY,
     roles,
-    logLevel: LOG_LEVELS.find((level) => level === given.LOG_LEVEL) ?? "info",
+    logLevel: LOG_LEVELS.find((level) => level === settings.LOG_LEVEL) ?? DEFAULTS.LOG_LEVEL,
     trustedHops: Number(given.TRUST_PROXY ?? 0),
-    replicas: Number(given.STREAM_REPLICAS ?? 1),
-    checkpointIntervalMs: milliseconds(given.CHECKPOINT_INTERVAL ?? "1s"),
+    replicas: Number(settings.STREAM_REPLICAS),
+    checkpointIntervalMs: milliseconds(settings.CHECKPOINT_INTERVAL),
     checkpointKey: given.CHECKPOINT_KEY,
-    serviceName: given.SERVICE_NAME ?? "prooftrail",
+    serviceName: settings.SERVICE_NAME,
     deadlinesFile: given.DEADLINES_FILE,
     vocabulary: {
       eventTypes: [...new Set([...EVENT_TYPES, ...items(given.EXTRA_EVENT_TYPES)])],
