@@ -1,11 +1,11 @@
 /** Which broker to use: the one that NATS_URL names, or one of our own. */
-import { join } from "node:path";
 import process from "node:process";
 import { findBroker } from "../jetstream/broker/find.ts";
 import { type Broker, startBroker } from "../jetstream/broker/supervise.ts";
 import { BrokerRefusedError } from "../jetstream/connection.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Config } from "./config.ts";
+import { ownBrokerFiles } from "./data-folder.ts";
 
 export type OwnBroker = Pick<Broker, "stageInMemory" | "revive" | "distrust">;
 
@@ -39,12 +39,12 @@ export const provideBroker = async ({
   }
   const found = await findBroker({ explicitBinary: natsServerBinary, environment: process.env, logger });
   if (found.kind === "refused") throw new BrokerRefusedError(found.message);
-  const directory = join(dataDir, "broker");
+  const { directory, consumerUrl } = ownBrokerFiles({ dataDir });
   const broker = await startBroker({ binary: found.binary, directory, logger });
   return {
     serviceUrl: broker.url("service"),
     provisionUrl: broker.url("provisioner"),
-    consumerUrlFile: join(directory, "consumer.url"),
+    consumerUrlFile: consumerUrl,
     own: broker,
     [Symbol.asyncDispose]: () => broker.stop(),
   };

@@ -1,12 +1,11 @@
 /** Where the broker of a service is, for who only looks at it. */
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { brokerFiles, readLastPort } from "../jetstream/broker/broker-files.ts";
+import { readLastPort } from "../jetstream/broker/broker-files.ts";
 import { brokerUrl, CredentialsError, loadCredentials } from "../jetstream/broker/credentials.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import type { Config } from "./config.ts";
-import { isThere } from "./data-folder.ts";
+import { isThere, ownBrokerFiles } from "./data-folder.ts";
 
 interface BrokerPlace {
   readonly kind: "known";
@@ -29,7 +28,7 @@ export const addressOf = async ({
       provisionUrl: natsProvisionUrl ?? natsUrl,
       configuration: undefined,
     };
-  const files = brokerFiles(join(dataDir, "broker"));
+  const files = ownBrokerFiles({ dataDir });
   const [hasCredentials, port, configuration] = await Promise.all([
     isThere(files.credentials),
     readLastPort(files),

@@ -2,6 +2,7 @@
 import { access, constants, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { missingAs } from "../access/durable-file.ts";
+import { type BrokerFiles, brokerFiles } from "../jetstream/broker/broker-files.ts";
 import type { Config } from "./config.ts";
 
 /** It cannot be used. The message is for the operator. */
@@ -22,6 +23,10 @@ export const makeDataFolder = async (path: string): Promise<void> => {
   }
 };
 
+/** What our own broker keeps there. */
+export const ownBrokerFiles = ({ dataDir }: Pick<Config, "dataDir">): BrokerFiles =>
+  brokerFiles(join(dataDir, "broker"));
+
 export const isThere = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
@@ -39,7 +44,7 @@ export const closedFolder = async ({
 }: Pick<Config, "dataDir" | "natsUrl" | "databaseUrl">): Promise<string | undefined> => {
   if (natsUrl !== undefined && databaseUrl !== undefined) return undefined;
   const closed = await closedReason(`DATA_DIR ${dataDir}`, dataDir);
-  const broker = join(dataDir, "broker");
+  const broker = ownBrokerFiles({ dataDir }).directory;
   return closed ?? (natsUrl === undefined ? closedReason(broker, broker) : undefined);
 };
 

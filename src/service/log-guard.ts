@@ -2,11 +2,11 @@
  * Looks again and again whether the log is kept as streams/audit.ts says. Who administers the broker can change a stream while the service runs, and a setting
  * by which it may lose what it has acknowledged, an age or a limit that removes the oldest, must not be answered with 202. Appending asks what was seen last.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { differenceText, inspectStream, type StreamDifference } from "../jetstream/reconcile.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { pause } from "./background.ts";
 
 /** One small question to the broker. */
 const LOG_GUARD_MS = 2_000;
@@ -53,7 +53,7 @@ export const guardLog = (dependencies: {
     while (!signal.aborted) {
       await look();
       const either = AbortSignal.any([signal, wake.signal]);
-      await delay(LOG_GUARD_MS, undefined, { signal: either }).catch(() => undefined);
+      await pause(LOG_GUARD_MS, either);
       if (wake.signal.aborted) wake = new AbortController();
     }
   };

@@ -21,7 +21,7 @@ import { isAway, ViewsUnavailableError } from "../views/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
-import { AS_ITS_USER, closedFolder } from "./data-folder.ts";
+import { AS_ITS_USER, closedFolder, ownBrokerFiles } from "./data-folder.ts";
 import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
 import { connectViews, ViewsRefusedError, viewsFile } from "./view-place.ts";
 
@@ -247,7 +247,7 @@ const openLog = async (config: Config, stack: AsyncDisposableStack): Promise<Log
   const connect = async (url: string): Promise<BrokerConnection> =>
     stack.use(await connectToBroker({ url, name: "prooftrail-views", logger }));
   if (config.natsUrl === undefined) {
-    const running = await readFile(join(config.dataDir, "broker", "consumer.url"), "utf8").catch(() => "");
+    const running = await readFile(ownBrokerFiles(config).consumerUrl, "utf8").catch(() => "");
     const connection = running === "" ? undefined : await connect(running.trim()).catch(() => undefined);
     if (connection) return createLogReader(connection);
   }
