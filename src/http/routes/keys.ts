@@ -3,7 +3,7 @@ import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
 import type { KeyNotFound, KeyRefusal, Keys, KeysUndone } from "../../access/keys.ts";
 import { KEYS_PER_TENANT_MAX } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
-import { actorOf, type Call, type Guard, insufficientScope, invalidKey, otherTenant } from "../guard.ts";
+import { actorOf, type Call, type Guard, insufficientScope } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -16,6 +16,7 @@ import {
   tenantParameter,
   withoutQuery,
 } from "../reading.ts";
+import { refusedChange } from "../refused-change.ts";
 import type { RequestContext } from "../request-context.ts";
 import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.ts";
 import { success } from "../success.ts";
@@ -106,30 +107,14 @@ const rotateKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> 
   return success({ status: 201, requestId: context.requestId, data });
 };
 
-const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | KeysUndone): Response => {
-  switch (refusal.kind) {
-    case "insufficient_scope":
-      return insufficientScope(context, refusal.scope);
-    case "other_tenant":
-      return otherTenant(context, refusal);
-    case "invalid":
-      return problem(context, "invalid_request", { errors: refusal.problems });
-    case "not_found":
-      return problem(context, "not_found", { detail: "There is no such key that this key manages." });
-    case "changed_meanwhile":
-      return problem(context, refusal.kind);
-    case "key_ended":
-      return invalidKey(context);
-    case "overloaded":
-      return problem(context, refusal.kind, {
-        detail: "More changes of this key wait for each other than can be taken.",
+const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | KeysUndone): Response =>
+  refusal.kind === "insufficient_scope"
+    ? insufficientScope(context, refusal.scope)
+    : refusedChange(context, refusal, {
+        name: "key",
+        changed: "this key",
+        unavailable: "The keys could not be changed",
       });
-    case "unavailable":
-      return problem(context, "log_unavailable", {
-        detail: `The keys could not be changed: ${refusal.detail}. Ask again.`,
-      });
-  }
-};
 
 const EXAMPLE_KEY = {
   id: "k3Yb0Qz81mNd",

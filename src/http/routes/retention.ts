@@ -11,7 +11,7 @@ import type {
   RetentionUndone,
 } from "../../retention/retention.ts";
 import type { BodyReader } from "../body.ts";
-import { actorOf, type Call, type Guard, invalidKey, otherTenant } from "../guard.ts";
+import { actorOf, type Call, type Guard } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -25,6 +25,7 @@ import {
   tenantParameter,
   withoutQuery,
 } from "../reading.ts";
+import { refusedChange } from "../refused-change.ts";
 import type { RequestContext } from "../request-context.ts";
 import { dataOf, listOf } from "../schemas.ts";
 import { success } from "../success.ts";
@@ -148,28 +149,12 @@ const deleteHold = async (retention: Retention, call: Call): Promise<Response> =
 const refused = (
   context: RequestContext,
   refusal: RetentionRefusal | RetentionUndone | { readonly kind: "not_found" },
-): Response => {
-  switch (refusal.kind) {
-    case "other_tenant":
-      return otherTenant(context, refusal);
-    case "invalid":
-      return problem(context, "invalid_request", { errors: refusal.problems });
-    case "not_found":
-      return problem(context, "not_found", { detail: "There is no such hold that this key manages." });
-    case "changed_meanwhile":
-      return problem(context, refusal.kind);
-    case "key_ended":
-      return invalidKey(context);
-    case "overloaded":
-      return problem(context, refusal.kind, {
-        detail: "More changes of this policy or hold wait for each other than can be taken.",
-      });
-    case "unavailable":
-      return problem(context, "log_unavailable", {
-        detail: `Policies and holds could not be read or changed: ${refusal.detail}. Ask again.`,
-      });
-  }
-};
+): Response =>
+  refusedChange(context, refusal, {
+    name: "hold",
+    changed: "this policy or hold",
+    unavailable: "Policies and holds could not be read or changed",
+  });
 
 const nullable = (schema: Parameters<typeof Type.Union>[0][number]) => Type.Union([schema, Type.Null()]);
 

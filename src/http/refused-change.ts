@@ -1,0 +1,52 @@
+/** The answers where a key, a policy or a hold is not changed: the same for all of them, with the words of each. */
+import type { ActorEnded, ChangedMeanwhile } from "../access/action.ts";
+import type { OtherTenant } from "../access/authenticate.ts";
+import type { TooManyWaiting } from "../access/turns.ts";
+import { invalidKey, otherTenant } from "./guard.ts";
+import { problem, type RequestError } from "./problem.ts";
+import type { RequestContext } from "./request-context.ts";
+
+type RefusedChange =
+  | OtherTenant
+  | ChangedMeanwhile
+  | TooManyWaiting
+  | ActorEnded
+  | { readonly kind: "invalid"; readonly problems: readonly RequestError[] }
+  | { readonly kind: "not_found" }
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+export const refusedChange = (
+  context: RequestContext,
+  refusal: RefusedChange,
+  words: {
+    /** What an id stands for. */
+    readonly name: string;
+    /** What changes wait for each other. */
+    readonly changed: string;
+    /** A sentence to which the reason is added. */
+    readonly unavailable: string;
+  },
+): Response => {
+  switch (refusal.kind) {
+    case "other_tenant":
+      return otherTenant(context, refusal);
+    case "invalid":
+      return problem(context, "invalid_request", { errors: refusal.problems });
+    case "not_found":
+      return problem(context, "not_found", {
+        detail: `There is no such ${words.name} that this key manages.`,
+      });
+    case "changed_meanwhile":
+      return problem(context, refusal.kind);
+    case "key_ended":
+      return invalidKey(context);
+    case "overloaded":
+      return problem(context, refusal.kind, {
+        detail: `More changes of ${words.changed} wait for each other than can be taken.`,
+      });
+    case "unavailable":
+      return problem(context, "log_unavailable", {
+        detail: `${words.unavailable}: ${refusal.detail}. Ask again.`,
+      });
+  }
+};
