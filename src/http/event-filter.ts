@@ -13,7 +13,7 @@ import type { EventConditions } from "../projections/events/queries.ts";
 import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
 import { parameter } from "./reading.ts";
-import { readTimeRange } from "./time-range.ts";
+import { readTimeRange, TIME_RANGE_PARAMETERS } from "./time-range.ts";
 
 /** A group, or a type: not only those that are known now, as the log may hold what this version or its settings no longer take. */
 const GROUP = /^[a-z][a-z0-9_]*\.\*$/;
@@ -122,8 +122,7 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
   ),
   parameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
   TAGS,
-  parameter("from", "At or after this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
-  parameter("to", "Before this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
+  ...TIME_RANGE_PARAMETERS,
   parameter("time_field", "What `from` and `to` speak of.", {
     type: "string",
     enum: ["timestamp", "received_at"],

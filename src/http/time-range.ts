@@ -1,6 +1,8 @@
 /** Times in query parameters. */
 import { isUtcTimestamp, timeKey } from "../event/formats.ts";
+import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
+import { parameter } from "./reading.ts";
 
 /** As it was sent. */
 const readTime = (query: Query, name: string): string | undefined =>
@@ -16,3 +18,11 @@ export const readTimeRange = (
     query.refuse(names.from, `${names.from} is after ${names.to}: send the earlier time in ${names.from}.`);
   return { from, to };
 };
+
+export const timeParameter = (name: string, description: string): Parameter =>
+  parameter(name, description, { type: "string", format: "date-time" });
+
+export const TIME_RANGE_PARAMETERS: readonly Parameter[] = [
+  timeParameter("from", "At or after this time, RFC 3339 in UTC."),
+  timeParameter("to", "Before this time, RFC 3339 in UTC."),
+];

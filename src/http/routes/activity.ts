@@ -12,7 +12,7 @@ import type { Query } from "../query.ts";
 import { MIN_SEQUENCE, parameter, type ReadDependencies, reading } from "../reading.ts";
 import { listOf } from "../schemas.ts";
 import { successList } from "../success.ts";
-import { readTimeRange } from "../time-range.ts";
+import { readTimeRange, timeParameter } from "../time-range.ts";
 
 export const activityRoutes = ({ guard, views, now }: ReadDependencies & { readonly guard: Guard }) => {
   const read = reading(views, {
@@ -97,14 +97,8 @@ const READ: Operation = {
       type: "string",
       default: "start",
     }),
-    parameter("from", "From the bucket with this time on, RFC 3339 in UTC.", {
-      type: "string",
-      format: "date-time",
-    }),
-    parameter("to", "Up to this time, RFC 3339 in UTC. Absent: a day from now.", {
-      type: "string",
-      format: "date-time",
-    }),
+    timeParameter("from", "From the bucket with this time on, RFC 3339 in UTC."),
+    timeParameter("to", "Up to this time, RFC 3339 in UTC. Absent: a day from now."),
     parameter("asset_id", "Exactly this asset."),
     EVENT_TYPE_PARAMETER,
     MIN_SEQUENCE,

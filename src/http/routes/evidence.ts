@@ -25,7 +25,7 @@ import { BUNDLE_FILES } from "../../proof/evidence/manifest.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { CSV_START, csvRow } from "../csv.ts";
-import { fileTime, TOO_MANY_EXPORTS } from "../downloads.ts";
+import { fileTime, recordDownload, TOO_MANY_EXPORTS } from "../downloads.ts";
 import { eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { actorOf, type Call, type Guard, invalidKey } from "../guard.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
@@ -36,7 +36,7 @@ import { type Query, readQuery } from "../query.ts";
 import { awaitedWith, haveSeen, MIN_SEQUENCE, parameter, readMinSequence } from "../reading.ts";
 import { storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
-import { readTimeRange } from "../time-range.ts";
+import { readTimeRange, TIME_RANGE_PARAMETERS } from "../time-range.ts";
 
 interface Dependencies {
   readonly views: ViewStore;
@@ -160,31 +160,22 @@ const answerTo = async (
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
   // After the waits for the views and the seal: of a bundle that nobody gets the log says nothing.
   if (!call.isStillAllowed()) return invalidKey(context);
-  // Before the first byte is sent: whoever breaks it off has read of it all the same.
-  const recorded = await dependencies.recorder.carryOut({
-    by: actorOf(call),
-    action: {
-      type: "system.export_taken",
-      tenant: principal.tenant,
-      details: {
-        format: "evidence",
-        filters: Object.fromEntries(
-          Object.entries(filterMembers(filter)).map(([name, value]) => [name, [value]]),
-        ),
-        last_sequence: selected.selection.records.at(-1)?.sequence ?? 0,
-      },
+  const unrecorded = await recordDownload(dependencies.recorder, call, {
+    what: "bundle",
+    details: {
+      format: "evidence",
+      filters: Object.fromEntries(
+        Object.entries(filterMembers(filter)).map(([name, value]) => [name, [value]]),
+      ),
+      last_sequence: selected.selection.records.at(-1)?.sequence ?? 0,
     },
-    work: async () => ({ kind: "written" }),
   });
-  if (recorded.kind !== "written") return problem(context, "log_unavailable", { detail: NOT_RECORDED });
+  if (unrecorded) return unrecorded;
   return successStream({
     ...answer,
     body: bundleBody(dependencies, { ...parts, selection: selected.selection, generatedAt, open }),
   });
 };
-
-const NOT_RECORDED =
-  "The log did not take the record of this bundle, and without it none is made. Ask again.";
 
 const formats: BundleFormats = {
   eventLine: storedEventLine,
@@ -268,8 +259,7 @@ const EVIDENCE: Operation = {
       "correlation_id",
       "The case of this group of events: all that hangs together, as `GET /v1/cases/{correlation_id}` finds it.",
     ),
-    parameter("from", "At or after this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
-    parameter("to", "Before this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
+    ...TIME_RANGE_PARAMETERS,
     parameter("wait", "Seconds to wait until all that is in the log is sealed.", {
       type: "integer",
       minimum: 0,

@@ -7,10 +7,10 @@ import type { EventConditions, StoredEvent } from "../../projections/events/quer
 import { walkEvents } from "../../projections/events/walk.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { fileTime, TOO_MANY_EXPORTS } from "../downloads.ts";
+import { fileTime, recordDownload, TOO_MANY_EXPORTS } from "../downloads.ts";
 import { EVENT_CSV_COLUMNS, eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
-import { actorOf, type Call, type Guard, invalidKey } from "../guard.ts";
+import { type Call, type Guard, invalidKey } from "../guard.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
 import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
@@ -78,28 +78,19 @@ const getExport = async (
   if (!call.isStillAllowed()) return invalidKey(context);
   const open = exports.open(principal);
   if (!open) return problem(context, "overloaded", TOO_MANY_EXPORTS);
-  // Before the first byte is sent.
-  const recorded = await recorder.carryOut({
-    by: actorOf(call),
-    action: {
-      type: "system.export_taken",
-      tenant: principal.tenant,
-      details: { format: name, filters: filtersAsked(request.url), last_sequence: end },
-    },
-    work: async () => ({ kind: "written" }),
+  const unrecorded = await recordDownload(recorder, call, {
+    what: "export",
+    details: { format: name, filters: filtersAsked(request.url), last_sequence: end },
   });
-  if (recorded.kind !== "written") {
+  if (unrecorded) {
     open.close();
-    return problem(context, "log_unavailable", { detail: NOT_RECORDED });
+    return unrecorded;
   }
   return successStream({
     ...answer,
     body: exportBody({ views, logger }, { call, conditions, end, format, open }),
   });
 };
-
-const NOT_RECORDED =
-  "The log did not take the record of this export, and without it none is made. Ask again.";
 
 /** Every parameter but those that say how and when. They have been read, so there are no others. */
 const filtersAsked = (url: string): Readonly<Record<string, string[]>> => {

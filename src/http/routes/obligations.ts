@@ -19,7 +19,7 @@ import {
   readPage,
 } from "../reading.ts";
 import { listOf } from "../schemas.ts";
-import { readTimeRange } from "../time-range.ts";
+import { readTimeRange, timeParameter } from "../time-range.ts";
 import { OBLIGATION_EXAMPLE } from "./register-examples.ts";
 
 export const obligationRoutes = ({
@@ -121,11 +121,8 @@ const LIST: Operation = {
   parameters: [
     parameter("state", "At the time of the question.", { type: "string", enum: [...OBLIGATION_STATES] }),
     ...listFilterParameters(obligationList),
-    parameter("due_from", "Due at or after this time, RFC 3339 in UTC.", {
-      type: "string",
-      format: "date-time",
-    }),
-    parameter("due_to", "Due before this time, RFC 3339 in UTC.", { type: "string", format: "date-time" }),
+    timeParameter("due_from", "Due at or after this time, RFC 3339 in UTC."),
+    timeParameter("due_to", "Due before this time, RFC 3339 in UTC."),
     ...PAGE_PARAMETERS,
   ],
   answer: {
