@@ -7,7 +7,7 @@ import { SCOPES } from "../src/access/scopes.ts";
 import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
 import { SAID } from "../src/cases/fact.ts";
 import { PROBLEMS } from "../src/http/problem.ts";
-import { BATCH_ERROR_CODES } from "../src/http/schemas.ts";
+import { REJECTION_CODES } from "../src/intake/answer.ts";
 import { ADVERSE_OUTCOMES, INCIDENT_DEADLINES } from "../src/obligations/clocks.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS } from "../src/retention/floors.ts";
 import {
@@ -56,7 +56,7 @@ test("README lists every error code with its status and when it is answered", ()
     when.replaceAll("`", ""),
   ]);
   expect(table).toEqual(problems);
-  for (const code of BATCH_ERROR_CODES) expect(section("README.md", "Errors")).toContain(`\`${code}\``);
+  for (const code of REJECTION_CODES) expect(section("README.md", "Errors")).toContain(`\`${code}\``);
 });
 
 test("README alerts on metrics that there are", async () => {

@@ -2,6 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { KeyView, NewKeyView } from "../access/key-record.ts";
 import { Classification, ClassificationRequest } from "../classification/request.ts";
+import { REJECTION_CODES } from "../intake/answer.ts";
 import { BATCH_EVENTS_MAX, PROBLEMS_PER_BATCH_MAX, PROBLEMS_PER_EVENT_MAX, WARNINGS_MAX } from "../limits.ts";
 import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { PROBLEM_CODES, PROBLEMS } from "./problem.ts";
@@ -43,7 +44,7 @@ const Warnings = Type.Optional(
 
 const LeafHash = Type.String({
   description:
-    "Base64. What the record's leaf in the tenant's tree is: `GET /v1/events/{event_id}/proof?sequence=`, with the `sequence` beside it, proves this very hash (RFC 6962). The sandbox has no tree.",
+    "Base64. What the record's leaf in the tenant's tree is: `GET /v1/events/{event_id}/proof?sequence=`, with the `sequence` beside it, proves this very hash (RFC 6962).",
 });
 
 export const EventAccepted = dataOf(
@@ -54,18 +55,10 @@ export const EventAccepted = dataOf(
     duplicate: Type.Boolean({
       description: "True when the same event was stored before; the answer is that of the first time.",
     }),
-    leaf_hash: Type.Optional(LeafHash),
+    leaf_hash: LeafHash,
     warnings: Warnings,
   }),
 );
-
-export const BATCH_ERROR_CODES = [
-  "invalid_event",
-  "payload_too_large",
-  "event_id_conflict",
-  "log_unavailable",
-  "overloaded",
-] as const;
 
 export const BatchAccepted = dataOf(
   Type.Object({
@@ -76,7 +69,7 @@ export const BatchAccepted = dataOf(
       Type.Object({
         index: Type.Integer({ minimum: 0, description: "Place of the event in `events`, from 0." }),
         event_id: Type.Optional(Type.String()),
-        code: Type.Union(BATCH_ERROR_CODES.map((code) => Type.Literal(code))),
+        code: Type.Union(REJECTION_CODES.map((code) => Type.Literal(code))),
         message: Type.String(),
         errors: Type.Array(FieldProblem, {
           description: `At most ${PROBLEMS_PER_EVENT_MAX}. Of a batch with more than ${PROBLEMS_PER_BATCH_MAX} beside the first of each event, later events have their first one alone; \`message\` counts them.`,

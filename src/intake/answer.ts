@@ -29,16 +29,19 @@ export interface AcceptedEvent {
   readonly warnings: readonly Warning[];
 }
 
+export const REJECTION_CODES = [
+  "invalid_event",
+  "payload_too_large",
+  "event_id_conflict",
+  "log_unavailable",
+  "overloaded",
+] as const;
+
 /** What went wrong with one event of a batch. */
 export interface RejectedEvent {
   readonly index: number;
   readonly eventId?: string;
-  readonly code:
-    | "invalid_event"
-    | "payload_too_large"
-    | "event_id_conflict"
-    | "log_unavailable"
-    | "overloaded";
+  readonly code: (typeof REJECTION_CODES)[number];
   readonly message: string;
   readonly problems: readonly Problem[];
   /** Whether sending the same event again can help. */

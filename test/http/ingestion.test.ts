@@ -22,6 +22,11 @@ describe("a single event", () => {
     const answer = await send(event({ event_id: "evt_single" }));
     expect(answer.status).toBe(202);
     expect(isEventAccepted.Check(answer.json)).toBe(true);
+    // What every answer has, the document must not call optional.
+    for (const name of ["event_id", "sequence", "received_at", "duplicate", "leaf_hash"]) {
+      const { [name]: _left, ...others } = answer.json.data;
+      expect([name, isEventAccepted.Check({ ...answer.json, data: others })]).toEqual([name, false]);
+    }
     expect(answer.json.data).toMatchObject({ event_id: "evt_single", duplicate: false });
     expect(answer.json.data.warnings).toBeUndefined();
     expect(answer.headers.get("x-request-id")).toBe(answer.json.request_id);
