@@ -126,8 +126,8 @@ export const PROBLEMS = {
   },
   internal_error: {
     status: 500,
-    title: "An error of ours",
-    when: "A fault in Prooftrail. Give the request_id to its operator. Sending the same again is safe.",
+    title: "An internal error",
+    when: "A fault in Prooftrail. Give the request_id to its operator. Sending the same event again is safe: it is stored at most once. Of a key, a policy or a hold, look first whether it was changed.",
   },
   log_unavailable: {
     status: 503,
@@ -165,32 +165,44 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
 
-/** RateLimit header fields for HTTP (IETF draft-ietf-httpapi-ratelimit-headers-10). */
+/** What an answer needs of the request's context, and where it notes its code for the request's line in the log. */
+interface ProblemContext {
+  readonly requestId: string;
+  problemCode: ProblemCode | undefined;
+}
+
 export const rateLimited = (
-  context: { readonly requestId: string; problemCode: ProblemCode | undefined },
+  context: ProblemContext,
   { unit, perSecond, retryAfterSeconds }: { unit: string; perSecond: number; retryAfterSeconds: number },
 ): Response =>
   problem(context, "rate_limited", {
     detail: `The key may send ${perSecond} ${unit} per second. Nothing was stored.`,
-    headers: {
-      "retry-after": String(retryAfterSeconds),
-      "ratelimit-policy": `"${unit}";q=${perSecond};w=1`,
-      ratelimit: `"${unit}";r=0;t=${retryAfterSeconds}`,
-    },
+    headers: limitHeaders({ name: unit, quota: perSecond, windowSeconds: 1, retryAfterSeconds }),
   });
 
 export const clientLimited = (
-  context: { readonly requestId: string; problemCode: ProblemCode | undefined },
+  context: ProblemContext,
   { perMinute, retryAfterSeconds }: { perMinute: number; retryAfterSeconds: number },
 ): Response =>
   problem(context, "rate_limited", {
     detail: `A client may send ${perMinute} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
-    headers: {
-      "retry-after": String(retryAfterSeconds),
-      "ratelimit-policy": `"sandbox";q=${perMinute};w=60`,
-      ratelimit: `"sandbox";r=0;t=${retryAfterSeconds}`,
-    },
+    headers: limitHeaders({ name: "sandbox", quota: perMinute, windowSeconds: 60, retryAfterSeconds }),
   });
+
+/** RateLimit header fields for HTTP (IETF draft-ietf-httpapi-ratelimit-headers-10). */
+const limitHeaders = (limit: {
+  name: string;
+  quota: number;
+  windowSeconds: number;
+  retryAfterSeconds: number;
+}) => {
+  const { name, quota, windowSeconds, retryAfterSeconds } = limit;
+  return {
+    "retry-after": String(retryAfterSeconds),
+    "ratelimit-policy": `"${name}";q=${quota};w=${windowSeconds}`,
+    ratelimit: `"${name}";r=0;t=${retryAfterSeconds}`,
+  };
+};
 
 /** One place in the request and what is wrong there. `path` is a JSON Pointer into the body, or `query:name`, `header:name`. */
 export interface RequestError {
@@ -211,9 +223,8 @@ export interface ProblemDetails {
 
 export const problemType = (code: ProblemCode): string => `urn:prooftrail:problem:${code}`;
 
-/** The response for a code. The code is noted in the context, for the request's line in the log. */
 export const problem = (
-  context: { readonly requestId: string; problemCode: ProblemCode | undefined },
+  context: ProblemContext,
   code: ProblemCode,
   details: ProblemDetails = {},
 ): Response => {
