@@ -2,34 +2,26 @@
  * The stored API keys, in a JetStream key-value bucket (NATS ADR-8): one value per key id, and `admin` for the admin key.
  * Reads are answered from what key-watch.ts keeps in memory; writes go to the broker with the revision they build on.
  */
-import type { NatsConnection } from "nats";
 import { KEYS_BUCKET } from "../../streams/keys.ts";
 import { isApiKeyId } from "../access/api-key.ts";
 import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord } from "../access/key-record.ts";
 import type { FetchedKey, KeyStore, KeyWrite } from "../access/key-store.ts";
 import { KEY_REQUEST_MS_MAX, KEY_STATE_AGE_MS_MAX } from "../limits.ts";
-import type { Logger } from "../telemetry/logger.ts";
 import { apiErrorCode, describeError, isWrongLastSequence } from "./api-errors.ts";
-import { createKeyWatch, heldValue, type KeyWatch } from "./key-watch.ts";
+import { createKeyWatch, heldValue, type KeyWatch, type KeyWatchDependencies } from "./key-watch.ts";
 
 export interface KeyBucket extends KeyStore, AsyncDisposable {}
-
-export interface KeyBucketDependencies {
-  /** Stays the caller's: closing the bucket does not close it. */
-  readonly connection: NatsConnection;
-  readonly logger: Logger;
-  /** Milliseconds of a clock that never goes back, such as `performance.now`. */
-  readonly elapsedMs: () => number;
-}
 
 /**
  * Resolves when every key is in memory. Throws LogUnavailableError where the bucket cannot be read in time. The stream
  * must exist: reconcile.ts makes it.
  */
-export const createKeyBucket = async (dependencies: KeyBucketDependencies): Promise<KeyBucket> => {
+export const createKeyBucket = async (
+  dependencies: Omit<KeyWatchDependencies, "bucket">,
+): Promise<KeyBucket> => {
   const { connection, elapsedMs } = dependencies;
   // Without a look at the account first, which only the leader of the whole cluster answers: the watch below tries again, that look does not.
-  const jetstream = connection.jetstream({ timeout: KEY_REQUEST_MS_MAX, checkAPI: false });
+  const jetstream = connection.nats.jetstream({ timeout: KEY_REQUEST_MS_MAX, checkAPI: false });
   // Read from the leader: a replica that is behind (a direct get asks any of them, NATS ADR-31) would have a rotation build on what is over, and not find the successor it just made.
   const bucket = await jetstream.views.kv(KEYS_BUCKET, { bindOnly: true, allow_direct: false });
   const watch = await createKeyWatch({ ...dependencies, bucket });

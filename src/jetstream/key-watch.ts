@@ -5,7 +5,7 @@
  * nodes with the consumer's node killed: the next change was seen after 0.9 to 3.1 s.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { Events, type KV, type KvEntry, type NatsConnection, type QueuedIterator } from "nats";
+import type { KV, KvEntry, NatsConnection, QueuedIterator } from "nats";
 import { KEYS_BUCKET } from "../../streams/keys.ts";
 import {
   ADMIN_KEY_ID,
@@ -23,6 +23,7 @@ import {
 import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
+import type { BrokerConnection } from "./connection.ts";
 
 /** One name of the bucket. `nothing`: deleted, or not a value of ours; kept for its revision. */
 export type HeldValue = { readonly revision: number } & (
@@ -44,9 +45,11 @@ export interface KeyWatch extends AsyncDisposable {
 }
 
 export interface KeyWatchDependencies {
-  readonly connection: NatsConnection;
+  /** Stays the caller's: closing the bucket does not close it. */
+  readonly connection: Pick<BrokerConnection, "nats" | "isConnected" | "onChange">;
   readonly bucket: KV;
   readonly logger: Logger;
+  /** Milliseconds of a clock that never goes back, such as `performance.now`. */
   readonly elapsedMs: () => number;
 }
 
@@ -54,14 +57,13 @@ export interface KeyWatchDependencies {
 export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promise<KeyWatch> => {
   const { connection, logger } = dependencies;
   const closing = new AbortController();
-  const link = followConnection(connection);
   const memory = createKeyMemory(dependencies);
-  const readLast = await createLastReader(connection);
+  const readLast = await createLastReader(connection.nats);
 
   const follow = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       try {
-        if (link.isConnected()) await followOnce({ ...dependencies, memory, link, readLast }, closing.signal);
+        if (connection.isConnected()) await followOnce({ ...dependencies, memory, readLast }, closing.signal);
       } catch (error) {
         logger.warn("the API keys are not being followed; trying again", { detail: describeError(error) });
       }
@@ -88,7 +90,7 @@ export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promis
     all: memory.all,
     remember: memory.remember,
     confirmedMs: memory.confirmedMs,
-    isConnected: link.isConnected,
+    isConnected: connection.isConnected,
     [Symbol.asyncDispose]: dispose,
   };
 };
@@ -206,7 +208,6 @@ const hold = (values: Map<string, HeldValue>, name: string, value: HeldValue): v
 
 interface Following extends KeyWatchDependencies {
   readonly memory: ReturnType<typeof createKeyMemory>;
-  readonly link: Link;
   readonly readLast: () => Promise<LastValue>;
 }
 
@@ -217,29 +218,30 @@ interface LastValue {
 
 /** Ends when the watch ends, falls silent, or the connection was made anew. */
 const followOnce = async (following: Following, closing: AbortSignal): Promise<void> => {
-  const { bucket, memory, link } = following;
+  const { bucket, memory, connection } = following;
   const changes = await bucket.watch();
   const watch = memory.begin(changes);
   const ended = new AbortController();
   const stop = (): void => changes.stop();
   closing.addEventListener("abort", stop);
-  link.onReconnect(stop);
+  using _listening = connection.onChange((state) => {
+    if (state === "restored") stop();
+  });
   if (closing.aborted) stop();
   const checking = checkRepeatedly(following, watch, ended.signal);
   try {
     for await (const entry of changes) memory.take(watch, entry);
   } finally {
     closing.removeEventListener("abort", stop);
-    link.onReconnect(undefined);
     ended.abort();
     await checking;
   }
 };
 
 const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortSignal): Promise<void> => {
-  const { memory, elapsedMs, readLast, logger, link } = following;
+  const { memory, elapsedMs, readLast, logger, connection } = following;
   const ask = async (): Promise<LastValue | undefined> => {
-    if (!link.isConnected()) return undefined;
+    if (!connection.isConnected()) return undefined;
     try {
       return await readLast();
     } catch (error) {
@@ -289,38 +291,6 @@ const createLastReader = async (connection: NatsConnection): Promise<() => Promi
       if (apiErrorCode(error) === API_ERROR.messageNotFound) return { revision: 0, storedMs: 0 };
       throw error;
     }
-  };
-};
-
-interface Link {
-  isConnected(): boolean;
-  onReconnect(listener: (() => void) | undefined): void;
-}
-
-/** The client has no question for whether it is connected; its events tell. */
-const followConnection = (connection: NatsConnection): Link => {
-  let isConnected = !connection.isClosed();
-  let listener: (() => void) | undefined;
-  const follow = async (): Promise<void> => {
-    for await (const { type } of connection.status()) {
-      if (type === Events.Disconnect) isConnected = false;
-      if (type === Events.Reconnect) {
-        isConnected = true;
-        listener?.();
-      }
-    }
-  };
-  // Ends with the connection, which no longer answers then.
-  follow()
-    .catch(() => undefined)
-    .finally(() => {
-      isConnected = false;
-    });
-  return {
-    isConnected: () => isConnected && !connection.isClosed(),
-    onReconnect: (next) => {
-      listener = next;
-    },
   };
 };
 

@@ -49,7 +49,7 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<Bro
   const connection = stack.use(await connectToBroker({ url: broker.serviceUrl, name: "prooftrail", logger }));
   stack.use(streams.watch(connection));
   const keyBucket = stack.use(
-    await createKeyBucket({ connection: connection.nats, logger, elapsedMs: () => performance.now() }),
+    await createKeyBucket({ connection, logger, elapsedMs: () => performance.now() }),
   );
   const adminKey = await setUpAdminKey({
     store: keyBucket,

@@ -10,6 +10,7 @@ import { createAdminKeyFile } from "../../src/access/admin-key-file.ts";
 import { authenticate, type Principal } from "../../src/access/authenticate.ts";
 import { createKeys } from "../../src/access/keys.ts";
 import { SCOPES } from "../../src/access/scopes.ts";
+import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
 import { createKeyBucket, type KeyBucket } from "../../src/jetstream/key-bucket.ts";
 import { KEY_STATE_AGE_MS_MAX } from "../../src/limits.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
@@ -26,7 +27,7 @@ const admin: Principal = { keyId: "admin", tenant: "default", scopes: SCOPES, is
 /** A front end, as far as keys are concerned. */
 interface FrontEnd extends AsyncDisposable {
   readonly bucket: KeyBucket;
-  readonly connection: NatsConnection;
+  readonly connection: BrokerConnection;
   /** Moves the clock of the bucket without waiting. */
   passTime(milliseconds: number): void;
   accepts(apiKey: string): boolean;
@@ -65,7 +66,11 @@ const startFrontEnd = async (
   broker: Pick<TestBroker, "url">,
   logger: Logger = silentLogger,
 ): Promise<FrontEnd> => {
-  const connection = await connectAs(broker, "service");
+  const connection = await connectToBroker({
+    url: broker.url("service"),
+    name: "test",
+    logger: silentLogger,
+  });
   let passedMs = 0;
   const bucket = await createKeyBucket({
     connection,
@@ -197,7 +202,7 @@ test("a front end whose watch lost its consumer notices by itself", async () => 
   await until("the other front end accepts the key", () => other.accepts(apiKey));
 
   // What the loss of a cluster node does to a consumer that lives there: it is gone, and the connection is not.
-  const manager = await one.connection.jetstreamManager();
+  const manager = await one.connection.nats.jetstreamManager();
   for await (const consumer of manager.consumers.list(`KV_${KEYS_BUCKET}`)) {
     await manager.consumers.delete(`KV_${KEYS_BUCKET}`, consumer.name);
   }
@@ -238,7 +243,7 @@ test("a front end that starts before the bucket can be read goes on trying, and 
   await until("it has tried", () => warned > 0);
   await makeBucket(broker);
   await using frontEnd = await starting;
-  const bucket = await frontEnd.connection.jetstream().views.kv(KEYS_BUCKET, { bindOnly: true });
+  const bucket = await frontEnd.connection.nats.jetstream().views.kv(KEYS_BUCKET, { bindOnly: true });
   const ids = Array.from({ length: 500 }, (_, index) => String(index).padStart(12, "0"));
   await Promise.all(ids.map((id) => bucket.put(id, JSON.stringify(someRecord({ id })))));
   await using other = await startFrontEnd(broker);
@@ -251,7 +256,7 @@ test("a foreign value in the bucket opens nothing, hides no other key, and is lo
   await using writer = await startFrontEnd(broker);
   const { apiKey } = await createKey(writer.bucket);
   const stolen = someRecord();
-  const bucket = await writer.connection.jetstream().views.kv(KEYS_BUCKET, { bindOnly: true });
+  const bucket = await writer.connection.nats.jetstream().views.kv(KEYS_BUCKET, { bindOnly: true });
   await bucket.put("not-json", "{");
   await bucket.put("admin", JSON.stringify({ secret_hash: "short" }));
   await bucket.put("000000000000", JSON.stringify(stolen));
@@ -282,7 +287,7 @@ test("a bucket that an operator removed and that was made anew is noticed, thoug
   expect(removed.json()).toMatchObject({ success: true });
   await operator.close();
   await makeBucket(broker);
-  const written = await frontEnd.connection.request("$KV.KEYS.admin", JSON.stringify(after));
+  const written = await frontEnd.connection.nats.request("$KV.KEYS.admin", JSON.stringify(after));
   expect(written.json()).toMatchObject({ seq: 1 });
   await until("the new admin key is known", () => frontEnd.bucket.admin()?.secret_hash === after.secret_hash);
   expect(frontEnd.bucket.lost.admin()).toEqual(before);

@@ -35,7 +35,7 @@ test("keys are read where there are so many that the broker waits for its reader
   const put = (_: unknown, index: number) => jetstream.publish(`$KV.KEYS.any_${index}`, "x".repeat(15_000));
   await Promise.all(Array.from({ length: 400 }, put));
   await using bucket = await createKeyBucket({
-    connection: service.nats,
+    connection: service,
     logger: silentLogger,
     elapsedMs: () => performance.now(),
   });

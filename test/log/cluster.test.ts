@@ -38,7 +38,7 @@ test("of three front ends that write the same key, hold or tree head at once one
     connections.map(async (connection) => ({
       keys: stack.use(
         await createKeyBucket({
-          connection: connection.nats,
+          connection,
           logger: silentLogger,
           elapsedMs: () => performance.now(),
         }),
