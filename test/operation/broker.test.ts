@@ -25,6 +25,7 @@ import { downloadRelease } from "../../src/jetstream/broker/download-release.ts"
 import { findBroker } from "../../src/jetstream/broker/find.ts";
 import { lockInstance } from "../../src/jetstream/broker/instance-lock.ts";
 import { endLeftover } from "../../src/jetstream/broker/leftover.ts";
+import { readServerInfo } from "../../src/jetstream/broker/server-info.ts";
 import { type Broker, startBroker } from "../../src/jetstream/broker/supervise.ts";
 import { formatBrokerVersion } from "../../src/jetstream/broker/version.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
@@ -533,3 +534,18 @@ describe("downloading a release", () => {
     expect(await readdir(target)).toEqual([]);
   });
 });
+
+test.each(["INFO {oops}", "INFO 1", "INFO {}", "HTTP/1.1 400 Bad Request"])(
+  "what answers with %p on the port of a broker is none",
+  async (line) => {
+    const server = createTcpServer((socket) => socket.end(`${line}\r\n`));
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    try {
+      const address = server.address();
+      if (address === null || typeof address === "string") throw new Error("no port");
+      expect(await readServerInfo(address.port)).toBeUndefined();
+    } finally {
+      server.close();
+    }
+  },
+);

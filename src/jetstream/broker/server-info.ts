@@ -37,9 +37,16 @@ export const isPortFree = (port: number): Promise<boolean> =>
   });
 
 const parseInfoLine = (text: string): ServerInfo | undefined => {
-  const json = INFO_LINE.exec(text)?.[1];
-  if (json === undefined) return undefined;
-  const info: unknown = JSON.parse(json);
+  const info = parsed(INFO_LINE.exec(text)?.[1] ?? "");
   if (typeof info !== "object" || info === null || !("version" in info)) return undefined;
   return { version: String(info.version), hasJetStream: "jetstream" in info && info.jetstream === true };
+};
+
+/** Undefined where it is not JSON: another program may listen there. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 };
