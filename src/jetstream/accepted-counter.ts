@@ -8,8 +8,8 @@ import {
   DUPLICATE_WINDOW_MS,
 } from "../limits.ts";
 import { type AcceptedCounts, type Hour, hourOf } from "../log/accepted-counts.ts";
-import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { answered } from "./answered.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
@@ -147,14 +147,12 @@ const readTenants = async (
   manager: JetStreamManager,
   hour: Hour,
 ): Promise<readonly string[]> => {
-  try {
-    const asked = { subjects_filter: acceptedSubject("*", hour) };
-    const { state } = await connection.untilLost(() => manager.streams.info("ACCEPTED", asked));
-    return Object.keys(state.subjects ?? {}).flatMap((subject) => tenantOfAccepted(subject) ?? []);
-  } catch (error) {
-    throw new LogUnavailableError(`The counts could not be read: ${describeError(error)}.`);
-  }
+  const asked = { subjects_filter: acceptedSubject("*", hour) };
+  const { state } = await answered(connection, UNREADABLE, () => manager.streams.info("ACCEPTED", asked));
+  return Object.keys(state.subjects ?? {}).flatMap((subject) => tenantOfAccepted(subject) ?? []);
 };
+
+const UNREADABLE = "The counts could not be read";
 
 const readCounts = async (parts: {
   connection: BrokerConnection;
@@ -167,18 +165,16 @@ const readCounts = async (parts: {
   const readOne = async (hour: Hour): Promise<void> => {
     try {
       const subject = acceptedSubject(tenant, hour);
-      const message = await connection.untilLost(() =>
-        manager.streams.getMessage("ACCEPTED", { last_by_subj: subject }),
-      );
+      const message = await manager.streams.getMessage("ACCEPTED", { last_by_subj: subject });
       const { val }: { val?: string } = message.json();
       counts.set(hour, Number(val));
     } catch (error) {
-      if (apiErrorCode(error) === API_ERROR.messageNotFound) return;
-      throw new LogUnavailableError(`The counts could not be read: ${describeError(error)}.`);
+      if (apiErrorCode(error) !== API_ERROR.messageNotFound) throw error;
     }
   };
   for (let start = 0; start < hours.length; start += ACCEPTED_READS_AT_ONCE) {
-    await Promise.all(hours.slice(start, start + ACCEPTED_READS_AT_ONCE).map(readOne));
+    const some = hours.slice(start, start + ACCEPTED_READS_AT_ONCE);
+    await answered(connection, UNREADABLE, () => Promise.all(some.map(readOne)));
   }
   return counts;
 };
