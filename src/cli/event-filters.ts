@@ -1,6 +1,6 @@
 /** The filters of the API as options. A test holds them against the API's own list. */
 import { integerComplaint, tagComplaint } from "./argument-values.ts";
-import type { Input, OptionSpec } from "./command.ts";
+import type { OptionSpec } from "./command.ts";
 
 const FILTERS = "Filters (all must hold):";
 
@@ -46,21 +46,4 @@ export const MIN_SEQUENCE_OPTION: OptionSpec = {
   value: "number",
   description: "wait until this event, as sending it told, can be read",
   complaint: integerComplaint({ min: 0 }),
-};
-
-/** The parameters that these options ask for. */
-export const filterQuery = (input: Input, options: readonly OptionSpec[]): URLSearchParams => {
-  const query = new URLSearchParams();
-  for (const { flag, isRepeatable } of options) {
-    const name = flag.slice(2).replaceAll("-", "_");
-    const value = isRepeatable ? undefined : input.text(flag);
-    if (value !== undefined) query.set(name, value);
-    // The only one that may stand several times is the tag.
-    if (isRepeatable)
-      for (const tag of input.texts(flag)) {
-        const equals = tag.indexOf("=");
-        query.append(`tag.${tag.slice(0, equals)}`, tag.slice(equals + 1));
-      }
-  }
-  return query;
 };

@@ -1,7 +1,8 @@
 /** How far a long command is: a bar for a person at a terminal, a line every few seconds for a file, nothing with --quiet, nor where JSON goes there. On standard error. */
 
 import { cutTo, padded } from "../terminal/text-width.ts";
-import type { Writer } from "./context.ts";
+import type { Input } from "./command.ts";
+import type { Context, Writer } from "./context.ts";
 import { PROGRESS_LINE_MS } from "./limits.ts";
 
 export interface Report {
@@ -33,6 +34,20 @@ export interface ProgressOptions {
   /** Milliseconds that only grow. */
   readonly elapsedMs: () => number;
 }
+
+/** Of a command that has the options --json and --quiet. */
+export const progressFor = (
+  input: Input,
+  { err }: Context,
+  told: Pick<ProgressOptions, "what" | "unit" | "before" | "isQuiet">,
+): Progress =>
+  createProgress({
+    ...told,
+    err,
+    isQuiet: told.isQuiet === true || input.isSet("--quiet"),
+    isJson: input.isSet("--json"),
+    elapsedMs: () => performance.now(),
+  });
 
 const BAR_COLUMNS = 20;
 

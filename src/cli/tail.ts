@@ -3,15 +3,28 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
 import { nextAttemptMs, retryAfterMs } from "../sdk/retry.ts";
 import { type Api, exitCodeOf, foreignAnswer, refusalOf } from "./api.ts";
-import type { Input } from "./command.ts";
+import { integerComplaint } from "./argument-values.ts";
+import type { Input, OptionSpec } from "./command.ts";
 import type { Context } from "./context.ts";
-import { filterQuery, STREAM_FILTER_OPTIONS } from "./event-filters.ts";
+import { STREAM_FILTER_OPTIONS } from "./event-filters.ts";
 import { createEventTable } from "./event-table.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interrupted } from "./failure.ts";
 import { asRecord, parseJson } from "./json.ts";
 import { CLI_RETRY_MS_MAX, CLI_STREAM_QUIET_MS_MAX } from "./limits.ts";
 import { tellNotice } from "./output.ts";
+import { queryFrom } from "./query.ts";
+
+/** Options that the stream itself is asked with. */
+export const TAIL_PARAMETERS: readonly OptionSpec[] = [
+  {
+    flag: "--after",
+    value: "sequence",
+    description: "begin after this one, 0 with the first; else with what comes from now on",
+    complaint: integerComplaint({ min: 0 }),
+  },
+  ...STREAM_FILTER_OPTIONS,
+];
 
 /** Ends with Ctrl-C or when nobody reads any more. Throws a Failure where the service refuses, or was never reached. */
 export const tailEvents = async (parts: {
@@ -22,9 +35,7 @@ export const tailEvents = async (parts: {
   const { api, input, context } = parts;
   const signal = context.interruption();
   const print = printerFor(input, context);
-  const query = filterQuery(input, STREAM_FILTER_OPTIONS);
-  const after = input.text("--after");
-  if (after !== undefined) query.set("after", after);
+  const query = queryFrom(input, TAIL_PARAMETERS);
   // As Last-Event-ID, which wins over where it began.
   let seen: string | undefined;
   let failed = 0;

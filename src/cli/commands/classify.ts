@@ -1,5 +1,6 @@
 /** `prooftrail classify`: which risk tier an AI system has. Asks the sandbox, which needs no key. */
 import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS } from "../../classification/vocabulary.ts";
+import { SANDBOX_REQUESTS_PER_MINUTE } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
 import { wrappedLines } from "../../terminal/text-width.ts";
 import { createApi } from "../api.ts";
@@ -8,10 +9,10 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
 import { coloured, printAnswer, tableColumns, tableText } from "../output.ts";
+import { parameterOf } from "../query.ts";
 import { readAddress } from "../service-address.ts";
 import { jsonOption, URL_OPTION } from "../shared-options.ts";
-import type { Column } from "../table.ts";
-import { detailLines } from "../table.ts";
+import { type Column, detailLines } from "../table.ts";
 
 const FACTS = "Facts about the system:";
 const TEXTS = ["--domain", "--ai-type", "--decision-autonomy", "--user-impact"] as const;
@@ -69,7 +70,7 @@ export const CLASSIFY: CommandSpec = {
   name: "classify",
   summary: "Say which risk tier an AI system has, and why",
   description: [
-    "Needs no key: it asks the sandbox, where a client may ask 100 times a minute. A heuristic of the product and no legal advice.",
+    `Needs no key: it asks the sandbox, where a client may ask ${SANDBOX_REQUESTS_PER_MINUTE} times a minute. A heuristic of the product and no legal advice.`,
   ],
   options: [...FACT_OPTIONS, ...URL_OPTION, jsonOption()],
   examples: [
@@ -88,15 +89,13 @@ export const CLASSIFY: CommandSpec = {
   },
 };
 
-const parameter = (flag: string): string => flag.slice(2).replaceAll("-", "_");
-
 const factsOf = (input: Input): JsonRecord => {
   const flops = input.text("--training-compute-flops");
   const jurisdictions = input.texts("--jurisdictions");
   return {
-    ...Object.fromEntries(TEXTS.map((flag) => [parameter(flag), input.text(flag)])),
+    ...Object.fromEntries(TEXTS.map((flag) => [parameterOf(flag), input.text(flag)])),
     // What was not said is left out and not denied.
-    ...Object.fromEntries(FLAGS.filter((flag) => input.isSet(flag)).map((flag) => [parameter(flag), true])),
+    ...Object.fromEntries(FLAGS.filter((flag) => input.isSet(flag)).map((flag) => [parameterOf(flag), true])),
     ...(flops !== undefined && { training_compute_flops: Number(flops) }),
     ...(jurisdictions.length > 0 && { jurisdictions }),
   };

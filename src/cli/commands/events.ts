@@ -3,31 +3,34 @@ import { memberTexts } from "../../intake/json/slice.ts";
 import { PAGE_ROWS_DEFAULT } from "../../limits.ts";
 import type { Api } from "../api.ts";
 import { eventIdComplaint, integerComplaint } from "../argument-values.ts";
-import type { CommandGroup, CommandSpec, Input } from "../command.ts";
+import type { CommandGroup, CommandSpec, Input, OptionSpec } from "../command.ts";
 import type { Context } from "../context.ts";
-import {
-  EVENT_FILTER_OPTIONS,
-  filterQuery,
-  MIN_SEQUENCE_OPTION,
-  STREAM_FILTER_OPTIONS,
-} from "../event-filters.ts";
+import { EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
 import { createEventTable } from "../event-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
 import { shown } from "../json.ts";
 import { printAnswer, tableColumns } from "../output.ts";
 import { type Page, pages, printPagesAsJson } from "../pages.ts";
+import { queryFrom } from "../query.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 import { detailLines } from "../table.ts";
-import { tailEvents } from "../tail.ts";
+import { TAIL_PARAMETERS, tailEvents } from "../tail.ts";
+
+const ORDER_OPTION: OptionSpec = {
+  flag: "--order",
+  value: "order",
+  description: "newest or oldest first",
+  choices: ["desc", "asc"],
+};
 
 const list: CommandSpec = {
   name: "list",
   summary: "Search events, newest first",
   options: [
     ...EVENT_FILTER_OPTIONS,
-    { flag: "--order", value: "order", description: "newest or oldest first", choices: ["desc", "asc"] },
+    ORDER_OPTION,
     {
       flag: "--limit",
       value: "number",
@@ -59,11 +62,7 @@ const list: CommandSpec = {
 };
 
 const eventPages = (api: Api, input: Input, { out }: Context): AsyncGenerator<Page> => {
-  const query = filterQuery(input, [...EVENT_FILTER_OPTIONS]);
-  for (const flag of ["--order", "--min-sequence"]) {
-    const value = input.text(flag);
-    if (value !== undefined) query.set(flag.slice(2).replace("-", "_"), value);
-  }
+  const query = queryFrom(input, [...EVENT_FILTER_OPTIONS, ORDER_OPTION, MIN_SEQUENCE_OPTION]);
   const rowsMax = input.isSet("--all") ? undefined : (input.integer("--limit") ?? PAGE_ROWS_DEFAULT);
   return pages({ api, out }, { path: "/v1/events", query, ...(rowsMax !== undefined && { rowsMax }) });
 };
@@ -100,9 +99,7 @@ const get: CommandSpec = {
   run: async (input, context) => {
     const api = await openApi(input, context);
     const path = `/v1/events/${encodeURIComponent(input.argument("event_id") ?? "")}`;
-    const sequence = input.text("--min-sequence");
-    const query = new URLSearchParams(sequence === undefined ? {} : { min_sequence: sequence });
-    const answer = await api.ask({ path, query });
+    const answer = await api.ask({ path, query: queryFrom(input, [MIN_SEQUENCE_OPTION]) });
     await printAnswer(context, input, {
       json: answer.text,
       text: () => eventText(context, memberTexts(memberTexts(answer.text).get("data") ?? "")),
@@ -135,13 +132,7 @@ const tail: CommandSpec = {
     "Each event once, in the order of the log. A connection that breaks is made again by itself, without gap or repeat.",
   ],
   options: [
-    {
-      flag: "--after",
-      value: "sequence",
-      description: "begin after this one, 0 with the first; else with what comes from now on",
-      complaint: integerComplaint({ min: 0 }),
-    },
-    ...STREAM_FILTER_OPTIONS,
+    ...TAIL_PARAMETERS,
     ...SERVICE_OPTIONS,
     jsonOption("NDJSON: one stored event per line; errors as one JSON document"),
     { ...QUIET_OPTION, description: "say nothing of connections that break" },

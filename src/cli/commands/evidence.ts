@@ -2,15 +2,31 @@
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
 import { integerComplaint } from "../argument-values.ts";
-import type { CommandSpec } from "../command.ts";
+import type { CommandSpec, OptionSpec } from "../command.ts";
 import { FORCE_OPTION, openTarget } from "../download.ts";
 import { EXIT } from "../exit-codes.ts";
 import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
-import { createProgress, sizeText } from "../progress.ts";
+import { progressFor, sizeText } from "../progress.ts";
+import { queryFrom } from "../query.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
-const PARAMETERS = ["--asset-id", "--correlation-id", "--from", "--to", "--wait"] as const;
+const PARAMETERS: readonly OptionSpec[] = [
+  { flag: "--asset-id", value: "id", description: "about this AI system" },
+  { flag: "--correlation-id", value: "id", description: "about this case" },
+  {
+    flag: "--from",
+    value: "time",
+    description: "events at or after this time, such as 2026-11-20T10:00:00Z",
+  },
+  { flag: "--to", value: "time", description: "events before this time" },
+  {
+    flag: "--wait",
+    value: "seconds",
+    description: "how long to wait until all is sealed",
+    complaint: integerComplaint({ min: 0, max: PROOF_WAIT_SECONDS_MAX }),
+  },
+];
 
 export const EVIDENCE: CommandSpec = {
   name: "evidence",
@@ -21,20 +37,7 @@ export const EVIDENCE: CommandSpec = {
   options: [
     { flag: "--output", value: "file", description: "where to", isRequired: true, isFile: true },
     FORCE_OPTION,
-    { flag: "--asset-id", value: "id", description: "about this AI system" },
-    { flag: "--correlation-id", value: "id", description: "about this case" },
-    {
-      flag: "--from",
-      value: "time",
-      description: "events at or after this time, such as 2026-11-20T10:00:00Z",
-    },
-    { flag: "--to", value: "time", description: "events before this time" },
-    {
-      flag: "--wait",
-      value: "seconds",
-      description: "how long to wait until all is sealed",
-      complaint: integerComplaint({ min: 0, max: PROOF_WAIT_SECONDS_MAX }),
-    },
+    ...PARAMETERS,
     ...SERVICE_OPTIONS,
     jsonOption("one JSON document about the file; errors as JSON too"),
     QUIET_OPTION,
@@ -49,29 +52,17 @@ export const EVIDENCE: CommandSpec = {
   run: async (input, context) => {
     const path = input.text("--output") ?? "";
     const api = await openApi(input, context);
-    const query = new URLSearchParams();
-    for (const flag of PARAMETERS) {
-      const value = input.text(flag);
-      if (value !== undefined) query.set(flag.slice(2).replace("-", "_"), value);
-    }
     const signal = context.interruption();
     await using target = await openTarget(path, input.isSet("--force"));
     const response = await api.open({
       path: "/v1/evidence",
-      query,
+      query: queryFrom(input, PARAMETERS),
       signal,
       timeoutMs: CLI_LONG_ANSWER_MS_MAX,
       mediaType: "application/zip",
     });
     let bytes = 0;
-    const progress = createProgress({
-      err: context.err,
-      what: "fetching",
-      unit: "bytes",
-      isQuiet: input.isSet("--quiet"),
-      isJson: input.isSet("--json"),
-      elapsedMs: () => performance.now(),
-    });
+    const progress = progressFor(input, context, { what: "fetching", unit: "bytes" });
     const onBytes = (chunk: Uint8Array): void => {
       bytes += chunk.length;
       progress.report({ count: bytes });

@@ -1,14 +1,26 @@
 /** `prooftrail export`: all events that match, as a file. */
 
 import { createPrintableCsv, printable, printableJson } from "../../terminal/printable.ts";
-import type { CommandSpec } from "../command.ts";
+import type { CommandSpec, OptionSpec } from "../command.ts";
 import { downloadTo, FORCE_OPTION, openTarget } from "../download.ts";
-import { EVENT_FILTER_OPTIONS, filterQuery, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
+import { EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
 import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
-import { createProgress, sizeText } from "../progress.ts";
+import { progressFor, sizeText } from "../progress.ts";
+import { queryFrom } from "../query.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
+
+const PARAMETERS: readonly OptionSpec[] = [
+  {
+    flag: "--format",
+    value: "format",
+    description: "form of the file; ndjson unless told",
+    choices: ["ndjson", "csv"],
+  },
+  ...EVENT_FILTER_OPTIONS,
+  MIN_SEQUENCE_OPTION,
+];
 
 export const EXPORT: CommandSpec = {
   name: "export",
@@ -19,14 +31,7 @@ export const EXPORT: CommandSpec = {
   options: [
     { flag: "--output", value: "file", description: "where to; standard output unless told", isFile: true },
     FORCE_OPTION,
-    {
-      flag: "--format",
-      value: "format",
-      description: "form of the file; ndjson unless told",
-      choices: ["ndjson", "csv"],
-    },
-    ...EVENT_FILTER_OPTIONS,
-    MIN_SEQUENCE_OPTION,
+    ...PARAMETERS,
     ...SERVICE_OPTIONS,
     jsonOption("with --output, one JSON document about the file; errors as JSON too"),
     QUIET_OPTION,
@@ -41,20 +46,12 @@ export const EXPORT: CommandSpec = {
   run: async (input, context) => {
     const path = input.text("--output");
     const api = await openApi(input, context);
-    const query = filterQuery(input, EVENT_FILTER_OPTIONS);
-    for (const [flag, name] of [
-      ["--format", "format"],
-      ["--min-sequence", "min_sequence"],
-    ] as const) {
-      const value = input.text(flag);
-      if (value !== undefined) query.set(name, value);
-    }
     const signal = context.interruption();
     await using target = path === undefined ? undefined : await openTarget(path, input.isSet("--force"));
     const isCsv = input.text("--format") === "csv";
     const response = await api.open({
       path: "/v1/export",
-      query,
+      query: queryFrom(input, PARAMETERS),
       signal,
       timeoutMs: CLI_LONG_ANSWER_MS_MAX,
       mediaType: isCsv ? "text/csv" : "application/x-ndjson",
@@ -63,15 +60,8 @@ export const EXPORT: CommandSpec = {
     const rows = createRowCounter(isCsv);
     let bytes = 0;
     // Two lines cannot share one: with the file on the terminal there is no bar.
-    const isQuiet = input.isSet("--quiet") || (path === undefined && context.out.isTerminal);
-    const progress = createProgress({
-      err: context.err,
-      what: "exporting",
-      unit: "events",
-      isQuiet,
-      isJson: input.isSet("--json"),
-      elapsedMs: () => performance.now(),
-    });
+    const isQuiet = path === undefined && context.out.isTerminal;
+    const progress = progressFor(input, context, { what: "exporting", unit: "events", isQuiet });
     const options = {
       response,
       signal,

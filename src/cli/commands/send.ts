@@ -10,7 +10,7 @@ import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
 import { SEND_RETRY_MS_DEFAULT } from "../limits.ts";
 import { tellNotice } from "../output.ts";
-import { createProgress, type Report } from "../progress.ts";
+import { progressFor, type Report } from "../progress.ts";
 import { createBatchSender } from "../sending/batch-sender.ts";
 import { checkFilesApart } from "../sending/files-apart.ts";
 import { fillEvent } from "../sending/fill.ts";
@@ -77,15 +77,7 @@ export const SEND: CommandSpec = {
     const signal = context.interruption();
     await using rejections = await openRejections(input, context);
     const before = reportOf(from);
-    const progress = createProgress({
-      err: context.err,
-      what: "sending",
-      unit: "events",
-      isQuiet: input.isSet("--quiet"),
-      isJson: input.isSet("--json"),
-      before,
-      elapsedMs: () => performance.now(),
-    });
+    const progress = progressFor(input, context, { what: "sending", unit: "events", before });
     let totals: Totals = { accepted: 0, duplicates: 0, rejected: 0, sequence: undefined };
     let atStart: Totals | undefined;
     let isDone = false;

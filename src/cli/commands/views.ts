@@ -9,7 +9,7 @@ import type { Context } from "../context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { failure, Interrupted, reasonOf } from "../failure.ts";
 import { coloured, tableColumns, tableText } from "../output.ts";
-import { createProgress, type Progress } from "../progress.ts";
+import { progressFor } from "../progress.ts";
 import { jsonOption, QUIET_OPTION } from "../shared-options.ts";
 import { type Column, createTable } from "../table.ts";
 
@@ -91,15 +91,6 @@ const refuseOthers = async (care: ViewCare, names: readonly string[]): Promise<v
   if (refusal !== undefined) throw failure("wrong_use", refusal);
 };
 
-const progressOf = (what: string, { input, context }: { input: Input; context: Context }): Progress =>
-  createProgress({
-    err: context.err,
-    what,
-    isQuiet: input.isSet("--quiet"),
-    isJson: input.isSet("--json"),
-    elapsedMs: () => performance.now(),
-  });
-
 const document = (data: unknown): string => `${JSON.stringify({ data })}\n`;
 
 const status: CommandSpec = {
@@ -139,7 +130,7 @@ const rebuild: CommandSpec = {
     const [name = ""] = chosen(care, input);
     await refuseOthers(care, [name]);
     const signal = context.interruption();
-    const progress = progressOf(`rebuilding ${name}`, { input, context });
+    const progress = progressFor(input, context, { what: `rebuilding ${name}` });
     const onProgress = ({ position, end }: { position: number; end: number }): void =>
       progress.report({ count: position, of: end });
     const rebuilt = await care.rebuild(name, { onProgress, signal }).finally(progress.end);
@@ -170,7 +161,7 @@ const verify: CommandSpec = {
     const signal = context.interruption();
     const results: { readonly view: string; readonly checked: CheckedView }[] = [];
     for (const view of names) {
-      const progress = progressOf(`verifying ${view}`, { input, context });
+      const progress = progressFor(input, context, { what: `verifying ${view}` });
       const onProgress = ({ position, end }: { position: number; end: number }): void =>
         progress.report({ count: position, of: end });
       const checked = await care
