@@ -1,3 +1,5 @@
+import { SANDBOX_REQUESTS_PER_MINUTE } from "../limits.ts";
+
 /** What to do about an answer of the API, by its code. A test asks that every code has a row. */
 
 export const ADVICE: Readonly<Record<string, string>> = {
@@ -22,7 +24,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   unsupported_media_type: "Client and service may be of different versions: compare prooftrail --version.",
   idempotency_key_reused: "Use a new key for new content.",
   rate_limited: "Wait a moment, or use a key with a higher limit.",
-  internal_error: "Give the request_id to the operator of the service. Asking again is safe.",
+  internal_error:
+    "Give the request_id to the operator of the service. Before you make a key again, look whether it is there: prooftrail keys list",
   log_unavailable: "Ask again; prooftrail doctor, where the service runs, says what is wrong.",
   not_sealed: "Ask again in a moment, or with a longer --wait.",
   not_ready: "Wait; prooftrail doctor says why.",
@@ -31,4 +34,4 @@ export const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** The sandbox takes no key, so that none with a higher limit would help. */
-export const SANDBOX_LIMITED_ADVICE = "Wait a minute: the sandbox takes 100 requests of a client per minute.";
+export const SANDBOX_LIMITED_ADVICE = `Wait a minute: the sandbox takes ${SANDBOX_REQUESTS_PER_MINUTE} requests of a client per minute.`;
