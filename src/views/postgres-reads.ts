@@ -5,8 +5,8 @@ import type { Connection, RunSql } from "./postgres-connection.ts";
 import { visitPostgresTerms } from "./postgres-terms.ts";
 import { loadStatement } from "./postgres-writes.ts";
 import { rowSql } from "./sql.ts";
-import { fromStored, newViewRow, storedParameter, toStored } from "./stored-rows.ts";
-import { keyValues, type Row, rowInteger, rowText, sqlName, type Table, type Value } from "./tables.ts";
+import { fromStored, newViewRow, storedParameter, tablesIn, toStored } from "./stored-rows.ts";
+import { keyValues, type Row, rowInteger, sqlName, type Table, type Value } from "./tables.ts";
 import type { TenantQuery } from "./tenant-query.ts";
 import { labelTableName, postgresMatchText } from "./text-index.ts";
 import { type Snapshot, VIEWS, type ViewDefinition, type ViewStore } from "./view-store.ts";
@@ -57,8 +57,7 @@ export const inSnapshot = <Result>(
     return { result: await visit({ position, rows, load, select, visitTerms }), keep: false };
   });
 
-export const tablesOf = (view: ViewDefinition): readonly string[] =>
-  JSON.parse(rowText(viewRow(view), "tables"));
+export const tablesOf = (view: ViewDefinition): readonly string[] => tablesIn(viewRow(view));
 
 export const viewRow = (view: ViewDefinition): Row =>
   newViewRow(view, ({ name }) => [labelTableName(name), name]);

@@ -19,7 +19,7 @@ import { inSnapshot, loadRows, numbered, selectRows, tablesOf, viewRow } from ".
 import { postgresTermsOf } from "./postgres-terms.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
 import { DEAD_LETTERS_PAGE, VIEW_NAMES } from "./sql.ts";
-import { deadLetterWrite, fromStored, isSameRow, OWN_TABLES } from "./stored-rows.ts";
+import { deadLetterWrite, fromStored, isSameRow, OWN_TABLES, tablesIn } from "./stored-rows.ts";
 import {
   keyText,
   type Row,
@@ -279,8 +279,6 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   await runWrites(run, known ? [made, revised(view.name)] : [made]);
   return { result: known ? "made_again" : "made", keep: true } as const;
 };
-
-const tablesIn = (view: Row): readonly string[] => JSON.parse(rowText(view, "tables"));
 
 const dropView = async (run: RunSql, view: Row): Promise<void> => {
   for (const name of tablesIn(view)) await run(`DROP TABLE ${sqlName(name)}`);

@@ -39,6 +39,7 @@ import {
   newViewRow,
   OWN_TABLES,
   storedParameter,
+  tablesIn,
   toStored,
 } from "./stored-rows.ts";
 import { keyValues, type Row, rowInteger, rowText, sqlName, type Table, tableDdl } from "./tables.ts";
@@ -103,10 +104,8 @@ export const createSqliteViews = ({
 
   const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
-      const isCurrent = ({ name, version }: ViewDefinition): boolean => {
-        const known = getRow(write, VIEWS, { name });
-        return known !== undefined && rowInteger(known, "version") === version;
-      };
+      const isCurrent = (view: ViewDefinition): boolean =>
+        stands(getRow(write, VIEWS, { name: view.name }), view);
       if (!(views.every(isCurrent) && expected.every(standsAs)))
         return { result: { kind: "outdated" }, keep: false };
       await runWrites(write, writes);
@@ -355,8 +354,7 @@ const makeTable = (database: DatabaseSync, table: Table): void => {
 };
 
 const dropView = (database: DatabaseSync, view: Row): void => {
-  const tables: readonly string[] = JSON.parse(rowText(view, "tables"));
-  for (const name of tables) database.exec(`DROP TABLE ${sqlName(name)}`);
+  for (const name of tablesIn(view)) database.exec(`DROP TABLE ${sqlName(name)}`);
   database.prepare("DELETE FROM dead_letters WHERE projection = ?").run(rowText(view, "name"));
   database.prepare("DELETE FROM view_ends WHERE name = ?").run(rowText(view, "name"));
 };

@@ -1,5 +1,5 @@
 /** What every database does alike: values as they are stored, and the rows of the store's own tables. */
-import type { Row, Table, Value } from "./tables.ts";
+import { type Row, rowText, type Table, type Value } from "./tables.ts";
 import { fromStoredText, toStoredText } from "./text.ts";
 import type { TextIndex } from "./text-index.ts";
 import {
@@ -51,6 +51,9 @@ export const newViewRow = (
   position: 0,
   tables: JSON.stringify([...textIndexes.flatMap(tablesOf), ...tables.map((table) => table.name)]),
 });
+
+/** What such a row says of the tables that the view was made with, by name. */
+export const tablesIn = (viewRow: Row): readonly string[] => JSON.parse(rowText(viewRow, "tables"));
 
 export const deadLetterWrite = (letter: DeadLetter): Write => ({
   kind: "upsert",
