@@ -45,8 +45,6 @@ import {
   SANDBOX_REQUESTS_PER_MINUTE,
   VIEWS_DRAIN_MS_MAX,
 } from "../limits.ts";
-import type { AcceptedCounts } from "../log/accepted-counts.ts";
-import type { LogReader, RecordAppender } from "../log/event-log.ts";
 import { messageIdOfClient } from "../log/message-id.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
@@ -115,7 +113,7 @@ export const startService = async (dependencies: {
   const retentionStore = createRetentionBucket({ connection, logger });
 
   const { views, projections, rules } = await openViews({ config, logger, stack });
-  const { reader, appender, logKeeper, logGuard, keep, accepted } = await openLog({
+  const log = await openLog({
     connection,
     definition: auditStream({ replicas: config.replicas }),
     broker,
@@ -123,6 +121,7 @@ export const startService = async (dependencies: {
     logger,
     stack,
   });
+  const { reader, keep, accepted } = log;
   measureLog(metrics, connection);
   if (config.roles.includes("projector")) {
     const shared = { log: reader, views, logger, metrics, now };
@@ -132,15 +131,13 @@ export const startService = async (dependencies: {
   keep("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
-  const readiness = createReadiness({ ...contact, logKeeper, logGuard, reader, views, projections });
+  const readiness = createReadiness({ ...contact, ...log, views, projections });
   measureReadiness(metrics, readiness);
   const surroundings = { ...telling, readiness };
   const openAnswers = createOpenAnswers();
+  const stores = { views, retentionStore, checkpoints };
   const handle = config.roles.includes("api")
-    ? await createApi({
-        ...{ config, contact, surroundings, openAnswers, views, rules, reader, appender, accepted },
-        ...{ retentionStore, checkpoints, version, now, stack },
-      })
+    ? await createApi({ config, contact, surroundings, openAnswers, log, stores, rules, version, now, stack })
     : createOperationApp(surroundings);
   // Once the requests have ended: what goes on in the background would wait for each of its answers.
   stack.defer(() => connection.closeIfSilent());
@@ -166,19 +163,16 @@ const createApi = async (parts: {
   contact: BrokerContact;
   surroundings: OperationDependencies;
   openAnswers: ReturnType<typeof createOpenAnswers>;
-  views: ViewStore;
+  log: OpenedLog;
+  stores: { views: ViewStore; retentionStore: RetentionStore; checkpoints: CheckpointStore };
   rules: Rules;
-  reader: LogReader;
-  appender: RecordAppender;
-  accepted: AcceptedCounts;
-  retentionStore: RetentionStore;
-  checkpoints: CheckpointStore;
   version: string;
   now: () => Date;
   stack: AsyncDisposableStack;
 }): Promise<HttpHandler> => {
-  const { config, contact, surroundings, openAnswers, now, stack } = parts;
-  const { views, reader, appender, accepted, retentionStore } = parts;
+  const { config, contact, surroundings, openAnswers, log, stores, rules, version, now, stack } = parts;
+  const { reader, appender, accepted } = log;
+  const { views, retentionStore, checkpoints } = stores;
   const { connection, keyBucket } = contact;
   const { metrics, logger } = surroundings;
   const judging = {
@@ -187,26 +181,31 @@ const createApi = async (parts: {
     onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
   };
   const recorder = startRecording({
-    ...{ appender, accepted, metrics, logger, now, stack },
+    appender,
+    accepted,
     subjectOf: auditSubjectOf,
+    metrics,
+    logger,
+    now,
+    stack,
   });
   const rateCounter = createRateCounter({ connection, logger });
   return createHttpApp({
     ...surroundings,
-    intake: createAuditIntake({ appender, reader, accepted, views, metrics, judging }),
+    intake: createAuditIntake({ log, views, metrics, judging }),
     sandbox: await openSandbox({ connection, logger, judging, stack }),
     views,
     reconciliation: { views, log: reader, accepted },
     log: reader,
-    checkpoints: parts.checkpoints,
+    checkpoints,
     serviceName: config.serviceName,
     ...openAnswers,
-    rules: parts.rules,
+    rules,
     ...createManagement({ keyBucket, retentionStore, recorder, now }),
     recorder,
     vocabulary: config.vocabulary,
     ...(await loadBrowserFiles()),
-    version: parts.version,
+    version,
     bodies: stack.use(createTenantBodies()),
     limiter: createLimiter(rateCounter),
     now,
@@ -216,14 +215,13 @@ const createApi = async (parts: {
 type Judging = Pick<IntakeDependencies, "validate" | "now" | "onUnknownFields">;
 
 const createAuditIntake = (parts: {
-  appender: RecordAppender;
-  reader: LogReader;
-  accepted: AcceptedCounts;
+  log: OpenedLog;
   views: ViewStore;
   metrics: Metrics;
   judging: Judging;
 }): Intake => {
-  const { appender, reader, accepted, views, metrics, judging } = parts;
+  const { log, views, metrics, judging } = parts;
+  const { appender, reader, accepted } = log;
   return createIntake({
     appender,
     reader,
@@ -297,6 +295,8 @@ const openSandbox = async ({
   });
   return { intakeOf, reader, limiter, bodies: stack.use(createSandboxBodies()) };
 };
+
+type OpenedLog = Awaited<ReturnType<typeof openLog>>;
 
 const openLog = async (options: {
   connection: BrokerConnection;
