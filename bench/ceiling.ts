@@ -7,6 +7,7 @@ import { openAppendExchange } from "../src/jetstream/append-exchange.ts";
 import { connectToBroker } from "../src/jetstream/connection.ts";
 import type { OutgoingRecord } from "../src/log/event-log.ts";
 import { recordStart } from "../src/log/record.ts";
+import { silentLogger } from "../test/support/broker.ts";
 import { sampleEvent } from "./sample-event.ts";
 
 export interface CeilingResult {
@@ -58,10 +59,8 @@ const measure = async (
   };
 };
 
-const silent = { isEnabled: () => false, request() {}, debug() {}, info() {}, warn() {}, error() {} };
-
 const onBroker = async (): Promise<CeilingResult> => {
-  await using connection = await connectToBroker({ url, name: "ceiling", logger: silent });
+  await using connection = await connectToBroker({ url, name: "ceiling", logger: silentLogger });
   const exchange = openAppendExchange(connection, () => performance.now());
   const single = (): Promise<unknown> => exchange.single(record());
   const atomic = (): Promise<unknown> =>

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { silentLogger } from "../../test/support/broker.ts";
 import {
   CHECKPOINTS_PER_READ,
   MONITOR_HEADS_PER_TURN,
@@ -112,14 +113,7 @@ const watching = async (
       position: async () => (typeof viewPosition === "number" ? viewPosition : viewPosition(seen)),
       tile: async (_tenant, { width }) => tile?.(width),
     },
-    logger: {
-      isEnabled: () => false,
-      request() {},
-      debug() {},
-      info() {},
-      warn() {},
-      error: (_message, fields) => details.push(fields?.detail),
-    },
+    logger: { ...silentLogger, error: (_message, fields) => details.push(fields?.detail) },
     onAlarm: (kind) => alarms.push(kind),
     onPosition: (sequence) => {
       seen.records = sequence;

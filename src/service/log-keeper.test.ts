@@ -1,16 +1,8 @@
 import { expect, test } from "bun:test";
+import { silentLogger } from "../../test/support/broker.ts";
 import { until } from "../../test/support/until.ts";
 import { LOG_STALL_AGE_MS_MAX, LOG_STALL_MS_MAX } from "../limits.ts";
 import { keepStoring } from "./log-keeper.ts";
-
-const logger = {
-  isEnabled: () => false,
-  request() {},
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-};
 
 test("a stall makes the instance not ready only while it is fresh: without requests nothing else could ever end it", () => {
   let stall: { lastedMs: number; agoMs: number } | undefined;
@@ -19,7 +11,7 @@ test("a stall makes the instance not ready only while it is fresh: without reque
     stall: () => stall,
     msMax: LOG_STALL_MS_MAX,
     ownBroker: undefined,
-    logger,
+    logger: silentLogger,
   });
   expect(keeper.problem()).toBeUndefined();
   stall = { lastedMs: LOG_STALL_MS_MAX - 1, agoMs: 0 };
@@ -54,7 +46,7 @@ const keeping = (state: {
       },
     },
     logger: {
-      ...logger,
+      ...silentLogger,
       error: () => {
         seen.errors++;
       },
