@@ -6,6 +6,7 @@ import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limit
 import { inSlices } from "./in-slices.ts";
 import type { Statement } from "./postgres-connection.ts";
 import { addTextWrite, type TextRun, textStatements } from "./postgres-text-writes.ts";
+import { overExisting } from "./sql.ts";
 import { checkKey, checkRow } from "./stored-values.ts";
 import {
   columnList,
@@ -135,13 +136,6 @@ const makeWriteSql = (table: Table): WriteSql => {
   const name = sqlName(table.name);
   const key = columnList(table, table.primaryKey);
   const insert = `INSERT INTO ${name} (${columnList(table, names)}) SELECT * FROM ${unnest(table, names)}`;
-  const others = names
-    .filter((column) => !table.primaryKey.includes(column))
-    .map((column) => columnName(table, column));
-  const onConflict = (change: (column: string) => string): string => {
-    const action = others.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${others.map(change).join(", ")}`;
-    return `${insert} ON CONFLICT (${key}) ${action}`;
-  };
   const asked = `${unnest(table, table.primaryKey)} AS asked (${key})`;
   const matches = table.primaryKey
     .map((column) => `stored.${columnName(table, column)} = asked.${columnName(table, column)}`)
@@ -151,8 +145,7 @@ const makeWriteSql = (table: Table): WriteSql => {
   const stored = names.map((column) => `stored.${columnName(table, column)}`).join(", ");
   return {
     insert,
-    upsert: onConflict((column) => `${column} = excluded.${column}`),
-    add: onConflict((column) => `${column} = ${name}.${column} + excluded.${column}`),
+    ...overExisting(table, insert),
     delete: `DELETE FROM ${name} stored USING ${asked} WHERE ${matches}`,
     load: `SELECT ${stored} FROM ${name} stored JOIN ${asked} ON ${matches}`,
     loadAtOrBefore: `SELECT found.* FROM ${asked}, LATERAL (SELECT ${stored} FROM ${name} stored WHERE ${atOrBefore}) found`,

@@ -56,13 +56,6 @@ const makeRowSql = (table: Table): RowSql => {
   const into = `INTO ${name} (${columnList(table, names)}) VALUES`;
   const marks = `(${names.map(() => "?").join(", ")})`;
   const insert = `INSERT ${into} ${marks}`;
-  const others = names
-    .filter((column) => !table.primaryKey.includes(column))
-    .map((column) => columnName(table, column));
-  const onConflict = (change: (column: string) => string): string => {
-    const action = others.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${others.map(change).join(", ")}`;
-    return `${insert} ON CONFLICT (${columnList(table, table.primaryKey)}) ${action}`;
-  };
   const key = columnList(table, table.primaryKey);
   const keyMarks = table.primaryKey.map(() => "?").join(", ");
   const indexed = indexedBesideKey(table);
@@ -80,10 +73,24 @@ const makeRowSql = (table: Table): RowSql => {
     update: plain.length === 0 ? undefined : `UPDATE ${name} SET ${changes} WHERE ${keyMatches}`,
     columns: names,
     updated: [...plain, ...table.primaryKey],
-    upsert: onConflict((column) => `${column} = excluded.${column}`),
-    add: onConflict((column) => `${column} = ${name}.${column} + excluded.${column}`),
+    ...overExisting(table, insert),
     delete: `DELETE FROM ${name} WHERE ${keyMatches}`,
     firstPage: `SELECT ${columnList(table, names)} FROM ${name} ORDER BY ${key} LIMIT ?`,
     nextPage: `SELECT ${columnList(table, names)} FROM ${name} WHERE (${key}) > (${keyMarks}) ORDER BY ${key} LIMIT ?`,
+  };
+};
+
+/** The statement that inserts, made one that takes the place of a row under the same key, or adds to it: of both databases. */
+export const overExisting = (table: Table, insert: string): Pick<RowSql, "upsert" | "add"> => {
+  const others = Object.keys(table.columns)
+    .filter((column) => !table.primaryKey.includes(column))
+    .map((column) => columnName(table, column));
+  const onConflict = (change: (column: string) => string): string => {
+    const action = others.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${others.map(change).join(", ")}`;
+    return `${insert} ON CONFLICT (${columnList(table, table.primaryKey)}) ${action}`;
+  };
+  return {
+    upsert: onConflict((column) => `${column} = excluded.${column}`),
+    add: onConflict((column) => `${column} = ${sqlName(table.name)}.${column} + excluded.${column}`),
   };
 };
