@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { EVENT_TYPES } from "../event/event-types.ts";
+import { RISK_TIERS } from "../event/risk-tiers.ts";
 import { WARNINGS_MAX } from "../limits.ts";
 import goldenCases from "./classification-cases.json" with { type: "json" };
 import { classify } from "./classify.ts";
@@ -8,7 +9,7 @@ import { DOMAIN_WORDS, DOMAINS } from "./domains.ts";
 import { OBLIGATIONS } from "./obligations.ts";
 import type { ClassificationRequest } from "./request.ts";
 import { RULES } from "./rules.ts";
-import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS, LAWS, TIERS } from "./vocabulary.ts";
+import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS, LAWS } from "./vocabulary.ts";
 
 const sets = (request: ClassificationRequest) => {
   const { risk_tier, legal_bases, matched_rules, obligations } = classify(request);
@@ -269,7 +270,7 @@ const PLACES = {
 } as const;
 
 describe("the whole grid", () => {
-  const rank = (request: ClassificationRequest): number => TIERS.indexOf(classify(request).risk_tier);
+  const rank = (request: ClassificationRequest): number => RISK_TIERS.indexOf(classify(request).risk_tier);
 
   test("more autonomy, more impact or personal data never lowers the tier", () => {
     const hits = new Set<string>();
@@ -289,7 +290,7 @@ describe("the whole grid", () => {
                 processes_personal_data,
               });
               for (const id of answer.matched_rules) hits.add(id);
-              return TIERS.indexOf(answer.risk_tier);
+              return RISK_TIERS.indexOf(answer.risk_tier);
             }),
           ),
         );

@@ -1,9 +1,10 @@
 /** Request → classification. Pure: SDKs and the console use it as the service does. */
+import { RISK_TIERS, type RiskTier } from "../event/risk-tiers.ts";
 import { readFacts } from "./facts.ts";
 import { OBLIGATIONS, type ObligationCode, type Provision } from "./obligations.ts";
 import type { Classification, ClassificationRequest } from "./request.ts";
 import { type Citation, RULES, type Rule } from "./rules.ts";
-import { JURISDICTIONS, type Jurisdiction, LAWS, TIERS, type Tier } from "./vocabulary.ts";
+import { JURISDICTIONS, type Jurisdiction, LAWS } from "./vocabulary.ts";
 
 /** Changes with every change of a rule, and names the state of the law that it follows. */
 const RULESET_VERSION = "2026-11-22";
@@ -66,8 +67,8 @@ const strictest = (matches: readonly Match[]): readonly Match[] => {
   return prohibitions.length > 0 ? prohibitions : matches;
 };
 
-const gravest = (matches: readonly Match[]): Tier =>
-  TIERS.findLast((tier) => matches.some(({ rule }) => rule.tier === tier)) ?? "low";
+const gravest = (matches: readonly Match[]): RiskTier =>
+  RISK_TIERS.findLast((tier) => matches.some(({ rule }) => rule.tier === tier)) ?? "low";
 
 const distinct = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 
@@ -104,7 +105,7 @@ const wordsOf = (
   return words.length > 0 ? distinct(words).join("; ") : undefined;
 };
 
-const reasoningFor = (tier: Tier, matches: readonly Match[]): string => {
+const reasoningFor = (tier: RiskTier, matches: readonly Match[]): string => {
   const disclaimer = "This is a product heuristic, not legal advice.";
   if (matches.length === 0) return `The tier is ${tier}: no rule matches. ${disclaimer}`;
   const reasons = matches.map(({ rule }) => `${rule.because} (${rule.id})`).join("; ");

@@ -1,9 +1,10 @@
 /** What is asked and what is answered, once: validation, OpenAPI and the SDK use these schemas. */
 import { type Static, Type } from "@sinclair/typebox";
+import { RISK_TIERS } from "../event/risk-tiers.ts";
 import { CLASSIFICATION_TEXT_CHARACTERS_MAX } from "../limits.ts";
 import { requestText } from "../request/text.ts";
 import { OBLIGATIONS } from "./obligations.ts";
-import { JURISDICTIONS, LAWS, TIERS } from "./vocabulary.ts";
+import { JURISDICTIONS, LAWS } from "./vocabulary.ts";
 
 const text = (description: string, example: string) =>
   requestText({
@@ -67,7 +68,7 @@ export const ClassificationRequest = Type.Object(
 );
 export type ClassificationRequest = Static<typeof ClassificationRequest>;
 
-const Tier = oneOf(TIERS, {
+const Tier = oneOf(RISK_TIERS, {
   description: "From the mildest to the gravest: low, limited, high, prohibited.",
 });
 const LegalBasis = oneOf(Object.keys(LAWS), { description: "As in the legal_bases of an event." });

@@ -2,9 +2,10 @@
  * The rules, one row each: when it holds, which tier it sets, what it cites, and what has to be done then. The tier of a system is the gravest of
  * all that hold; bases, clauses and obligations are their union. A product heuristic and not legal advice.
  */
+import type { RiskTier } from "../event/risk-tiers.ts";
 import type { Facts } from "./facts.ts";
 import type { ObligationCode } from "./obligations.ts";
-import { IMPACTS, type Impact, LAWS, type LegalBasis, type Tier } from "./vocabulary.ts";
+import { IMPACTS, type Impact, LAWS, type LegalBasis } from "./vocabulary.ts";
 
 export interface Citation {
   readonly legal_basis: LegalBasis;
@@ -17,7 +18,7 @@ export interface Citation {
 export interface Rule {
   readonly id: string;
   /** Absent where only duties follow. */
-  readonly tier?: Tier;
+  readonly tier?: RiskTier;
   readonly holds: (facts: Facts) => boolean;
   /** Empty for what holds by itself, whatever the jurisdiction. */
   readonly cites: (facts: Facts) => readonly Citation[];

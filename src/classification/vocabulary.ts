@@ -1,8 +1,4 @@
-/** The words of a classification: tiers, kinds of AI, autonomy, impact, and the laws with where and since when they apply. */
-
-/** From the mildest to the gravest. */
-export const TIERS = ["low", "limited", "high", "prohibited"] as const;
-export type Tier = (typeof TIERS)[number];
+/** The words of a classification: kinds of AI, autonomy, impact, and the laws with where and since when they apply. */
 
 export const GENERATIVE_TYPES = [
   "llm",

@@ -26,8 +26,7 @@ import {
   LEGAL_BASIS,
   SHA256,
 } from "./formats.ts";
-
-export const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
+import { RISK_TIERS } from "./risk-tiers.ts";
 
 /** What SPEC 2.1 shows. The list is open: the other names are not published, so any lower snake case name is kept. */
 export const KNOWN_LEGAL_BASES = ["ai_basic_law_kr", "credit_info_36_2_kr", "pipa_37_2_kr"] as const;

@@ -1,6 +1,6 @@
 /** Query parameters that choose events, and their words in the documentation: one set for lists, streams and exports. */
-import { RISK_TIERS } from "../event/audit-event.ts";
 import { canonicalTraceId, isLegalBasis, isSha256, LEGAL_BASIS } from "../event/formats.ts";
+import { RISK_TIERS } from "../event/risk-tiers.ts";
 import { readSearchText } from "../event/search-text.ts";
 import {
   LEGAL_BASIS_CHARACTERS_MAX,

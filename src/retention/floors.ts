@@ -3,7 +3,7 @@
  * says otherwise, correct the row. Another name of a row, or a new row, needs a new version of the view `events`, which is searched by them; other
  * days do not.
  */
-import { RISK_TIERS } from "../event/audit-event.ts";
+import { RISK_TIERS } from "../event/risk-tiers.ts";
 
 /** The most days that so many months or years can have (March to August 184, five years two leap days), so that nothing goes a day before the law allows it. */
 const SIX_MONTHS_DAYS = 184;

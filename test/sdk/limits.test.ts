@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RISK_TIERS } from "../../src/event/audit-event.ts";
+import { RISK_TIERS } from "../../src/event/risk-tiers.ts";
 import * as server from "../../src/limits.ts";
 import type { RiskTier } from "../../src/sdk/index.ts";
 import * as sdk from "../../src/sdk/limits.ts";

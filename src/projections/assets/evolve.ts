@@ -1,5 +1,5 @@
 /** The view `assets`: what is known of each AI system, from all of its events. */
-import { RISK_TIERS } from "../../event/audit-event.ts";
+
 import {
   type EventFacts,
   isObject,
@@ -10,6 +10,7 @@ import {
   modelVersion,
 } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataTexts } from "../../event/metadata-lists.ts";
+import { RISK_TIERS } from "../../event/risk-tiers.ts";
 import { KEPT_LEGAL_BASES_MAX } from "../../limits.ts";
 import { ANY_LAW } from "../../obligations/duties.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";

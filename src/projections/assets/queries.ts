@@ -1,6 +1,6 @@
 /** The questions that the view `assets` answers. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import { RISK_TIERS } from "../../event/audit-event.ts";
+import { RISK_TIERS } from "../../event/risk-tiers.ts";
 import { KEPT_LEGAL_BASES_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
