@@ -20,7 +20,7 @@ import {
   SANDBOX_OPTIONS,
   type SandboxOptions,
 } from "./client-options.ts";
-import { createDeadLetterFile, type DeadLetters, noDeadLetters } from "./dead-letters.ts";
+import { createDeadLetterFile, DEAD_LETTERS_FULL, type DeadLetters, noDeadLetters } from "./dead-letters.ts";
 import { createEventMaker, type EventMaker } from "./event-maker.ts";
 import { createFileOutbox } from "./file-outbox.ts";
 import { ADOPT_INTERVAL_MS, SANDBOX_BATCH_EVENTS } from "./limits.ts";
@@ -112,7 +112,11 @@ const openOutbox = (
         errors: [],
       };
       const text = new TextDecoder("latin1").decode(bytes);
-      void deadLetters.keep([{ eventId: undefined, rejection, text }]);
+      void deadLetters.keep([{ eventId: undefined, rejection, text }]).then((kept) => {
+        if (kept.kind === "kept") return;
+        const reason = kept.kind === "full" ? DEAD_LETTERS_FULL : kept.reason;
+        reports.problem("outbox", `Bytes of the outbox that cannot be read cannot be kept either: ${reason}`);
+      });
       reports.dropped({ reason: "outbox_damaged", message: rejection.message, eventId: undefined });
     },
   });

@@ -12,6 +12,8 @@ export type Kept =
   | { readonly kind: "full" }
   | { readonly kind: "failed"; readonly reason: string };
 
+export const DEAD_LETTERS_FULL = "The file of dead letters is full: move it away.";
+
 export interface DeadLetters {
   keep(rejected: readonly RejectedEvent[]): Promise<Kept>;
 }

@@ -2,7 +2,7 @@
  * Does with entries in hand what their outcomes say. An entry is settled when its own outcome is known and, where it was rejected, when it is kept as a
  * dead letter; before that it stays in its outbox.
  */
-import type { DeadLetters, Kept } from "./dead-letters.ts";
+import { DEAD_LETTERS_FULL, type DeadLetters, type Kept } from "./dead-letters.ts";
 import type { Answered, EventOutcome, PlacedWarning } from "./delivery.ts";
 import { eventIdIn } from "./event-id.ts";
 import { RETRY_CAP_MS } from "./limits.ts";
@@ -85,8 +85,7 @@ export class Settling {
     const { reports } = this.#parts;
     reports.rejected(letter);
     if (kept.kind !== "full") return;
-    const message = "The file of dead letters is full: move it away.";
-    reports.dropped({ reason: "dead_letters_full", message, eventId: letter.eventId });
+    reports.dropped({ reason: "dead_letters_full", message: DEAD_LETTERS_FULL, eventId: letter.eventId });
   }
 
   #postpone(taken: Taken, outcomes: readonly EventOutcome[]): void {

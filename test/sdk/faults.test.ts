@@ -556,3 +556,33 @@ test("of the files that an outbox has removed it keeps nothing, however many the
   expect(outbox.pending).toEqual({ events: 0, bytes: 0 });
   await outbox.close();
 });
+
+test("bytes of the outbox that are not what was written, and cannot be kept among the dead letters, are told of", async () => {
+  using folder = temporaryFolder();
+  // Where the file of dead letters would be.
+  mkdirSync(join(folder.path, "dead-letters.ndjson"));
+  await withScriptedService(takeAll, async (service) => {
+    const [dropped, problems]: [string[], string[]] = [[], []];
+    const client = createClient({
+      url: service.url,
+      apiKey: "k",
+      outbox: { directory: folder.path },
+      batch: { intervalMs: 60_000 },
+      onDropped: ({ reason }) => dropped.push(reason),
+      onProblem: ({ kind, message }) => problems.push(`${kind}: ${message}`),
+    });
+    for (const event_id of ["evt_1", "evt_2"]) expect(client.capture(event({ event_id })).kind).toBe("kept");
+    for (const name of readdirSync(folder.path).filter((each) => each.endsWith(".events"))) {
+      const path = join(folder.path, name);
+      writeFileSync(path, readFileSync(path, "utf8").replace("evt_1", "evt_x"));
+    }
+    expect(await client.flush()).toEqual({ kind: "flushed" });
+    await until("it is told", () => problems.some((told) => told.startsWith("outbox: ")));
+    expect([dropped, service.eventIds]).toEqual([["outbox_damaged"], ["evt_2"]]);
+    expect(problems).toEqual([
+      expect.stringMatching(/^dropped: .*outbox_damaged/),
+      expect.stringMatching(/^outbox: Bytes of the outbox that cannot be read cannot be kept either: /),
+    ]);
+    await client.close();
+  });
+});
