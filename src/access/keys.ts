@@ -31,7 +31,7 @@ export type KeyRefusal =
   | OtherTenant
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
 
-/** The store gave no answer. What was asked may or may not have been done; asking again is safe. */
+/** The store or the log gave no answer. What was asked may or may not have been done; a key that is made once more is another key. */
 export interface KeysUnavailable {
   readonly kind: "unavailable";
   readonly detail: string;

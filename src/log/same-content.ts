@@ -1,3 +1,4 @@
+import { isObject } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
 
 /**
@@ -35,9 +36,6 @@ const sameValue = (a: unknown, b: unknown): boolean => {
   if (names.length !== Object.keys(b).length) return false;
   return names.every((name) => Object.hasOwn(b, name) && sameValue(a[name], b[name]));
 };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d+))?$/;
 /** With more digits the exponent leaves the safe integers; such numbers are equal only when written alike. */

@@ -107,8 +107,8 @@ const postBatch = async (
   // Each event has an identity of its own, which makes a retry of the batch exactly-once; the header is only held to its form.
   if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
   const query = readQuery(request.url);
-  const wantsReceipts = query.choice("receipts", ["true", "false"], "false") === "true";
-  const isResent = readResent(query);
+  const wantsReceipts = isAsked(query, "receipts");
+  const isResent = isAsked(query, "resent");
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const body = await bodies.read(request, {
@@ -137,10 +137,11 @@ const NO_QUERY = { isResent: false, errors: [] } as const;
 
 const readSingleQuery = (url: string) => {
   const query = readQuery(url);
-  return { isResent: readResent(query), errors: query.errors() };
+  return { isResent: isAsked(query, "resent"), errors: query.errors() };
 };
 
-const readResent = (query: Query): boolean => query.choice("resent", ["true", "false"], "false") === "true";
+const isAsked = (query: Query, name: "receipts" | "resent"): boolean =>
+  query.choice(name, ["true", "false"], "false") === "true";
 
 /** A header sent twice arrives joined by ", ", whose space is not visible ASCII, and is refused with the rest. */
 const IDEMPOTENCY_KEY = new RegExp(`^[!-~]{1,${IDEMPOTENCY_KEY_CHARACTERS_MAX}}$`);
