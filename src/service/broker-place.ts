@@ -55,7 +55,7 @@ export const connectAll = async (place: BrokerPlace, stack: AsyncDisposableStack
   } catch (error) {
     if (!(error instanceof BrokerRefusedError)) throw error;
     const advice = error.isFinal
-      ? "Mend the server, or the URL, as that says."
+      ? "Correct the server's configuration or the URL: the reason is given above."
       : place.configuration === undefined
         ? "Check NATS_URL and NATS_PROVISION_URL, their users, and that the server runs."
         : "Start the service: it runs the broker.";

@@ -274,8 +274,8 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
       yield {
         name: "views",
         state: "failed",
-        detail: `they can be asked for, and do not hold ${missing.join(", ")}: no service has made them there yet, or the database was emptied or put back empty`,
-        advice: "Start the service, again where it runs: it makes them from the log.",
+        detail: `they can be reached, but do not hold ${missing.join(", ")}: no service has made them there yet, or the database was emptied or put back empty`,
+        advice: "Start the service, or restart it if it runs: it makes them from the log.",
       };
       return;
     }

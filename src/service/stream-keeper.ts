@@ -84,7 +84,7 @@ const describe = (result: Reconciliation): string | undefined => {
     ({ stream, setting, wanted, found }) => `  ${stream}.${setting}: must be ${wanted}, is ${found}`,
   );
   const advice = result.differences.some(isOfCounts)
-    ? `\nStreams keep another number of copies when STREAM_REPLICAS is changed, but for ${COUNTS}, which has counts of acknowledged events and no event: delete it once (nats stream rm ${COUNTS}, with a user of the broker who may), and start again. Hours before that are then reconciled with too few.`
+    ? `\nA change of STREAM_REPLICAS is applied to every stream except ${COUNTS}, which holds counts of acknowledged events and no event. Delete it once (nats stream rm ${COUNTS}, as a user of the broker who may), and start again. The reconciliation of earlier hours then shows too few acknowledged events.`
     : "";
   return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}${advice}`;
 };
@@ -92,8 +92,8 @@ const describe = (result: Reconciliation): string | undefined => {
 const noRoom = ({ storage, bytesReserved }: Extract<Reconciliation, { kind: "no_room" }>): string => {
   const reserved = `${bytesReserved / 2 ** 20} MiB`;
   return storage === "memory"
-    ? `JetStream of the NATS server lacks the ${reserved} of memory that Prooftrail's streams reserve. Set max_memory_store in its jetstream block to what others use and ${reserved} more.`
-    : `JetStream of the NATS server lacks the ${reserved} of disk that Prooftrail's streams reserve beside the log. Set max_file_store in its jetstream block to what others use, the log may grow to, and ${reserved} more, or free space.`;
+    ? `JetStream of the NATS server lacks the ${reserved} of memory that Prooftrail's streams reserve. Set max_memory_store in its jetstream block to at least ${reserved} plus what others use on this server.`
+    : `JetStream of the NATS server lacks the ${reserved} of disk that Prooftrail's streams reserve beside the log. Set max_file_store in its jetstream block to at least ${reserved} plus what the log may grow to and what others use on this server, or free disk space.`;
 };
 
 const COUNTS = "ACCEPTED";
