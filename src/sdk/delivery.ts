@@ -49,13 +49,18 @@ export type Delivery =
        * stands before it, failed over it (500).
        */
       readonly suspect?: "size" | "content";
+      /** The service itself said nothing: the way there may be broken, or be so for this request alone. */
+      readonly isUnanswered?: true;
     }
   /** The key, the address or the service's set-up is at fault, and no event. */
   | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number }
   /** Something in the request was not taken. With one event it was that one. */
   | { readonly kind: "rejected"; readonly rejection: Rejection; readonly isOurs: boolean };
 
-/** `events` are JSON texts; `mayBeResent` where one of them may have been sent longer ago than the broker remembers. */
+/**
+ * `events` are JSON texts; `mayBeResent` where one of them may have been sent longer ago than the broker remembers. Without events the service is asked
+ * all the same, which shows whether it is there.
+ */
 export type Deliver = (request: {
   readonly events: readonly Uint8Array[];
   readonly mayBeResent: boolean;

@@ -35,6 +35,13 @@ export const RETRY_BASE_MS = 500;
 export const RETRY_CAP_MS = 1 * MINUTE_MS;
 /** The same where the key or the address is wrong: only a person mends that. */
 export const REFUSED_RETRY_CAP_MS = 5 * MINUTE_MS;
+/**
+ * Requests in a row without an answer after which it is asked whether the service answers one without events. Before, it is most likely away: their waits
+ * are some four seconds together.
+ */
+export const UNANSWERED_MIN = 5;
+/** Between these requests. By then a connection that broke off is closed on Node too, and keeps no program any more (not so after 1 ms, measured). */
+export const UNANSWERED_PAUSE_MS = 20;
 /** Longest `Retry-After` that is obeyed; a longer one is asked again after this time. */
 export const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
 

@@ -4,13 +4,16 @@ import { post, type ServiceAddress, warningsIn } from "./service.ts";
 
 export const SANDBOX_EVENTS_PATH = "/v1/sandbox/events";
 
+/** There are no batches here that could be empty: this is rejected. */
+const NO_EVENT = new TextEncoder().encode("{}");
+
 export const createSandboxDelivery =
   (service: ServiceAddress): Deliver =>
   async ({ events, signal }) => {
     const outcomes: EventOutcome[] = [];
     const warnings: PlacedWarning[] = [];
     let asked: { readonly askedMs?: number } = {};
-    for (const event of events) {
+    for (const event of events.length > 0 ? events : [NO_EVENT]) {
       const request = { path: SANDBOX_EVENTS_PATH, body: Uint8Array.from(event), signal };
       const answer = await post(service, request);
       if (answer.kind === "taken") {

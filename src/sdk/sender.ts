@@ -2,11 +2,12 @@
  * Takes from the outboxes and delivers, one request at a time, in the background. What to do after a request is decided in `after-delivery.ts`, when the
  * next one may go in `pace.ts`; what becomes of each event is done in `settling.ts`.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { afterDelivery, type NextStep, type Wait } from "./after-delivery.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver, Delivery } from "./delivery.ts";
 import { textOf } from "./error-text.ts";
-import { RETRY_CAP_MS } from "./limits.ts";
+import { RETRY_CAP_MS, UNANSWERED_MIN, UNANSWERED_PAUSE_MS } from "./limits.ts";
 import type { Outbox, TakeLimits, Taken } from "./outbox.ts";
 import { Pace } from "./pace.ts";
 import type { Reports } from "./reports.ts";
@@ -58,6 +59,8 @@ class BackgroundSender implements Sender {
   readonly #ending = new AbortController();
   /** Of the request on its way. */
   #request = new AbortController();
+  /** Requests in a row of which the service said nothing. */
+  #unanswered = 0;
   #running: Promise<void> | undefined;
   /** Of the next batch, so far. */
   #gathered = { events: 0, bytes: 0 };
@@ -182,9 +185,27 @@ class BackgroundSender implements Sender {
     await this.#do(afterDelivery(delivery, taken.entries.length), taken);
   }
 
-  #ask({ entries, mayBeResent }: Taken): Promise<Delivery> {
+  /**
+   * What gets no answer again and again, while a request without events gets one just before it is tried once more, does not come through because of what is
+   * in it: it is as if something in between had refused it. Where the service is away nothing changes, and all of them keep their order.
+   */
+  async #ask({ entries, mayBeResent }: Taken): Promise<Delivery> {
+    const { deliver } = this.#options;
     this.#request = new AbortController();
-    return this.#options.deliver({ events: entries, mayBeResent, signal: this.#request.signal });
+    const { signal } = this.#request;
+    const ask = async (): Promise<Delivery> => {
+      const delivery = await deliver({ events: entries, mayBeResent, signal });
+      this.#unanswered = isUnanswered(delivery) ? this.#unanswered + 1 : 0;
+      return delivery;
+    };
+    const first = await ask();
+    if (this.#unanswered < UNANSWERED_MIN) return first;
+    await pause(signal);
+    const empty = await deliver({ events: [], mayBeResent: false, signal });
+    if (empty.kind !== "answered") return first;
+    await pause(signal);
+    const second = await ask();
+    return isUnanswered(second) && !signal.aborted ? notLetThrough(second) : second;
   }
 
   async #do(step: NextStep, taken: Taken): Promise<void> {
@@ -215,3 +236,17 @@ class BackgroundSender implements Sender {
     this.#options.reports.problem(problem, `Events wait in the outbox: ${reason}`);
   }
 }
+
+type Again = Extract<Delivery, { kind: "again" }>;
+
+const isUnanswered = (delivery: Delivery): delivery is Again =>
+  delivery.kind === "again" && delivery.isUnanswered === true;
+
+const notLetThrough = ({ reason }: Again): Delivery => {
+  const message = `The service answers, but not to this request: ${reason}`;
+  return { kind: "rejected", rejection: { code: "unanswered", message, errors: [] }, isOurs: false };
+};
+
+/** Keeps no program: one that ends by itself is to be kept by the request on its way, and not by those that follow it. */
+const pause = (signal: AbortSignal): Promise<void> =>
+  delay(UNANSWERED_PAUSE_MS, undefined, { ref: false, signal }).catch(() => {});

@@ -46,6 +46,7 @@ export const post = async (service: ServiceAddress, request: ServiceRequest): Pr
     return {
       kind: "again",
       reason: reasonOf(error),
+      isUnanswered: true,
       ...(ending.signal.reason === late && { suspect: "size" }),
     };
   } finally {
@@ -121,10 +122,20 @@ const readAnswer = (response: Response, text: string): Answer => {
   const reason = problem ? problemText(problem) : `HTTP ${status}, which is no answer of Prooftrail.`;
   if (status === 202) {
     const data = record(body?.data);
-    return data ? { kind: "taken", data } : { kind: "again", reason: "HTTP 202 without data." };
+    return data
+      ? { kind: "taken", data }
+      : { kind: "again", reason: "HTTP 202 without data.", isUnanswered: true };
   }
-  if (LATER.has(status) || status >= 500)
-    return { kind: "again", reason, ...asked, ...(status === 500 && { suspect: "content" }) };
+  if (LATER.has(status) || status >= 500) {
+    const isUnanswered = !problem && askedMs === undefined && (status >= 500 || status === 408);
+    return {
+      kind: "again",
+      reason,
+      ...asked,
+      ...(status === 500 && { suspect: "content" }),
+      ...(isUnanswered && { isUnanswered }),
+    };
+  }
   // 403 with our own body is about the key; without it, it may be a filter in between that dislikes one event.
   const isAboutTheWay = ABOUT_THE_WAY.has(status) || (status === 403 && problem !== undefined);
   if (status < 400 || isAboutTheWay) return { kind: "refused", reason, ...asked };

@@ -7,11 +7,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import {
   type ClientOptions,
   createClient,
+  createSandboxClient,
   type DroppedEvent,
   type Problem,
   type RejectedEvent,
 } from "prooftrail/sdk";
-import { ANSWER_BYTES_MAX, RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
+import { ANSWER_BYTES_MAX, RESENT_AFTER_MS, UNANSWERED_MIN } from "../../../src/sdk/limits.ts";
 import { until } from "../../support/until.ts";
 import { event, NOWHERE } from "./events.ts";
 import { withFolder } from "./folder.ts";
@@ -300,6 +301,71 @@ test("an event that the service fails over each time holds up the others for a w
       assert.equal(client.stats.delivered, 6);
     },
   ));
+
+for (const [what, reply] of [
+  ["a proxy that answers 502 to what holds one event", { status: 502, body: "<html>" }],
+  ["a connection that breaks off each time one event is sent", "cut"],
+] as const) {
+  test(`${what} does not hold up the others nor lose it`, () =>
+    withScriptedService(
+      ({ events }) => (holdsPoison(events) ? reply : batchAnswer(events.length)),
+      async (service) => {
+        const { rejected, callbacks } = told();
+        const client = memory(service, callbacks);
+        for (let n = 0; n < 40; n++) client.capture(event({ event_id: n === 7 ? POISON : `evt_${n}` }));
+        await until("the others are stored", async () => {
+          await client.flush({ timeoutMs: 1 });
+          return client.stats.delivered === 39;
+        });
+        assert.deepEqual([rejected.length, client.stats.pending.events], [0, 1]);
+        const stored = service.asked.filter(({ events }) => !holdsPoison(events));
+        assert.deepEqual(
+          stored.flatMap(({ events }) => events.map(({ event_id }) => event_id)),
+          Array.from({ length: 40 }, (_, n) => `evt_${n}`).filter((_, n) => n !== 7),
+        );
+        const flushed = await client.close({ timeoutMs: 1 });
+        assert.ok(flushed.kind === "pending" && /but not to this request/.test(flushed.reason ?? ""));
+      },
+    ));
+}
+
+test("nor does one in the sandbox, where each event is a request", () =>
+  withScriptedService(
+    ({ text }) => {
+      if (text.includes(POISON)) return "cut";
+      return text === "{}" ? problemAnswer(400, "invalid_request") : { status: 202, body: '{"data":{}}' };
+    },
+    async (service) => {
+      const client = createSandboxClient({ url: service.url, ...told().callbacks });
+      for (const event_id of [POISON, "evt_1", "evt_2"]) client.capture(event({ event_id }));
+      await until("the others are stored", async () => {
+        await client.flush({ timeoutMs: 1 });
+        return client.stats.delivered === 2;
+      });
+      assert.equal(client.stats.pending.events, 1);
+      await client.close({ timeoutMs: 1 });
+    },
+  ));
+
+test("while the service is away nothing is sent in smaller pieces or in another order, however often it was tried", () => {
+  let isAway = true;
+  const script = ({ events }: Asked) =>
+    isAway ? { status: 502, body: "<html>" } : batchAnswer(events.length);
+  return withScriptedService(script, async (service) => {
+    const client = memory(service, told().callbacks);
+    const ids = Array.from({ length: 10 }, (_, n) => `evt_${n}`);
+    for (const event_id of ids) client.capture(event({ event_id }));
+    const tries = () => service.asked.filter(({ events }) => events.length > 0);
+    await until("it was tried often", async () => {
+      await client.flush({ timeoutMs: 1 });
+      return tries().length >= 3 * UNANSWERED_MIN;
+    });
+    isAway = false;
+    assert.equal((await client.close()).kind, "flushed");
+    assert.ok(tries().every(({ events }) => events.length === ids.length));
+    assert.deepEqual(service.eventIds.slice(-ids.length), ids);
+  });
+});
 
 test("a batch that is too much for a slow connection becomes smaller until it goes through", () =>
   withScriptedService(
