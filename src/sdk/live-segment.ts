@@ -38,16 +38,18 @@ export class LiveSegment implements OpenFile {
     try {
       while (written < frame.length) written += writeSync(fd, frame, written, frame.length - written);
     } catch (error) {
-      if (written > 0) this.#takeBack();
+      this.#takeBack();
       throw error;
     }
     segment.size += frame.length;
     segment.entries++;
   }
 
+  /** The file is asked: of a call that throws Deno does not say what it wrote before (2.9.6). */
   #takeBack(): void {
+    const { fd, segment } = this;
     try {
-      ftruncateSync(this.fd, this.segment.size);
+      if (fstatSync(fd).size > segment.size) ftruncateSync(fd, segment.size);
     } catch {
       this.isTorn = true;
     }

@@ -1,6 +1,8 @@
 /** What only a program of its own can show. */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
@@ -147,4 +149,15 @@ test("who has no file left that it may open takes nobody for dead that lives", (
     const { dead, unasked } = JSON.parse(stdout);
     assert.equal(dead, 0);
     assert.ok(unasked > 0, stdout);
+  }));
+
+test("of an event for which a file has too little room nothing stays in it, so that the next one is whole", () =>
+  withFolder(async (directory) => {
+    const limited = `trap '' XFSZ && ulimit -f 1000 && exec "$@"`;
+    const parameters = ["-c", limited, "sh", ...commandOf("fills-its-file")];
+    const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1", CAPTURE_FOLDER: directory };
+    await promisify(execFile)("sh", parameters, { timeout: 20_000, env });
+    const names = (await readdir(directory)).filter((name) => name.endsWith(".events"));
+    const texts = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
+    assert.deepEqual([...new Set(texts.map((text) => text.at(-1)))], ["\n"]);
   }));

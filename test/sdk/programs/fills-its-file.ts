@@ -1,0 +1,18 @@
+/** Captures until the file that it writes to takes no more (`ulimit -f`), and exits. */
+import process from "node:process";
+import { createClient } from "prooftrail/sdk";
+
+const { CAPTURE_URL = "", CAPTURE_KEY = "", CAPTURE_FOLDER = "" } = process.env;
+
+let isFull = false;
+const client = createClient({
+  url: CAPTURE_URL,
+  apiKey: CAPTURE_KEY,
+  outbox: { directory: CAPTURE_FOLDER },
+  onProblem: ({ kind }) => {
+    isFull ||= kind === "outbox";
+  },
+});
+const metadata = { text: "x".repeat(200_000) };
+while (!isFull) client.capture({ asset_id: "credit_model", event_type: "ai_inference", metadata });
+process.exit();
