@@ -84,7 +84,11 @@ const attempt = async (sending: Sending, first: Moment): Promise<Sent> => {
         : unknown(answer.rejection.message);
     if (answer.kind === "taken") {
       const receipt = route.receiptIn(answer.data);
-      return receipt ? { kind: "stored", receipt } : unknown("HTTP 202 without a receipt.");
+      if (!receipt) return unknown("HTTP 202 without a receipt.");
+      // What mixes up connections on the way may hand over the answer to another request.
+      if (receipt.event_id.toLowerCase() !== eventId.toLowerCase())
+        return unknown(`The receipt is of another event: ${receipt.event_id}.`);
+      return { kind: "stored", receipt };
     }
     const { askedMs, reason } = answer;
     const waitMs = nextAttemptMs({ failures, capMs: RETRY_CAP_MS, askedMs, random });

@@ -415,6 +415,21 @@ test("send() does not call rejected what a filter in between refuses in words of
     },
   ));
 
+test("send() calls stored no event but the one whose receipt it was given, in whichever case its UUID is", () => {
+  const receipt = { sequence: 7, received_at: "2026-11-20T10:00:00.512Z", duplicate: false, leaf_hash: "" };
+  const eventId = "01a21696-af8c-7804-b98a-6e6c0f7af0a9";
+  let ofEvent = "evt_2";
+  const script = () => ({ status: 202, body: JSON.stringify({ data: { ...receipt, event_id: ofEvent } }) });
+  return withScriptedService(script, async (service) => {
+    const client = memory(service, told().callbacks);
+    const sent = await client.send(event({ event_id: eventId }));
+    assert.ok(sent.kind === "unknown" && sent.reason.includes("evt_2"), JSON.stringify(sent));
+    ofEvent = eventId.toUpperCase();
+    assert.equal((await sent.again()).kind, "stored");
+    await client.close();
+  });
+});
+
 test("send() ends also where its time is no number, as of a setting that is not there", async () => {
   const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { memory: true } });
   const sent = await client.send(event(), { timeoutMs: Number(undefined) });
