@@ -59,7 +59,7 @@ class BackgroundSender implements Sender {
   readonly #ending = new AbortController();
   /** Of the request on its way. */
   #request = new AbortController();
-  /** Requests in a row of which the service said nothing. */
+  /** Requests in a row of which the service said nothing; of a batch that was halved for that, not only in a row. */
   #unanswered = 0;
   #running: Promise<void> | undefined;
   /** Of the next batch, so far. */
@@ -190,16 +190,18 @@ class BackgroundSender implements Sender {
    * in it: it is as if something in between had refused it. Where the service is away nothing changes, and all of them keep their order.
    */
   async #ask({ entries, mayBeResent }: Taken): Promise<Delivery> {
-    const { deliver } = this.#options;
+    const { deliver, limits } = this.#options;
     this.#request = new AbortController();
     const { signal } = this.#request;
     const ask = async (): Promise<Delivery> => {
       const delivery = await deliver({ events: entries, mayBeResent, signal });
-      this.#unanswered = isUnanswered(delivery) ? this.#unanswered + 1 : 0;
+      if (isUnanswered(delivery)) this.#unanswered++;
+      // What is smaller than it may be is still looking for the one at fault.
+      else if (this.#pace.events === limits.events) this.#unanswered = 0;
       return delivery;
     };
     const first = await ask();
-    if (this.#unanswered < UNANSWERED_MIN) return first;
+    if (!isUnanswered(first) || this.#unanswered < UNANSWERED_MIN) return first;
     await pause(signal);
     const empty = await deliver({ events: [], mayBeResent: false, signal });
     if (empty.kind !== "answered") return first;
