@@ -1,7 +1,6 @@
 /** One pass over everything that is due, by one process: the rows of each transaction change together with the row that says who is at work. */
 
-import { factOf } from "../cases/fact.ts";
-import type { EventFacts } from "../event/facts.ts";
+import { type Fact, factOf } from "../cases/fact.ts";
 import {
   EXPIRY_LEASE_MS,
   EXPIRY_PAUSE_MS,
@@ -12,7 +11,15 @@ import {
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Rules } from "../obligations/clocks.ts";
-import { ageOf, dueBefore, expiresAt, RETENTION_CLASSES, type RetentionClass } from "../retention/age.ts";
+import {
+  ageOf,
+  dueBefore,
+  expiresAt,
+  type Hold,
+  isOnHold,
+  RETENTION_CLASSES,
+  type RetentionClass,
+} from "../retention/age.ts";
 import type { HoldRecord, PolicyRecord, RetentionPolicy } from "../retention/records.ts";
 import type { RetentionStore, StoredRetention } from "../retention/retention-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -189,7 +196,7 @@ const expirePage = async (
     const facts = factsIn(row);
     if (!facts) return [];
     const { at } = expiresAt(
-      { ...facts, received: rowText(row, "received"), correlationIds: casesOf(facts) },
+      { ...facts, received: rowText(row, "received"), correlationIds: casesOf(nodesOf(factOf(facts, 0))) },
       policy,
       own,
     );
@@ -203,6 +210,7 @@ const expirePage = async (
     tenant,
     names: due.flatMap(({ facts }) => nodesOf(factOf(facts, 0))),
     expiring: new Set(due.map(({ facts }) => facts.eventId)),
+    readHolds: async () => factsOnHold(own, casesOf),
     changes: {
       expected: due.map(({ row }) => ({ table: EVENTS, key: keyOf(EVENTS, row), row })),
       writes: due.flatMap(({ row, facts }) => expiryWrites(row, facts, expiredAt)),
@@ -219,6 +227,7 @@ interface CaseParts {
   /** Of the nodes whose cases may go. */
   readonly names: readonly string[];
   readonly expiring: ReadonlySet<string>;
+  readonly readHolds: () => Promise<(fact: Fact) => boolean>;
   readonly changes: RowChanges;
 }
 
@@ -231,11 +240,11 @@ const renewWithCases = async (
   parts: CaseParts,
 ): Promise<"done" | "left"> => {
   const { views, rules } = dependencies;
-  const { lease, begin, tenant, expiring, changes } = parts;
+  const { lease, begin, tenant, expiring, readHolds, changes } = parts;
   const names = [...new Set(parts.names)];
   let [isRevised, areLeft] = [false, false];
   const revisionOf = async (isLastTry: boolean): Promise<RowChanges> => {
-    const gone = await casesExpiring(views, { tenant, names, expiring, rules });
+    const gone = await casesExpiring(views, { tenant, names, expiring, rules, readHolds });
     // A view that is made again meanwhile may know a part of a case only.
     if (!(await haveSeen(dependencies, begin.target))) throw new OutdatedError(MADE_AGAIN);
     isRevised = gone.writes.length > 0;
@@ -269,17 +278,23 @@ const walkCases = async (dependencies: ExpiryDependencies, lease: Lease, begin: 
   const { views, retention, clock, pause } = dependencies;
   const rowsMax = EXPIRY_ROWS_PER_COMMIT_MAX;
   let areLeft = false;
+  const { signal } = begin;
   for (const { tenant } of (await readStored(retention)).policies) {
+    const readHolds = async () => {
+      const kept = await readKept(dependencies, { tenant, lease, signal });
+      return factsOnHold(kept.holds, await casesOnHold(dependencies, tenant, kept));
+    };
     for (let after: string | undefined; ; ) {
       const rows = await views.select(walkQuery(tenant, after, rowsMax));
       const names = rows.filter((row) => row.facts !== "[]").map((row) => rowText(row, "node"));
-      const parts = { lease, begin, tenant, names, expiring: new Set<string>(), changes: NOTHING };
+      const expiring: ReadonlySet<string> = new Set();
+      const parts = { lease, begin, tenant, names, expiring, readHolds, changes: NOTHING };
       if ((await renewWithCases(dependencies, parts)) === "left") areLeft = true;
       const last = rows.at(-1);
       if (!last || rows.length < rowsMax) break;
       after = rowText(last, "node");
-      await pause(EXPIRY_PAUSE_MS, begin.signal);
-      if (begin.signal.aborted) throw new OutdatedError("the service stops");
+      await pause(EXPIRY_PAUSE_MS, signal);
+      if (signal.aborted) throw new OutdatedError("the service stops");
     }
   }
   if (!areLeft) await lease.renew(() => noticeably(views, NOTHING, { walkedAt: clock().getTime() }));
@@ -331,22 +346,26 @@ const readKept = async (
   }
 };
 
-/** For an event, the correlation ids of the cases on hold that it belongs to. */
+/** By the names of an event, the correlation ids of the cases on hold that it belongs to. */
 const casesOnHold = async (
   dependencies: ExpiryDependencies,
   tenant: string,
   { correlationIds, seen }: Kept,
-): Promise<(facts: EventFacts) => readonly string[]> => {
+): Promise<CasesOnHold> => {
   if (seen === undefined) return () => [];
   const cases: (readonly [string, ReadonlySet<string>])[] = [];
   for (const id of correlationIds) cases.push([id, await namesOfCase(dependencies.views, tenant, id)]);
   // A view of cases that is made again meanwhile knows less than there is.
   if (!(await haveSeen(dependencies, seen))) throw new OutdatedError(MADE_AGAIN);
-  return (facts) => {
-    const names = nodesOf(factOf(facts, 0));
-    return cases.filter(([, members]) => names.some((name) => members.has(name))).map(([id]) => id);
-  };
+  return (names) => cases.filter(([, members]) => names.some((name) => members.has(name))).map(([id]) => id);
 };
+
+type CasesOnHold = (names: readonly string[]) => readonly string[];
+
+const factsOnHold =
+  (holds: readonly Hold[], casesOf: CasesOnHold) =>
+  (fact: Fact): boolean =>
+    isOnHold({ assetId: fact.asset, correlationIds: casesOf(nodesOf(fact)) }, holds);
 
 /** The end of the log, seen by the views: what ties an event to a case on hold may have come after the pass began. */
 const untilEndSeen = async (

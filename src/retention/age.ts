@@ -158,6 +158,11 @@ const isHeldBy = (facts: Pick<RetentionFacts, "assetId" | "correlationIds">, hol
   (hold.asset_id === facts.assetId ||
     (hold.correlation_id !== undefined && facts.correlationIds.includes(hold.correlation_id)));
 
+export const isOnHold = (
+  facts: Pick<RetentionFacts, "assetId" | "correlationIds">,
+  holds: readonly Hold[],
+): boolean => holds.some((hold) => isHeldBy(facts, hold));
+
 const HELD: Reason = {
   code: "hold",
   text: "A hold on the asset or the case keeps it until it is released.",
@@ -166,7 +171,7 @@ const HELD: Reason = {
 
 /** When an event may go. A hold goes before everything. */
 export const expiresAt = (facts: RetentionFacts, policy: RetentionPolicy, holds: readonly Hold[]): Expiry => {
-  if (holds.some((hold) => isHeldBy(facts, hold))) return { at: undefined, reason: HELD };
+  if (isOnHold(facts, holds)) return { at: undefined, reason: HELD };
   const { days, reason } = ageOf(policy, classOf(facts.legalBases, facts.riskTier));
   if (days === null) return { at: undefined, reason };
   return { at: new Date(instantOf(countedFrom(facts)) + days * DAY_MS), reason };

@@ -56,6 +56,7 @@ const expired = await casesExpiring(views, {
   names: ["decision:d0"],
   expiring: new Set(Array.from({ length: count }, (_, index) => `evt_${index}`)),
   rules: STANDARD_RULES,
+  readHolds: async () => () => false,
 });
 await views[Symbol.asyncDispose]();
 const reduced = expired.writes.filter((write) => "row" in write && write.table === CASE_NODES);

@@ -490,6 +490,7 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
         names: ["decision:d1"],
         expiring: new Set(["evt_1"]),
         rules: STANDARD_RULES,
+        readHolds: async () => () => false,
       });
       expect(await at.views.revise({ views: [CASES], ...gone })).toEqual({ kind: "revised" });
       expect(await at.at("2026-05-18T15:00:01Z")).toEqual([]);

@@ -180,6 +180,52 @@ export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase
       expect(await registersOf(scene.views)).toMatchObject(EMPTY);
     });
 
+    test("what is left of a case stays whole under a hold that came after some of its events had expired", async () => {
+      const ofCase = { correlation_id: "c1" };
+      for (const held of [{ asset_id: "credit_model" }, ofCase]) {
+        await using scene = await sceneOf([
+          ...WHOLE_CASE,
+          about("law", "decision.explanation_provided", {}, { ...LAW, asset_id: "other" }),
+        ]);
+        const before = await registersOf(scene.views);
+        expect(await scene.expire()).toEqual({ kind: "finished", expired: WHOLE_CASE.length });
+        scene.hold(held);
+        scene.setNow(6 * YEAR_MS);
+        // A hold on the case keeps the event that is left, one on an asset what the case keeps of it.
+        expect(await scene.expire()).toEqual({ kind: "finished", expired: held === ofCase ? 0 : 1 });
+        expect(await registersOf(scene.views)).toEqual(before);
+        expect(await scene.differences()).toEqual([]);
+        scene.release();
+        scene.setNow(6 * YEAR_MS + CASES_WALK_MS);
+        await scene.expire();
+        expect(await registersOf(scene.views)).toMatchObject(EMPTY);
+        expect(await scene.differences()).toEqual([]);
+      }
+    });
+
+    test("a hold keeps a case whose events have all expired and that is still there for the look over all cases", async () => {
+      await using scene = await sceneOf(WHOLE_CASE);
+      const before = await registersOf(scene.views);
+      // The projector writes to the case all the time: it is left.
+      const busy: ViewStore = {
+        ...scene.views,
+        revise: async (revision) =>
+          revision.writes.some((write) => "table" in write && write.table === CASE_NODES)
+            ? { kind: "outdated" }
+            : scene.views.revise(revision),
+      };
+      expect(await scene.worker({ views: busy }).look(signal)).toMatchObject({ kind: "finished" });
+      expect(await scene.shown()).toEqual([]);
+      expect(await registersOf(scene.views)).toEqual(before);
+      scene.hold({ correlation_id: "c1" });
+      expect(await scene.expire()).toEqual({ kind: "finished", expired: 0 });
+      expect(await registersOf(scene.views)).toEqual(before);
+      scene.release();
+      scene.setNow(YEAR_MS + CASES_WALK_MS);
+      await scene.expire();
+      expect(await registersOf(scene.views)).toMatchObject(EMPTY);
+    });
+
     test("of two cases that expire together and one that does not, each is its own", async () => {
       const other = (id: string, members: object) =>
         about(`made_${id}`, "decision.automated_decision_made", { decision_id: id }, members);

@@ -87,7 +87,10 @@ export const withoutGone = (
   return [...writes, ...inRegisters, ...dutyChanges(tenant, inRegisters, undefined)];
 };
 
-/** What changes when all that has expired of these names goes. `expiring`: event_ids that expire with it. */
+/**
+ * What changes when all that has expired of these names goes. `expiring`: event_ids that expire with it. `readHolds` tells what is on hold: a case
+ * stays with what it keeps of an event that had expired before.
+ */
 export const casesExpiring = async (
   views: Pick<ViewStore, "load">,
   parts: {
@@ -95,9 +98,10 @@ export const casesExpiring = async (
     readonly names: readonly string[];
     readonly expiring: ReadonlySet<string>;
     readonly rules: Rules;
+    readonly readHolds: () => Promise<(fact: Fact) => boolean>;
   },
 ): Promise<RowChanges> => {
-  const { tenant, names, expiring, rules } = parts;
+  const { tenant, names, expiring, rules, readHolds } = parts;
   const { cases, rows } = await casesWith(views, tenant, names);
   const asked = cases.flatMap(allFactsOf).filter(({ id }) => !expiring.has(id));
   const stored = await views.load(
@@ -105,11 +109,17 @@ export const casesExpiring = async (
     asked.map(({ id }) => ({ tenant, event_id: id })),
   );
   const gone = new Set(stored.filter(isExpired).map((row) => rowText(row, "event_id")));
+  const over = cases.flatMap((members) => {
+    const facts = allFactsOf(members);
+    const isOver = facts.length > 0 && facts.every(({ id }) => expiring.has(id) || gone.has(id));
+    return isOver ? [{ members, facts }] : [];
+  });
+  if (over.length === 0) return { expected: [], writes: [] };
+  const isOnHold = await readHolds();
   const expected: Expectation[] = [];
   const writes: Write[] = [];
-  for (const members of cases) {
-    const facts = allFactsOf(members);
-    if (facts.length === 0 || !facts.every(({ id }) => expiring.has(id) || gone.has(id))) continue;
+  for (const { members, facts } of over) {
+    if (facts.some(isOnHold)) continue;
     // A case may have more facts than a call takes arguments: on V8 some 125,000.
     const first = facts.reduce((least, { sequence }) => Math.min(least, sequence), Number.MAX_SAFE_INTEGER);
     for (const node of members.nodes.keys())
