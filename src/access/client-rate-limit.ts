@@ -135,12 +135,11 @@ const limited = (times: readonly number[], now: number, perMinute: number): Clie
  */
 export const holderOf = (address: string): string => {
   const plain = withoutPort(address.trim());
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1] ?? plain;
-  switch (isIP(mapped)) {
+  switch (isIP(plain)) {
     case 4:
-      return `ip_${mapped.replaceAll(".", "_")}`;
+      return `ip_${plain.replaceAll(".", "_")}`;
     case 6:
-      return `ip_${networkOf(mapped)}`;
+      return `ip_${networkOf(plain)}`;
     default:
       return "ip_unknown";
   }
@@ -150,15 +149,33 @@ export const holderOf = (address: string): string => {
 const withoutPort = (address: string): string =>
   /^\[([^\]]*)\](?::\d+)?$/.exec(address)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address)?.[1] ?? address;
 
-/** The first four groups, in one spelling (RFC 5952 §4.1, §4.3). */
+/** The first four groups, in one spelling (RFC 5952 §4.1, §4.3); of an IPv4 address mapped into IPv6 its bytes, as without that (RFC 4291 §2.5.5.2). */
 const networkOf = (address: string): string => {
-  const [head = "", tail] = (address.toLowerCase().split("%")[0] ?? "").split("::");
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  const groups = [...left, ...new Array<string>(zeros).fill("0"), ...right];
+  const [head = "", tail = ""] = (address.toLowerCase().split("%")[0] ?? "").split("::");
+  const [left, right] = [groupsOf(head), groupsOf(tail)];
+  const zeros = new Array<number>(Math.max(0, GROUPS - left.length - right.length)).fill(0);
+  const groups = [...left, ...zeros, ...right];
+  if (MAPPED.every((group, index) => groups[index] === group))
+    return groups
+      .slice(MAPPED.length)
+      .flatMap((group) => [group >> 8, group & 0xff])
+      .join("_");
   return groups
     .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .map((group) => group.toString(16))
     .join("_");
 };
+
+const GROUPS = 8;
+/** What stands before the two groups that are an IPv4 address. */
+const MAPPED = [0, 0, 0, 0, 0, 0xffff];
+
+/** The last ones may be written as an IPv4 address. */
+const groupsOf = (part: string): readonly number[] =>
+  part === ""
+    ? []
+    : part.split(":").flatMap((text) => {
+        if (!text.includes(".")) return [Number.parseInt(text, 16)];
+        const [a = 0, b = 0, c = 0, d = 0] = text.split(".").map(Number);
+        return [a * 256 + b, c * 256 + d];
+      });
