@@ -24,6 +24,15 @@ export const syncFolder = async (path: string): Promise<void> => {
   }
 };
 
+/**
+ * For a folder of somebody's own, which may be one that they can write into and not read: it cannot be opened to be synced, and the file is in it all the
+ * same. A power failure right afterwards may take its name.
+ */
+export const syncFolderIfReadable = (path: string): Promise<void> =>
+  syncFolder(path).catch((error: unknown) => {
+    if (!(error instanceof Error && "code" in error && error.code === "EACCES")) throw error;
+  });
+
 /** For a file that may not be there: the value that stands for it. */
 export const missingAs =
   <Value>(value: Value) =>

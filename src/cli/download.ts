@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { missingAs, syncFolder } from "../access/durable-file.ts";
+import { missingAs, syncFolderIfReadable } from "../access/durable-file.ts";
 import { describeNetworkError } from "./api.ts";
 import type { OptionSpec } from "./command.ts";
 import type { Writer } from "./context.ts";
@@ -80,7 +80,7 @@ export const openTarget = async (path: string, isForced: boolean): Promise<Targe
       if (!isForced) await rm(path, { force: true });
       throw error;
     });
-    await syncFolder(folder);
+    await syncFolderIfReadable(folder);
   };
   return {
     fill: async (options) => {

@@ -3,7 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -26,6 +28,10 @@ const temporaryFolder = () => {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
 };
 const environment = { PROOFTRAIL_API_KEY: "ptk_a_b_c" };
+/** Root may do everything in every folder, unless it gives up just that (capabilities(7)). */
+const isRoot = process.getuid?.() === 0;
+const AS_ANY_USER = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", process.execPath];
+const canBeBound = spawnSync("setpriv", ["--bounding-set=-dac_override", "true"]).status === 0;
 /** Where nobody listens. */
 const nowhere = ["--url", "http://127.0.0.1:9"];
 
@@ -87,6 +93,48 @@ test("a key that has no place in its file is named, so that it can be revoked", 
   expect(JSON.parse(err).advice).toContain("prooftrail keys revoke k3Yb0Qz81mNd");
   expect(existsSync(path)).toBe(false);
 });
+
+test.skipIf(isRoot && !canBeBound)(
+  "into a folder that may be written and not read goes what was asked for, and it is told as done",
+  async () => {
+    using folder = temporaryFolder();
+    const closed = join(folder.path, "closed");
+    mkdirSync(closed, { mode: 0o300 });
+    writeFileSync(join(folder.path, "events"), '{"event_id":"evt_1"}\n');
+    const headers = { "x-request-id": "r" };
+    await using server = Bun.serve({
+      port: 0,
+      fetch: ({ url }) => {
+        if (url.includes("/export"))
+          return new Response("{}\n", { headers: { ...headers, "content-type": "application/x-ndjson" } });
+        const data = url.includes("/keys")
+          ? { id: "k", tenant: "acme", scopes: ["events:write"], api_key: "ptk_a_b_c" }
+          : { accepted: 1, rejected: 0, duplicates: 0, errors: [] };
+        return Response.json({ data }, { status: 202, headers });
+      },
+    });
+    const url = `http://127.0.0.1:${server.port}`;
+    const run = async (...args: readonly string[]) => {
+      const [command = "", ...before] = isRoot ? AS_ANY_USER : [process.execPath];
+      const child = spawn(command, [...before, CLI_MAIN, ...args, "--url", url], {
+        env: { PATH: process.env.PATH ?? "", ...environment },
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      const [err, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+      return { code, err };
+    };
+    const done = { code: 0, err: expect.not.stringContaining("prooftrail:") };
+    const create = ["keys", "create", "--scope", "events:write"];
+    expect(await run(...create, "--save", join(closed, "key"))).toEqual(done);
+    expect(await run("export", "--output", join(closed, "out"))).toEqual(done);
+    expect(await run("send", join(folder.path, "events"), "--resume", join(closed, "resume"))).toEqual(done);
+    // Nobody but root could take it away.
+    chmodSync(closed, 0o700);
+    for (const [name, content] of Object.entries({ key: "ptk_a_b_c\n", out: "{}\n" }))
+      expect(readFileSync(join(closed, name), "utf8")).toBe(content);
+    expect(existsSync(join(closed, "resume"))).toBe(true);
+  },
+);
 
 describe("a pipe with a name", () => {
   const accepting = () =>

@@ -1,7 +1,7 @@
 /** `prooftrail keys …`: who may use the service. */
 import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncFolder } from "../../access/durable-file.ts";
+import { syncFolderIfReadable } from "../../access/durable-file.ts";
 import { SCOPES } from "../../access/scopes.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
@@ -146,7 +146,7 @@ const openSave = async (input: Input): Promise<Saved> => {
     await rm(path, { force: true });
   };
   // Else a power failure could take the name, and with it a key that nobody can see again.
-  await syncFolder(dirname(path)).catch(async (error: unknown) => {
+  await syncFolderIfReadable(dirname(path)).catch(async (error: unknown) => {
     await giveUp();
     cannot(error);
   });

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { missingAs, syncFolder, writeDurably } from "../../access/durable-file.ts";
+import { missingAs, syncFolderIfReadable, writeDurably } from "../../access/durable-file.ts";
 import { failure, reasonOf } from "../failure.ts";
 import { asNumber, asRecord, asText, parseJson } from "../json.ts";
 import { RESUME_FINGERPRINT_BYTES } from "../limits.ts";
@@ -60,7 +60,7 @@ export const writeResumePoint = async (path: string, point: ResumePoint): Promis
   try {
     await writeDurably(unfinished, `${JSON.stringify({ format: FORMAT, ...point })}\n`);
     await rename(unfinished, path);
-    await syncFolder(dirname(path));
+    await syncFolderIfReadable(dirname(path));
   } catch (error) {
     throw failure("unreadable_file", `The resume point ${path} cannot be written: ${reasonOf(error)}.`);
   }
