@@ -23,6 +23,10 @@ export const connectViews = (place: Place, logger?: Pick<Logger, "warn">): ViewS
         logger?.warn("the thread that empties the WAL of the views ended; commits do so until it is back", {
           detail,
         }),
+      onLeftover: (detail) =>
+        logger?.warn("what a view was made of before cannot be removed from its file; it is tried again", {
+          detail,
+        }),
     });
   } catch (error) {
     throw viewsRefused(error, place);

@@ -29,6 +29,8 @@ export interface Transactions {
   readonly isOpen: boolean;
   /** They run one after another, even where their work awaits. Undone where the work throws. */
   run<Result>(work: () => Promise<Done<Result>>): Promise<Result>;
+  /** What another connection does, while none of these is open. */
+  between<Result>(work: () => Promise<Result>): Promise<Result>;
   /** From now on none waits for another process. */
   giveUp(): void;
   /** Resolves when all that were asked for so far have ended. */
@@ -89,6 +91,7 @@ export const createTransactions = (
           throw error;
         }
       }),
+    between: inTurn,
     giveUp: () => {
       isGivenUp = true;
     },

@@ -21,7 +21,17 @@ import {
   type Statements,
   type Transactions,
 } from "./sqlite-connection.ts";
+import { createLeftoverDropper } from "./sqlite-leftovers.ts";
 import { getRow, getRows, runWrite, runWrites } from "./sqlite-rows.ts";
+import {
+  dropView,
+  isLeftover,
+  isLeftoverOf,
+  makeOwnTables,
+  makeTables,
+  remakeTables,
+  renameTable,
+} from "./sqlite-tables.ts";
 import { sqliteTermsOf } from "./sqlite-terms.ts";
 import {
   createWalMover,
@@ -37,13 +47,11 @@ import {
   fromStored,
   isSameRow,
   newViewRow,
-  OWN_TABLES,
   storedParameter,
-  tablesIn,
   toStored,
 } from "./stored-rows.ts";
-import { keyValues, type Row, rowInteger, rowText, sqlName, type Table, tableDdl } from "./tables.ts";
-import { sqliteMatchText, sqliteTextIndexDdl } from "./text-index.ts";
+import { keyValues, type Row, rowInteger, rowText, type Table } from "./tables.ts";
+import { sqliteMatchText } from "./text-index.ts";
 import {
   type CommitResult,
   type Expectation,
@@ -60,10 +68,13 @@ import {
 export const createSqliteViews = ({
   path,
   onMoverEnded = () => {},
+  onLeftover = () => {},
 }: {
   readonly path: string;
   /** The thread that empties the WAL beside the commits could not start, or ended, and why. It is started again. */
   readonly onMoverEnded?: (detail: string) => void;
+  /** What a view was made of before cannot be dropped now, and why. It is tried again. */
+  readonly onLeftover?: (detail: string) => void;
 }): ViewStore => {
   const { writer, reader } = connect(path);
   const write = createStatements(writer);
@@ -74,23 +85,34 @@ export const createSqliteViews = ({
     { start: startWalThread, elapsedMs: () => performance.now(), onEnded: onMoverEnded },
   );
   const transactions = createTransactions(write, wal);
+  const leftovers = createLeftoverDropper({ path, between: transactions.between, onFailed: onLeftover });
 
   const stands = (known: Row | undefined, { version }: ViewDefinition): boolean =>
     known !== undefined && rowInteger(known, "version") === version;
 
-  const open: ViewStore["open"] = async (view) => {
+  const makeOrKeep = async (view: ViewDefinition) => {
     // A projector that was paused in a commit holds the lock until it goes on: who takes its place must not end for that.
     if (stands(getRow(read, VIEWS, { name: view.name }), view)) return "kept";
-    return transactions.run(async () => {
+    return transactions.run<"made" | "kept" | "made_again">(async () => {
       const known = getRow(write, VIEWS, { name: view.name });
       if (stands(known, view)) return { result: "kept", keep: false };
-      if (known) dropView(writer, known);
-      for (const table of view.tables) makeTable(writer, table);
-      for (const sql of (view.textIndexes ?? []).flatMap(sqliteTextIndexDdl)) writer.exec(sql);
+      if (known) await remakeTables(writer, known, view);
+      else makeTables(writer, view);
       runWrite(write, { kind: "upsert", table: VIEWS, row: newViewRow(view) });
       if (known) runWrite(write, revised(view.name));
       return { result: known ? "made_again" : "made", keep: true };
     });
+  };
+
+  const allNames = () =>
+    read(VIEW_NAMES)
+      .all()
+      .map((row) => rowText(fromStored(row), "name"));
+
+  const open: ViewStore["open"] = async (view) => {
+    const opened = await makeOrKeep(view);
+    leftovers.found(allNames().filter((name) => isLeftoverOf(name, view.name)));
+    return opened;
   };
 
   const position = async (name: string): Promise<number> => {
@@ -100,7 +122,7 @@ export const createSqliteViews = ({
 
   const standsAs = ({ table, key, row }: Expectation): boolean => isSameRow(getRow(write, table, key), row);
 
-  const commits = createCommits({ write, transactions, position, standsAs });
+  const commits = createCommits({ write, transactions, position, standsAs, committed: leftovers.drop });
 
   const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
@@ -112,7 +134,13 @@ export const createSqliteViews = ({
       return { result: { kind: "revised" }, keep: true };
     });
 
+  const giveUp = (): void => {
+    leftovers.end();
+    transactions.giveUp();
+  };
+
   const close = async (): Promise<void> => {
+    leftovers.end();
     await transactions.ended();
     await wal.close();
     for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
@@ -127,10 +155,7 @@ export const createSqliteViews = ({
     load: createLoad({ read, write, transactions }),
     select: createSelect(reader, read),
     replace: (replacement) => transactions.run(() => replaceView(writer, write, replacement)),
-    names: async () =>
-      read(VIEW_NAMES)
-        .all()
-        .map((row) => rowText(fromStored(row), "name")),
+    names: async () => allNames().filter((name) => !isLeftover(name)),
     drop: (name) => transactions.run(async () => dropNamed(writer, write, name)),
     termsOf: sqliteTermsOf,
     snapshot: (view, visit) => inSnapshot(path, view, visit),
@@ -138,7 +163,7 @@ export const createSqliteViews = ({
       read(DEAD_LETTERS_PAGE)
         .all(...asked)
         .map(fromStored),
-    giveUp: transactions.giveUp,
+    giveUp,
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -153,7 +178,7 @@ const createSelect = (database: DatabaseSync, read: Statements): ViewStore["sele
 };
 
 const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together"> => {
-  const { write, transactions, position, standsAs } = parts;
+  const { write, transactions, position, standsAs, committed } = parts;
   /** In the transaction that is open. */
   const move = async (moving: ViewCommit): Promise<CommitResult> => {
     const { views, from, to, writes, deadLetters, expected = [] } = moving;
@@ -168,10 +193,12 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
   };
   const inTransaction = async (work: () => Promise<CommitResult>): Promise<CommitResult> => {
     try {
-      return await transactions.run(async () => {
+      const moved = await transactions.run(async () => {
         const result = await work();
         return { result, keep: result.kind === "committed" };
       });
+      if (moved.kind === "committed") committed();
+      return moved;
     } catch (error) {
       const detail = constraintMessage(error);
       if (detail === undefined) throw error;
@@ -190,6 +217,7 @@ interface CommitParts {
   readonly transactions: Transactions;
   readonly position: ViewStore["position"];
   readonly standsAs: (expectation: Expectation) => boolean;
+  readonly committed: () => void;
 }
 
 /**
@@ -235,7 +263,7 @@ const replaceView = async (
   const others = [...by.tables, ...(by.textIndexes ?? [])];
   for (const [index, { name }] of [...view.tables, ...(view.textIndexes ?? [])].entries()) {
     const other = others[index];
-    if (other) writer.exec(`ALTER TABLE ${sqlName(other.name)} RENAME TO ${sqlName(name)}`);
+    if (other) renameTable(writer, other.name, name);
   }
   writer.prepare("UPDATE dead_letters SET projection = ? WHERE projection = ?").run(view.name, by.name);
   writer.prepare("UPDATE view_ends SET name = ? WHERE name = ?").run(view.name, by.name);
@@ -325,38 +353,12 @@ const connect = (path: string) => {
   writer.exec("PRAGMA synchronous = NORMAL");
   writer.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
   writer.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
-  if (!OWN_TABLES.every((table) => hasTable(writer, table))) makeOwnTables(writer);
+  makeOwnTables(writer);
   // From here on a transaction waits by itself for the lock.
   writer.exec("PRAGMA busy_timeout = 0");
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec(`PRAGMA busy_timeout = ${VIEW_BUSY_MS_MAX}`);
   return { writer, reader };
-};
-
-/** Looks again inside the transaction: another process may have made them meanwhile. */
-const makeOwnTables = (writer: DatabaseSync): void => {
-  writer.exec("BEGIN IMMEDIATE");
-  for (const table of OWN_TABLES) if (!hasTable(writer, table)) makeTable(writer, table);
-  writer.exec("COMMIT");
-};
-
-const hasTable = (database: DatabaseSync, table: Table): boolean =>
-  database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table.name) !==
-  undefined;
-
-const makeTable = (database: DatabaseSync, table: Table): void => {
-  const [create = "", ...indexes] = tableDdl(table);
-  // Where a row is hardly longer than its key, a row store beside the index of the key would hold nearly everything twice.
-  const isKeyAndCounts = Object.entries(table.columns).every(
-    ([name, { type }]) => type === "integer" || table.primaryKey.includes(name),
-  );
-  for (const sql of [isKeyAndCounts ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
-};
-
-const dropView = (database: DatabaseSync, view: Row): void => {
-  for (const name of tablesIn(view)) database.exec(`DROP TABLE ${sqlName(name)}`);
-  database.prepare("DELETE FROM dead_letters WHERE projection = ?").run(rowText(view, "name"));
-  database.prepare("DELETE FROM view_ends WHERE name = ?").run(rowText(view, "name"));
 };
 
 /** Moves only from where the writer believes the view to be, and only a view of its own version. */

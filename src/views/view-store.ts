@@ -125,7 +125,7 @@ export type WhichRows = "at" | "at_or_before";
 
 /** Calls reject where the database fails (disk full, file gone); the same call may then be made again. */
 export interface ViewStore extends AsyncDisposable {
-  /** Makes the tables, or drops and makes them again where they are of another version. */
+  /** Makes the tables, or makes them again, empty, where they are of another version. */
   open(view: ViewDefinition): Promise<"made" | "kept" | "made_again">;
   /** Sequence of the last record that the view has seen; 0 for none. */
   position(viewName: string): Promise<number>;

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { VIEW_BUSY_MS_MAX } from "../../src/limits.ts";
-import { type Table, TEXT } from "../../src/views/tables.ts";
+import { INTEGER, type Table, TEXT } from "../../src/views/tables.ts";
+import type { ViewStore, Write } from "../../src/views/view-store.ts";
 import { textIndexSuite } from "../suites/text-index.ts";
 import { viewStoreSuite } from "../suites/view-store.ts";
 import { until } from "../support/until.ts";
@@ -35,4 +36,100 @@ test("a commit that waits for another process, which holds the file, can be give
   expect(rejected).toEqual([expect.stringContaining("locked"), expect.stringContaining("locked")]);
   holder.close();
   expect(await store.position("notes")).toBe(0);
+});
+
+describe("a view that is made again in SQLite", () => {
+  const THINGS = {
+    name: "things",
+    columns: { tenant: TEXT, sequence: INTEGER, colour: TEXT },
+    primaryKey: ["tenant", "sequence"],
+    indexes: [["tenant", "colour", "sequence"]],
+  } as const satisfies Table;
+  const COUNTS = {
+    name: "counts",
+    columns: { colour: TEXT, count: INTEGER },
+    primaryKey: ["colour"],
+    indexes: [],
+  } as const satisfies Table;
+  const WORDS = { name: "words" };
+  const viewOf = (version: number) => ({
+    name: "things",
+    version,
+    tables: [THINGS, COUNTS],
+    textIndexes: [WORDS],
+  });
+  const writes: readonly Write[] = [
+    { kind: "insert", table: THINGS, row: { tenant: "acme", sequence: 1, colour: "red" } },
+    { kind: "insert", table: COUNTS, row: { colour: "red", count: 1 } },
+    {
+      kind: "index",
+      index: WORDS,
+      tenant: "acme",
+      sequence: 1,
+      texts: ["red"],
+      labels: [],
+      times: [],
+    },
+  ];
+  const commit = (store: ViewStore, version: number) =>
+    store.commit({ views: [viewOf(version)], from: 0, to: 1, writes, deadLetters: [] });
+  const namesIn = (path: string, sql: string): readonly string[] => {
+    using file = new DatabaseSync(path, { readOnly: true });
+    return file
+      .prepare(sql)
+      .all()
+      .map(({ name }) => String(name));
+  };
+  /** Tables, indexes and what text indexes are made of. */
+  const schemaOf = (path: string) => namesIn(path, "SELECT name FROM sqlite_schema");
+  const viewsIn = (path: string) => namesIn(path, "SELECT name FROM views ORDER BY name");
+
+  test("leaves the tables of before to a thread, which drops all of them once views move", async () => {
+    await using database = createSqliteDatabase();
+    await using store = database.connect();
+    await store.open(viewOf(1));
+    await commit(store, 1);
+    const exec = spyOn(DatabaseSync.prototype, "exec");
+    expect(await store.open(viewOf(2))).toBe("made_again");
+    const statements = exec.mock.calls.map(([sql]) => sql);
+    exec.mockRestore();
+    expect(statements.filter((sql) => sql.startsWith("DROP"))).toEqual([]);
+    expect(await store.position("things")).toBe(0);
+    expect(await store.load(COUNTS, [{ colour: "red" }])).toEqual([]);
+    expect(viewsIn(database.path)).toEqual(["things", expect.stringContaining("things__left_")]);
+    expect(await store.names()).toEqual(["things"]);
+    expect(await commit(store, 2)).toEqual({ kind: "committed" });
+    await until("the tables of before are gone", () => viewsIn(database.path).length === 1);
+    expect(await store.load(COUNTS, [{ colour: "red" }])).toEqual([{ colour: "red", count: 1 }]);
+    expect(schemaOf(database.path).filter((name) => name.includes("left"))).toEqual([]);
+  });
+
+  test("whose process was killed before they were gone, and while they went, has them dropped by the next, which may make it again itself", async () => {
+    await using database = createSqliteDatabase();
+    const opened = async (version: number): Promise<void> => {
+      await using store = database.connect();
+      await store.open(viewOf(version));
+    };
+    await opened(1);
+    const before = schemaOf(database.path).length;
+    await opened(2);
+    {
+      // One table and the index of another have gone.
+      using file = new DatabaseSync(database.path);
+      const [left] = file.prepare("SELECT name, tables FROM views WHERE name LIKE 'things__left%'").all();
+      const [words, ...tables]: readonly string[] = JSON.parse(String(left?.tables));
+      file.exec(`DROP TABLE "${words}"`);
+      file
+        .prepare("UPDATE views SET tables = ? WHERE name = ?")
+        .run(JSON.stringify(tables), left?.name ?? "");
+      file.exec("DROP INDEX things_by_tenant_colour_sequence");
+    }
+    await opened(3);
+    await using store = database.connect();
+    expect(await store.open(viewOf(3))).toBe("kept");
+    expect(viewsIn(database.path)).toHaveLength(3);
+    expect(await commit(store, 3)).toEqual({ kind: "committed" });
+    await until("the tables of before are gone", () => viewsIn(database.path).length === 1);
+    expect(schemaOf(database.path)).toHaveLength(before);
+  });
 });
