@@ -16,7 +16,7 @@ import { addressOf, connectAll } from "./broker-place.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { AS_ITS_USER, closedFolder, isThere } from "./data-folder.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
-import { viewsFile } from "./view-place.ts";
+import { openToOthers, viewsFile } from "./view-place.ts";
 
 export interface Check {
   readonly name: string;
@@ -63,6 +63,8 @@ export async function* diagnose(
     return;
   }
   yield* diskChecks(config);
+  const open = openToOthers(config);
+  if (open) yield { name: "views", state: "warning", ...open };
   yield* brokerChecks(config);
 }
 

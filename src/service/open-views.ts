@@ -7,7 +7,7 @@ import { isAway } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./deadlines-file.ts";
-import { connectViews, viewsRefused } from "./view-place.ts";
+import { connectViews, openToOthers, viewsRefused } from "./view-place.ts";
 import { waitAtStart } from "./wait-at-start.ts";
 
 export interface OpenedViews {
@@ -26,6 +26,8 @@ export const openViews = async (parts: {
   const { rules, version } = await loadRules(config.deadlinesFile);
   const projections = projectionsWith(rules, version);
   const views = stack.use(connectViews(config, logger));
+  const open = openToOthers(config);
+  if (open) logger.warn("the file of the views is open to other users of this machine", { ...open });
   await waitAtStart({
     message: "waiting for the database of the views",
     logger,

@@ -1,4 +1,5 @@
 /** Where the views are: the database of DATABASE_URL, or a file of SQLite in DATA_DIR. */
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../telemetry/logger.ts";
 import { createPostgresViews } from "../views/postgres.ts";
@@ -70,5 +71,38 @@ const NO_ROOM = /disk is full|disk I\/O error|the disk has no room/;
 
 /** Of SQLITE_BUSY. */
 const HELD = /database is locked/;
+
+/**
+ * How it is that other users of the machine can read the file of the views, and what closes it; undefined where they cannot. It keeps the mode that it was made
+ * with, by an earlier version or by who put it there: that may be meant so.
+ */
+export const openToOthers = (
+  place: Place,
+): { readonly detail: string; readonly advice: string } | undefined => {
+  if (place.databaseUrl !== undefined) return undefined;
+  const file = viewsFile(place);
+  const [mode, folderMode] = [modeOf(file), modeOf(place.dataDir)];
+  const isOpen = GROUP_AND_OTHERS.some(({ read, enter }) => mode & read && folderMode & enter);
+  if (!isOpen) return undefined;
+  return {
+    detail: `${file} has mode ${(mode & 0o777).toString(8)}: others than its owner can read every event in it`,
+    advice: `Unless that is meant so: chmod go= ${file}*`,
+  };
+};
+
+/** What lets them read a file, and reach what is in a folder. */
+const GROUP_AND_OTHERS = [
+  { read: 0o040, enter: 0o010 },
+  { read: 0o004, enter: 0o001 },
+] as const;
+
+/** Of what cannot be looked at nothing is told here. */
+const modeOf = (path: string): number => {
+  try {
+    return statSync(path).mode;
+  } catch {
+    return 0;
+  }
+};
 
 export const viewsFile = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "views.sqlite");

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import {
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -88,12 +89,16 @@ test("the next start keeps the key and the events, and goes on counting", async 
     await using service = await spawnService({ dataDir: folder.path });
     await service.untilReady();
     expect(service.errors.includes("shown only now")).toBe(round === 0);
+    expect(service.output.includes("open to other users")).toBe(round === 1);
     const sent = await service.call("/v1/events", { body: event({ event_id: id }) });
     expect(sent.json.data.sequence).toBe(round + 1);
     expect(await listIds(service, round + 1)).toEqual(["evt_a", "evt_b"].slice(0, round + 1));
     service.kill(round === 0 ? "SIGTERM" : "SIGINT");
     expect(await service.ended()).toBe(0);
     await until("nothing runs in the folder", () => processesNaming(folder.path).length === 0);
+    // As a version made them that let the system choose.
+    chmodSync(folder.path, 0o755);
+    chmodSync(join(folder.path, "views.sqlite"), 0o644);
   }
 });
 
