@@ -59,6 +59,21 @@ test.each([
   expect(read.kind === "invalid" && read.errors.join()).toContain(place);
 });
 
+test.each([
+  ['{"holiday":[]}', "/holiday: There is nothing of that name; there are holidays, deadlines"],
+  [
+    '{"deadlines":{"HR-CLOSE":{"limt":{}}}}',
+    "/deadlines/HR-CLOSE/limt: There is nothing of that name; there are limit, zone",
+  ],
+  [
+    '{"deadlines":{"HRCLOSE":null}}',
+    `/deadlines/HRCLOSE: There is nothing of that name; there are ${DEADLINES.map(({ id }) => id).join(", ")}`,
+  ],
+  ['{"holidays":["25.12.2026"]}', "/holidays/0: Expected a date such as 2026-12-25"],
+])("%s is refused with what there is", (text, said) => {
+  expect(readRules(text)).toEqual({ kind: "invalid", errors: [said] });
+});
+
 test("what is wrong in a deadline is said, and what it may be", () => {
   const wrong = { "HR-CLOSE": { limit: { count: -5, unit: "weeks" } }, "CIA-EXPL": 5 };
   const read = readRules(JSON.stringify({ deadlines: wrong }));

@@ -3,7 +3,7 @@ import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { ValueError } from "@sinclair/typebox/errors";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { isUtcTimestamp } from "../event/formats.ts";
 import { isZone } from "./calendar.ts";
 import type { Rules } from "./clocks.ts";
@@ -27,7 +27,11 @@ const DeadlineOverride = Type.Object(
 const Overrides = Type.Object(
   {
     /** Dates such as 2026-12-25 that are no business days. */
-    holidays: Type.Optional(Type.Array(Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" }))),
+    holidays: Type.Optional(
+      Type.Array(
+        Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "a date such as 2026-12-25" }),
+      ),
+    ),
     /** By id; null switches one off. */
     deadlines: Type.Optional(
       Type.Object(
@@ -88,8 +92,14 @@ const spelledOut = (error: ValueError): readonly string[] => {
   const kinds = error.errors.map((kind) => [...kind]);
   const inside = kinds.flat().filter(({ path }) => path !== error.path);
   if (inside.length > 0) return inside.flatMap(spelledOut);
-  const messages = kinds.length > 0 ? kinds.flat().map(({ message }) => message) : [error.message];
+  const messages = kinds.length > 0 ? kinds.flat().map(messageOf) : [messageOf(error)];
   return [`${error.path || "/"}: ${messages.join(" or ").replaceAll(" or Expected", " or")}`];
+};
+
+const messageOf = ({ type, message, schema }: ValueError): string => {
+  if (type === ValueErrorType.ObjectAdditionalProperties)
+    return `There is nothing of that name; there are ${Object.keys(schema.properties).join(", ")}`;
+  return type === ValueErrorType.StringPattern ? `Expected ${schema.description}` : message;
 };
 
 const parse = (text: string): unknown => {
