@@ -431,6 +431,14 @@ describe("finding a nats-server", () => {
     });
   });
 
+  test("who named a NATS_SERVER_BIN that cannot be used is not told to install another one, which would not be tried", async () => {
+    const options = { environment: process.env, logger: silentLogger };
+    const outcome = await findBroker({ ...options, explicitBinary: "/nonexistent/nats-server" });
+    const told = outcome.kind === "refused" ? outcome.message : "";
+    expect(told).toContain("- leave NATS_SERVER_BIN out");
+    expect(told).not.toContain("install nats-server");
+  });
+
   test("a server on PATH that is too old is passed over for the one in the cache", async () => {
     await using directory = await temporaryDirectory();
     await mkdir(join(directory.path, "bin"));

@@ -27,8 +27,8 @@ export type FindOutcome =
   | { readonly kind: "refused"; readonly message: string };
 
 const FLOOR = formatBrokerVersion(BROKER_VERSION_FLOOR);
-const REMEDIES = `Any one of these helps:
-  - install nats-server ${FLOOR} or newer and put it on PATH;
+const remedies = (first: string): string => `Any one of these helps:
+  - ${first};
   - set NATS_SERVER_BIN to the path of such a nats-server;
   - run NATS yourself and set NATS_URL.`;
 
@@ -53,7 +53,7 @@ export const findBroker = async ({
   const obtained = await obtain({ cacheDirectory: cache, logger });
   if (obtained.kind === "obtained") return { ...obtained, kind: "found" };
   const lines = [...tried, ...obtained.attempts].map((line) => `  - ${line}`).join("\n");
-  const message = `Prooftrail needs nats-server ${FLOOR} or newer and could neither find nor get one:\n${lines}\n${REMEDIES}`;
+  const message = `Prooftrail needs nats-server ${FLOOR} or newer and could neither find nor get one:\n${lines}\n${remedies(`install nats-server ${FLOOR} or newer and put it on PATH`)}`;
   return { kind: "refused", message };
 };
 
@@ -62,7 +62,7 @@ const checkExplicit = async (path: string): Promise<FindOutcome> => {
   const inspected = await inspectBroker(binary);
   if (inspected.kind === "usable") return { kind: "found", binary, version: inspected.version };
   const reason = inspected.kind === "absent" ? "there is no such program" : inspected.reason;
-  const message = `NATS_SERVER_BIN names ${binary}, which cannot be used: ${reason}.\n${REMEDIES}`;
+  const message = `NATS_SERVER_BIN names ${binary}, which cannot be used: ${reason}.\n${remedies(`leave NATS_SERVER_BIN out: then a nats-server ${FLOOR} or newer is looked for on PATH, or fetched`)}`;
   return { kind: "refused", message };
 };
 
