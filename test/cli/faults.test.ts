@@ -42,6 +42,18 @@ test("a folder or a pipe is no bundle that could be invalid: it is not decided",
   expect(spawnSync("sh", ["-c", script, process.execPath, CLI_MAIN]).status).toBe(2);
 });
 
+test("a key for a folder that is not there is not asked for, and its place is told", async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "nowhere", "writer.key");
+  const { code, err } = await runCli(
+    ["keys", "create", "--scope", "events:write", "--save", path, ...nowhere],
+    {
+      environment,
+    },
+  );
+  expect([code, err]).toEqual([2, expect.stringContaining("in a folder that does")]);
+});
+
 test("a key that was not made leaves no file that keeps the next try from it", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "writer.key");

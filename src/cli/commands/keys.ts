@@ -137,7 +137,7 @@ const openSave = async (input: Input): Promise<Saved> => {
     throw failure(
       "unreadable_file",
       `${path} cannot be made: ${reasonOf(error)}.`,
-      "Name a file that does not exist yet.",
+      "Name a file that does not exist yet, in a folder that does and that you may write into.",
     );
   };
   const file = await open(path, "wx", 0o600).catch(cannot);
