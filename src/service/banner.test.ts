@@ -33,6 +33,10 @@ test("the first event is sent with a key that works: from its copy where there i
   expect(told({ kind: "made", key: "ptk_x", path })).toContain("Bearer $(cat /data/admin.key)");
   expect(told({ kind: "kept", path })).toContain("as before; a copy is in /data/admin.key");
   expect(told({ kind: "kept", path })).toContain("Bearer $(cat /data/admin.key)");
+  // A folder may have any name, and within the quotation marks a shell reads $(…) by itself.
+  expect(told({ kind: "kept", path: "/my data/it's/admin.key" })).toContain(
+    `Bearer $(cat '/my data/it'\\''s/admin.key')"`,
+  );
   expect(told({ kind: "kept" })).toContain("the one that ADMIN_API_KEY set, or the first start made");
   expect(told({ kind: "kept" })).toContain("Bearer $ADMIN_API_KEY");
   for (const setup of [{ kind: "kept" }, { kind: "replaced", hadOne: true }] as const)

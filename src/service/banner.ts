@@ -1,6 +1,7 @@
 /** What a person sees when the service is up: where it is, and a first event to paste. */
 import type { AdminKeySetup } from "../access/admin-key.ts";
 import { canBundle } from "../runtime/bundle.ts";
+import { shellWord } from "../terminal/shell-word.ts";
 import { checkpointKeyPath } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
 import type { Service } from "./service.ts";
@@ -66,7 +67,7 @@ const describeAdminKey = (adminKey: AdminKeySetup, config: Config): string => {
 
 const keyText = (adminKey: AdminKeySetup): string => {
   const path = copyOf(adminKey);
-  return path === undefined ? "$ADMIN_API_KEY" : `$(cat ${path})`;
+  return path === undefined ? "$ADMIN_API_KEY" : `$(cat ${shellWord(path)})`;
 };
 
 const copyOf = (adminKey: AdminKeySetup): string | undefined =>

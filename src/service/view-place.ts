@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../telemetry/logger.ts";
+import { shellWord } from "../terminal/shell-word.ts";
 import { createPostgresViews } from "../views/postgres.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -86,7 +87,7 @@ export const openToOthers = (
   if (!isOpen) return undefined;
   return {
     detail: `${file} has mode ${(mode & 0o777).toString(8)}: others than its owner can read every event in it`,
-    advice: `Unless that is meant so: chmod go= ${file}*`,
+    advice: `Unless that is meant so: chmod go= ${shellWord(file)}*`,
   };
 };
 

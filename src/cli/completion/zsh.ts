@@ -1,4 +1,5 @@
 /** The script for zsh. Pure. */
+import { shellQuoted } from "../../terminal/shell-word.ts";
 import { stepCases } from "./steps.ts";
 import { type OptionWord, type Place, placeName } from "./words.ts";
 
@@ -43,7 +44,7 @@ const valueReply = (value: OptionWord["value"]): string => {
 
 const placeCase = (place: Place): string => {
   const described = (words: readonly { word: string; says: string }[]): string =>
-    words.map(({ word, says }) => `${quoted(`${word.replaceAll(":", "\\:")}:${says}`)}`).join(" ");
+    words.map(({ word, says }) => `${shellQuoted(`${word.replaceAll(":", "\\:")}:${says}`)}`).join(" ");
   const plain = [...place.commands, ...place.choices.map((word) => ({ word, says: word }))];
   const rest = [
     ...(plain.length > 0 ? [`found=(${described(plain)}); _describe -t commands command found`] : []),
@@ -53,6 +54,3 @@ const placeCase = (place: Place): string => {
       if [[ $PREFIX == -* ]]; then found=(${described(place.options)}); _describe -o option found
       else ${rest.length > 0 ? rest.join("; ") : ":"}; fi ;;`;
 };
-
-/** In single quotation marks nothing has a meaning but they themselves. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
