@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "../telemetry/logger.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { createPostgresViews } from "../views/postgres.ts";
+import { lacksRight } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Config } from "./config.ts";
@@ -38,10 +39,15 @@ export const connectViews = (place: Place, logger?: Pick<Logger, "warn">): ViewS
 export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError => {
   const detail = error instanceof Error ? error.message : "no reason given";
   if (place.databaseUrl !== undefined)
-    return new ViewsRefusedError(`The views in the database of DATABASE_URL cannot be opened: ${detail}.`);
+    return new ViewsRefusedError(
+      `The views in the database of DATABASE_URL cannot be opened: ${detail}.${lacksRight(error) ? MAKE_TABLES : ""}`,
+    );
   const file = viewsFile(place);
   return new ViewsRefusedError(`The views in ${file} cannot be opened: ${detail}.${adviceFor(detail, file)}`);
 };
+
+const MAKE_TABLES =
+  " Let its user make tables there: have it own the database (ALTER DATABASE … OWNER TO …), or be granted CREATE on the schema public.";
 
 /** The same of a file that was opened, as far as somebody can mend it; undefined for any other error. */
 export const fileTrouble = (error: unknown, place: Place): string | undefined => {

@@ -117,6 +117,10 @@ export const isLockTimeout = (error: unknown): boolean =>
 export const isReadOnly = (error: unknown): boolean =>
   error instanceof ViewsBusyError && error.sqlState === "25006";
 
+/** Whether the user may not do what was asked: insufficient_privilege. */
+export const lacksRight = (error: unknown): boolean =>
+  error instanceof DatabaseError && error.sqlState === "42501";
+
 /** Whether the statement has no meaning here: `syntax error or access rule violation`, as where a table is missing. */
 const isMeaningless = (error: unknown): boolean =>
   error instanceof DatabaseError && error.sqlState?.startsWith("42") === true;

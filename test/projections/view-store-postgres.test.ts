@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import postgres from "postgres";
 import { VIEW_WRITER_SILENT_MS_MAX } from "../../src/limits.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { viewsRefused } from "../../src/service/view-place.ts";
 import { createPostgresViews } from "../../src/views/postgres.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
 import { type Row, type Table, TEXT } from "../../src/views/tables.ts";
@@ -209,6 +210,19 @@ const ownTests = (): void => {
     await using database = await (await testPostgres()).createDatabase({ encoding: "LATIN1" });
     await using store = createPostgresViews({ url: database.url });
     expect(await rejection(store.open(VIEW))).toContain("UTF8");
+  });
+
+  test("whose user may make no tables there is told what would let it", async () => {
+    const server = await testPostgres();
+    await using database = await server.createDatabase();
+    await server.run("DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'r'");
+    const url = new URL(database.url);
+    [url.username, url.password] = ["reader", "r"];
+    await using store = createPostgresViews({ url: url.href });
+    const refused = await store
+      .open(VIEW)
+      .catch((error: unknown) => viewsRefused(error, { databaseUrl: url.href, dataDir: "./data" }));
+    expect(String(refused)).toMatch(/permission denied for schema public\. .*own the database/);
   });
 
   test("a transaction in which a statement failed is not taken for kept, and leaves nothing to the next one", async () => {
