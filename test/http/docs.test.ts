@@ -3,6 +3,11 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
 import { BATCH_BODY_BYTES_MAX, OBJECT_BODY_BYTES_MAX, SINGLE_BODY_BYTES_MAX } from "../../src/limits.ts";
+import { decodeRecord } from "../../src/log/record.ts";
+import { leafHash, verifyConsistency, verifyInclusion } from "../../src/proof/rfc6962.ts";
+import { parseVerifierKey } from "../../src/proof/signed-note.ts";
+import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+import { parseTlogProof, verifyTlogProof } from "../../src/proof/tlog-proof.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -49,6 +54,28 @@ interface Operation {
     >
   >;
 }
+
+const Receipt = Type.Object({
+  data: Type.Object({ received_at: Type.String(), leaf_hash: Type.String() }),
+});
+const Proof = Type.Object({
+  data: Type.Object({
+    leaf_index: Type.Integer(),
+    leaf: Type.String(),
+    leaf_hash: Type.String(),
+    inclusion_proof: Type.Array(Type.String()),
+    checkpoint: Type.String(),
+  }),
+});
+const Consistency = Type.Object({
+  data: Type.Object({
+    from: Type.Integer(),
+    to: Type.Integer(),
+    from_root: Type.String(),
+    to_root: Type.String(),
+    proof: Type.Array(Type.String()),
+  }),
+});
 
 /** Of bodies with events. */
 const BODY_BYTES_MAX: ReadonlyMap<string, number> = new Map([
@@ -318,6 +345,41 @@ describe("the OpenAPI document", () => {
       const answer = await service.call(path, { body: JSON.stringify(example) });
       expect([path, answer.status]).toEqual([path, path === "/v1/keys" ? 201 : 202]);
     }
+  });
+
+  test("shows one log that verifies: event, receipt, proof, key and tree heads fit together", () => {
+    const sent = paths["/v1/events"]?.post?.requestBody?.content["application/json"]?.example;
+    const example = (path: string, mediaType = "application/json", method = "get", status = "200") =>
+      paths[path]?.[method]?.responses[status]?.content?.[mediaType]?.example;
+    const text = (path: string): string => String(example(path, "text/plain"));
+    const receipt = Value.Parse(Receipt, example("/v1/events", "application/json", "post", "202")).data;
+    const proof = Value.Parse(Proof, example("/v1/events/{event_id}/proof")).data;
+    const consistency = Value.Parse(Consistency, example("/v1/log/consistency")).data;
+    const bytes = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, "base64"));
+    const leaf = bytes(proof.leaf);
+    expect(decodeRecord(leaf)).toMatchObject({
+      receivedAt: receipt.received_at,
+      eventText: JSON.stringify(sent),
+    });
+    expect([proof.leaf_hash, receipt.leaf_hash]).toEqual(Array(2).fill(leafHash(leaf).toBase64()));
+    const verifier = parseVerifierKey(text("/v1/log/key").trimEnd());
+    const asked = { origin: "prooftrail/acme", verifiers: verifier ? [verifier] : [] };
+    const opened = openCheckpoint(text("/v1/log/checkpoint"), asked);
+    expect(opened).toMatchObject({ kind: "opened", checkpoint: { size: consistency.from } });
+    if (opened.kind === "failed") return;
+    const { root, size } = opened.checkpoint;
+    const inclusionProof = proof.inclusion_proof.map(bytes);
+    expect(proof.checkpoint).toBe(text("/v1/log/checkpoint"));
+    expect(
+      verifyInclusion({ leaf: leafHash(leaf), index: proof.leaf_index, size, proof: inclusionProof, root }),
+    ).toBe(true);
+    const file = text("/v1/events/{event_id}/proof");
+    expect(parseTlogProof(file)?.extra).toEqual(leaf);
+    expect(verifyTlogProof({ proof: file, leaf: leafHash(leaf), ...asked }).kind).toBe("verified");
+    const { from, to, from_root, to_root, proof: hashes } = consistency;
+    const roots = { fromRoot: bytes(from_root), toRoot: bytes(to_root) };
+    expect(roots.fromRoot).toEqual(root);
+    expect(verifyConsistency({ from, to, ...roots, proof: hashes.map(bytes) })).toBe(true);
   });
 });
 

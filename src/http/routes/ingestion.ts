@@ -28,6 +28,7 @@ import { parameter } from "../reading.ts";
 import type { RequestContext } from "../request-context.ts";
 import { BatchAccepted, EventAccepted } from "../schemas.ts";
 import { success, successAccepted } from "../success.ts";
+import { EXAMPLE_EVENT, EXAMPLE_LEAF_HASH, EXAMPLE_RECEIVED_AT } from "./log-examples.ts";
 
 export const ingestionRoutes = (dependencies: {
   readonly guard: Guard;
@@ -247,16 +248,6 @@ const refusalProblem = (
 const RESENT_VIEW_BEHIND =
   "The view did not reach the end of the log in time, so nobody can tell which of these events the log holds already. Nothing was stored: send the same again.";
 
-const EXAMPLE_EVENT = {
-  event_id: "evt_sample_001",
-  timestamp: "2026-11-20T10:00:00.000Z",
-  asset_id: "credit_model",
-  event_type: "decision.automated_decision_made",
-  legal_bases: ["ai_basic_law_kr"],
-  risk_tier: "high",
-  metadata: { decision_id: "dec_42", outcome: "approved", model: "scorer-7" },
-};
-
 export const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
   name: "Idempotency-Key",
   in: "header",
@@ -293,9 +284,9 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
       data: {
         event_id: "evt_sample_001",
         sequence: 1,
-        received_at: "2026-11-20T10:00:00.512Z",
+        received_at: EXAMPLE_RECEIVED_AT,
         duplicate: false,
-        leaf_hash: "Tz0m4Sf3AXRlEXVOLUEcJzKJOu0pJbTgxbNQRbUUzg4=",
+        leaf_hash: EXAMPLE_LEAF_HASH,
       },
       request_id: EXAMPLE_REQUEST_ID,
     },

@@ -28,6 +28,7 @@ import {
 import { requestUrl } from "../request-url.ts";
 import { dataOf } from "../schemas.ts";
 import { success, successPlain } from "../success.ts";
+import { EXAMPLE_CHECKPOINT, EXAMPLE_CONSISTENCY, EXAMPLE_KEY } from "./log-examples.ts";
 
 interface Dependencies {
   readonly views: ViewStore;
@@ -189,13 +190,6 @@ const tileHeaders = ({ context }: Call) => ({
   "x-request-id": context.requestId,
 });
 
-const NOTE_EXAMPLE = `prooftrail/acme
-1
-bjQLnP+zepicpUTmu3gKLHiQHT+zNzh2hRGjBhevoB0=
-
-— prooftrail/acme Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
-`;
-
 const HEAD_MIN_SEQUENCE: Parameter = {
   ...MIN_SEQUENCE,
   description: `${MIN_SEQUENCE.description} The newest tree head holds all records of the tenant up to there then.`,
@@ -213,7 +207,7 @@ const CHECKPOINT: Operation = {
     status: 200,
     description: "The checkpoint, a signed note.",
     schema: Type.String(),
-    example: NOTE_EXAMPLE,
+    example: EXAMPLE_CHECKPOINT,
     mediaType: "text/plain",
   },
   problems: ["invalid_request", "not_found", "not_sealed", "view_behind", "log_unavailable"],
@@ -231,7 +225,7 @@ const KEY: Operation = {
     status: 200,
     description: "One key per line.",
     schema: Type.String(),
-    example: "prooftrail/acme+3c1a5d0f+AXb2vGdTtH0pWqPpJq0xqN4k2Jx0b1nC0kq3x2m1v5zR\n",
+    example: EXAMPLE_KEY,
     mediaType: "text/plain",
   },
   problems: ["invalid_request", "not_found", "log_unavailable"],
@@ -268,16 +262,7 @@ const CONSISTENCY: Operation = {
     status: 200,
     description: "Both roots and the hashes between.",
     schema: ConsistencyAnswer,
-    example: {
-      data: {
-        from: 1,
-        to: 2,
-        from_root: "bjQLnP+zepicpUTmu3gKLHiQHT+zNzh2hRGjBhevoB0=",
-        to_root: "+sVCA2fMaXxiVyZhb13qE3STc/Hgdlxd9QE/yYqcwZk=",
-        proof: ["lqKW0iTyhcZ77pPDD4owkVfw2qNdxbh+QQt4YwoJz8c="],
-      },
-      request_id: EXAMPLE_REQUEST_ID,
-    },
+    example: { data: EXAMPLE_CONSISTENCY, request_id: EXAMPLE_REQUEST_ID },
   },
   problems: ["invalid_request", "not_found", "not_sealed", "view_behind", "log_unavailable"],
 };

@@ -35,6 +35,7 @@ import {
 import { dataOf } from "../schemas.ts";
 import { successPlain } from "../success.ts";
 import { treeBehind } from "./log.ts";
+import { EXAMPLE_PROOF, EXAMPLE_TLOG_PROOF } from "./log-examples.ts";
 import { eventExpired } from "./search.ts";
 
 interface Dependencies extends ProofDependencies {
@@ -156,13 +157,6 @@ const ProofAnswer = dataOf(
   }),
 );
 
-const EXAMPLE_LEAF =
-  '{"tenant":"acme","received_at":"2026-11-20T10:00:00.512Z","request_id":"0198c0de-0000-7000-8000-000000000000","event":{"event_id":"evt_sample_001","timestamp":"2026-11-20T10:00:00Z","asset_id":"credit_model","event_type":"decision.automated_decision_made"}}';
-
-const EXAMPLE_HASH = encodeBase64(leafHash(new TextEncoder().encode(EXAMPLE_LEAF)));
-
-const EXAMPLE_NOTE = `prooftrail/acme\n1\n${EXAMPLE_HASH}\n\n— prooftrail/acme Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n`;
-
 const PROOF: Operation = {
   id: "readEventProof",
   tag: "Proof",
@@ -201,21 +195,8 @@ const PROOF: Operation = {
     status: 200,
     description: "The proof.",
     schema: ProofAnswer,
-    example: {
-      data: {
-        sequence: 1,
-        leaf_index: 0,
-        leaf: encodeBase64(new TextEncoder().encode(EXAMPLE_LEAF)),
-        leaf_hash: EXAMPLE_HASH,
-        inclusion_proof: [],
-        checkpoint: EXAMPLE_NOTE,
-      },
-      request_id: EXAMPLE_REQUEST_ID,
-    },
-    other: {
-      mediaType: "text/plain",
-      example: `c2sp.org/tlog-proof@v1\nindex 0\n\n${EXAMPLE_NOTE}`,
-    },
+    example: { data: EXAMPLE_PROOF, request_id: EXAMPLE_REQUEST_ID },
+    other: { mediaType: "text/plain", example: EXAMPLE_TLOG_PROOF },
   },
   problems: [
     "invalid_request",
