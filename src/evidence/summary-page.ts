@@ -261,7 +261,7 @@ const limits = ({ selection }: SummaryParts): Html => {
 <li>That everything was sent. What a system never sent is in no log.</li>
 ${selection.isComplete ? html`` : html`<li>That nothing else matches the filter. Only a bundle without a filter holds every record, and can be checked for gaps.</li>`}
 ${events > kept ? html`<li>That its duties follow from the whole case: it has ${counted(events, "event")}, and ${kept.toLocaleString("en-US")} of those are looked at for them, up to a bound per name: the first decision and notice, then what is said of objections, explanations, reviews, reversals and incidents, then all else; of each sort the earliest.</li>` : html``}
-<li>The tables of this page and <code>obligations.csv</code>: the service worked them out from the records. The manifest, which is in the system's log, says that they are as they were made.</li>
+<li>The tables of this page, <code>obligations.csv</code> and <code>events.csv</code>: the service worked them out from the records. The manifest, which is in the system's log, says that they are as they were made.</li>
 <li>When an event happened. Its own time is its sender's word; the sequence is the order in which the log took it.</li>
 </ul>`;
 };

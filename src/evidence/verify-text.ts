@@ -28,28 +28,32 @@ It ends with 0 for valid, 1 for invalid, with the first broken record named, and
 
 | file | what it is |
 |---|---|
-| \`records.ndjson\` | one record per line in the order of the log: its exact bytes in base64, its leaf, the hashes up to the root. Of what the service no longer shows, the leaf's hash alone |
+| \`records.ndjson\` | one record per line in the order of the log: its places in the tree (\`leaf_index\`, from 0) and in the log of all tenants (\`sequence\`), its exact bytes in base64 (\`leaf\`), the hashes up to the root, its sibling first (\`inclusion_proof\`). Of what the service no longer shows, the leaf's hash alone (\`leaf_hash\`) |
 | \`events.ndjson\`, \`events.csv\` | the same records to read: events as they were sent |
 | \`obligations.csv\` | duties and their state when the bundle was made |
 | \`checkpoint\`, \`key\` | the signed tree head (C2SP tlog-checkpoint) and the keys that verify it (C2SP signed-note) |
-| \`summary.html\` | for people |
+| \`summary.html\`, \`VERIFY.md\` | for people |
 | \`manifest.json\` | what was asked, and the SHA-256 of every file above, as it is and as it stands in the ZIP |
 | \`manifest.tlog-proof\`, \`system-key\` | that making this bundle is an event in the log \`${serviceName}/prooftrail-system\`, which names the manifest's SHA-256 (C2SP tlog-proof) |
 
 ## Without the verifier
 
-1. Unpack. Compare \`sha256sum\` of each file with \`manifest.json\`.
+1. Unpack. Compare \`sha256sum\` of each file with \`manifest.json\`, which names all but itself, \`manifest.tlog-proof\` and \`system-key\`: what else is there does not
+   belong to the bundle.
 2. Check the signature on \`checkpoint\` with any tool for C2SP signed notes, such as golang.org/x/mod/sumdb/note, and your key.
    The origin, its first line, must be \`${serviceName}/${tenant}\`.
 3. Of each line of \`records.ndjson\`: hash a zero byte and the decoded \`leaf\` with SHA-256 (RFC 9162 §2.1.1), and walk up with \`inclusion_proof\`
-   (RFC 9162 §2.1.3.2) from \`leaf_index\` in a tree of the checkpoint's size to its root.
-4. Leaf indexes and sequences rise from line to line. Where \`complete_range\` is true they are 0, 1, 2 up to the size: then every record is here.
-5. \`manifest.tlog-proof\`: the bytes behind \`extra\` are a record; check it as a tlog-proof of the log \`${serviceName}/prooftrail-system\`, with the same
-   public key. The record is an event \`system.evidence_made\`, and its \`manifest_sha256\` is that of \`manifest.json\`. Where its checkpoint has several signatures,
-   each says all of it by itself (C2SP signed-note): one that somebody has left out takes nothing from the others.
+   (RFC 9162 §2.1.3.2) from \`leaf_index\` in a tree of the checkpoint's size to its root. A line with \`leaf_hash\` has that hash in base64 already. The lines of
+   \`events.ndjson\` are the events of the others, one for one, each raw line break between values as a space.
+4. Leaf indexes and sequences rise from line to line. Where \`complete_range\` is true there are as many lines as the checkpoint's size, and their leaf indexes are
+   0, 1, 2 and so on: then every record is here.
+5. \`manifest.tlog-proof\`: the base64 behind \`extra\` is a record; check it as a tlog-proof of the log \`${serviceName}/prooftrail-system\`, with the same
+   public key: of the lines of \`system-key\` only those count that are the same as a line of your key behind the second \`+\`. The record is an event
+   \`system.evidence_made\`, and its \`manifest_sha256\` is that of \`manifest.json\`. Where its checkpoint has several signatures, each says all of it by itself
+   (C2SP signed-note): one that somebody has left out takes nothing from the others.
 
 ## What it does not prove
 
-That an event tells the truth; that everything was sent; of a bundle with a filter, that nothing else matches it. Tables and duties are what the service
-worked out from the records: the anchored manifest says that they are as they were made.
+That an event tells the truth; that everything was sent; of a bundle with a filter, that nothing else matches it. Tables, duties and \`events.csv\` are what
+the service worked out from the records: the anchored manifest says that they are as they were made.
 `;
