@@ -504,6 +504,10 @@ describe("the ZIP itself", () => {
     "cut off": () => [bytes().subarray(0, -1), { code: "cut_off" }],
     "cut in the middle": () => [bytes().subarray(0, bytes().length / 2), { code: "cut_off" }],
     nothing: () => [new Uint8Array(0), { code: "cut_off" }],
+    "more behind the end than is looked through": () => [
+      Buffer.concat([bytes(), new Uint8Array(64 * 1024)]),
+      { code: "cut_off", detail: expect.stringContaining("has more than 64 KiB behind it") },
+    ],
     "a file twice": () => [
       pack([...whole, ...whole.slice(0, 1)]),
       { code: "duplicate_file", file: "records.ndjson" },
@@ -669,7 +673,10 @@ describe("a bundle with several keys: each file as it was made, and no other", (
     expect(await left([other ?? 0], keys[0])).toMatchObject({ kind: "valid", facts: { isKeyPinned: true } });
     expect(await left([other ?? 0], keys[1])).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
     // The order of system-key follows from the first.
-    expect(await left([one ?? 0])).toMatchObject({ kind: "invalid", finding: { file: "system-key" } });
+    expect(await left([one ?? 0])).toMatchObject({
+      kind: "invalid",
+      finding: { file: "system-key", detail: expect.stringContaining("those first that signed the anchor") },
+    });
     expect(await left(signatures)).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
   });
 

@@ -197,7 +197,8 @@ const readKeys = (text: string, origin: string): readonly Verifier[] | undefined
 };
 
 /** Other tools are given this file to check the anchor with: with a stranger's key in it they would believe another one, without one of the service's not this one. */
-const OTHER_KEYS = "it does not hold the bundle's keys, and no others, as keys of the system's log";
+const OTHER_KEYS =
+  "it does not hold the bundle's keys, and no others, as keys of the system's log, those first that signed the anchor";
 
 const trustedKeys = (
   given: string | undefined,

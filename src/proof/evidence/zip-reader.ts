@@ -29,7 +29,7 @@ export interface BundleSource {
 export type ZipFailure =
   /** Something stands behind the end. */
   | "appended_bytes"
-  /** It ends before its end: cut off, or no ZIP at all. */
+  /** Its end is not where it is looked for: cut off, no ZIP at all, or one with very much behind it. */
   | "cut_off"
   /** Headers, names or places are not as they must be. */
   | "zip_malformed"
@@ -94,7 +94,7 @@ const findEnd = async (source: BundleSource): Promise<FoundEnd> => {
     return {
       kind: "failed",
       code: "cut_off",
-      detail: "the end of a ZIP is not there: the file is cut off, or is none",
+      detail: `the end of a ZIP is not there: the file is cut off, is none, or has more than ${DIRECTORY_BYTES_MAX / 1024} KiB behind it`,
     };
   const behind = tail.length - place - END_BYTES;
   if (behind > 0)
