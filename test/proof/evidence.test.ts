@@ -10,7 +10,7 @@ import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
-import { manifestOf, type PackedFile, textOf, unpack, verify } from "../support/evidence-bundle.ts";
+import { linesIn, manifestOf, type PackedFile, textOf, unpack, verify } from "../support/evidence-bundle.ts";
 import { diskFolder } from "../support/memory-folder.ts";
 import { RUNTIMES } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
@@ -134,6 +134,23 @@ describe("a bundle", () => {
       // Reading a body as text takes the byte order mark off.
       expect(textOf(files, name).replace(/^\uFEFF/, "")).toBe(text);
     }
+  });
+
+  test("of a tenant holds both records of an event that came under two identities, of an asset the first", async () => {
+    const key = await service.makeKey("repeating");
+    const body = event({ event_id: "evt_twice" });
+    const first = await service.call("/v1/events", { key, body });
+    const headers = { "idempotency-key": "another" };
+    const second = await service.call("/v1/events", { key, body, headers });
+    const sequencesIn = async (query: string): Promise<number[]> => {
+      const { files } = await bundle(key, query);
+      return linesIn(files, "records.ndjson").map((line) => JSON.parse(line).sequence);
+    };
+    const sequences = [first, second].map(({ json }) => json.data.sequence);
+    expect(await sequencesIn("")).toEqual(sequences);
+    expect(await sequencesIn("asset_id=credit_model")).toEqual(sequences.slice(0, 1));
+    const { description } = (await service.call("/docs/json")).json.paths["/v1/evidence"].get;
+    expect(description).toContain("of an event that is in the log more than once the first record");
   });
 
   test("of a case holds what hangs together with it, and its duties", async () => {
