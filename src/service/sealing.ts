@@ -40,10 +40,16 @@ export const startSealing = (dependencies: {
     onOutcome: ({ kind }) => metrics.sealOutcomes.inc({ outcome: kind }),
   });
   let publishedMs = Number.NEGATIVE_INFINITY;
+  let isToldOfStrangers = false;
   const look = async (): Promise<void> => {
     // Before anything is signed with them: what verifies a checkpoint is there when the checkpoint is. Who empties the stream takes them too.
     if (performance.now() - publishedMs >= PUBLISH_KEYS_MS) {
-      await publishKeys(checkpoints, keys);
+      if ((await publishKeys(checkpoints, keys)) === "strangers") {
+        metrics.sealOutcomes.inc({ outcome: "refused" });
+        if (!isToldOfStrangers) logger.error(STRANGERS);
+        isToldOfStrangers = true;
+        return;
+      }
       publishedMs = performance.now();
     }
     await sealer.look();
@@ -52,3 +58,6 @@ export const startSealing = (dependencies: {
     logger.warn("tree heads were not signed, trying again", { detail: String(error) });
   return inBackground((signal) => lookAgain({ look, onFailed, restMs: intervalMs, pause, signal }));
 };
+
+const STRANGERS =
+  "no tree head is signed: none of the signing keys has signed here, and others have. Was the key replaced without keeping the old one, or is it that of another installation? Put the old key back, or public: and its line of GET /v1/log/key below the new one";

@@ -1,9 +1,9 @@
-/** Somebody who administers the broker empties the stream of tree heads while the service runs. */
+/** Somebody who administers the broker empties the stream of tree heads while the service runs, or starts it with the keys of another. */
 import { expect, test } from "bun:test";
 import { nanos } from "nats";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
-import { event, startTestService } from "../support/service.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 test("tree heads that are gone are told of, and the key that signs the next ones is given out again", async () => {
@@ -32,4 +32,41 @@ test("tree heads that are gone are told of, and the key that signs the next ones
   );
   expect(told).toHaveLength(1);
   await until("the key is back", async () => (await keyLines()) === before, { timeoutMs: 15_000 });
+});
+
+test("keys of another installation are not given out, and sign nothing, not even a log that has no tree head yet", async () => {
+  await using broker = await startTestBroker();
+  const startWith = (seed: string) =>
+    startTestService({
+      ...settingsFor(broker),
+      CHECKPOINT_KEY: seed.repeat(32),
+      CHECKPOINT_INTERVAL: "50ms",
+    });
+  const sending = async (service: TestService, tenant: string): Promise<string> => {
+    const key = await service.makeKey(tenant);
+    expect((await service.call("/v1/events", { key, body: event() })).status).toBe(202);
+    return key;
+  };
+  const statusOfHead = async (service: TestService, key: string): Promise<number> =>
+    (await service.call("/v1/log/checkpoint", { key })).status;
+  let keys = "";
+  {
+    await using service = await startWith("01");
+    const acme = await sending(service, "acme");
+    await until("it is sealed", async () => (await statusOfHead(service, acme)) === 200);
+    keys = (await service.call("/v1/log/key", { key: acme })).text;
+  }
+  {
+    await using service = await startWith("02");
+    const [acme, beta] = [await service.makeKey("acme"), await sending(service, "beta")];
+    const refused = /prooftrail_seals_total\{outcome="refused"\} [1-9]/;
+    await until("it is counted", async () => refused.test((await service.call("/metrics")).text));
+    expect((await service.call("/v1/log/key", { key: acme })).text).toBe(keys);
+    expect(await statusOfHead(service, beta)).toBe(404);
+    const told = service.lines.filter(({ message }) => message.startsWith("no tree head is signed: none of"));
+    expect(told).toMatchObject([{ level: "error" }]);
+  }
+  await using service = await startWith("01");
+  const beta = await service.makeKey("beta");
+  await until("it goes on", async () => (await statusOfHead(service, beta)) === 200);
 });
