@@ -15,13 +15,24 @@ test.each([
   ["대출 심사-거절", ["대출", "심사", "거절", "심사_거절"]],
   ["\u1103\u1162\u110e\u116e\u11af", ["대출"]],
   ["ＳＣＯＲＥＲ７", ["scorer7"]],
-  ["Straße STRASSE", ["strasse", "strasse"]],
+  ["Straße STRASSE STRAẞE", ["strasse", "strasse", "strasse"]],
   ["ΟΔΟΣ οδός", ["οδοσ", "οδόσ"]],
   ["cafe\u0301 café", ["café", "café"]],
   ["हिन्दी", ["हिन्दी"]],
   ["\ud800a\0b\udc00", ["a", "b", "a_b"]],
   ["O'Brien", ["o", "brien", "o_brien"]],
 ])("%j has the words %j", (text, expected) => expect(words(text)).toEqual(expected));
+
+test("a letter in upper case is the letter in lower case, and a word cut again is that word", () => {
+  for (let code = 0; code <= 0x1ffff; code++) {
+    const letter = code >= 0xd800 && code <= 0xdfff ? "" : String.fromCodePoint(code);
+    const [upper, lower] = [letter.toUpperCase(), letter.toLowerCase()];
+    if (upper === lower) continue;
+    const found = words(letter);
+    expect([letter, words(upper), words(lower)]).toEqual([letter, found, found]);
+    expect([letter, words(found.join(" "))]).toEqual([letter, found]);
+  }
+});
 
 test("a word is cut off after so many characters, of any size", () => {
   for (const character of ["a", "가", "𝒜".normalize("NFKC"), "𐐨"]) {

@@ -51,12 +51,13 @@ const MARKS_BEYOND_WORD = new RegExp(
   "gu",
 );
 
-/** Upper case first, because only in it `ß` is `SS`. `ς` is how `σ` is written at the end of a word. */
+/** Upper case first, because only in it `ß` is `SS`, which its own capital `ẞ` is in neither. `ς` is how `σ` is written at the end of a word. */
 const fold = (text: string): string =>
   text
     .replaceAll(MARKS_BEYOND_WORD, "$1")
     .normalize("NFKC")
     .toUpperCase()
+    .replaceAll("ẞ", "SS")
     .toLowerCase()
     .replaceAll("ς", "σ")
     .normalize("NFKC");

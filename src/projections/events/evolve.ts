@@ -100,7 +100,7 @@ const receivedTime = (receivedAt: string): NamedTime => {
 
 export const eventsProjection: RecordProjection = {
   name: "events",
-  version: 19,
+  version: 20,
   tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],
