@@ -1,5 +1,5 @@
 /** Query parameters that choose events, and their words in the documentation: one set for lists, streams and exports. */
-import { canonicalTraceId, isLegalBasis, isSha256, LEGAL_BASIS } from "../event/formats.ts";
+import { canonicalTraceId, isLegalBasis, isSha256, LEGAL_BASIS, SHA256 } from "../event/formats.ts";
 import { RISK_TIERS } from "../event/risk-tiers.ts";
 import { readSearchText } from "../event/search-text.ts";
 import {
@@ -20,7 +20,13 @@ const GROUP = /^[a-z][a-z0-9_]*\.\*$/;
 const TYPE = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$/;
 
 export const HASH_EXPECTED = 'a hash written as "sha256:" and 64 hexadecimal digits';
+export const HASH_SCHEMA: Parameter["schema"] = { type: "string", pattern: SHA256.source };
 export const LEGAL_BASIS_EXPECTED = `a name in lower snake case of at most ${LEGAL_BASIS_CHARACTERS_MAX} characters, for example pipa_37_2_kr`;
+export const LEGAL_BASIS_SCHEMA: Parameter["schema"] = {
+  type: "string",
+  pattern: LEGAL_BASIS.source,
+  maxLength: LEGAL_BASIS_CHARACTERS_MAX,
+};
 
 /** The few that a live stream takes. */
 export const readStreamFilter = (query: Query): EventConditions => ({
@@ -110,7 +116,7 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
   parameter(
     "legal_basis",
     `Events that name this basis, also inside \`metadata.legal_bases\` where the event has none of its own: of what stands there the first ${METADATA_LEGAL_BASES_MAX} different names count.`,
-    { type: "string", pattern: LEGAL_BASIS.source, maxLength: LEGAL_BASIS_CHARACTERS_MAX },
+    LEGAL_BASIS_SCHEMA,
   ),
   parameter(
     "correlation_id",
@@ -119,6 +125,7 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
   parameter(
     "subject_hash",
     "The person concerned; also found in `metadata.user_id_hash` and `metadata.recipient_hash`.",
+    HASH_SCHEMA,
   ),
   parameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
   TAGS,

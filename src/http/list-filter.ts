@@ -3,7 +3,7 @@ import { shortened } from "../event/facts.ts";
 import { canonicalEventId, isLegalBasis, isSha256 } from "../event/formats.ts";
 import type { List } from "../projections/list.ts";
 import type { Condition } from "../views/conditions.ts";
-import { HASH_EXPECTED, LEGAL_BASIS_EXPECTED } from "./event-filter.ts";
+import { HASH_EXPECTED, HASH_SCHEMA, LEGAL_BASIS_EXPECTED, LEGAL_BASIS_SCHEMA } from "./event-filter.ts";
 import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
 import { equalTo, parameter } from "./reading.ts";
@@ -30,6 +30,11 @@ const valueAsked = (
   return NAMES.includes(name) ? canonicalEventId(text) : text;
 };
 
+const FORMS: Readonly<Record<string, Parameter["schema"]>> = {
+  subject_hash: HASH_SCHEMA,
+  law: LEGAL_BASIS_SCHEMA,
+};
+
 /** Columns of names that may be event_ids, and are compared as these are. */
 const NAMES: readonly string[] = ["decision_id", "objection_id", "incident_id"];
 
@@ -42,8 +47,8 @@ export const listFilterParameters = ({
     const known = values?.[name];
     const max = charactersMax?.[name];
     const asShown = max === undefined ? "" : ` Of more than ${max} characters the first ones count.`;
-    return parameter(name, `Exactly this ${name}.${asShown}`, {
-      type: "string",
-      ...(known ? { enum: [...known] } : { minLength: 1 }),
-    });
+    const schema: Parameter["schema"] | undefined = known
+      ? { type: "string", enum: [...known] }
+      : FORMS[name];
+    return parameter(name, `Exactly this ${name}.${asShown}`, schema);
   });

@@ -17,10 +17,11 @@ import { problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
 import { successList, successWhole } from "./success.ts";
 
+/** A text, unless told: an empty one is refused (query.ts). */
 export const parameter = (
   name: string,
   description: string,
-  schema: Parameter["schema"] = { type: "string" },
+  schema: Parameter["schema"] = { type: "string", minLength: 1 },
 ): Parameter => ({ name, in: "query", description, schema });
 
 export const pathParameter = (name: string, example: string): Parameter => ({

@@ -30,6 +30,7 @@ interface Operation {
     readonly schema: {
       readonly type: "string" | "integer" | "boolean" | "object";
       readonly pattern?: string;
+      readonly format?: string;
       readonly enum?: readonly unknown[];
       readonly default?: unknown;
     };
@@ -246,6 +247,29 @@ describe("the OpenAPI document", () => {
           expect([path, name, value, isOne]).toEqual([path, name, value, true]);
         }
     expect(told.length).toBeGreaterThan(20);
+  });
+
+  test("says which texts a parameter takes: those that it refuses are none of its schema", async () => {
+    const asked = operations()
+      .filter(([method, path]) => method === "get" && path.startsWith("/v1") && !path.includes("{"))
+      .flatMap(([, path, { parameters = [] }]) =>
+        parameters.filter((each) => each.in === "query").map((each) => ({ path, ...each })),
+      )
+      // What words, times and cursors are no pattern can say.
+      .filter(({ name, schema }) => schema.type === "string" && name !== "q" && !schema.format);
+    for (const { path, name, schema } of asked)
+      for (const value of name === "cursor" ? [""] : ["", "no name", "some_name"]) {
+        const answer = await service.call(`${path}?${new URLSearchParams({ [name]: value })}`);
+        const errors: readonly { readonly path: string }[] = answer.json?.errors ?? [];
+        const isTaken = errors.every((error) => error.path !== `query:${name}`);
+        expect([path, name, value, isTaken]).toEqual([
+          path,
+          name,
+          value,
+          Value.Check(Type.String(schema), value) && (schema.enum?.includes(value) ?? true),
+        ]);
+      }
+    expect(asked.length).toBeGreaterThan(50);
   });
 
   test("is OpenAPI 3.0: without the words that only JSON Schema has", () => {

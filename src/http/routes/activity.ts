@@ -95,6 +95,7 @@ const READ: Operation = {
     parameter("bucket", "Length of a bucket.", { type: "string", enum: ["hour", "day"], default: "day" }),
     parameter("group_by", `Some of ${ACTIVITY_GROUPS.join(", ")}, separated by commas.`, {
       type: "string",
+      pattern: `^(${ACTIVITY_GROUPS.join("|")})(,(${ACTIVITY_GROUPS.join("|")}))*$`,
       default: "start",
     }),
     timeParameter("from", "From the bucket with this time on, RFC 3339 in UTC."),
