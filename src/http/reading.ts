@@ -69,6 +69,10 @@ export const PAGE_PARAMETERS: readonly Parameter[] = [
   MIN_SEQUENCE,
 ];
 
+/** What to know of a list that is ordered by the newest event of each row. */
+export const movesWithEvents = (row: string): string =>
+  `${row} that gets an event while pages are read moves to the newest end: with \`order=desc\` it may be passed over, with \`order=asc\` it comes again.`;
+
 export const readPage = (query: Query): Page => ({
   order: query.choice("order", ["desc", "asc"], "desc"),
   ...readLimitAndCursor(query),

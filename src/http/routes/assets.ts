@@ -17,6 +17,7 @@ import {
   answerOne,
   equalTo,
   MIN_SEQUENCE,
+  movesWithEvents,
   notFound,
   PAGE_PARAMETERS,
   pathParameter,
@@ -102,8 +103,7 @@ const LIST: Operation = {
   id: "listAssets",
   tag: "Reading",
   summary: "The register of AI systems",
-  description:
-    "Every asset that events speak of, the one with the newest event first: what was said of it last, by the time of the events. An asset that gets an event while pages are read moves to the newest end: with `order=desc` it may be passed over, with `order=asc` it comes again.",
+  description: `Every asset that events speak of, the one with the newest event first: what was said of it last, by the time of the events. ${movesWithEvents("An asset")}`,
   scope: "events:read",
   parameters: [...listFilterParameters(assetList), ...PAGE_PARAMETERS],
   answer: {

@@ -13,7 +13,14 @@ import { sourceGapList, sourceList } from "../../projections/sources/queries.ts"
 import type { Guard } from "../guard.ts";
 import { listFilterParameters, readListFilter } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
-import { answerList, PAGE_PARAMETERS, type ReadDependencies, reading, readPage } from "../reading.ts";
+import {
+  answerList,
+  movesWithEvents,
+  PAGE_PARAMETERS,
+  type ReadDependencies,
+  reading,
+  readPage,
+} from "../reading.ts";
 import { listOf } from "../schemas.ts";
 import {
   ASSESSMENT_EXAMPLE,
@@ -117,8 +124,7 @@ export const LISTS: readonly ListRoute[] = [
     list: sourceList,
     example: SOURCE_EXAMPLE,
     summary: "Senders that number their events",
-    description:
-      "A sender that puts `source_id` and a `source_sequence` from 1 into `metadata` shows what has not come: `missing` counts it. With `last_source_sequence`, the highest number it has given out, its `sdk.heartbeat` shows it of the last ones too.",
+    description: `A sender that puts \`source_id\` and a \`source_sequence\` from 1 into \`metadata\` shows what has not come: \`missing\` counts it. With \`last_source_sequence\`, the highest number it has given out, its \`sdk.heartbeat\` shows it of the last ones too. The one with the newest event stands first. ${movesWithEvents("A sender")}`,
   },
   {
     path: "/sources/gaps",
