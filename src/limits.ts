@@ -87,10 +87,11 @@ export const SANDBOX_BYTES_MAX = 256 * MIB;
 
 /** An append not acknowledged within this time is answered 503: its outcome is unknown, the retry is safe. */
 export const APPEND_ACK_MS_MAX = 8 * SECOND_MS;
-/** Records handed to the broker and not yet acknowledged. 4 full batches; past it the answer is 503 `overloaded`. */
-export const APPEND_RECORDS_IN_FLIGHT_MAX = 4 * BATCH_EVENTS_MAX;
-/** The same in bytes: four full batch bodies. */
-export const APPEND_BYTES_IN_FLIGHT_MAX = 4 * BATCH_BODY_BYTES_MAX;
+/** Records handed to the broker and not yet acknowledged, and their bytes, of one tenant while others have few: 4 full batches, which are not refused for some events of others beside them. Of all twice that, of which one has HELD_SHARE_OF_ONE once half is held. Past it the answer is 503 `overloaded`. */
+export const APPEND_RECORDS_IN_FLIGHT_MAX = 4.5 * BATCH_EVENTS_MAX;
+export const APPEND_BYTES_IN_FLIGHT_MAX = 4.5 * BATCH_BODY_BYTES_MAX;
+export const APPEND_RECORDS_HELD_MAX = 2 * APPEND_RECORDS_IN_FLIGHT_MAX;
+export const APPEND_BYTES_HELD_MAX = 2 * APPEND_BYTES_IN_FLIGHT_MAX;
 /** Messages of the log that are asked for at once, 350 KB each at most, and bytes that each request asks for that follows it (EXPORTS_MAX of them): past 64 MiB that wait for us a broker cuts everybody off, ours past 256 ("slow consumer", measured). */
 export const LOG_READS_AT_ONCE = 64;
 export const LOG_FOLLOWED_BYTES_MAX = 2 * MIB;
@@ -380,7 +381,7 @@ export const ANSWER_BYTES_HELD_MAX = 256 * MIB;
 export const SANDBOX_ANSWER_BYTES_HELD_MAX = 64 * MIB;
 export const ANSWER_CHARACTERS_UNCOUNTED_MAX = 64 * KIB;
 export const ANSWER_PIECE_BYTES = 256 * KIB;
-/** Share of these that one tenant, or one client of the sandbox, may have once half of all is held. */
+/** Share of these, and of what is on its way to the log, that one tenant, or one client of the sandbox, may have once half of all is held. */
 export const HELD_SHARE_OF_ONE = 1 / 4;
 /** A body that is announced with at most so many bytes counts with them from the start, and is read in one, which costs less: nearly every event is. */
 export const BODY_READ_WHOLE_BYTES_MAX = 16 * KIB;

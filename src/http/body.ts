@@ -1,8 +1,8 @@
 /** Bytes in: type, coding, size, time and completeness, before anybody looks at the content. */
 import { Buffer } from "node:buffer";
 import pLimit from "p-limit";
+import { createSharedPot, type PotBounds } from "../access/shared-pot.ts";
 import { BODY_LOOKS, BODY_READ_WHOLE_BYTES_MAX } from "../limits.ts";
-import { createBytePot, type PotBounds } from "./byte-pot.ts";
 import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
 import { INVALID_KEY } from "./guard.ts";
 import { isJsonInUtf8 } from "./media-type.ts";
@@ -51,7 +51,7 @@ export interface BodyBounds extends PotBounds {
 export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyReader => {
   const deadline = createDeadline(bodyMsMax);
   const inTurn = pLimit(INFLATED_AT_ONCE);
-  const pot = createBytePot(bounds);
+  const pot = createSharedPot(bounds);
   return {
     [Symbol.dispose]: deadline.stop,
     read: (request, { bytesMax, holder, isStillAllowed, isOptional = false }) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createUntakenAnswers } from "./untaken-answers.ts";
 
-const BOUNDS = { bytesHeldMax: 1000, bytesPerHolderMax: 500 };
+const BOUNDS = { heldMax: 1000, perHolderMax: 500 };
 const TEXT = "é".repeat(150);
 
 test("an answer counts until its reader has taken it or gone, for its tenant, and apart where no key is needed", async () => {

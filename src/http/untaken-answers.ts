@@ -2,8 +2,9 @@
  * Long answers whose readers have not taken them yet, bounded in bytes: who asks for much and reads nothing must not fill the memory. They are handed over
  * piece by piece, because only so it is known when a reader has them.
  */
+
+import { createSharedPot, type PotBounds } from "../access/shared-pot.ts";
 import { ANSWER_PIECE_BYTES } from "../limits.ts";
-import { createBytePot, type PotBounds } from "./byte-pot.ts";
 import { type Asker, holderOfRequest } from "./holder.ts";
 import { type Pages, pagedBody } from "./paged-body.ts";
 
@@ -20,7 +21,7 @@ export const createUntakenAnswers = (bounds: {
   /** Apart, so that nobody without a key takes a tenant's place. */
   readonly ofClients: PotBounds;
 }): UntakenAnswers => {
-  const [ofTenants, ofClients] = [createBytePot(bounds.ofTenants), createBytePot(bounds.ofClients)];
+  const [ofTenants, ofClients] = [createSharedPot(bounds.ofTenants), createSharedPot(bounds.ofClients)];
   const encoder = new TextEncoder();
   return {
     body: (asker, text) => {

@@ -1,14 +1,16 @@
 /**
  * The group-committing appender. Records that arrive while a commit is on its way form the next one, so that one fsync acknowledges them
  * all; an idle system commits at once. A commit is an atomic batch (NATS ADR-50) or, below ATOMIC_RECORDS_MIN records, single
- * messages, which are cheaper then. What it holds is bounded, past the bound it says no at once, and nothing waits for longer than
- * APPEND_ACK_MS_MAX, whatever is on its way before it.
+ * messages, which are cheaper then. What it holds is bounded, of each tenant and in all, past the bound it says no at once, and nothing
+ * waits for longer than APPEND_ACK_MS_MAX, whatever is on its way before it.
  */
 import { setTimeout } from "node:timers";
+import { tenantOfAudit } from "../../streams/subjects.ts";
+import { createSharedPot, potOf } from "../access/shared-pot.ts";
 import {
   APPEND_ACK_MS_MAX,
-  APPEND_BYTES_IN_FLIGHT_MAX,
-  APPEND_RECORDS_IN_FLIGHT_MAX,
+  APPEND_BYTES_HELD_MAX,
+  APPEND_RECORDS_HELD_MAX,
   ATOMIC_RECORDS_MIN,
   COMMIT_BYTES_MAX,
   COMMIT_RECORDS_MAX,
@@ -34,11 +36,16 @@ export interface AppenderDependencies {
   readonly onCommit: (records: number) => void;
 }
 
-/** What one call to `append` is waiting for. */
-interface Parcel {
-  readonly outcomes: Outcome[];
+/** What one call to `append` has on its way. */
+interface Held {
+  readonly tenant: string;
   readonly records: number;
   readonly bytes: number;
+}
+
+/** What it is waiting for. */
+interface Parcel extends Held {
+  readonly outcomes: Outcome[];
   /** Of `elapsedMs`. */
   readonly since: number;
   /** Records without an outcome. */
@@ -60,8 +67,7 @@ export type LogAppender = RecordAppender & StallReport & Pick<AppendExchange, "i
 export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
   const { connection, elapsedMs, isClosed = () => false, onOutcomes, onCommit } = dependencies;
   const queue = createQueue();
-  let recordsHeld = 0;
-  let bytesHeld = 0;
+  const held = createHeld();
   let commitsInFlight = 0;
 
   /** Only the first outcome of a record counts. */
@@ -70,8 +76,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     parcel.outcomes[index] = outcome;
     if (--parcel.open > 0) return;
     deadline.met(parcel);
-    recordsHeld -= parcel.records;
-    bytesHeld -= parcel.bytes;
+    held.giveBack(parcel);
     onOutcomes(parcel.outcomes);
     parcel.resolve(parcel.outcomes);
   };
@@ -99,26 +104,29 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     }
   };
 
+  const admit = (asked: Held): Outcome | undefined => {
+    if (!connection.isConnected()) return NOT_CONNECTED;
+    if (isClosed()) return CLOSED;
+    return held.take(asked) ? undefined : OVERLOADED;
+  };
+
   const append = (records: readonly OutgoingRecord[]): Promise<readonly Outcome[]> => {
+    const [first] = records;
+    if (!first) return Promise.resolve([]);
+    // All of one request, so all of one tenant.
+    const tenant = tenantOfAudit(first.subject) ?? "";
     let bytes = 0;
     for (const record of records) bytes += payloadBytes(record);
-    const refusal = refusalFor({
-      connection,
-      isClosed: isClosed(),
-      records: recordsHeld + records.length,
-      bytes: bytesHeld + bytes,
-    });
+    const refusal = admit({ tenant, records: records.length, bytes });
     if (refusal) {
       const refusals = records.map(() => refusal);
       onOutcomes(refusals);
       return Promise.resolve(refusals);
     }
-    if (records.length === 0) return Promise.resolve([]);
-    recordsHeld += records.length;
-    bytesHeld += bytes;
     return new Promise((resolve) => {
       const outcomes: Outcome[] = new Array(records.length);
       const parcel = {
+        tenant,
         outcomes,
         records: records.length,
         bytes,
@@ -136,21 +144,23 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
   return { append, stall: committer.stall, isAwaited: committer.isAwaited };
 };
 
-const refusalFor = ({
-  connection,
-  isClosed,
-  records,
-  bytes,
-}: {
-  connection: BrokerConnection;
-  isClosed: boolean;
-  records: number;
-  bytes: number;
-}): Outcome | undefined => {
-  if (!connection.isConnected()) return NOT_CONNECTED;
-  if (isClosed) return CLOSED;
-  if (records <= APPEND_RECORDS_IN_FLIGHT_MAX && bytes <= APPEND_BYTES_IN_FLIGHT_MAX) return undefined;
-  return { kind: "refused", reason: "overloaded", detail: "More events are in flight than can be taken." };
+/** What is on its way, of which one tenant leaves room for the others. */
+const createHeld = () => {
+  const records = createSharedPot(potOf(APPEND_RECORDS_HELD_MAX));
+  const bytes = createSharedPot(potOf(APPEND_BYTES_HELD_MAX));
+  return {
+    /** False where it is more than can be taken; then nothing is. */
+    take: (asked: Held): boolean => {
+      if (!records.take(asked.tenant, asked.records)) return false;
+      if (bytes.take(asked.tenant, asked.bytes)) return true;
+      records.take(asked.tenant, -asked.records);
+      return false;
+    },
+    giveBack: (answered: Held): void => {
+      records.take(answered.tenant, -answered.records);
+      bytes.take(answered.tenant, -answered.bytes);
+    },
+  };
 };
 
 /** First in, first out; taking from the front costs nothing per entry left behind. */
@@ -325,6 +335,12 @@ const CLOSED: Outcome = {
   kind: "refused",
   reason: "unavailable",
   detail: "The event log is not kept as it must be, and takes no events until its operator has mended it.",
+};
+
+const OVERLOADED: Outcome = {
+  kind: "refused",
+  reason: "overloaded",
+  detail: "More events are in flight than can be taken.",
 };
 
 const NOT_SENT: Outcome = {

@@ -1,7 +1,7 @@
 /** Who reads request bodies: one for tenants and one for the sandbox, so that nobody without a key takes a tenant's place. */
 
+import { potOf } from "../access/shared-pot.ts";
 import { type BodyReader, createBodyReader } from "../http/body.ts";
-import { potOf } from "../http/byte-pot.ts";
 import { BODY_BYTES_HELD_MAX, BODY_MS_MAX, SANDBOX_BODY_BYTES_HELD_MAX } from "../limits.ts";
 
 export const createTenantBodies = (): BodyReader =>

@@ -101,7 +101,7 @@ test("without a key nothing is decompressed", async () => {
   expect(answer.status).toBe(401);
 });
 
-const BOUNDS = { bodyMsMax: 10_000, bytesHeldMax: 1000, bytesPerHolderMax: 1000 };
+const BOUNDS = { bodyMsMax: 10_000, heldMax: 1000, perHolderMax: 1000 };
 const HOLDER = "acme";
 const isStillAllowed = (): boolean => true;
 const ONE_BYTE = { method: "POST", body: " ", headers: { "content-type": "application/json" } };
@@ -149,7 +149,7 @@ test("of a key that has ended when its body is there nothing is taken or held, c
 });
 
 test("a holder has a share of what is held, and leaves the rest to others", async () => {
-  using bodies = createBodyReader({ ...BOUNDS, bytesPerHolderMax: 500 });
+  using bodies = createBodyReader({ ...BOUNDS, perHolderMax: 500 });
   const read = (holder: string) => {
     const headers = { "content-type": "application/json" };
     const request = new Request("http://x", { method: "POST", body: " ".repeat(300), headers });
@@ -166,7 +166,7 @@ test("a holder has a share of what is held, and leaves the rest to others", asyn
 });
 
 test("a body in pieces of a byte is as it was sent, and no piece is kept", async () => {
-  using bodies = createBodyReader({ ...BOUNDS, bytesHeldMax: 100_000, bytesPerHolderMax: 100_000 });
+  using bodies = createBodyReader({ ...BOUNDS, heldMax: 100_000, perHolderMax: 100_000 });
   const sent = new TextEncoder().encode(JSON.stringify(event({ metadata: { padding: "é".repeat(5000) } })));
   const pieces: WeakRef<Uint8Array>[] = [];
   let kept = Number.NaN;

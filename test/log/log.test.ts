@@ -184,6 +184,35 @@ describe("appending", () => {
     expect(kinds).toEqual([["appended"], ["appended"], ["appended"], ["appended"], ["refused"]]);
   });
 
+  test("what one tenant has in flight leaves room for others, each of whom has a share", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log.connection);
+    const append = (tenant: string, count: number, id: string) =>
+      appender.append(
+        Array.from({ length: count }, (_, index) => ({
+          ...smallRecord(`${tenant}-${id}-${index}`),
+          subject: auditSubject(tenant, "a", "incident.detected"),
+        })),
+      );
+    const asked = [
+      ...["a", "b", "c"].map((id) => append("loud", 1000, id)),
+      append("small", 500, "a"),
+      append("loud", 1000, "d"),
+      ...["a", "b", "c"].map((id) => append("other", 1000, id)),
+      append("quiet", 1, "a"),
+      append("loud", 1, "e"),
+    ];
+    const kinds = (await Promise.all(asked)).map((outcomes) => [
+      ...new Set(outcomes.map(({ kind }) => kind)),
+    ]);
+    expect(kinds.map(String)).toEqual([
+      ...["appended", "appended", "appended", "appended", "appended"],
+      ...["appended", "appended", "refused"],
+      ...["appended", "refused"],
+    ]);
+    expect(await append("loud", 1, "f")).toMatchObject([{ kind: "appended" }]);
+  });
+
   test("large records go out in commits of bounded bytes, are refused whole beyond what may be in flight, and make room when they are answered", async () => {
     await using log = await startTestLog();
     const commits: number[] = [];

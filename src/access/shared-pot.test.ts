@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { createBytePot } from "./byte-pot.ts";
+import { createSharedPot } from "./shared-pot.ts";
 
 test("one alone may hold half of all, and then nobody more than a share, so that there is room for others", () => {
-  const pot = createBytePot({ bytesHeldMax: 1000, bytesPerHolderMax: 250 });
+  const pot = createSharedPot({ heldMax: 1000, perHolderMax: 250 });
   expect([pot.take("acme", 500), pot.take("acme", 1)]).toEqual([true, false]);
   expect([pot.take("beta", 250), pot.take("beta", 1), pot.take("gamma", 250)]).toEqual([true, false, true]);
   expect(pot.take("delta", 1)).toBe(false);
