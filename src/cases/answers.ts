@@ -143,7 +143,7 @@ const ALL_ANSWERED: PersonsAnswered = new Map();
 
 /**
  * Of several persons one is answered: the person that the answer is about, or else who asked last until then and waits. Who asks for an explanation waits for that, and who
- * objects for the decision to be looked at again.
+ * objects for the decision to be looked at again; what names an objection answers that one, and who was denied with the reason waits no more.
  */
 export const personsAnswered = ({
   facts,
@@ -163,26 +163,38 @@ export const personsAnswered = ({
     if (!mayAnswerOne(fact)) continue;
     // What triggers a review may say of whom and of which objection it is.
     const triggered = triggers.get(fact);
+    const those = waiting[isExplanation(fact) ? "explanation" : "decision"];
+    const objection = fact.links.objection ?? triggered?.links.objection;
+    if (objection !== undefined) those.answerObjection(objection, fact.at);
     const said = [fact, ...(triggered ? [triggered] : [])];
     if (said.some(({ links }) => links.decision !== undefined || links.objection !== undefined)) continue;
-    const those = waiting[isExplanation(fact) ? "explanation" : "decision"];
     const person = fact.subject ?? triggered?.subject ?? those.lastAt(fact.at)?.person;
-    those.answer(person, fact.at);
+    those.answerPerson(person, fact.at);
     persons.set(fact, person);
   }
   return persons;
 };
 
-interface Asked {
+interface Asked extends Pick<Objection, "id"> {
   readonly received: Fact;
   readonly person: string | undefined;
+  readonly deniedAt: string | undefined;
 }
 
 /** Who waits, asked with times in order: a case may have thousands who ask and as many answers, so that not all of them are looked at for each. */
 const waitingAmong = (openings: readonly Opening[]) => {
   const asked = openings
     .flatMap((opening): readonly Asked[] =>
-      opening.received ? [{ received: opening.received, person: personOf(opening) }] : [],
+      opening.received
+        ? [
+            {
+              id: opening.id,
+              received: opening.received,
+              person: personOf(opening),
+              deniedAt: reasonedDenial(opening)?.at,
+            },
+          ]
+        : [],
     )
     .sort((one, other) => inOrder(one.received, other.received));
   /** Places of those who asked until now, and may wait. */
@@ -191,23 +203,31 @@ const waitingAmong = (openings: readonly Opening[]) => {
   const ask = (at: string): void => {
     for (let each = asked[next]; each && each.received.at <= at; each = asked[next]) places.push(next++);
   };
-  /** Whoever of a person asked before this place waits no more. */
-  const answered = new Map<string | undefined, number>();
+  /** Whoever of a person, or by the name of an objection, asked before this place waits no more. */
+  const answered = { persons: new Map<string | undefined, number>(), objections: new Map<string, number>() };
+  const waits = (place: number, { id, person, deniedAt }: Asked, at: string): boolean =>
+    place >= (answered.persons.get(person) ?? 0) &&
+    place >= (answered.objections.get(id) ?? 0) &&
+    (deniedAt === undefined || deniedAt > at);
   const lastAt = (at: string): Asked | undefined => {
     ask(at);
     for (;;) {
       const place = places.at(-1);
       const last = place === undefined ? undefined : asked[place];
-      if (place === undefined || !last || place >= (answered.get(last.person) ?? 0)) return last;
+      if (place === undefined || !last || waits(place, last, at)) return last;
       places.pop();
     }
   };
   return {
     /** Who asked last until then. */
     lastAt,
-    answer: (person: string | undefined, at: string): void => {
+    answerPerson: (person: string | undefined, at: string): void => {
       ask(at);
-      answered.set(person, next);
+      answered.persons.set(person, next);
+    },
+    answerObjection: (id: string, at: string): void => {
+      ask(at);
+      answered.objections.set(id, next);
     },
   };
 };

@@ -9,6 +9,7 @@ import {
   isReversal,
   type Objection,
   openingsOf,
+  reasonedDenial,
 } from "../cases/objection.ts";
 import { answersIn, earlier } from "./answers.ts";
 import { namedBases } from "./deadlines.ts";
@@ -24,11 +25,16 @@ const answersUndecided = ({ facts, objections, reviews }: Case) => {
   for (const fact of facts) {
     const triggered = reviews.find(({ completed }) => completed === fact)?.triggered;
     const said = [fact, ...(triggered ? [triggered] : [])];
-    if (!mayAnswerOne(fact) || said.some(({ links }) => links.decision ?? links.objection)) continue;
+    if (!mayAnswerOne(fact)) continue;
     const waiting = undecided
       .filter((each) => asksForExplanation(each) === isExplanation(fact) && !answered.has(each))
       .flatMap((each) => (each.received && each.received.at <= fact.at ? [{ each, at: each.received }] : []))
+      .filter(({ each }) => !((reasonedDenial(each)?.at ?? "9") <= fact.at))
       .sort((one, other) => inOrder(one.at, other.at));
+    const objection = fact.links.objection ?? triggered?.links.objection;
+    if (objection !== undefined)
+      for (const { each } of waiting) if (each.id === objection) answered.add(each);
+    if (said.some(({ links }) => links.decision ?? links.objection)) continue;
     const last = waiting.at(-1)?.each;
     const person = fact.subject ?? triggered?.subject ?? (last && personOf(last));
     for (const { each } of waiting) if (personOf(each) === person) answered.add(each);
@@ -68,7 +74,8 @@ const answersAsSaid = (is: Case, objection: Objection) => {
   };
 };
 
-const some = (...values: readonly string[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+const some = (...values: readonly string[]) =>
+  fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
 const TYPES = [
   "objection.received",
   "objection.resolved",
@@ -87,14 +94,15 @@ const anyFacts = fc
       second: fc.nat({ max: 5 }),
       subject: some("p", "q", "r"),
       basis: some("gdpr_art_22", "eu_ai_act_art_73", "x"),
-      links: fc.record({ correlation: some("c", "e"), objection: some("o") }),
+      links: fc.record({ correlation: some("c", "e"), objection: some("o", "evt_0", "evt_1") }),
       asks: fc.boolean(),
+      denies: fc.boolean(),
     }),
     { maxLength: 12 },
   )
   .chain((said) => fc.record({ said: fc.constant(said), decision: some("d") }))
   .map(({ said, decision }) =>
-    said.map(({ type, second, subject, basis, links, asks }, index): Fact => {
+    said.map(({ type, second, subject, basis, links, asks, denies }, index): Fact => {
       const id = `evt_${index}`;
       const isReceived = type === "objection.received";
       const objection = links.objection ?? (isReceived ? id : undefined);
@@ -111,7 +119,10 @@ const anyFacts = fc
           ...(objection !== undefined && { objection }),
           ...(decision !== undefined && index % 4 === 0 && { decision }),
         },
-        says: isReceived && asks ? { objection_type: "explanation_request" } : {},
+        says: {
+          ...(isReceived && asks && { objection_type: "explanation_request" }),
+          ...(type === "objection.resolved" && denies && { resolution: "denied", reason: "no" }),
+        },
       };
     }),
   );

@@ -506,6 +506,37 @@ describe("where no decision is in the log", () => {
       expect(answeredIn("PIPA-EXPL", ...(ann ? [ann] : []), other, explained(5))).toEqual(["oa"]);
   });
 
+  test.each([
+    ["decision.explanation_provided", "explanation_request", "PIPA-EXPL"],
+    ["decision.decision_reversed", "automated_decision_refusal", "PIPA-REFUSE"],
+    ["decision.human_review_completed", "automated_decision_refusal", "PIPA-REFUSE"],
+  ])(
+    "of several persons in one correlation, %s is not for who was answered by name or denied with the reason before",
+    (type, asks, deadline) => {
+      const told = fact("t objection.resolved 2027-01-06T00:00:00Z", { objection_id: "oa" }, of);
+      const answer = (day: number, says: Metadata = {}) =>
+        fact(`v${day} ${type} 2027-01-0${day}T00:00:00Z`, says, of);
+      const denied = (day: number) =>
+        fact(
+          `n objection.resolved 2027-01-0${day}T00:00:00Z`,
+          { objection_id: "ob", resolution: "denied", reason: "no" },
+          of,
+        );
+      const isAnnAnswered = (...facts: readonly Fact[]) =>
+        answeredIn(deadline, asked("oa", 1, asks, ANN), asked("ob", 2, asks, BEN), told, ...facts).includes(
+          "oa",
+        );
+      expect(isAnnAnswered(answer(5))).toBe(false);
+      expect(isAnnAnswered(answer(4, { objection_id: "ob" }), answer(5))).toBe(true);
+      expect(isAnnAnswered(denied(4), answer(5))).toBe(true);
+      // What comes only later takes nobody out of the row.
+      expect(isAnnAnswered(answer(5), answer(6, { objection_id: "ob" }))).toBe(false);
+      expect(isAnnAnswered(answer(5), denied(6))).toBe(false);
+      // Asked again, Ben waits again.
+      expect(isAnnAnswered(denied(3), asked("ob2", 4, asks, BEN), answer(5))).toBe(false);
+    },
+  );
+
   test.each(["decision.decision_reversed", "decision.human_review_completed"])(
     "of several persons in one correlation, %s is for one",
     (type) => {
