@@ -208,16 +208,15 @@ export class BackgroundClient implements Client {
 
   /** What the disk did not take has a last chance there: it may have space again. */
   #moveOverflow(): void {
+    const left: Uint8Array[] = [];
+    let why: string | undefined;
     for (const bytes of this.#overflow.empty()) {
       const appended = this.#parts.outbox.append(bytes, this.#overflowSinceMs);
       if (appended.kind === "kept") continue;
-      const why = appended.kind === "full" ? "it has reached its bound" : appended.reason;
-      this.#dropAll(
-        [bytes],
-        "outbox_failed",
-        `The outbox cannot be written, and the client is closed: ${why}`,
-      );
+      left.push(bytes);
+      why ??= appended.kind === "full" ? "it has reached its bound" : appended.reason;
     }
+    this.#dropAll(left, "outbox_failed", `The outbox cannot be written, and the client is closed: ${why}`);
   }
 
   #dropAll(entries: readonly Uint8Array[], reason: DropReason, message: string): void {

@@ -232,13 +232,14 @@ describe("events that the disk did not take, and nobody else, when the client is
     using folder = temporaryFolder();
     const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
     const lost: (string | undefined)[] = [];
+    const drops: string[] = [];
     const client = createClient({
       url: NOWHERE,
       apiKey: "k",
       // The smallest: each of these events has a file of its own.
       outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX },
       onDropped: ({ eventId }) => lost.push(eventId),
-      onProblem: () => {},
+      onProblem: ({ kind, message }) => kind === "dropped" && drops.push(message),
     });
     const capture = (event_id: string) =>
       client.capture(event({ event_id, metadata: { text: "x".repeat(EVENT_BYTES_MAX / 5) } })).kind;
@@ -261,6 +262,7 @@ describe("events that the disk did not take, and nobody else, when the client is
     expect(text.match(/evt_\d/g)).toHaveLength(inFolder);
     expect(client.stats).toMatchObject({ dropped, pending: { events: inFolder } });
     expect(lost).toEqual(isMended ? [] : ["evt_2", "evt_3"]);
+    expect(drops).toEqual(isMended ? [] : [expect.stringMatching(/^2 events dropped \(outbox_failed\)/)]);
   });
 });
 
