@@ -73,6 +73,7 @@ interface Parts {
 }
 
 const HEARTBEAT = "sdk.heartbeat";
+const ENDED = "The program has ended, and its outbox in memory with it.";
 
 export class BackgroundClient implements Client {
   readonly #parts: Parts;
@@ -87,6 +88,8 @@ export class BackgroundClient implements Client {
   #closing: Promise<Flushed> | undefined;
   /** The outbox takes nothing more. */
   #isClosed = false;
+  /** The program has ended: only a folder outlives it. */
+  #hasEnded = false;
   /** The loop has run dry, or the program has ended by itself: what is in memory has this last chance. */
   readonly #drain = () =>
     void this.flush().then(({ kind }) => {
@@ -96,12 +99,9 @@ export class BackgroundClient implements Client {
   /** What is in memory by now ends with the program; what the loop still had to do is not done any more. */
   readonly #exit = () => {
     this.#parts.reports.ending();
+    this.#hasEnded = true;
     this.#moveOverflow();
-    this.#dropAll(
-      this.#parts.outbox.empty(),
-      "closed",
-      "The program has ended, and its outbox in memory with it.",
-    );
+    this.#dropAll(this.#parts.outbox.empty(), "closed", ENDED);
   };
 
   constructor(parts: Parts) {
@@ -235,10 +235,13 @@ export class BackgroundClient implements Client {
     if (appended.kind === "full") return drop("outbox_full", "The outbox has reached its bound.");
     if (appended.kind === "failed") {
       const message = `The outbox cannot be written: ${appended.reason}`;
-      if (this.#overflow.append(bytes).kind !== "kept") return drop("outbox_failed", message);
+      if (this.#hasEnded || this.#overflow.append(bytes).kind !== "kept")
+        return drop("outbox_failed", message);
       this.#overflowSinceMs ??= Date.now();
       reports.problem("outbox", `${message}. Events are held in memory meanwhile.`);
     }
+    // By a listener of the program's end that comes after ours.
+    if (this.#hasEnded && outbox.empty().length > 0) return drop("closed", ENDED);
     this.#sender.appended(bytes.length);
     return { kind: "kept", eventId };
   }

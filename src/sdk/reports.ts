@@ -78,6 +78,8 @@ export const createReports = (callbacks: Callbacks): Reports => {
   const drops: Partial<Record<DropReason, number>> = {};
   const told = new Map<Problem["kind"], { atMs: number; since: number }>();
   let rejections = 0;
+  /** Nothing is told later. */
+  let hasEnded = false;
   /** Warnings that the process writes when this turn of the loop is over. */
   const unwritten = new Set<() => void>();
   let warn: Warn = (kind, message, count) => {
@@ -100,6 +102,8 @@ export const createReports = (callbacks: Callbacks): Reports => {
       () => callback({ kind, message, count }),
       () => {},
     );
+    // Not before the callback is back: what it captures may be dropped as well.
+    if (hasEnded) told.delete(kind);
   };
 
   const call = <Value>(callback: ((value: Value) => void) | undefined, value: Value): void => {
@@ -135,6 +139,7 @@ export const createReports = (callbacks: Callbacks): Reports => {
     closing,
     ending: () => {
       closing();
+      hasEnded = true;
       warn = writeWarning;
       for (const write of unwritten) write();
     },

@@ -55,6 +55,18 @@ test("what a program drops is told of once, also where it exits in the same turn
   assert.equal(stderr.match(/PROOFTRAIL_DROPPED.*Event evt_nan dropped \(invalid\)/g)?.length, 1, stderr);
 });
 
+test("what is captured at the very end, after what was in memory is gone, is dropped and told of, each event", async () => {
+  const [command, ...parameters] = commandOf("captures-at-the-end");
+  const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1" };
+  const { stdout, stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+  assert.deepEqual(JSON.parse(stdout), [["dropped", "dropped"], { closed: 3 }, 0]);
+  assert.deepEqual(stderr.match(/evt_\w+ dropped \(closed\)/g), [
+    "evt_before dropped (closed)",
+    "evt_1 dropped (closed)",
+    "evt_2 dropped (closed)",
+  ]);
+});
+
 test("what a client drops when it is closed is told of before that is done, also within a minute of what it dropped before", () =>
   withScriptedService(
     () => "hang",
