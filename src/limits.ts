@@ -53,8 +53,9 @@ export const DUPLICATE_WINDOW_MS = 10 * 60 * SECOND_MS;
 export const SANDBOX_AGE_MS_MAX = 60 * 60 * SECOND_MS;
 /** A counter of a rate limit is kept this long: a batch of 1000 at one event per second is paid for within it. */
 export const RATES_AGE_MS_MAX = 20 * 60 * SECOND_MS;
-/** Memory that all rate counters may take together, about 200 bytes each; as much again what is kept of the sandbox's clients, a kilobyte each at most. */
+/** Memory that all rate counters may take together, about 200 bytes each; and what is kept of all clients of the sandbox, a kilobyte each at most. */
 export const RATES_BYTES_MAX = 32 * MIB;
+export const SANDBOX_CLIENTS_BYTES_MAX = 32 * MIB;
 /** A rate counter that does not answer in this time is done without. */
 export const RATE_COUNT_MS_MAX = 500;
 /** How long the counts of acknowledged events are kept: five years, as long as the longest law asks for evidence. */

@@ -1,8 +1,6 @@
 import { ACCEPTED_AGE_MS_MAX, DUPLICATE_WINDOW_MS } from "../src/limits.ts";
-import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { COUNTER_BYTES_MAX, nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { ACCEPTED_SUBJECTS } from "./subjects.ts";
-
-const COUNTER_BYTES_MAX = 1024;
 
 /**
  * How many events of each tenant the front ends have acknowledged, hour by hour, as counters (NATS ADR-49). Counted apart from the log, by whoever

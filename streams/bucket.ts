@@ -1,7 +1,11 @@
-import { nanoseconds, type StreamSettings, type TopologyOptions } from "./stream.ts";
+import {
+  nanoseconds,
+  type StreamSettings,
+  type TopologyOptions,
+  USUAL_DUPLICATE_WINDOW_MS,
+} from "./stream.ts";
 
 const RECORD_BYTES_MAX = 16 * 1024;
-const TWO_MINUTES_MS = 120_000;
 
 /**
  * A key-value bucket is a stream with these settings (NATS ADR-8). What is over is a new value, never a removal: without `deny_delete` and
@@ -22,7 +26,7 @@ export const bucketSettings = (
   max_msgs: -1,
   max_msgs_per_subject: 1,
   max_msg_size: RECORD_BYTES_MAX,
-  duplicate_window: nanoseconds(TWO_MINUTES_MS),
+  duplicate_window: nanoseconds(USUAL_DUPLICATE_WINDOW_MS),
   deny_delete: true,
   deny_purge: true,
   allow_direct,

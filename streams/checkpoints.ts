@@ -1,9 +1,14 @@
 import { CHECKPOINTS_PER_TENANT_MAX } from "../src/limits.ts";
-import { nanoseconds, SEND_STORED, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import {
+  nanoseconds,
+  SEND_STORED,
+  type StreamDefinition,
+  type TopologyOptions,
+  USUAL_DUPLICATE_WINDOW_MS,
+} from "./stream.ts";
 import { CHECKPOINT_KEY_SUBJECTS, CHECKPOINT_SUBJECTS } from "./subjects.ts";
 
 const NOTE_BYTES_MAX = 16 * 1024;
-const TWO_MINUTES_MS = 120_000;
 
 /**
  * Signed tree heads, each the whole text of a C2SP checkpoint, and the public keys that sign them. Whoever keeps a copy is a witness: of two heads that do not
@@ -27,7 +32,7 @@ export const checkpointsStream = (options: TopologyOptions): StreamDefinition =>
     max_msgs: -1,
     max_msgs_per_subject: CHECKPOINTS_PER_TENANT_MAX,
     max_msg_size: NOTE_BYTES_MAX,
-    duplicate_window: nanoseconds(TWO_MINUTES_MS),
+    duplicate_window: nanoseconds(USUAL_DUPLICATE_WINDOW_MS),
     deny_delete: true,
     deny_purge: true,
     // Only the leader answers: a replica that is behind would let a second sealer sign beside the first.

@@ -1,4 +1,4 @@
-import { OBLIGATIONS_AGE_MS_MAX, OBLIGATIONS_BYTES_MAX } from "../src/limits.ts";
+import { DUPLICATE_WINDOW_MS, OBLIGATIONS_AGE_MS_MAX, OBLIGATIONS_BYTES_MAX } from "../src/limits.ts";
 import { nanoseconds, SEND_STORED, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { OBLIGATION_SUBJECTS } from "./subjects.ts";
 
@@ -19,7 +19,7 @@ export const obligationsStream = (options: TopologyOptions): StreamDefinition =>
     max_msgs: -1,
     max_msgs_per_subject: -1,
     max_msg_size: -1,
-    duplicate_window: nanoseconds(10 * 60 * 1000),
+    duplicate_window: nanoseconds(DUPLICATE_WINDOW_MS),
     deny_delete: false,
     deny_purge: false,
     allow_direct: true,

@@ -1,8 +1,6 @@
 import { RATES_AGE_MS_MAX, RATES_BYTES_MAX } from "../src/limits.ts";
-import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
+import { COUNTER_BYTES_MAX, nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { RATES_SUBJECTS } from "./subjects.ts";
-
-const COUNTER_BYTES_MAX = 1024;
 
 /**
  * What each key has used of its rate, second by second, as counters (NATS ADR-49): so that a limit holds over all front ends. In memory, because a

@@ -1,4 +1,4 @@
-import { RATES_BYTES_MAX, SANDBOX_REQUESTS_PER_MINUTE } from "../src/limits.ts";
+import { SANDBOX_CLIENTS_BYTES_MAX, SANDBOX_REQUESTS_PER_MINUTE } from "../src/limits.ts";
 import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { SANDBOX_CLIENTS_SUBJECTS } from "./subjects.ts";
 
@@ -9,8 +9,8 @@ const TIME_BYTES = 8;
 const HEADER_BYTES_MAX = 1024;
 
 /**
- * When each client of the sandbox was let in during the last minute, at most so often as it may be: 8 bytes per request, so that a client takes a kilobyte
- * and all of them together a fixed number. Past it those that asked longest ago are forgotten. In memory, because a lost one costs nobody an event.
+ * When each client of the sandbox was let in during the last minute: 8 bytes per request, and no more requests than it may make, so that a client takes a
+ * kilobyte at most. Past the bytes of all together those that asked longest ago are forgotten. In memory, because a lost one costs nobody an event.
  */
 export const sandboxClientsStream = (options: TopologyOptions): StreamDefinition => ({
   name: "SANDBOX_CLIENTS",
@@ -24,7 +24,7 @@ export const sandboxClientsStream = (options: TopologyOptions): StreamDefinition
     discard: "old",
     num_replicas: options.replicas,
     max_age: nanoseconds(AGE_MS_MAX),
-    max_bytes: RATES_BYTES_MAX,
+    max_bytes: SANDBOX_CLIENTS_BYTES_MAX,
     max_msgs: -1,
     max_msgs_per_subject: 1,
     max_msg_size: SANDBOX_REQUESTS_PER_MINUTE * TIME_BYTES + HEADER_BYTES_MAX,

@@ -6,6 +6,12 @@ const NANOSECONDS_PER_MS = 1_000_000;
 /** A copy of each message, once it is stored, for consumers that only look (streams/permissions.ts). */
 export const SEND_STORED = { src: ">", dest: storedSubjects(">") };
 
+/** What the server itself sets where nothing is said: for messages that are not told apart by an id. */
+export const USUAL_DUPLICATE_WINDOW_MS = 2 * 60 * 1000;
+
+/** A counter (NATS ADR-49) is a number in JSON, and what the broker adds. */
+export const COUNTER_BYTES_MAX = 1024;
+
 /** JetStream counts time in nanoseconds. */
 export const nanoseconds = (milliseconds: number): number => milliseconds * NANOSECONDS_PER_MS;
 

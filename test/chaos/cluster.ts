@@ -2,7 +2,8 @@
 
 import { settingsFor } from "../support/broker.ts";
 import { brokerWarnings, NODES, startTestCluster } from "../support/cluster.ts";
-import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { ADMIN_KEY } from "../support/service.ts";
 import { alarmsIn, pause, type Scenario, type Scene } from "./scene.ts";
 import { createRandom, type ScheduledFault } from "./schedule.ts";
 

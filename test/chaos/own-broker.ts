@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { fill } from "../support/full-disk.ts";
 import { mountDisk } from "../support/memory-disk.ts";
 import {
-  ADMIN_KEY,
   dataFolder,
   processesNaming,
   removeStaged,
   type ServiceProcess,
   spawnService,
 } from "../support/process.ts";
+import { ADMIN_KEY } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { alarmsIn, pause, type Scenario, type Scene } from "./scene.ts";
 import type { ScheduledFault } from "./schedule.ts";

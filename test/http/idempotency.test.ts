@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { nanos } from "nats";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
-import { ADMIN_KEY, dataFolder, spawnService, standStill } from "../support/process.ts";
+import { dataFolder, spawnService, standStill } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
-import { event, startTestService } from "../support/service.ts";
+import { ADMIN_KEY, event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 test.concurrent("after the window the same id is stored again, and the views still show it once", async () => {

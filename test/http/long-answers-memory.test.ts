@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { openEventSource } from "../support/event-source.ts";
-import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
-import { event } from "../support/service.ts";
+import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { ADMIN_KEY, event } from "../support/service.ts";
 import { openUntaken } from "../support/untaken-answer.ts";
 
 /** Large events: what counts is the bytes, and each event would cost some work besides. */

@@ -6,9 +6,9 @@ import { createConnection } from "../../src/views/postgres-connection.ts";
 import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { runCli } from "../support/cli.ts";
 import { noPostgresReason, startPostgres, testPostgres } from "../support/postgres.ts";
-import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
-import { createCaller, event, startTestService } from "../support/service.ts";
+import { ADMIN_KEY, createCaller, event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const EMPTIED =

@@ -24,14 +24,13 @@ import { runCli } from "../support/cli.ts";
 import { fill } from "../support/full-disk.ts";
 import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
 import {
-  ADMIN_KEY,
   dataFolder,
   processesNaming,
   type ServiceProcess,
   spawnService,
   standStill,
 } from "../support/process.ts";
-import { event, startTestService } from "../support/service.ts";
+import { ADMIN_KEY, event, startTestService } from "../support/service.ts";
 import { socketPair } from "../support/socket-pair.ts";
 import { until } from "../support/until.ts";
 

@@ -4,7 +4,7 @@ import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { HEARTBEAT, makeHistory } from "../support/histories.ts";
 import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 import { dataFolder, spawnService } from "../support/process.ts";
-import { event } from "../support/service.ts";
+import { ADMIN_KEY, event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const FAILOVER_MS_MAX = 5_000;
@@ -16,7 +16,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     const shared = {
       ...settingsFor(broker),
       DATABASE_URL: database.url,
-      ADMIN_API_KEY: "admin-key-of-the-tests",
+      ADMIN_API_KEY: ADMIN_KEY,
       LOG_LEVEL: "warn",
       EXTRA_EVENT_TYPES: HEARTBEAT,
     };

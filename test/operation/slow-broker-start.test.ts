@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { startTestBroker, type TestBroker } from "../support/broker.ts";
-import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
-import { createCaller, event } from "../support/service.ts";
+import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { ADMIN_KEY, createCaller, event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 /** Stands before a broker; `onConnection` says what becomes of the connection with this number, from 1 on. */

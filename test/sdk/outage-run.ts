@@ -14,7 +14,8 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { readLog, readView } from "../chaos/checker.ts";
-import { ADMIN_KEY, dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { ADMIN_KEY } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const PROGRAM = resolve(import.meta.dir, "programs/capturing.ts");

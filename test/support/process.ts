@@ -50,8 +50,6 @@ export interface ServiceProcess extends AsyncDisposable {
   untilReady(): Promise<void>;
 }
 
-export const ADMIN_KEY = "admin-key-of-the-tests";
-
 /** A folder for a service, removed when disposed, with whatever still runs in it ended. */
 export const dataFolder = async (parent = tmpdir()): Promise<{ readonly path: string } & AsyncDisposable> => {
   const path = await mkdtemp(join(parent, "prooftrail-process-"));

@@ -41,7 +41,7 @@ export interface Answer {
   readonly json: any;
 }
 
-const ADMIN_KEY = "admin-key-of-the-tests";
+export const ADMIN_KEY = "admin-key-of-the-tests";
 
 export const startTestService = async (
   environment: Readonly<Record<string, string>> = {},

@@ -14,6 +14,7 @@ import {
   RATES_BYTES_MAX,
   RECORD_OVERHEAD_BYTES_MAX,
   SANDBOX_BYTES_MAX,
+  SANDBOX_CLIENTS_BYTES_MAX,
 } from "../../limits.ts";
 import type { BrokerFiles } from "./broker-files.ts";
 import type { BrokerCredentials } from "./credentials.ts";
@@ -27,8 +28,8 @@ const PAYLOAD_BYTES_MAX = 1 * MIB;
  * connection: four readers that asked for 16 MiB at the same time cost everybody the connection (measured).
  */
 const PENDING_BYTES_MAX = 256 * MIB;
-/** Memory for streams, each of which reserves its whole bound: the sandbox, and the two that count (streams/rates.ts, streams/sandbox-clients.ts). */
-const MEMORY_BYTES_MAX = SANDBOX_BYTES_MAX + 2 * RATES_BYTES_MAX;
+/** Memory for streams, each of which reserves its whole bound: streams/sandbox.ts, streams/sandbox-clients.ts and streams/rates.ts. */
+const MEMORY_BYTES_MAX = SANDBOX_BYTES_MAX + SANDBOX_CLIENTS_BYTES_MAX + RATES_BYTES_MAX;
 /**
  * Beyond any disk, so that it never binds. The server's default is 75 % of the space that is free when it starts, compared
  * with the bytes already stored, counted before compression: a log that has filled half of its disk would be refused
