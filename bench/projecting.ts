@@ -10,7 +10,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { missingAs } from "../src/access/durable-file.ts";
+import { missingAs } from "../src/files/durable-file.ts";
 import type { StoredMessage } from "../src/log/event-log.ts";
 import { eventsProjection } from "../src/projections/events/evolve.ts";
 import { createLaneReading } from "../src/projections/lane.ts";

@@ -1,5 +1,6 @@
 /**
- * Every number that bounds something, with its unit in the name and its reason beside it.
+ * Every number that bounds something, with its unit in the name and its reason beside it; but for those of the SDK, of the command line and of how
+ * projections run, which nobody else asks for, and which stand in limits.ts of their folders.
  * Not for settings an operator may change: those live in service/config.ts. What must hold between them is in limits.test.ts.
  */
 const KIB = 1024;
@@ -71,11 +72,6 @@ export const RECONCILED_HOURS_FIRST = 24;
 /** Events named in one hour that does not balance, and records of the log read to find them. */
 export const RECONCILED_EVENTS_NAMED_MAX = 100;
 export const RECONCILED_RECORDS_READ_MAX = 200_000;
-/** Sequences whose rows are counted before requests have a turn: some milliseconds. */
-export const RECONCILED_SEQUENCES_PER_TURN = 50_000;
-/** How long after its end an hour is reconciled, so that all counts of it have been handed on, and how often that is looked after. */
-export const RECONCILE_AFTER_MS = 2 * 60 * SECOND_MS;
-export const RECONCILE_LOOK_MS = 30 * SECOND_MS;
 /** Requests per minute of one client to all sandbox endpoints together (SPEC 8). */
 export const SANDBOX_REQUESTS_PER_MINUTE = 100;
 /** Sandbox events handed to the broker and not yet acknowledged. */
@@ -140,14 +136,6 @@ export const PAGE_ROWS_MAX = 200;
 /** Bytes of events in one page of them, and events that are read at once for it: 16 MiB of the largest. */
 export const PAGE_BYTES_MAX = 4 * MIB;
 export const PAGE_ROWS_PER_READ = 64;
-/** Rows that a stream or an export reads at once, at most; less where events are large. */
-export const WALK_ROWS_MAX = 500;
-/** Of the first page: nothing is known yet about how large the tenant's events are, and 16 of the largest are 4 MiB. */
-export const WALK_ROWS_FIRST = 16;
-/** What those rows should come to together, in characters. The next page is made smaller or larger by it. */
-export const WALK_PAGE_CHARACTERS = 1 * MIB;
-/** Stretch of the log that one page looks through, so that a rare filter does not keep the process: some 10 ms (measured). */
-export const WALK_SEQUENCES_MAX = 50_000;
 /** Live streams of one key, of one tenant, and of this process. */
 export const STREAMS_PER_KEY_MAX = 32;
 export const STREAMS_PER_TENANT_MAX = 128;
@@ -162,39 +150,18 @@ export const STREAM_KEEP_ALIVE_MS = 15 * SECOND_MS;
 export const STREAM_RETRY_MS = 2 * SECOND_MS;
 /** How often the position of the view is looked at for all streams together. */
 export const STREAM_POSITION_POLL_MS = 25;
-/** event_ids of a request that are looked up with one statement: less than a millisecond in SQLite, after which others have a turn. */
-export const EVENT_IDS_PER_QUERY = 100;
 /** How long a read waits for the view to reach `min_sequence` (DESIGN 3). */
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
-/** Records that projections hold in memory at a time with all rows that come of them, fewer where they keep up: 4000 write a tenth more, 16,000 take 300 MB more (measured). */
-export const PROJECTION_RECORDS_PER_GROUP_MAX = 8000;
-/** Taken at a time by who is behind, in one transaction where the database gains by it (SQLite a fifth with a million events). Others wait for it, two seconds or so. */
-export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4 * PROJECTION_RECORDS_PER_GROUP_MAX;
 /** The same after a failure; doubled as long as it goes well. */
 export const PROJECTION_RECORDS_RETRIED = 250;
 export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
-/**
- * Records that one projection evolves at a time, and how long projections may go on before requests have a turn. What a case or an asset is told by
- * several records of a step is worked out once: all of projecting takes a sixteenth less than with steps of 500. The dearest projection
- * takes 12 ms for most steps, 40 for some (measured). In bytes above so many of the usual size: 63 of the largest events in one step took it 4 s (measured).
- */
-export const EVOLVE_RECORDS_PER_STEP = 2000;
-export const EVOLVE_BYTES_PER_STEP = 2 * MIB;
-export const EVOLVE_MS_PER_TURN = 4;
 /** A duty that falls due within so many days is due soon. */
 export const DUE_SOON_DAYS = 7;
 /** Rows of one answer of activity; more are refused with the advice to ask for less. */
 export const ACTIVITY_ROWS_MAX = 10_000;
-/** Notices to one person that are looked through for the last one before a decision. */
-export const NOTICES_LOOKED_AT_MAX = 2000;
-export const NOTICES_PER_PAGE = 200;
 /** Transitions of duties are kept this long on their stream, within so many bytes. */
 export const OBLIGATIONS_AGE_MS_MAX = 400 * 24 * 60 * 60 * SECOND_MS;
 export const OBLIGATIONS_BYTES_MAX = 1024 * MIB;
-/** How often duties are looked at, how many of them are told of at a time, and how long who was overtaken rests. */
-export const ANNOUNCE_MS = 1 * SECOND_MS;
-export const ANNOUNCE_DUTIES = 500;
-export const ANNOUNCE_STANDBY_MS = 4 * SECOND_MS;
 /** Legal bases that the register of assets shows of one asset; and under which one decision counts: notices are for all decisions of a case, and 60 of these with 200 notices that each named others were 768,000 counts at every further event, 4 s and 1.5 GB (measured). */
 export const KEPT_LEGAL_BASES_MAX = 64;
 /** What views keep of a text in metadata, in UTF-16 units, and of a decision's outcome, which stands in an index beside the longest ids: 2704 bytes at most (PostgreSQL, B-tree). */
@@ -204,11 +171,6 @@ export const OUTCOME_CHARACTERS_MAX = 64;
 export const METADATA_LIST_ITEMS_MAX = 32;
 /** Longest input of a classification, as JSON, that the history of risk shows; a longer one is in its event. */
 export const METADATA_JSON_CHARACTERS_MAX = 4000;
-/** Assets that are counted for one outcome hash: one that more of them share is that of a word, and not of a text or an image. */
-export const OUTCOME_ASSETS_MAX = 64;
-/** Of one asset its newest decisions, duties and labels, in which three examples of evidence are looked for; its audits are all read, so many rows at a time. */
-export const EVIDENCE_ROWS_MAX = 50;
-export const AUDIT_ROWS_PER_READ = 500;
 /** Events that a case keeps per name they refer to, those that say most of it (src/cases/weight.ts) and of these the earliest. It bounds a long conversation, and one name used for everything. */
 export const CASE_FACTS_MAX = 256;
 /** Names that one name may stand beside before it counts as used for everything and connects nothing; and decisions that one notice may be for. */
@@ -220,21 +182,6 @@ export const HOLDS_PER_TENANT_MAX = 1000;
 export const HOLD_REASON_CHARACTERS_MAX = 1000;
 /** A read or write of the retention bucket without an answer is given up after this time. */
 export const RETENTION_REQUEST_MS_MAX = 2 * SECOND_MS;
-/** How often what is due expires, and how often a projector looks whether that is due or was left unfinished. */
-export const EXPIRY_INTERVAL_MS = 60 * 60 * SECOND_MS;
-export const EXPIRY_LOOK_MS = 10 * SECOND_MS;
-/** Events that expire in one transaction: some milliseconds of writing, so that projecting has its turn. */
-export const EXPIRY_ROWS_PER_COMMIT_MAX = 100;
-/** Between two such transactions, so that reads and projecting go first. */
-export const EXPIRY_PAUSE_MS = 10;
-/** Times that a step is built because a case got an event meanwhile; the last time without its cases, so that nothing stops the rest. */
-export const EXPIRY_TRIES_MAX = 5;
-/** After a step in which cases went, projecting begins a group anew at most: so long the next step waits for it to end. */
-export const EXPIRY_TURN_MS_MAX = SECOND_MS;
-/** How often all cases are looked at, for those that hang together otherwise than when their last event expired. */
-export const CASES_WALK_MS = 7 * 24 * 60 * 60 * SECOND_MS;
-/** A projector that expires says so this long ahead; when it dies, another goes on after that time. */
-export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
 /** Signed tree heads that are kept per tenant: of a tenant that writes all the time, those of the last day at one a second, 35 MB. */
 export const CHECKPOINTS_PER_TENANT_MAX = 86_400;
 /** Of which so many are read at once. */
@@ -279,8 +226,6 @@ export const EVIDENCE_FOLLOW_MS_MAX = 10 * SECOND_MS;
 /** Rows of the page for people: events, and of duties, assets and decisions each. All of them are in the files beside it. */
 export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
 export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
-/** Hashes of the tree that are kept while its proofs are made: 10 MB. Neighbours share all but a few. */
-export const PROVER_HASHES_MAX = 50_000;
 /** A view further behind than this makes the instance not ready, and the monitor waits for it. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 
@@ -310,31 +255,9 @@ export const TURNS_WAITING_MAX = 32;
 export const FAILURE_MARKS_WAITING_MAX = COMMIT_RECORDS_MAX;
 export const FAILURE_MARK_TRY_MS = 1 * SECOND_MS;
 
-/** Wait before a projection reads on after a fault: doubles from the first to the second. */
-export const PROJECTION_RETRY_MS_MIN = 100;
-export const PROJECTION_RETRY_MS_MAX = 5 * SECOND_MS;
-/** A view that catches up reads this long before the others have a turn. */
-export const PROJECTION_CATCH_UP_MS = 1 * SECOND_MS;
-/** How long a rebuild reads before it tells how far it is. */
-export const REBUILD_STEP_MS = 250;
-/** A rebuilt view may stand so many records behind the live one when it takes its place: it catches up within a second. */
-export const REPLACE_LAG_MAX = 1000;
-/** How often that is tried, each time after catching up. */
-export const REPLACE_TRIES_MAX = 50;
-/** A view that was replaced is waited for this long, until it stands where the others do. */
-export const REPLACE_SETTLE_MS_MAX = 10 * SECOND_MS;
-/** Differences that are named when a view is held against the log. */
-export const VERIFY_DIFFERENCES_MAX = 20;
 /** Rows of one page when a whole table is read, and dead letters that are read at once. */
 export const SNAPSHOT_ROWS = 1000;
 export const DEAD_LETTERS_LISTED_MAX = 1000;
-/** A replay is tried so often while a projector moves the views. */
-export const REPLAY_TRIES_MAX = 200;
-/** How often a runner that stands by looks whether the other writer of its view still moves. */
-export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
-/** How often the position of a view is looked at for all reads together that wait for it, and how long a look may take before another is tried. */
-export const VIEW_POSITION_POLL_MS = 10;
-export const VIEW_LOOK_MS_MAX = SECOND_MS;
 /** Pages that wait in SQLite's WAL before they are moved into the file: 62.5 MiB. A page that many commits change is moved once. */
 export const VIEW_WAL_PAGES = 8_000;
 /** Longest stretch for which writing a view may keep the process from answering requests. */

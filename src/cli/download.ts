@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { missingAs, syncFolderIfReadable } from "../access/durable-file.ts";
+import { missingAs, syncFolderIfReadable } from "../files/durable-file.ts";
 import { describeNetworkError } from "./api.ts";
 import type { OptionSpec } from "./command.ts";
 import type { Writer } from "./context.ts";

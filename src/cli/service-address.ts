@@ -1,7 +1,7 @@
 /** Where the service is, and which key opens it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { missingAs } from "../access/durable-file.ts";
+import { missingAs } from "../files/durable-file.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { failure, reasonOf } from "./failure.ts";

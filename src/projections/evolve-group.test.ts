@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { messageOf, simpleEvent } from "../../test/projections/records.ts";
-import { EVENT_BYTES_MAX, EVOLVE_BYTES_PER_STEP, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
+import { EVENT_BYTES_MAX } from "../limits.ts";
 import { evolveGroup } from "./evolve-group.ts";
+import { EVOLVE_BYTES_PER_STEP, EVOLVE_RECORDS_PER_STEP } from "./limits.ts";
 import type { RecordProjection } from "./projection.ts";
 
 /** The sequences that a projection was given at a time. */

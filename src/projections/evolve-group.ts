@@ -9,7 +9,6 @@ import { factOf } from "../cases/fact.ts";
 import { type EventFacts, eventFacts } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
 import { readEvent } from "../event/read-event.ts";
-import { EVOLVE_BYTES_PER_STEP, EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { decodeRecord } from "../log/record.ts";
@@ -22,6 +21,7 @@ import {
 } from "../views/view-store.ts";
 import { nodesOf } from "./cases/nodes.ts";
 import { eventsKeys } from "./first-events.ts";
+import { EVOLVE_BYTES_PER_STEP, EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "./limits.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 import type {
   Evolution,

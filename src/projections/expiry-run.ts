@@ -1,13 +1,6 @@
 /** One pass over everything that is due, by one process: the rows of each transaction change together with the row that says who is at work. */
 
 import { type Fact, factOf } from "../cases/fact.ts";
-import {
-  EXPIRY_LEASE_MS,
-  EXPIRY_PAUSE_MS,
-  EXPIRY_ROWS_PER_COMMIT_MAX,
-  EXPIRY_TRIES_MAX,
-  EXPIRY_TURN_MS_MAX,
-} from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Rules } from "../obligations/clocks.ts";
@@ -31,6 +24,13 @@ import { namesOfCase } from "./cases/queries.ts";
 import { eventsProjection } from "./events/evolve.ts";
 import { dueQuery, expiryWrites, factsIn, keyOf } from "./events/expiry.ts";
 import { EVENTS, EXPIRY_RUNS } from "./events/tables.ts";
+import {
+  EXPIRY_LEASE_MS,
+  EXPIRY_PAUSE_MS,
+  EXPIRY_ROWS_PER_COMMIT_MAX,
+  EXPIRY_TRIES_MAX,
+  EXPIRY_TURN_MS_MAX,
+} from "./limits.ts";
 
 export interface ExpiryDependencies {
   readonly views: Pick<ViewStore, "load" | "select" | "position" | "revise">;

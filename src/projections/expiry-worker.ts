@@ -3,7 +3,7 @@
  * small transactions, each of which stands only where nothing it builds on has changed since. So a pass may end anywhere and go
  * on anywhere. Policies and holds are asked for before each transaction, so that a hold counts at once.
  */
-import { EXPIRY_INTERVAL_MS, EXPIRY_LOOK_MS } from "../limits.ts";
+
 import type { Sequence } from "../log/outcome.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { isWalkDue } from "./cases/expiry.ts";
@@ -15,6 +15,7 @@ import {
   expireAll,
   haveSeen,
 } from "./expiry-run.ts";
+import { EXPIRY_INTERVAL_MS, EXPIRY_LOOK_MS } from "./limits.ts";
 import { lookAgain } from "./look-again.ts";
 
 /** What one look came to. */

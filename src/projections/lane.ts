@@ -1,8 +1,9 @@
 /** Views that stand at one position, moved together: what is read for one is read for all. */
-import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../limits.ts";
+
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { createMover, type Lane, type MoverDependencies } from "./lane-mover.ts";
+import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "./limits.ts";
 
 export const LANE_ALARMS = [
   /** A sequence is missing in what the log gave. */

@@ -1,8 +1,8 @@
 /** Tells many readers at once that a view has moved, with one look at its position for all of them. */
 import { setTimeout as delay } from "node:timers/promises";
-import { VIEW_LOOK_MS_MAX } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import { VIEW_LOOK_MS_MAX } from "./limits.ts";
 
 export interface PositionWatch {
   /**

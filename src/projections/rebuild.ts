@@ -3,12 +3,12 @@
  * another; whoever moves it notices that it stands elsewhere and goes on from there.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { isAway } from "../views/unavailable.ts";
 import { type DeadLetter, VIEW_REVISIONS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
 import { createLaneReading, type Stopped } from "./lane.ts";
+import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
 import { isShadowOf, shadowDefinition, shadowOf, storeOfShadow } from "./shadow.ts";
 import { waitForPosition } from "./wait-for-position.ts";

@@ -1,5 +1,5 @@
 /** Takes the records of dead letters once more, where the views stand now: rows and the end of the letter are one transaction, no position moves. */
-import { REPLAY_TRIES_MAX } from "../limits.ts";
+
 import type { LogReader } from "../log/event-log.ts";
 import { type Row, rowText } from "../views/tables.ts";
 import { DEAD_LETTERS, revised, type ViewStore, type Write } from "../views/view-store.ts";
@@ -7,6 +7,7 @@ import { ANNOUNCEMENTS } from "./announcements/tables.ts";
 import { toldNext } from "./announcements/told-next.ts";
 import { EVENTS } from "./events/tables.ts";
 import { evolveGroup } from "./evolve-group.ts";
+import { REPLAY_TRIES_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
 
 export type Replayed =

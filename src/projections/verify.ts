@@ -3,7 +3,6 @@
  * the database, whoever writes meanwhile.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { REPLACE_LAG_MAX, VERIFY_DIFFERENCES_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { keyText, type Row, type Table } from "../views/tables.ts";
@@ -11,6 +10,7 @@ import { compareStored } from "../views/text.ts";
 import type { TextIndex } from "../views/text-index.ts";
 import { type Snapshot, VIEW_REVISIONS, type ViewStore, type Write } from "../views/view-store.ts";
 import { createLaneReading } from "./lane.ts";
+import { REPLACE_LAG_MAX, VERIFY_DIFFERENCES_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
 import { createTermPrints, type TermPrints } from "./term-prints.ts";
 

@@ -1,6 +1,6 @@
-import { VIEW_POSITION_POLL_MS } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import { VIEW_POSITION_POLL_MS } from "./limits.ts";
 import { createPositionWatch, type PositionWatch } from "./position-watch.ts";
 
 export interface PositionWait {

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { missingAs, syncFolder, writeDurably } from "../access/durable-file.ts";
+import { missingAs, syncFolder, writeDurably } from "../files/durable-file.ts";
 import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
 import { SEED_BYTES } from "../proof/signed-note.ts";
 

@@ -1,7 +1,7 @@
 /** The folder of DATA_DIR. */
 import { access, constants, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { missingAs } from "../access/durable-file.ts";
+import { missingAs } from "../files/durable-file.ts";
 import { type BrokerFiles, brokerFiles } from "../jetstream/broker/broker-files.ts";
 import type { Config } from "./config.ts";
 

@@ -4,9 +4,9 @@ import {
   CASE_FACTS_MAX,
   CASE_NEIGHBOURS_MAX,
   KEPT_TEXT_CHARACTERS_MAX,
-  NOTICES_PER_PAGE,
   OUTCOME_CHARACTERS_MAX,
 } from "../../src/limits.ts";
+import { NOTICES_PER_PAGE } from "../../src/projections/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { openUntaken, type UntakenAnswer } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";

@@ -1,10 +1,10 @@
 /** Several groups of records in one transaction, as SQLite has it. */
 import { expect, test } from "bun:test";
-import { PROJECTION_RECORDS_PER_GROUP_MAX } from "../../src/limits.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
 import { createLaneReading } from "../../src/projections/lane.ts";
 import type { Progress } from "../../src/projections/lane-mover.ts";
+import { PROJECTION_RECORDS_PER_GROUP_MAX } from "../../src/projections/limits.ts";
 import type { RecordProjection } from "../../src/projections/projection.ts";
 import { rowInteger } from "../../src/views/tables.ts";
 import type { CommitResult, ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";

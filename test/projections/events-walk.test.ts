@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
-import { WALK_SEQUENCES_MAX } from "../../src/limits.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { type EventConditions, searchQuery } from "../../src/projections/events/queries.ts";
 import { createQuietStretches } from "../../src/projections/events/quiet-stretch.ts";
 import { EVENT_WORDS, EVENTS } from "../../src/projections/events/tables.ts";
 import { ViewRemadeError, walkEvents } from "../../src/projections/events/walk.ts";
+import { WALK_SEQUENCES_MAX } from "../../src/projections/limits.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { RowOf } from "../../src/views/tables.ts";
 import type { ViewStore, Write } from "../../src/views/view-store.ts";

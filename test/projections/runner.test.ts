@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
-import { PROJECTION_RECORDS_PER_COMMIT_MAX, PROJECTION_RECORDS_PER_GROUP_MAX } from "../../src/limits.ts";
 import type { LogReader, StoredMessage } from "../../src/log/event-log.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
 import { type FirstEvent, onFirstEvents } from "../../src/projections/first-events.ts";
+import {
+  PROJECTION_RECORDS_PER_COMMIT_MAX,
+  PROJECTION_RECORDS_PER_GROUP_MAX,
+} from "../../src/projections/limits.ts";
 import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
 import { createRunner, type RunnerAlarm } from "../../src/projections/runner.ts";
 import { endOfItsLog, endWrites } from "../../src/projections/view-end.ts";

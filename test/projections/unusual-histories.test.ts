@@ -1,12 +1,7 @@
 /** Histories that are rare and not wrong: things without a name, one name for everything, equal times, far times, old versions. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  AUDIT_ROWS_PER_READ,
-  CASE_NEIGHBOURS_MAX,
-  IDENTIFIER_CHARACTERS_MAX,
-  KEPT_LEGAL_BASES_MAX,
-} from "../../src/limits.ts";
+import { CASE_NEIGHBOURS_MAX, IDENTIFIER_CHARACTERS_MAX, KEPT_LEGAL_BASES_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { assessmentList } from "../../src/projections/assessments/queries.ts";
 import { assetEntry, assetList } from "../../src/projections/assets/queries.ts";
@@ -21,6 +16,7 @@ import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.t
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
+import { AUDIT_ROWS_PER_READ } from "../../src/projections/limits.ts";
 import { entryOf, type List } from "../../src/projections/list.ts";
 import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";

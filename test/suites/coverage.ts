@@ -1,10 +1,10 @@
 /** What coverage says of single events. Each database runs it (test/projections/coverage.test.ts). */
 import { describe, expect, test } from "bun:test";
 import { KNOWN_LEGAL_BASES } from "../../src/event/audit-event.ts";
-import { OUTCOME_ASSETS_MAX } from "../../src/limits.ts";
 import { DEADLINES } from "../../src/obligations/deadlines.ts";
 import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
 import { readCoverage } from "../../src/projections/coverage/page.ts";
+import { OUTCOME_ASSETS_MAX } from "../../src/projections/limits.ts";
 import { writeCursor } from "../../src/views/cursor.ts";
 import { coverageAt, figuresOf, project } from "../projections/coverage-view.ts";
 import { messageOf } from "../projections/records.ts";

@@ -1,6 +1,5 @@
 /** What the announcer tells, with a clock that is told the time. Each database runs it. */
 import { describe, expect, test } from "bun:test";
-import { ANNOUNCE_DUTIES } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import type { Rules } from "../../src/obligations/clocks.ts";
 import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
@@ -17,6 +16,7 @@ import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { casesExpiring } from "../../src/projections/cases/expiry.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { evolveGroup, refusedLetter } from "../../src/projections/evolve-group.ts";
+import { ANNOUNCE_DUTIES } from "../../src/projections/limits.ts";
 import type { Projection } from "../../src/projections/projection.ts";
 import { replayLetter } from "../../src/projections/replay.ts";
 import type { DeadLetter, ViewStore } from "../../src/views/view-store.ts";

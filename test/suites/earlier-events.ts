@@ -1,10 +1,10 @@
 /** Which events of a request the log holds already. Each database runs it (test/projections/events-search.test.ts). */
 import { describe, expect, test } from "bun:test";
-import { EVENT_IDS_PER_QUERY } from "../../src/limits.ts";
 import { findEarlier } from "../../src/projections/events/earlier.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { expiryWrites, factsIn } from "../../src/projections/events/expiry.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
+import { EVENT_IDS_PER_QUERY } from "../../src/projections/limits.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { base, eventsView } from "./events-search.ts";
 import type { ViewDatabase } from "./view-store.ts";

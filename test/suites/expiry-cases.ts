@@ -1,11 +1,12 @@
 /** Cases expire with the last of their events. Each database runs it (test/projections/expiry.test.ts). */
 import { describe, expect, test } from "bun:test";
-import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX, CASES_WALK_MS, EXPIRY_INTERVAL_MS } from "../../src/limits.ts";
+import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { findCase, isCaseExpired } from "../../src/projections/cases/queries.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
 import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
+import { CASES_WALK_MS, EXPIRY_INTERVAL_MS } from "../../src/projections/limits.ts";
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { createRunner } from "../../src/projections/runner.ts";
 import type { Row, Table } from "../../src/views/tables.ts";

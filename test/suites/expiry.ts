@@ -1,13 +1,7 @@
 /** What the worker does that lets events expire. Each database runs it (test/projections/expiry.test.ts). */
 import { describe, expect, test } from "bun:test";
 import { readSearchText } from "../../src/event/search-text.ts";
-import {
-  CASE_FACTS_MAX,
-  CASE_NEIGHBOURS_MAX,
-  EXPIRY_INTERVAL_MS,
-  EXPIRY_LEASE_MS,
-  EXPIRY_ROWS_PER_COMMIT_MAX,
-} from "../../src/limits.ts";
+import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import type { LogReader } from "../../src/log/event-log.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { assessmentsProjection } from "../../src/projections/assessments/evolve.ts";
@@ -23,6 +17,11 @@ import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
 import { ledgerProjection } from "../../src/projections/ledger/evolve.ts";
 import { reconcile } from "../../src/projections/ledger/reconcile.ts";
+import {
+  EXPIRY_INTERVAL_MS,
+  EXPIRY_LEASE_MS,
+  EXPIRY_ROWS_PER_COMMIT_MAX,
+} from "../../src/projections/limits.ts";
 import { outcomesProjection } from "../../src/projections/outcomes/evolve.ts";
 import type { Projection } from "../../src/projections/projection.ts";
 import { rebuildView } from "../../src/projections/rebuild.ts";

@@ -1,8 +1,8 @@
 /** `prooftrail keys …`: who may use the service. */
 import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncFolderIfReadable } from "../../access/durable-file.ts";
 import { SCOPES } from "../../access/scopes.ts";
+import { syncFolderIfReadable } from "../../files/durable-file.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { Api } from "../api.ts";

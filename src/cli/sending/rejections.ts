@@ -1,6 +1,6 @@
 /** Where events go that will never be taken: a file of NDJSON, or standard error. Nothing is refused without a word. */
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { missingAs } from "../../access/durable-file.ts";
+import { missingAs } from "../../files/durable-file.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { Input } from "../command.ts";
 import type { Context } from "../context.ts";

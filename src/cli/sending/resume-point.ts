@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { missingAs, syncFolderIfReadable, writeDurably } from "../../access/durable-file.ts";
+import { missingAs, syncFolderIfReadable, writeDurably } from "../../files/durable-file.ts";
 import { failure, reasonOf } from "../failure.ts";
 import { asNumber, asRecord, asText, parseJson } from "../json.ts";
 import { RESUME_FINGERPRINT_BYTES } from "../limits.ts";

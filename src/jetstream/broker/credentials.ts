@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type BrokerUser, PERMISSIONS } from "../../../streams/permissions.ts";
-import { missingAs } from "../../access/durable-file.ts";
+import { missingAs } from "../../files/durable-file.ts";
 import { writePrivateFile } from "./broker-files.ts";
 
 export type BrokerCredentials = Readonly<Record<BrokerUser, string>>;

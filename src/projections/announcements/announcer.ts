@@ -6,7 +6,6 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { timeKey } from "../../event/formats.ts";
-import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/clocks.ts";
@@ -31,6 +30,7 @@ import {
   ownedKey,
 } from "../cases/duty-changes.ts";
 import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
+import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../limits.ts";
 import { boundariesQuery } from "./queries.ts";
 import {
   ANNOUNCEMENT_NOTES,

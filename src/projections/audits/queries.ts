@@ -1,9 +1,9 @@
 /** The bias audits of an asset. */
 import { setImmediate as otherWork } from "node:timers/promises";
-import { AUDIT_ROWS_PER_READ } from "../../limits.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { AUDIT_ROWS_PER_READ } from "../limits.ts";
 import { type AssessmentEvent, type BiasAudit, completedAudits } from "./completed-audits.ts";
 import { ASSESSMENT_EVENTS, AUDITED } from "./tables.ts";
 

@@ -4,13 +4,13 @@
  * event does.
  */
 import type { Fact } from "../../cases/fact.ts";
-import { CASES_WALK_MS } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { Expectation, ViewRevision, ViewStore, Write } from "../../views/view-store.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
+import { CASES_WALK_MS } from "../limits.ts";
 import { dutyChanges } from "./duty-changes.ts";
 import { componentOf, factsOf, type Node, nodeFrom, rowOf, withoutFacts } from "./nodes.ts";
 import { loadNodes } from "./queries.ts";

@@ -6,10 +6,10 @@ import { type Fact, factOf, inOrder, NOTICE_TYPES } from "../../cases/fact.ts";
 import { eventFacts } from "../../event/facts.ts";
 import { WHOLE_SECONDS } from "../../event/formats.ts";
 import { readEvent } from "../../event/read-event.ts";
-import { NOTICES_LOOKED_AT_MAX, NOTICES_PER_PAGE } from "../../limits.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { type EventFilter, type StoredEvent, searchEvents } from "../events/queries.ts";
+import { NOTICES_LOOKED_AT_MAX, NOTICES_PER_PAGE } from "../limits.ts";
 
 /** Of a decision as the register has it. */
 export const findNoticeToPerson = async (

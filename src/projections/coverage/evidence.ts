@@ -2,7 +2,7 @@
  * Events that are evidence of a duty: the newest ones by their own times, found in the registers by index. Of decisions, clocks
  * and labels only the newest of an asset are looked through; what has expired with its case is not found, though it counts.
  */
-import { EVIDENCE_ROWS_MAX } from "../../limits.ts";
+
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { ANY_LAW, clocksOf } from "../../obligations/duties.ts";
@@ -14,6 +14,7 @@ import { findBiasAudits } from "../audits/queries.ts";
 import { decisionList } from "../cases/registers/decisions.ts";
 import { obligationList } from "../cases/registers/obligations.ts";
 import { isLater, type Latest } from "../latest.ts";
+import { EVIDENCE_ROWS_MAX } from "../limits.ts";
 import { type List, listQuery } from "../list.ts";
 import { OUTCOME_LABELS } from "../outcomes/tables.ts";
 import type { DutyCount } from "./duty-counts.ts";

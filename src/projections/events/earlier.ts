@@ -1,10 +1,10 @@
 /** Which of some events the log holds already, however long ago they came, and which of them have expired: their identity stays. */
 import { setImmediate as otherWork } from "node:timers/promises";
-import { EVENT_IDS_PER_QUERY } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { EVENT_IDS_PER_QUERY } from "../limits.ts";
 import { waitForPosition } from "../wait-for-position.ts";
 import { eventsProjection } from "./evolve.ts";
 import { EVENTS, isExpired, sequenceOf } from "./tables.ts";

@@ -1,8 +1,9 @@
 /** All events of a tenant that match, in the order of the log, page by page: for streams and exports. */
-import { WALK_PAGE_CHARACTERS, WALK_ROWS_FIRST, WALK_ROWS_MAX, WALK_SEQUENCES_MAX } from "../../limits.ts";
+
 import type { Sequence } from "../../log/outcome.ts";
 import type { Row } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { WALK_PAGE_CHARACTERS, WALK_ROWS_FIRST, WALK_ROWS_MAX, WALK_SEQUENCES_MAX } from "../limits.ts";
 import { type EventConditions, matchesNone, type StoredEvent, storedEvent } from "./queries.ts";
 import { rowsInStretch } from "./stretch.ts";
 

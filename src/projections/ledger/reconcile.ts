@@ -11,7 +11,6 @@ import {
   LOG_FOLLOWED_BYTES_MAX,
   RECONCILED_EVENTS_NAMED_MAX,
   RECONCILED_RECORDS_READ_MAX,
-  RECONCILED_SEQUENCES_PER_TURN,
 } from "../../limits.ts";
 import { type AcceptedCounts, type Hour, hourAt } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
@@ -20,6 +19,7 @@ import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { tenantCount, tenantList } from "../../views/tenant-query.ts";
 import { DEAD_LETTERS, type ViewStore } from "../../views/view-store.ts";
 import { EVENTS } from "../events/tables.ts";
+import { RECONCILED_SEQUENCES_PER_TURN } from "../limits.ts";
 import { LEDGER } from "./tables.ts";
 
 export interface HourBalance {

@@ -4,17 +4,13 @@
  * the last is kept with the views, so that those which end while no projector runs are taken by the next one. Of several
  * projectors two may take the same hour.
  */
-import {
-  RECONCILE_AFTER_MS,
-  RECONCILE_LOOK_MS,
-  RECONCILED_HOURS_FIRST,
-  RECONCILED_HOURS_MAX,
-} from "../../limits.ts";
+import { RECONCILED_HOURS_FIRST, RECONCILED_HOURS_MAX } from "../../limits.ts";
 import { type AcceptedCounts, type Hour, hourAt } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { LogFields, Logger } from "../../telemetry/logger.ts";
 import { rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS } from "../limits.ts";
 import { lookAgain } from "../look-again.ts";
 import { type HourBalance, isBalanced, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
 import { RECONCILED_HOURS, RECONCILIATION } from "./tables.ts";

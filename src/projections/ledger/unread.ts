@@ -1,9 +1,10 @@
 /** Hours that seem to lack something because the views have not read all of them yet, told apart from those that do. */
-import { RECONCILE_AFTER_MS } from "../../limits.ts";
+
 import { hourAt } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { decodeRecord } from "../../log/record.ts";
+import { RECONCILE_AFTER_MS } from "../limits.ts";
 import { BALANCE_STATES, type HourBalance, NOT_PROJECTED } from "./reconcile.ts";
 
 /** `view_behind`: what is missing may be among what the views have not read yet. */

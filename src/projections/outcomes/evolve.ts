@@ -1,11 +1,12 @@
 /** The view `outcomes`: of what the systems gave out, which of it was marked as made by one (DOMAIN 3.4: labeled outcome hashes / generated ones). */
-import { OUTCOME_ASSETS_MAX } from "../../limits.ts";
+
 import { ANY_LAW } from "../../obligations/duties.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import type { DutyCount } from "../coverage/duty-counts.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import { below, type Level } from "../level.ts";
+import { OUTCOME_ASSETS_MAX } from "../limits.ts";
 import type { States } from "../projection.ts";
 import { LABELING, OUTCOME_LABELS, OUTCOMES } from "./tables.ts";
 

@@ -1,8 +1,9 @@
 /** Inclusion proofs of many records of one tenant by one tree head. What neighbours have in common is loaded and hashed once. */
-import { PROVER_HASHES_MAX } from "../../limits.ts";
+
 import { HASH_BYTES, type Hash, inclusionProof, nodeHash, type Subtree } from "../../proof/rfc6962.ts";
 import { TILE_HEIGHT, TILE_WIDTH, tilesForInclusion } from "../../proof/tlog-tiles.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { PROVER_HASHES_MAX } from "../limits.ts";
 import { tileAt } from "./queries.ts";
 
 export interface Prover {

@@ -1,4 +1,4 @@
-/** Files that hold a key: whole on disk before anything relies on them. */
+/** Files that must be whole on disk before anything relies on them, and files that may not be there. */
 import { open } from "node:fs/promises";
 
 const OWNER_ONLY = 0o600;
