@@ -150,9 +150,14 @@ export const personsAnswered = ({
   objections,
   reviews,
 }: Pick<Parts, "facts" | "objections"> & { readonly reviews: readonly Review[] }): PersonsAnswered => {
-  const undecided = objections.filter(({ decisionId }) => decisionId === undefined).flatMap(openingsOf);
+  const undecided = objections.filter(({ decisionId }) => decisionId === undefined);
   if (new Set(undecided.flatMap((objection) => personOf(objection) ?? [])).size < 2) return ALL_ANSWERED;
-  const waitingFor = Map.groupBy(undecided, asksForExplanation);
+  // Opened again it is the same person's, whoever it names then.
+  const openings = undecided.flatMap((objection) => {
+    const person = personOf(objection);
+    return openingsOf(objection).map((opening) => ({ ...opening, person }));
+  });
+  const waitingFor = Map.groupBy(openings, asksForExplanation);
   const waiting = {
     explanation: waitingAmong(waitingFor.get(true) ?? []),
     decision: waitingAmong(waitingFor.get(false) ?? []),
@@ -182,20 +187,12 @@ interface Asked extends Pick<Objection, "id"> {
 }
 
 /** Who waits, asked with times in order: a case may have thousands who ask and as many answers, so that not all of them are looked at for each. */
-const waitingAmong = (openings: readonly Opening[]) => {
+const waitingAmong = (openings: readonly (Opening & Pick<Asked, "person">)[]) => {
   const asked = openings
-    .flatMap((opening): readonly Asked[] =>
-      opening.received
-        ? [
-            {
-              id: opening.id,
-              received: opening.received,
-              person: personOf(opening),
-              deniedAt: reasonedDenial(opening)?.at,
-            },
-          ]
-        : [],
-    )
+    .flatMap((opening): readonly Asked[] => {
+      const { id, received, person } = opening;
+      return received ? [{ id, received, person, deniedAt: reasonedDenial(opening)?.at }] : [];
+    })
     .sort((one, other) => inOrder(one.received, other.received));
   /** Places of those who asked until now, and may wait. */
   const places: number[] = [];

@@ -18,8 +18,10 @@ const personOf = ({ facts }: Objection): string | undefined => facts.find(({ sub
 
 /** As it is said, all with all. */
 const answersUndecided = ({ facts, objections, reviews }: Case) => {
-  const undecided = objections.filter(({ decisionId }) => decisionId === undefined).flatMap(openingsOf);
-  if (new Set(undecided.flatMap((each) => personOf(each) ?? [])).size < 2) return () => true;
+  const whole = objections.filter(({ decisionId }) => decisionId === undefined);
+  if (new Set(whole.flatMap((each) => personOf(each) ?? [])).size < 2) return () => true;
+  const undecided = whole.flatMap(openingsOf);
+  const askedBy = ({ id }: Objection) => whole.filter((each) => each.id === id).map(personOf)[0];
   const answered = new Set<Objection>();
   const persons = new Map<Fact, string | undefined>();
   for (const fact of facts) {
@@ -36,8 +38,8 @@ const answersUndecided = ({ facts, objections, reviews }: Case) => {
       for (const { each } of waiting) if (each.id === objection) answered.add(each);
     if (said.some(({ links }) => links.decision ?? links.objection)) continue;
     const last = waiting.at(-1)?.each;
-    const person = fact.subject ?? triggered?.subject ?? (last && personOf(last));
-    for (const { each } of waiting) if (personOf(each) === person) answered.add(each);
+    const person = fact.subject ?? triggered?.subject ?? (last && askedBy(last));
+    for (const { each } of waiting) if (askedBy(each) === person) answered.add(each);
     persons.set(fact, person);
   }
   return (fact: Fact, objection: Objection) =>

@@ -537,6 +537,23 @@ describe("where no decision is in the log", () => {
     },
   );
 
+  test("an objection that is received again without its person is that person's still, and an answer to who asked last meets it", () => {
+    const again = fact(
+      "r objection.received 2027-01-04T00:00:00Z",
+      { objection_id: "oa", objection_type: "explanation_request" },
+      of,
+    );
+    const answered = answeredIn(
+      "PIPA-EXPL",
+      asked("oa", 1, "explanation_request", ANN),
+      asked("ob", 2, "explanation_request", BEN),
+      fact("t objection.resolved 2027-01-03T00:00:00Z", { objection_id: "oa" }, of),
+      again,
+      fact("e decision.explanation_provided 2027-01-05T00:00:00Z", {}, of),
+    );
+    expect(answered).toEqual(["oa", "oa"]);
+  });
+
   test.each(["decision.decision_reversed", "decision.human_review_completed"])(
     "of several persons in one correlation, %s is for one",
     (type) => {
