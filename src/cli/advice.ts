@@ -25,7 +25,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   idempotency_key_reused: "Use a new key for new content.",
   rate_limited: "Wait a moment, or use a key with a higher limit.",
   internal_error:
-    "Give the request_id to the operator of the service. Before you make a key again, look whether it is there: prooftrail keys list",
+    "Give the request_id to the operator of the service. Where a key was to be made, look first whether it is there: prooftrail keys list",
   log_unavailable: "Ask again; prooftrail doctor, where the service runs, says what is wrong.",
   not_sealed: "Ask again in a moment, or with a longer --wait.",
   not_ready: "Wait; prooftrail doctor says why.",
