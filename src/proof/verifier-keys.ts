@@ -5,21 +5,26 @@ import { keyLines } from "./key-lines.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { createSigningKey } from "./signed-note.ts";
 
+export type KeysPublished = "published" | "strangers";
+
 /**
  * `strangers`: none of these keys has signed here, and others have. Then none is given out, as it could never be taken back: whoever has it, such as another installation,
- * could make proofs of this one. Throws where one is no public key but the seed of a key that signs or has signed here, for the same reason.
+ * could make proofs of this one. `before`: what it was last, as far as this process knows, which holds also where somebody has emptied the stream: who comes first then
+ * must not take the others' place. Throws where one is no public key but the seed of a key that signs or has signed here, for the same reason.
  */
 export const publishKeys = async (
   checkpoints: Pick<CheckpointStore, "publicKeys" | "addPublicKey">,
   { publicKeys }: Pick<KeyRing, "publicKeys">,
-): Promise<"published" | "strangers"> => {
+  before?: KeysPublished,
+): Promise<KeysPublished> => {
   const given = publicKeys.map(({ bytes }) => bytes);
   const there = (await checkpoints.publicKeys()).map(encodeBase64);
-  const known = new Set([...given.map(encodeBase64), ...there]);
+  const own = new Set(given.map(encodeBase64));
+  const known = new Set([...own, ...there]);
   if (given.some((bytes) => known.has(encodeBase64(createSigningKey(bytes).publicKey))))
     throw new Error(SEED);
-  const own = new Set(given.map(encodeBase64));
-  if (there.length > 0 && !there.some((key) => own.has(key))) return "strangers";
+  const isFirst = there.length === 0 && before === undefined;
+  if (!(isFirst || before === "published" || there.some((key) => own.has(key)))) return "strangers";
   for (const bytes of given) await checkpoints.addPublicKey(bytes);
   return "published";
 };

@@ -9,7 +9,7 @@ import { endOfItsLog } from "../projections/view-end.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { KeyRing } from "../proof/key-ring.ts";
 import { createSealer } from "../proof/sealer.ts";
-import { publishKeys } from "../proof/verifier-keys.ts";
+import { type KeysPublished, publishKeys } from "../proof/verifier-keys.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -40,14 +40,15 @@ export const startSealing = (dependencies: {
     onOutcome: ({ kind }) => metrics.sealOutcomes.inc({ outcome: kind }),
   });
   let publishedMs = Number.NEGATIVE_INFINITY;
-  let isToldOfStrangers = false;
+  let published: KeysPublished | undefined;
   const look = async (): Promise<void> => {
     // Before anything is signed with them: what verifies a checkpoint is there when the checkpoint is. Who empties the stream takes them too.
     if (performance.now() - publishedMs >= PUBLISH_KEYS_MS) {
-      if ((await publishKeys(checkpoints, keys)) === "strangers") {
+      const before = published;
+      published = await publishKeys(checkpoints, keys, before);
+      if (published === "strangers") {
         metrics.sealOutcomes.inc({ outcome: "refused" });
-        if (!isToldOfStrangers) logger.error(STRANGERS);
-        isToldOfStrangers = true;
+        if (before !== "strangers") logger.error(STRANGERS);
         return;
       }
       publishedMs = performance.now();

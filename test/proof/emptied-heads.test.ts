@@ -6,7 +6,7 @@ import { connectAs } from "../support/log.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-test("tree heads that are gone are told of, and the key that signs the next ones is given out again", async () => {
+test("tree heads that are gone are told of, and the key that signs the next ones is given out again, and no other", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService(settingsFor(broker));
   const key = await service.makeKey("acme");
@@ -18,6 +18,11 @@ test("tree heads that are gone are told of, and the key that signs the next ones
   await send("evt_1");
   await sealed();
   const before = await keyLines();
+  const another = { CHECKPOINT_KEY: "02".repeat(32), CHECKPOINT_INTERVAL: "50ms", ROLES: "sealer" };
+  await using stranger = await startTestService({ ...settingsFor(broker), ...another });
+  await until("it knows that others have signed", () =>
+    stranger.lines.some(({ message }) => message.startsWith("no tree head is signed: none of")),
+  );
   const provisioner = await connectAs(broker, "provisioner");
   const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
   const { config } = await streams.info("CHECKPOINTS");
