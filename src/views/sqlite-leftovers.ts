@@ -13,7 +13,7 @@ import type { Transactions } from "./sqlite-connection.ts";
 export interface LeftoverDropper {
   /** Kept in mind until something is dropped. */
   found(names: readonly string[]): void;
-  /** What was found, beside everything else. Asked for by who moves views: others open some and are gone again. */
+  /** What was found, beside everything else. Asked for by who moves views, or tries to: others open some and are gone again. */
   drop(): void;
   /** At once: what is being dropped is there again, and stays. */
   end(): void;

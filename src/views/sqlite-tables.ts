@@ -49,32 +49,39 @@ const forgetView = (database: DatabaseSync, view: Row): void => {
 };
 
 /**
- * In the place of those of another version, which become a view by themselves, for the dropper of leftovers. Indexes keep their names where a table gets another: so
- * the new ones are made under names that no table had, and are renamed then. A name takes SQLite milliseconds, however much is in the table (measured).
+ * In the place of those of another version, which move aside, or are dropped. Indexes keep their names where a table gets another: so the new ones are made
+ * under names that no table had, and are renamed then. A name takes SQLite milliseconds, however much is in the table (measured).
  */
 export const remakeTables = async (
   database: DatabaseSync,
   known: Row,
   view: ViewDefinition,
+  before: "aside" | "dropped",
 ): Promise<void> => {
   const mark = randomBytes(4).toString("hex");
-  const end = `${LEFTOVER}${mark}`;
-  const before = tablesIn(known);
-  await inSlices(before, (name) => renameTable(database, name, `${name}${end}`));
-  database
-    .prepare("INSERT INTO views (name, version, position, tables) VALUES (?, ?, 0, ?)")
-    .run(
-      `${rowText(known, "name")}${end}`,
-      rowInteger(known, "version"),
-      JSON.stringify(before.map((name) => `${name}${end}`)),
-    );
-  forgetView(database, known);
+  if (before === "dropped") dropView(database, known);
+  else await moveAside(database, known, mark);
   await inSlices(view.tables, (table) => {
     const made = `${table.name}__${mark}`;
     makeTable(database, { ...table, name: made });
     renameTable(database, made, table.name);
   });
   makeTextIndexes(database, view);
+};
+
+/** They become a view by themselves, for the dropper of leftovers. */
+const moveAside = async (database: DatabaseSync, known: Row, mark: string): Promise<void> => {
+  const end = `${LEFTOVER}${mark}`;
+  const names = tablesIn(known);
+  await inSlices(names, (name) => renameTable(database, name, `${name}${end}`));
+  database
+    .prepare("INSERT INTO views (name, version, position, tables) VALUES (?, ?, 0, ?)")
+    .run(
+      `${rowText(known, "name")}${end}`,
+      rowInteger(known, "version"),
+      JSON.stringify(names.map((name) => `${name}${end}`)),
+    );
+  forgetView(database, known);
 };
 
 export const renameTable = (database: DatabaseSync, from: string, to: string): void =>

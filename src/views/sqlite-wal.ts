@@ -18,6 +18,8 @@ export interface WalMover extends Room {
   failed(): void;
   /** So many records write no more than can be moved into the file afterwards: what fills the disk on its way into the WAL stays there. */
   recordsMax(): number;
+  /** The disk has no room for a WAL as large as it may become. */
+  isNarrow(): boolean;
   /** Resolves when nothing is being moved; nothing else will be. */
   close(): Promise<void>;
 }
@@ -130,6 +132,7 @@ export const createWalMover = (path: string, { count, bytes }: Ask, thread: WalT
       if (!isLittle(free)) return Number.POSITIVE_INFINITY;
       return Math.max(1, Math.floor(free / (2 * PAGES_PER_RECORD * PAGE_BYTES)));
     },
+    isNarrow: () => isLittle(freeBytes(path)),
     checkFits: async () => {
       if (fits()) return;
       // What is committed may be moved beside the open transaction.

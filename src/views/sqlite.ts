@@ -96,7 +96,8 @@ export const createSqliteViews = ({
     return transactions.run<"made" | "kept" | "made_again">(async () => {
       const known = getRow(write, VIEWS, { name: view.name });
       if (stands(known, view)) return { result: "kept", keep: false };
-      if (known) await remakeTables(writer, known, view);
+      // Beside what it takes the place of, the file would need room that the disk may not have.
+      if (known) await remakeTables(writer, known, view, wal.isNarrow() ? "dropped" : "aside");
       else makeTables(writer, view);
       runWrite(write, { kind: "upsert", table: VIEWS, row: newViewRow(view) });
       if (known) runWrite(write, revised(view.name));
@@ -122,7 +123,7 @@ export const createSqliteViews = ({
 
   const standsAs = ({ table, key, row }: Expectation): boolean => isSameRow(getRow(write, table, key), row);
 
-  const commits = createCommits({ write, transactions, position, standsAs, committed: leftovers.drop });
+  const commits = createCommits({ write, transactions, position, standsAs, dropLeftovers: leftovers.drop });
 
   const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
@@ -178,7 +179,7 @@ const createSelect = (database: DatabaseSync, read: Statements): ViewStore["sele
 };
 
 const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together"> => {
-  const { write, transactions, position, standsAs, committed } = parts;
+  const { write, transactions, position, standsAs, dropLeftovers } = parts;
   /** In the transaction that is open. */
   const move = async (moving: ViewCommit): Promise<CommitResult> => {
     const { views, from, to, writes, deadLetters, expected = [] } = moving;
@@ -197,12 +198,14 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
         const result = await work();
         return { result, keep: result.kind === "committed" };
       });
-      if (moved.kind === "committed") committed();
+      if (moved.kind === "committed") dropLeftovers();
       return moved;
     } catch (error) {
       const detail = constraintMessage(error);
-      if (detail === undefined) throw error;
-      return { kind: "unwritable", detail };
+      if (detail !== undefined) return { kind: "unwritable", detail };
+      // What the disk has no room for may find some in their place.
+      dropLeftovers();
+      throw error;
     }
   };
   const load: ViewStore["load"] = async (...asked) => getRows(write, ...asked);
@@ -217,7 +220,7 @@ interface CommitParts {
   readonly transactions: Transactions;
   readonly position: ViewStore["position"];
   readonly standsAs: (expectation: Expectation) => boolean;
-  readonly committed: () => void;
+  readonly dropLeftovers: () => void;
 }
 
 /**

@@ -133,6 +133,15 @@ test.skipIf(!(await canMountDisk()))(
   20_000,
 );
 
+test.skipIf(!(await canMountDisk()))(
+  "on a disk that is nearly full a view is made again in the room of the one of before, and one that was moved aside by a start that was killed makes room",
+  async () => {
+    const printed = await onSmallDisk("small-disk-remake-program.ts", NARROW_DISK_MIB);
+    expect(printed).toEqual(["made_again", "committed", "kept", "committed"]);
+  },
+  20_000,
+);
+
 test("a thread that ends, or cannot start, is told of once and started again, later each time, until pages are moved", async () => {
   await using database = createSqliteDatabase();
   const { path } = database;
