@@ -35,7 +35,7 @@ import type {
 } from "./projection.ts";
 
 /** Of the rows that asksForEvents is about. */
-const EVENTS_VIEW = "events";
+export const EVENTS_VIEW = "events";
 
 export interface Group {
   /** In the order in which they run: one may read the rows of those before it. */

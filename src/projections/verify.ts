@@ -9,6 +9,7 @@ import { keyText, type Row, type Table } from "../views/tables.ts";
 import { compareStored } from "../views/text.ts";
 import type { TextIndex } from "../views/text-index.ts";
 import { type Snapshot, VIEW_REVISIONS, type ViewStore, type Write } from "../views/view-store.ts";
+import { EVENTS_VIEW } from "./evolve-group.ts";
 import { createLaneReading } from "./lane.ts";
 import { REPLACE_LAG_MAX, VERIFY_DIFFERENCES_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
@@ -54,6 +55,8 @@ export const verifyView = async (
   };
   const read = createLaneReading({ log, views, clock, onProgress: () => {} });
   const readTo = async (end: Sequence): Promise<void> => {
+    // Made again meanwhile it may lack rows for a while, and what follows from them would be missing here.
+    if (projection.asksForEvents) await standsAt(live, EVENTS_VIEW, end, signal);
     for (;;) {
       const position = await scratch.position(projection.name);
       onProgress({ position, end });
@@ -89,6 +92,19 @@ export const verifyView = async (
   throw new Error(
     `${projection.name} was made again meanwhile, and does not catch up: is a projector running?`,
   );
+};
+
+const standsAt = async (
+  views: Pick<ViewStore, "position">,
+  name: string,
+  sequence: Sequence,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (let tries = 0; (await views.position(name)) < sequence; tries++) {
+    if (tries >= BEHIND_TRIES_MAX)
+      throw new Error(`${name}, whose rows it asks for, is being made again: ask when it has caught up`);
+    await delay(BEHIND_REST_MS, undefined, { signal });
+  }
 };
 
 /** A view that was made again meanwhile may stand further back than what is held against it, until its projector has caught up. */

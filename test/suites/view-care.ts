@@ -178,6 +178,20 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       expect(found).toMatchObject({ position: messages.length, differences: [] });
     });
 
+    test("a view is verified when the view of events, whose rows it asks for, has caught up", async () => {
+      await using seen = await allSeen(create);
+      const { log, views } = seen;
+      let looks = 0;
+      const isBehind = (): boolean => looks < 3;
+      const live: ViewStore = {
+        ...views,
+        position: async (name) => (name === "events" && looks++ < 3 ? 1 : views.position(name)),
+        load: async (table, ...asked) => (table === EVENTS && isBehind() ? [] : views.load(table, ...asked)),
+      };
+      const found = await verified(log, live, named("sources"));
+      expect(found).toMatchObject({ position: messages.length, differences: [] });
+    });
+
     test.each(Object.entries(CHARACTERS))(
       "the longest names and words that an event may have stand in every view, of %s",
       async (_, characters) => {
