@@ -187,8 +187,8 @@ const walk = async (
       [own, marks] = [[], []];
     } else if (die) {
       dead.push(outbox);
-      // The dead take nothing over: it must not go on with that.
-      await outbox.take({ events: 1, bytes: 1 });
+      // The dead take nothing over: it must not go on with that, so it is asked for more than there is, which waits for all.
+      await outbox.take({ events: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
       await die();
       outbox = open();
       settled = new Set();
