@@ -78,6 +78,10 @@ const killHolders = async (directory: string): Promise<void> => {
   }
 };
 
+/** The dead take nothing over: it must not go on with that. Who is asked for more than there is gives nothing before it has looked at all that others left. */
+const hasLooked = (outbox: Outbox): Promise<unknown> =>
+  outbox.take({ events: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
+
 type Step =
   | { readonly kind: "append"; readonly size: number }
   | {
@@ -187,8 +191,7 @@ const walk = async (
       [own, marks] = [[], []];
     } else if (die) {
       dead.push(outbox);
-      // The dead take nothing over: it must not go on with that, so it is asked for more than there is, which waits for all.
-      await outbox.take({ events: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
+      await hasLooked(outbox);
       await die();
       outbox = open();
       settled = new Set();
@@ -318,6 +321,7 @@ test("what many dead have left is taken together, within the limits, and each ha
     const dead = Array.from({ length: 5 }, () => openFile(directory));
     for (const [number, outbox] of dead.entries())
       for (const part of [0, 1]) outbox.append(entry(10 * number + part, 10));
+    await Promise.all(dead.map(hasLooked));
     await killHolders(directory);
     const heir = openFile(directory);
     const first = await heir.take({ events: 7, bytes: 999 });
@@ -399,11 +403,12 @@ test("of what several dead have left, what the first of them began with goes fir
   withFolder(async (directory) => {
     const dead: Outbox[] = [];
     for (const number of Array(8).keys()) {
-      const sinceMs = Date.now();
       dead.push(openFile(directory));
       dead.at(-1)?.append(entry(number, 0));
-      await until("its files are older than the next ones", () => Date.now() > sinceMs + 1);
+      const madeMs = Date.now();
+      await until("its files are older than the next ones", () => Date.now() > madeMs + 1);
     }
+    await Promise.all(dead.map(hasLooked));
     await killHolders(directory);
     const heir = openFile(directory);
     assert.deepEqual(await drain(heir), [...Array(8).keys()]);
