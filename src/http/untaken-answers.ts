@@ -2,7 +2,6 @@
  * Long answers whose readers have not taken them yet, bounded in bytes: who asks for much and reads nothing must not fill the memory. They are handed over
  * piece by piece, because only so it is known when a reader has them.
  */
-
 import { createSharedPot, type PotBounds } from "../access/shared-pot.ts";
 import { ANSWER_PIECE_BYTES } from "../limits.ts";
 import { type Asker, holderOfRequest } from "./holder.ts";

@@ -195,12 +195,13 @@ const expirePage = async (
   const due = rows.flatMap((row) => {
     const facts = factsIn(row);
     if (!facts) return [];
+    const names = nodesOf(factOf(facts, 0));
     const { at } = expiresAt(
-      { ...facts, received: rowText(row, "received"), correlationIds: casesOf(nodesOf(factOf(facts, 0))) },
+      { ...facts, received: rowText(row, "received"), correlationIds: casesOf(names) },
       policy,
       own,
     );
-    return at !== undefined && at <= now ? [{ row, facts }] : [];
+    return at !== undefined && at <= now ? [{ row, facts, names }] : [];
   });
   if (due.length === 0) return 0;
   const expiredAt = now.toISOString();
@@ -208,7 +209,7 @@ const expirePage = async (
     lease,
     begin,
     tenant,
-    names: due.flatMap(({ facts }) => nodesOf(factOf(facts, 0))),
+    names: due.flatMap(({ names }) => names),
     expiring: new Set(due.map(({ facts }) => facts.eventId)),
     readHolds: async () => factsOnHold(own, casesOf),
     changes: {

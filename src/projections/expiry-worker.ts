@@ -3,7 +3,6 @@
  * small transactions, each of which stands only where nothing it builds on has changed since. So a pass may end anywhere and go
  * on anywhere. Policies and holds are asked for before each transaction, so that a hold counts at once.
  */
-
 import type { Sequence } from "../log/outcome.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { isWalkDue } from "./cases/expiry.ts";

@@ -2,7 +2,6 @@
  * Moves the views of a lane: a group of records is decoded once and committed in one transaction; so are several groups where the
  * database gains by it, and none of them stands in the way of the others.
  */
-
 import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { CommitResult, DeadLetter, ViewCommit, ViewStore } from "../views/view-store.ts";

@@ -1,5 +1,4 @@
 /** Views that stand at one position, moved together: what is read for one is read for all. */
-
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { createMover, type Lane, type MoverDependencies } from "./lane-mover.ts";

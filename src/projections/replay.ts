@@ -1,5 +1,4 @@
 /** Takes the records of dead letters once more, where the views stand now: rows and the end of the letter are one transaction, no position moves. */
-
 import type { LogReader } from "../log/event-log.ts";
 import { type Row, rowText } from "../views/tables.ts";
 import { DEAD_LETTERS, revised, type ViewStore, type Write } from "../views/view-store.ts";

@@ -1,5 +1,4 @@
 /** The view `assets`: what is known of each AI system, from all of its events. */
-
 import {
   type EventFacts,
   isObject,

@@ -2,7 +2,6 @@
  * Events that are evidence of a duty: the newest ones by their own times, found in the registers by index. Of decisions, clocks
  * and labels only the newest of an asset are looked through; what has expired with its case is not found, though it counts.
  */
-
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { ANY_LAW, clocksOf } from "../../obligations/duties.ts";

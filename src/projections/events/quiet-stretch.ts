@@ -1,5 +1,4 @@
 /** Whether a stretch of the log holds nothing of a tenant: of all who follow its events one asks, and not each for itself. */
-
 import type { ViewStore } from "../../views/view-store.ts";
 import { VIEW_LOOK_MS_MAX } from "../limits.ts";
 import { rowsInStretch, type Stretch } from "./stretch.ts";

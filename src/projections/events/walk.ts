@@ -1,5 +1,4 @@
 /** All events of a tenant that match, in the order of the log, page by page: for streams and exports. */
-
 import type { Sequence } from "../../log/outcome.ts";
 import type { Row } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";

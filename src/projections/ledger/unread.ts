@@ -1,5 +1,4 @@
 /** Hours that seem to lack something because the views have not read all of them yet, told apart from those that do. */
-
 import { hourAt } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";

@@ -1,5 +1,4 @@
 /** The view `outcomes`: of what the systems gave out, which of it was marked as made by one (DOMAIN 3.4: labeled outcome hashes / generated ones). */
-
 import { ANY_LAW } from "../../obligations/duties.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";

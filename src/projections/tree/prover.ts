@@ -1,5 +1,4 @@
 /** Inclusion proofs of many records of one tenant by one tree head. What neighbours have in common is loaded and hashed once. */
-
 import { HASH_BYTES, type Hash, inclusionProof, nodeHash, type Subtree } from "../../proof/rfc6962.ts";
 import { TILE_HEIGHT, TILE_WIDTH, tilesForInclusion } from "../../proof/tlog-tiles.ts";
 import type { ViewStore } from "../../views/view-store.ts";
