@@ -77,7 +77,7 @@ test.each([
     },
   });
   const url = `http://127.0.0.1:${server.port}`;
-  await using cli = startCli(["keys", command, ...more, "--save", path, "--url", url], { environment });
+  await using cli = await startCli(["keys", command, ...more, "--save", path, "--url", url], { environment });
   await asked.promise;
   cli.child.kill("SIGINT");
   expect((await cli.ended()).code).toBe(130);
@@ -161,7 +161,9 @@ describe("a pipe with a name", () => {
     const path = join(folder.path, "pipe");
     spawnSync("mkfifo", [path]);
     await using server = accepting();
-    await using cli = startCli(["send", path, "--url", `http://127.0.0.1:${server.port}`], { environment });
+    await using cli = await startCli(["send", path, "--url", `http://127.0.0.1:${server.port}`], {
+      environment,
+    });
     const writer = spawn("sh", ["-c", `echo '{"event_id":"evt_1"}' > "$0"`, path], { stdio: "ignore" });
     expect(await once(writer, "close")).toEqual([0, null]);
     expect(await cli.ended()).toEqual({ code: 0, out: "1 event stored.\n", err: "" });

@@ -91,7 +91,7 @@ describe("input", () => {
   });
 
   test("what a pipe brings slowly is sent as it comes, and --fill makes what is missing", async () => {
-    await using cli = startCli(["send", "--fill"], {
+    await using cli = await startCli(["send", "--fill"], {
       cwd: folder,
       environment: { PROOFTRAIL_URL: service.url, PROOFTRAIL_API_KEY: service.adminKey },
       input: "open",
@@ -148,7 +148,7 @@ describe("an import that is stopped", () => {
     const before = await appended();
     let killed = 0;
     for (const share of [0.1, 0.5]) {
-      await using cli = startCli(["send", ...args], { cwd: folder, environment });
+      await using cli = await startCli(["send", ...args], { cwd: folder, environment });
       await until(
         "it has come that far",
         () => offset() > share * text.length || cli.child.exitCode !== null,
@@ -185,7 +185,7 @@ describe("an import that is stopped", () => {
     const text = Array.from({ length: 1500 }, (_, index) => lineOf(`evt_first_${index}`)).join("");
     const args = [await file("first.ndjson", text), "--resume", "first.resume"];
     const environment = { PROOFTRAIL_URL: scripted.url, PROOFTRAIL_API_KEY: "k" };
-    await using cli = startCli(["send", ...args], { cwd: folder, environment });
+    await using cli = await startCli(["send", ...args], { cwd: folder, environment });
     await until("the first batch has arrived", () => scripted.asked.length === 1);
     cli.child.kill("SIGKILL");
     await cli.ended();
@@ -199,7 +199,7 @@ describe("an import that is stopped", () => {
   });
 
   test("by Ctrl-C ends with 130 and keeps its place", async () => {
-    await using cli = startCli(["send", "-", "--resume", "stopped.resume"], {
+    await using cli = await startCli(["send", "-", "--resume", "stopped.resume"], {
       cwd: folder,
       environment: { PROOFTRAIL_URL: service.url, PROOFTRAIL_API_KEY: service.adminKey },
       input: "open",

@@ -240,7 +240,7 @@ describe("events", () => {
 
   test("tail goes on where it was cut off, without gap or repeat, and ends with 0 by Ctrl-C", async () => {
     await using link = await startLink(new URL(service.url).port);
-    await using tail = startCli(["events", "tail", "--after", "225", "--json"], {
+    await using tail = await startCli(["events", "tail", "--after", "225", "--json"], {
       environment: { ...settings(), PROOFTRAIL_URL: link.url },
     });
     const sequences = (): number[] =>
@@ -325,7 +325,7 @@ test("serve runs the service with its options, and a signal ends it with 0", asy
   await using _data = {
     [Symbol.asyncDispose]: () => rm(join(folder, "served"), { recursive: true, force: true }),
   };
-  await using cli = startCli(["serve", "--port", "0", "--data-dir", join(folder, "served")], {
+  await using cli = await startCli(["serve", "--port", "0", "--data-dir", join(folder, "served")], {
     cwd: folder,
     environment: { NATS_SERVER_BIN: await testBrokerBinary(), PORT: "http" },
   });

@@ -3,7 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Context, Writer } from "../../src/cli/context.ts";
+import { builtProgram } from "./built-program.ts";
 
+/** The source, for what starts it through another program. */
 export const CLI_MAIN = resolve(import.meta.dir, "../../src/cli/main.ts");
 
 export interface CliResult {
@@ -27,10 +29,10 @@ export interface CliOptions {
   readonly input?: string | "open";
 }
 
-/** Does not wait. */
-export const startCli = (args: readonly string[], options: CliOptions = {}): RunningCli => {
+/** Does not wait for its end. */
+export const startCli = async (args: readonly string[], options: CliOptions = {}): Promise<RunningCli> => {
   const { environment = {}, cwd, input = "" } = options;
-  const child = spawn(process.execPath, [CLI_MAIN, ...args], {
+  const child = spawn(await builtProgram(), args, {
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...environment },
     ...(cwd !== undefined && { cwd }),
     stdio: ["pipe", "pipe", "pipe"],
@@ -62,7 +64,7 @@ export const startCli = (args: readonly string[], options: CliOptions = {}): Run
 };
 
 export const runCli = async (args: readonly string[], options: CliOptions = {}): Promise<CliResult> => {
-  await using cli = startCli(args, options);
+  await using cli = await startCli(args, options);
   return await cli.ended();
 };
 

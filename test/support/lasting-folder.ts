@@ -15,8 +15,8 @@ export interface LastingFolder {
 }
 
 /** `ending` is a piece of a shell script, run before the folder `$1` goes. */
-export const lastingFolder = (name: string, ending = ""): LastingFolder => {
-  const path = mkdtempSync(join(tmpdir(), `prooftrail-${name}-`));
+export const lastingFolder = (name: string, { ending = "", parent = tmpdir() } = {}): LastingFolder => {
+  const path = mkdtempSync(join(parent, `prooftrail-${name}-`));
   // A shell that waits for the end of a pipe which only we hold: the kernel closes it when we die.
   const script = `read -r _\n${ending}\nrm -rf "$1"`;
   const cleaner = spawn("/bin/sh", ["-c", script, `prooftrail-${name}`, path], {

@@ -39,7 +39,7 @@ export const createServer = async (superuser: {
   readonly password: string;
 }): Promise<PostgresServer> => {
   if (noPostgresReason !== undefined) throw new Error(noPostgresReason);
-  const { path: folder, remove } = lastingFolder("postgres", END_SERVER);
+  const { path: folder, remove } = lastingFolder("postgres", { ending: END_SERVER });
   const account = unprivileged();
   const place = { folder, account, programs: process.env.POSTGRES_BIN_DIR ?? unpack(folder) };
   await makeCluster(place, superuser);

@@ -5,6 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { testBrokerBinary } from "./broker.ts";
+import { builtProgram } from "./built-program.ts";
 import { createCaller, type TestService } from "./service.ts";
 import { until } from "./until.ts";
 
@@ -76,6 +77,7 @@ export const removeStaged = async (path: string): Promise<void> => {
 /** Starts it, and does not wait: `await service.untilReady()`. */
 export const spawnService = async (options: {
   readonly dataDir: string;
+  /** The source, on it; what `bun run build` makes of it unless told. */
   readonly runtime?: Runtime;
   readonly environment?: Readonly<Record<string, string>>;
   /** A program that runs the service, such as nsenter with its parameters. It must become it, not start it. */
@@ -86,7 +88,9 @@ export const spawnService = async (options: {
   /** A file descriptor for its standard output, which is not read then. */
   readonly output?: number;
 }): Promise<ServiceProcess> => {
-  const { dataDir, runtime = "Bun", environment = {}, through = [], program = RUNTIMES[runtime] } = options;
+  const { dataDir, runtime, environment = {}, through = [] } = options;
+  const program =
+    options.program ?? (runtime === undefined ? [await builtProgram(), "serve"] : RUNTIMES[runtime]);
   const [command = "", ...args] = [...through, ...program];
   const inherited = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", TMPDIR: tmpdir() };
   const child = spawn(command, args, {
