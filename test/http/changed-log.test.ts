@@ -103,7 +103,7 @@ const REFUSING: readonly (readonly [string, Partial<StreamConfig>])[] = [
   ['subjects must be ["audit.>"], is ["audit.nobody.>"]', { subjects: ["audit.nobody.>"] }],
 ];
 
-test.each(REFUSING)(
+test.concurrent.each(REFUSING)(
   "a log of our own broker that refuses everything, as its %s, says so, and its broker is left alone",
   async (told, odd) => {
     await using own = await startTestService();
