@@ -67,6 +67,16 @@ describe("authentication", () => {
       expect(ask(header)).toEqual({ kind: "missing" });
   });
 
+  test("several headers, which arrive as one, are told by their form alone", () => {
+    const key = `Bearer ${made.text}`;
+    for (const other of [key, "Bearer", "Basic YWxhZGRpbjpvcGVu", ""])
+      expect([other, ask(`${key}, ${other}`)]).toEqual([other, { kind: "several" }]);
+    expect(ask(`Basic YWxhZGRpbjpvcGVu, ${key}`)).toEqual({ kind: "several" });
+    // No two headers, and no key either.
+    expect(ask('Digest username="a", realm="b"')).toEqual({ kind: "not_bearer" });
+    expect(ask(`${key},`)).toEqual({ kind: "invalid" });
+  });
+
   test("another scheme, or a key without one, is told by its form alone, right or wrong", () => {
     const stranger = makeApiKey(randomBytes);
     for (const header of [

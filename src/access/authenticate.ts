@@ -23,12 +23,16 @@ export type Authentication =
   | { readonly kind: "missing" }
   /** Something was sent, be it a key or not, without `Bearer` before it: told from the header's form alone. */
   | { readonly kind: "not_bearer" }
+  /** More than one header was sent, of which at least one begins with `Bearer`: told from their form alone. */
+  | { readonly kind: "several" }
   /** For every reason the same, so that nobody learns which keys exist. */
   | { readonly kind: "invalid" };
 
 /** RFC 6750 §2.1 and RFC 9110 §11.4: the scheme in any case, then the key in visible ASCII. */
 const IS_BEARER = /^bearer(?: |$)/i;
 const BEARER = /^bearer(?: +([!-~]{1,256}))? *$/i;
+/** Headers of one name arrive joined by a comma and a space (fetch.spec.whatwg.org, "get a header value"), and no key has a space. */
+const SEVERAL = /^bearer .*, |, bearer(?: |$)/i;
 
 /** Compared against where there is no key, so that this takes as long. No key is empty, so none has this hash. */
 const NO_HASH = hashSecret("");
@@ -41,6 +45,7 @@ export const authenticate = (options: {
 }): Authentication => {
   const { authorization, keys, now } = options;
   if (authorization === null || authorization.trim() === "") return { kind: "missing" };
+  if (SEVERAL.test(authorization)) return { kind: "several" };
   const bearer = BEARER.exec(authorization);
   if (!bearer) return { kind: IS_BEARER.test(authorization) ? "invalid" : "not_bearer" };
   const text = bearer[1];

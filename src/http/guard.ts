@@ -126,6 +126,8 @@ const unauthenticated = (
       return problem(context, "missing_api_key", { headers: CHALLENGE });
     case "not_bearer":
       return problem(context, "missing_api_key", { detail: NOT_BEARER, headers: CHALLENGE });
+    case "several":
+      return problem(context, "invalid_api_key", { detail: SEVERAL, headers: CHALLENGE });
     case "invalid":
       return invalidKey(context);
   }
@@ -139,6 +141,8 @@ const NO_KEYS = "The keys are not there, so nobody knows whether this one is rig
 
 const NOT_BEARER =
   "The Authorization header does not begin with `Bearer` and a space: put them before the key, `Authorization: Bearer <key>`.";
+
+const SEVERAL = "There is more than one Authorization header: send one, `Authorization: Bearer <key>`.";
 
 export const insufficientScope = (context: RequestContext, scope: Scope): Response =>
   problem(context, "insufficient_scope", {

@@ -47,7 +47,7 @@ export const PROBLEMS = {
   invalid_api_key: {
     status: 401,
     title: "The API key is not valid",
-    when: "The key is misspelt, unknown, revoked or expired.",
+    when: "The key is misspelt, unknown, revoked or expired, or there is more than one `Authorization` header.",
   },
   insufficient_scope: {
     status: 403,

@@ -180,6 +180,24 @@ describe("401 and 403", () => {
     }
   });
 
+  test("two Authorization headers are called two, whatever stands in them", async () => {
+    const { adminKey } = service;
+    for (const [one, other] of [
+      [`Bearer ${adminKey}`, `Bearer ${adminKey}`],
+      [`Bearer ${adminKey}`, "Basic aHVudGVyMg=="],
+      ["Basic aHVudGVyMg==", `bearer ${adminKey}`],
+    ] as const) {
+      const headers = new Headers({ authorization: one });
+      headers.append("authorization", other);
+      const answer = await service.call("/v1/events", { key: null, headers: Object.fromEntries(headers) });
+      expectProblem(answer, "invalid_api_key");
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+      expect(answer.json.detail).toBe(
+        "There is more than one Authorization header: send one, `Authorization: Bearer <key>`.",
+      );
+    }
+  });
+
   test("a revoked key", async () => {
     const key = await service.makeKey("revoked");
     const [, id] = key.split("_");
