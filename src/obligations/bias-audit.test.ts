@@ -23,7 +23,8 @@ test("what was said of the end shortens the year and never makes it longer; what
   const lastOf = (validUntil: string) => auditedDates("2025-03-01T12:00:00", validUntil).last;
   expect(lastOf("2025-12-31")).toBe("2025-12-31");
   expect(lastOf("2030-01-01")).toBe("2026-03-01");
-  expect(lastOf("next summer")).toBe("2026-03-01");
+  for (const none of ["next summer", "2025-02-30", "2025-13-01", "2025-00-10T00:00:00Z", "2025-06-31 or so"])
+    expect([none, lastOf(none)]).toEqual([none, "2026-03-01"]);
 });
 
 test.each([

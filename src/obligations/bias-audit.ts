@@ -3,7 +3,7 @@
  * is counted in dates of New York, so the day of the audit counts whole, as does the same day of the next year. Pure.
  */
 import type { Decision } from "../cases/case.ts";
-import { instantKeyOf } from "../event/formats.ts";
+import { instantKeyOf, isUtcTimestamp } from "../event/formats.ts";
 import { type Calendar, dateIn, type Limit, lastDateOver, limitDate } from "./calendar.ts";
 
 export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType: "bias_audit" } as const;
@@ -42,12 +42,12 @@ export const auditedDates = (completedAt: string, validUntil: string | undefined
   return { first: dateInNewYork(completedAt), last: said !== undefined && said < last ? said : last };
 };
 
-/** Of a time only the days count that are over by then, so that no decision after it is inside. */
+/** Of a time only the days count that are over by then, so that no decision after it is inside. A date that does not exist says nothing. */
 const lastDateBy = (validUntil: string): string | undefined => {
   const instant = instantKeyOf(validUntil);
-  return instant === undefined
-    ? validUntil.match(/^\d{4}-\d{2}-\d{2}/)?.[0]
-    : lastDateOver(NEW_YORK.zone, `${instant}Z`);
+  if (instant !== undefined) return lastDateOver(NEW_YORK.zone, `${instant}Z`);
+  const date = validUntil.slice(0, "2026-11-20".length);
+  return isUtcTimestamp(`${date}T00:00:00Z`) ? date : undefined;
 };
 
 /** The same dates, none of them twice, in order. */
