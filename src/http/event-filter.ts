@@ -103,7 +103,7 @@ const TEXT = parameter(
 const TAGS: Parameter = {
   ...parameter(
     "tags",
-    'Events with these tags: `tag.team=credit`, `tag.<key>=<value>` for each. Here as an object whose members are such parameters: `{"tag.team": "credit"}`. A number is looked for as JavaScript writes it, and a whole one beyond 2⁵³ by its digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.',
+    'Events with these tags: `tag.team=credit`, `tag.<key>=<value>` for each, each key once. Here as an object whose members are such parameters: `{"tag.team": "credit"}`. A number is looked for as JavaScript writes it, and a whole one beyond 2⁵³ by its digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.',
     { type: "object", additionalProperties: { type: "string" }, default: {} },
   ),
   style: "form",

@@ -21,7 +21,7 @@ export interface Query {
     fallback: Choices[number],
   ): Choices[number];
   integer(name: string, bounds: { readonly min: number; readonly max: number }): number | undefined;
-  /** All `prefix<key>=value`. */
+  /** All `prefix<key>=value`, each key once. */
   prefixed(prefix: string): readonly { readonly key: string; readonly value: string }[];
   /** Notes what is wrong with a parameter beside others. */
   refuse(name: string, message: string): void;
@@ -50,6 +50,7 @@ const namesNotUtf8 = (search: string, parameters: readonly [string, string][]): 
 export const readQuery = (url: string): Query => {
   const { search, searchParams } = requestUrl(url);
   const parameters = [...searchParams];
+  const byName = Map.groupBy(parameters, ([name]) => name);
   const asked = new Set<string>();
   const prefixes: string[] = [];
   const errors: RequestError[] = [];
@@ -61,12 +62,15 @@ export const readQuery = (url: string): Query => {
   for (const name of namesNotUtf8(search, parameters))
     fail(name, "invalid_value", `${name} is not UTF-8: percent-encode the bytes of its text in UTF-8.`);
 
+  const once = (name: string): string | undefined => {
+    const found = byName.get(name) ?? [];
+    if (found.length > 1)
+      return fail(name, "not_unique", `${name} stands ${found.length} times: send it once.`);
+    return found[0]?.[1];
+  };
   const single = (name: string): string | undefined => {
     asked.add(name);
-    const values = parameters.filter(([candidate]) => candidate === name).map(([, value]) => value);
-    if (values.length > 1)
-      return fail(name, "not_unique", `${name} stands ${values.length} times: send it once.`);
-    return values[0];
+    return once(name);
   };
   const text = (name: string): string | undefined => {
     const value = single(name);
@@ -111,18 +115,18 @@ export const readQuery = (url: string): Query => {
     },
     prefixed: (prefix) => {
       prefixes.push(prefix);
-      if (parameters.some(([name]) => name === prefix))
+      if (byName.has(prefix))
         fail(prefix, "invalid_value", `The key is missing: send ${prefix}<key>=<value>.`);
-      return parameters
-        .filter(([name]) => name.startsWith(prefix))
-        .map(([name, value]) => ({ key: name.slice(prefix.length), value }));
+      const names = [...byName.keys()].filter((name) => name.startsWith(prefix));
+      return names.flatMap((name) => {
+        const value = once(name);
+        return value === undefined ? [] : [{ key: name.slice(prefix.length), value }];
+      });
     },
     errors: () => {
       const known = [...asked, ...prefixes.map((prefix) => `${prefix}<key>`)];
-      const unknown = new Set(
-        parameters
-          .map(([name]) => name)
-          .filter((name) => !asked.has(name) && !prefixes.some((prefix) => name.startsWith(prefix))),
+      const unknown = [...byName.keys()].filter(
+        (name) => !asked.has(name) && !prefixes.some((prefix) => name.startsWith(prefix)),
       );
       for (const name of unknown) fail(name, "unknown_parameter", unknownMessage(name, known));
       return errors;

@@ -135,12 +135,12 @@ const CALLS: {
     const { api_key } = await makeKey();
     return {
       carryOut: () =>
-        service.call("/v1/export?format=csv&asset_id=a%20b&tag.team=x&tag.team=y&min_sequence=0", {
+        service.call("/v1/export?format=csv&asset_id=a%20b&tag.team=x&tag.n=1&min_sequence=0", {
           key: api_key,
         }),
       details: ({ headers }) => ({
         format: "csv",
-        filters: { asset_id: ["a b"], "tag.team": ["x", "y"] },
+        filters: { asset_id: ["a b"], "tag.team": ["x"], "tag.n": ["1"] },
         last_sequence: Number(headers.get("x-prooftrail-last-sequence")),
       }),
     };

@@ -114,6 +114,19 @@ const MALFORMED = [
 describe("a filter that nothing can match", () => {
   test.each(MALFORMED)("%s is refused, with what to send", expectRefused);
 
+  test.each(["/v1/events", "/v1/export", "/v1/assets/credit_model/timeline"])(
+    "%s: two values of one tag",
+    async (path) => {
+      for (const query of ["tag.a=1&tag.a=2", "tag.a=1&tag.b=1&tag.a=1"]) {
+        const { status, json } = await service.call(`${path}?${query}`);
+        const errors = [
+          { path: "query:tag.a", code: "not_unique", message: "tag.a stands 2 times: send it once." },
+        ];
+        expect([path, query, status, json?.errors]).toEqual([path, query, 400, errors]);
+      }
+    },
+  );
+
   test.each([
     ["/v1/events", "from", "to"],
     ["/v1/assets/credit_model/timeline", "from", "to"],
@@ -137,7 +150,7 @@ describe("a filter that nothing can match", () => {
 });
 
 test("what is known is all named where a parameter is not, the tags too", async () => {
-  const { json } = await service.call("/v1/events?colour=red");
+  const { json } = await service.call("/v1/events?colour=red&tag.team=credit");
   // A document has the parameters of tags as the members of one object.
   const names = (await documented("/v1/events")).map(({ name }) => (name === "tags" ? "tag.<key>" : name));
   const [{ message }] = json.errors;
