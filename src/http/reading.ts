@@ -33,10 +33,17 @@ export const pathParameter = (name: string, example: string): Parameter => ({
   example,
 });
 
+/** A sequence, or a number of leaves: what JavaScript holds exactly. */
+export const countFrom = (minimum: 0 | 1): Parameter["schema"] => ({
+  type: "integer",
+  minimum,
+  maximum: Number.MAX_SAFE_INTEGER,
+});
+
 export const MIN_SEQUENCE = parameter(
   "min_sequence",
   `Wait until the view has seen this sequence, up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s: so a writer reads its own write.`,
-  { type: "integer", minimum: 0 },
+  countFrom(0),
 );
 
 /** A name that no tenant can have would read as a tenant that has nothing. */

@@ -33,6 +33,8 @@ interface Operation {
       readonly format?: string;
       readonly enum?: readonly unknown[];
       readonly default?: unknown;
+      readonly minimum?: number;
+      readonly maximum?: number;
     };
     readonly example?: unknown;
   }[];
@@ -272,6 +274,33 @@ describe("the OpenAPI document", () => {
         ]);
       }
     expect(asked.length).toBeGreaterThan(50);
+  });
+
+  test("says which numbers a parameter takes: those beyond its bounds are refused by its name", async () => {
+    const asked: string[] = [];
+    for (const [method, path, { parameters = [] }] of operations())
+      for (const { name, in: place, schema } of parameters) {
+        if (schema.type !== "integer" || place === "path") continue;
+        const { minimum = Number.NaN, maximum = Number.NaN } = schema;
+        const isBounded = Number.isSafeInteger(minimum) && Number.isSafeInteger(maximum);
+        asked.push(`${method} ${path} ${name}`);
+        expect([path, name, isBounded]).toEqual([path, name, true]);
+        for (const value of [minimum - 1, maximum + 1]) {
+          const filled = path.replaceAll(/\{\w+\}/g, "unknown");
+          const answer = await (place === "header"
+            ? service.call(filled, { method, headers: { [name]: String(value) } })
+            : service.call(`${filled}?${name}=${value}`, { method }));
+          const errors: readonly { readonly path: string }[] = answer.json?.errors ?? [];
+          expect([path, name, value, answer.status, errors.map((error) => error.path)]).toEqual([
+            path,
+            name,
+            value,
+            400,
+            expect.arrayContaining([`${place}:${name}`]),
+          ]);
+        }
+      }
+    expect(asked.length).toBeGreaterThan(40);
   });
 
   test("is OpenAPI 3.0: without the words that only JSON Schema has", () => {

@@ -17,6 +17,7 @@ import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import {
   awaitedWith,
+  countFrom,
   MIN_SEQUENCE,
   onceSeen,
   parameter,
@@ -251,11 +252,8 @@ const CONSISTENCY: Operation = {
     "The hashes that lead from the root at `from` leaves to the root at `to` (RFC 6962 §2.1.2): what was in the log then is in it now, unchanged. Compare the roots with those of checkpoints that you hold.",
   scope: "events:read",
   parameters: [
-    { ...parameter("from", "Size of the older tree head.", { type: "integer", minimum: 0 }), required: true },
-    parameter("to", "Size of the newer one. Unset: that of the newest checkpoint.", {
-      type: "integer",
-      minimum: 0,
-    }),
+    { ...parameter("from", "Size of the older tree head.", countFrom(0)), required: true },
+    parameter("to", "Size of the newer one. Unset: that of the newest checkpoint.", countFrom(0)),
     HEAD_MIN_SEQUENCE,
   ],
   answer: {

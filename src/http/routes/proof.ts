@@ -26,6 +26,7 @@ import type { Query } from "../query.ts";
 import {
   type Awaited,
   answerOne,
+  countFrom,
   MIN_SEQUENCE,
   notFound,
   parameter,
@@ -184,7 +185,7 @@ const PROOF: Operation = {
     parameter(
       "sequence",
       "Prove the record at this sequence, which must be of this event: that of an answer `202` whose event the log held already under another identity. Absent: the first record, which the views show.",
-      { type: "integer", minimum: 1 },
+      countFrom(1),
     ),
     {
       ...MIN_SEQUENCE,

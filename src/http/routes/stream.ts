@@ -24,7 +24,7 @@ import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { problem, type RequestError } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { awaitedWith, haveSeen, MIN_SEQUENCE, parameter, readMinSequence } from "../reading.ts";
+import { awaitedWith, countFrom, haveSeen, MIN_SEQUENCE, parameter, readMinSequence } from "../reading.ts";
 import { STORED_EVENT_EXAMPLE } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 
@@ -175,12 +175,9 @@ const STREAM: Operation = {
       name: "Last-Event-ID",
       in: "header",
       description: "Sequence of the last event seen: the stream begins after it. Goes before `after`.",
-      schema: { type: "integer", minimum: 0 },
+      schema: countFrom(0),
     },
-    parameter("after", "The same as a parameter; 0 begins with the first event.", {
-      type: "integer",
-      minimum: 0,
-    }),
+    parameter("after", "The same as a parameter; 0 begins with the first event.", countFrom(0)),
     ...STREAM_FILTER_PARAMETERS,
     MIN_SEQUENCE,
   ],
