@@ -250,11 +250,23 @@ const convert = (value: Json): Json => {
 
 const convertUnion = (members: readonly { readonly [name: string]: Json }[]): Record<string, Json> => {
   const others = members.filter((member) => member.type !== "null");
-  const [first, ...more] = others;
-  const nullable: Record<string, Json> = others.length < members.length ? { nullable: true } : {};
-  if (first && more.length === 0) return { ...first, ...nullable };
-  const isOneEnum = others.every((member) => Array.isArray(member.enum) && member.type === first?.type);
-  if (!isOneEnum) return { anyOf: others, ...nullable };
-  const values = others.flatMap((member) => (Array.isArray(member.enum) ? member.enum : []));
-  return { type: first?.type ?? "string", enum: values, ...nullable };
+  const union = unionOf(others);
+  return others.length < members.length ? orNull(union) : union;
+};
+
+const unionOf = (members: readonly { readonly [name: string]: Json }[]): Record<string, Json> => {
+  const [first, ...more] = members;
+  if (first && more.length === 0) return { ...first };
+  const isOneEnum = members.every((member) => Array.isArray(member.enum) && member.type === first?.type);
+  if (!isOneEnum) return { anyOf: members };
+  const values = members.flatMap((member) => (Array.isArray(member.enum) ? member.enum : []));
+  return { type: first?.type ?? "string", enum: values };
+};
+
+/** `nullable` has a meaning beside `type` alone (OpenAPI 3.0.3 §4.7.24), so in a union each member says it. */
+const orNull = (schema: { readonly [name: string]: Json }): Record<string, Json> => {
+  const { anyOf } = schema;
+  return Array.isArray(anyOf)
+    ? { ...schema, anyOf: anyOf.filter(isObject).map(orNull) }
+    : { ...schema, nullable: true };
 };

@@ -316,6 +316,19 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  test("says nullable beside a type only, as OpenAPI 3.0.3 has it: validators refuse a schema that says it alone", () => {
+    const alone: unknown[] = [];
+    let said = 0;
+    JSON.parse(documentText, (_name, value) => {
+      if (value?.nullable !== true) return value;
+      said++;
+      if (value.type === undefined || (value.enum && !value.enum.includes(null))) alone.push(value);
+      return value;
+    });
+    expect(alone).toEqual([]);
+    expect(said).toBeGreaterThan(100);
+  });
+
   test("lists exactly the 32 event types", () => {
     const schema = paths["/v1/events"]?.post?.requestBody?.content["application/json"]?.schema;
     expect(schema).toMatchObject({
