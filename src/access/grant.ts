@@ -1,6 +1,6 @@
 /** Nobody grants more than they have. The arithmetic of that rule, for keys.ts. */
 import { type OtherTenant, type Principal, reaches } from "./authenticate.ts";
-import { type ApiKeyRecord, EXPIRY_EXPECTED } from "./key-record.ts";
+import { type ApiKeyRecord, EXPIRY, EXPIRY_EXPECTED } from "./key-record.ts";
 import type { KeyProblem } from "./key-request.ts";
 import type { Scope } from "./scopes.ts";
 
@@ -66,7 +66,7 @@ export const expiryOf = (
   | { readonly kind: "ok"; readonly expiresAt: string | undefined }
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] } => {
   if (asked === undefined) return { kind: "ok", expiresAt: undefined };
-  const parts = UTC_TIME.exec(asked);
+  const parts = EXPIRY.exec(asked);
   const time = Date.parse(asked.toUpperCase());
   // A date that does not exist, 30 February, is read as 1 March by some engines: the day must come back as sent.
   if (!parts || Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== parts[1]) {
@@ -82,7 +82,6 @@ const invalidExpiry = () => {
 };
 
 const RATES = ["requests_per_second", "events_per_second"] as const;
-const UTC_TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]00:00)$/i;
 
 /** Bounds where undefined means none, so that it is above every number. */
 const isAbove = (value: number | undefined, bound: number | undefined): boolean =>

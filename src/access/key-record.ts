@@ -87,6 +87,8 @@ export const AdminKeyRecord = Type.Object({
 });
 export type AdminKeyRecord = Static<typeof AdminKeyRecord>;
 
+/** RFC 3339 in UTC, its date apart. Without flags, so that the API description has it as it is. */
+export const EXPIRY = /^(\d{4}-\d{2}-\d{2})[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]00:00)$/;
 export const EXPIRY_EXPECTED = "a time in the future, as RFC 3339 in UTC, for example 2027-01-01T00:00:00Z";
 
 export const CreateKeyRequest = Type.Object(
@@ -96,6 +98,7 @@ export const CreateKeyRequest = Type.Object(
     name: Type.Optional(Name),
     expires_at: Type.Optional(
       Type.String({
+        pattern: EXPIRY.source,
         description: "RFC 3339 in UTC. Left out: as long as the managing key, or without end.",
         "x-expects": EXPIRY_EXPECTED,
         examples: ["2027-01-01T00:00:00Z"],

@@ -55,14 +55,16 @@ export type PolicyRecord = Static<typeof PolicyRecord>;
 
 /** An event has no asset_id with half a surrogate pair, and may have such a correlation_id. */
 export const ASSET_ID_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} Unicode characters`;
-export const IDENTIFIER_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters`;
-const AssetId = Type.String({
+const IDENTIFIER_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters`;
+const AssetId = requestText({
   minLength: 1,
+  maxLength: IDENTIFIER_CHARACTERS_MAX,
   description: "Everything of this asset.",
   "x-expects": ASSET_ID_EXPECTED,
 });
-const CorrelationId = Type.String({
+const CorrelationId = requestText({
   minLength: 1,
+  maxLength: IDENTIFIER_CHARACTERS_MAX,
   description: "Everything of this case: as `GET /v1/cases/{correlation_id}` puts it together.",
   "x-expects": IDENTIFIER_EXPECTED,
 });
@@ -83,7 +85,7 @@ export const HoldRequest = Type.Object(
   },
   {
     additionalProperties: false,
-    description: `One of asset_id and correlation_id, of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters.`,
+    description: "One of asset_id and correlation_id.",
   },
 );
 export type HoldRequest = Static<typeof HoldRequest>;

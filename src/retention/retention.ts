@@ -14,15 +14,13 @@ import { type OtherTenant, type Principal, reaches } from "../access/authenticat
 import type { KeyProblem } from "../access/key-request.ts";
 import { byPlace } from "../access/place.ts";
 import { createTurnsAbout, type TooManyWaiting, type TurnsAbout } from "../access/turns.ts";
-import { isWithinCharacters } from "../event/formats.ts";
-import { HOLDS_PER_TENANT_MAX, IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
+import { HOLDS_PER_TENANT_MAX } from "../limits.ts";
 import { createRequestCheck } from "../request/check.ts";
 import { GENERAL_FLOOR, RETENTION_TIERS } from "./floors.ts";
 import {
   ASSET_ID_EXPECTED,
   type HoldRecord,
   HoldRequest,
-  IDENTIFIER_EXPECTED,
   type PolicyRecord,
   PolicyRequest,
   type RetentionPolicy,
@@ -280,18 +278,10 @@ const holdProblems = ({ asset_id, correlation_id }: HoldRequest): readonly Reten
   if ((asset_id === undefined) === (correlation_id === undefined)) {
     return [{ path: "", code: "invalid_value", message: "Send either asset_id or correlation_id." }];
   }
-  if (asset_id !== undefined) return isAssetId(asset_id) ? [] : [unlike("asset_id", ASSET_ID_EXPECTED)];
-  return isIdentifier(correlation_id ?? "") ? [] : [unlike("correlation_id", IDENTIFIER_EXPECTED)];
+  if (asset_id?.isWellFormed() ?? true) return [];
+  const message = `asset_id is not valid: send ${ASSET_ID_EXPECTED}.`;
+  return [{ path: "/asset_id", code: "invalid_value", message }];
 };
-
-const isIdentifier = (text: string): boolean => isWithinCharacters(text, 1, IDENTIFIER_CHARACTERS_MAX);
-const isAssetId = (text: string): boolean => isIdentifier(text) && text.isWellFormed();
-
-const unlike = (name: string, expected: string): RetentionProblem => ({
-  path: `/${name}`,
-  code: "invalid_value",
-  message: `${name} is not valid: send ${expected}.`,
-});
 
 const otherTenant = (path: string): OtherTenant => ({ kind: "other_tenant", path });
 

@@ -80,6 +80,16 @@ const Consistency = Type.Object({
   }),
 });
 
+interface Text {
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+}
+
+const isBodySchema = (
+  schema: object = {},
+): schema is { readonly properties: Readonly<Record<string, Text>> } => "properties" in schema;
+
 /** Of bodies with events. */
 const BODY_BYTES_MAX: ReadonlyMap<string, number> = new Map([
   ["/v1/events", SINGLE_BODY_BYTES_MAX],
@@ -274,6 +284,34 @@ describe("the OpenAPI document", () => {
         ]);
       }
     expect(asked.length).toBeGreaterThan(50);
+  });
+
+  test("says which texts a body takes: those that are refused are none of its schema", async () => {
+    const values = ["", "no name", "some_name", "x".repeat(300), "2031-01-01T00:00:00Z"];
+    const asked: string[] = [];
+    // The example is an event of the admin key's tenant in another test.
+    const key = await service.makeKey("texts", ["events:write"]);
+    for (const [method, path, { requestBody }] of operations()) {
+      const { schema, example } = requestBody?.content["application/json"] ?? {};
+      // The sandbox's events are those of production.
+      if (!isBodySchema(schema) || path === "/v1/sandbox/events") continue;
+      for (const [name, member] of Object.entries(schema.properties)) {
+        if (member.type !== "string" || member.format || member.enum) continue;
+        asked.push(`${path} ${name}`);
+        for (const value of values) {
+          const body = { ...Object(example), [name]: value };
+          const options = { method: method.toUpperCase(), body, ...(path === "/v1/events" && { key }) };
+          const answer = await service.call(path, options);
+          const errors: readonly { readonly path: string }[] = answer.json?.errors ?? [];
+          const isTaken = errors.every((error) => error.path !== `/${name}`);
+          const isOne = Value.Check(Type.String(member), value);
+          expect([path, name, value, isTaken]).toEqual([path, name, value, isOne]);
+        }
+      }
+    }
+    expect(asked).toContain("/v1/keys expires_at");
+    expect(asked).toContain("/v1/holds correlation_id");
+    expect(asked.length).toBeGreaterThan(15);
   });
 
   test("says which numbers a parameter takes: those beyond its bounds are refused by its name", async () => {
