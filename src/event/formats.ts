@@ -130,6 +130,12 @@ export const instantKeyOf = (text: string): string | undefined => {
     : timeKeyOf(`${new Date(instant).toISOString().slice(0, WHOLE_MINUTES)}${second}${fraction}Z`);
 };
 
+/** The date that a text begins with; undefined where there is none that exists. */
+export const dateAtStart = (text: string): string | undefined => {
+  const date = text.slice(0, DATE);
+  return isUtcTimestamp(`${date}T00:00:00Z`) ? date : undefined;
+};
+
 /** The same of a timestamp that was checked before. */
 export const timeKey = (timestamp: string): string => {
   if (!TIMESTAMP.test(timestamp)) throw new Error("timeKey takes a timestamp that isUtcTimestamp accepts");

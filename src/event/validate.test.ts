@@ -136,6 +136,61 @@ test("unknown members are kept and warned about, with the member that was probab
   ]);
 });
 
+describe("a member of metadata that the views read", () => {
+  const heartbeat = { event_type: "sdk.heartbeat" };
+  const incident = { event_type: "incident.detected" };
+  const audit = { event_type: "assessment.impact_assessment_completed" };
+  const admitting = createEventValidator({
+    eventTypes: [...EVENT_TYPES, "sdk.heartbeat"],
+    eventIdPrefixes: ["evt_"],
+  });
+  const warnedOf = (members: object, metadata: object) => {
+    const result = admitting({ ...minimal, ...members, metadata });
+    return result.kind === "valid" ? result.warnings : result;
+  };
+
+  test.each([
+    [{}, { legal_bases: "pipa_37_2_kr" }, "array of names"],
+    [{ legal_bases: [] }, { legal_bases: ["pipa_37_2_kr", "PIPA"] }, "array of names"],
+    [{}, { legal_bases: ["pipa_37_2_kr", 7] }, "array of names"],
+    [{}, { source_sequence: "12" }, "not as a text"],
+    [{}, { source_sequence: 0 }, "a whole number from 1"],
+    [{}, { source_sequence: 2 ** 53 }, "a whole number from 1"],
+    [heartbeat, { last_source_sequence: "12" }, "not as a text"],
+    [{}, { user_id_hash: "01012345678" }, '"sha256:"'],
+    [{}, { extension_days: "30 days" }, "a number of days"],
+    [incident, { aware_at: "2026-02-30T10:00:00Z" }, "a time that exists"],
+    [audit, { valid_until: "2026-02-30" }, "a date that exists"],
+    [audit, { valid_until: 20270131 }, "a date that exists"],
+  ] as const)("%p: %p is warned about in a form that means nothing to them", (members, metadata, says) => {
+    const [name] = Object.keys(metadata);
+    const message = expect.stringContaining(says);
+    expect(warnedOf(members, metadata)).toEqual([
+      { path: `/metadata/${name}`, code: "unknown_field", message },
+    ]);
+  });
+
+  test.each([
+    [{}, { legal_bases: [], source_sequence: 1, subject_hash: hash, recipient_hash: null, aware_at: 7 }],
+    [{}, { extension_days: "30" }],
+    [{}, { extension_days: 0 }],
+    // The event's own go before it.
+    [{ legal_bases: ["pipa_37_2_kr"] }, { legal_bases: "pipa_37_2_kr" }],
+    [{ subject_hash: hash }, { user_id_hash: "01012345678" }],
+    [heartbeat, { last_source_sequence: 0 }],
+    [incident, { aware_at: "2026-11-20T10:00:00+09:00", valid_until: "soon" }],
+    [audit, { valid_until: "2027-01-31, at the latest" }],
+    [audit, { valid_until: "", legal_bases: "", source_sequence: null }],
+  ])("%p: %p is not", (members, metadata) => expect(warnedOf(members, metadata)).toEqual([]));
+
+  test("is warned about behind the members that have no meaning, as far as there is room", () => {
+    const warned = warnedOf({ risk_teir: "high" }, { source_sequence: "1" });
+    expect(warned).toMatchObject([{ path: "/risk_teir" }, { path: "/metadata/source_sequence" }]);
+    const many = Object.fromEntries(Array.from({ length: WARNINGS_MAX }, (_, index) => [`x_${index}`, 1]));
+    expect(warnedOf(many, { source_sequence: "1" })).toHaveLength(WARNINGS_MAX);
+  });
+});
+
 test("an event is named where it can be, and never by what is no event_id", () => {
   const refused = (event_id: unknown) => validate({ ...minimal, event_id, asset_id: 7 });
   expect(refused("evt_1")).toMatchObject({ kind: "invalid", eventId: "evt_1" });

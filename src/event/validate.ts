@@ -16,6 +16,7 @@ import {
 import { DECISION_NAMES, isObject, MEMBER_ALIASES } from "./facts.ts";
 import { isLegalBasis, isWithinCharacters } from "./formats.ts";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken, shortPointer } from "./json-pointer.ts";
+import { type Form, notUnderstood } from "./metadata-forms.ts";
 import { nearest } from "./nearest.ts";
 
 export type ProblemCode =
@@ -200,8 +201,16 @@ const warningsFor = (event: AuditEvent): readonly Warning[] => {
     if (warnings.length === WARNINGS_MAX) break;
     warnings.push(unknownField(member));
   }
+  const others = event.metadata ? notUnderstood(event, event.metadata) : [];
+  if (others.length > 0) return [...(warnings ?? []), ...others.map(otherForm)].slice(0, WARNINGS_MAX);
   return warnings ?? NO_WARNINGS;
 };
+
+const otherForm = ({ name, expected }: Form): Warning => ({
+  path: `/metadata/${name}`,
+  code: "unknown_field",
+  message: `Kept as sent, but it has no meaning in this form: send ${expected}.`,
+});
 
 const NO_WARNINGS: readonly Warning[] = [];
 

@@ -3,7 +3,7 @@
  * is counted in dates of New York, so the day of the audit counts whole, as does the same day of the next year. Pure.
  */
 import type { Decision } from "../cases/case.ts";
-import { instantKeyOf, isUtcTimestamp } from "../event/formats.ts";
+import { dateAtStart, instantKeyOf } from "../event/formats.ts";
 import { type Calendar, dateIn, type Limit, lastDateOver, limitDate } from "./calendar.ts";
 
 export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType: "bias_audit" } as const;
@@ -45,9 +45,7 @@ export const auditedDates = (completedAt: string, validUntil: string | undefined
 /** Of a time only the days count that are over by then, so that no decision after it is inside. A date that does not exist says nothing. */
 const lastDateBy = (validUntil: string): string | undefined => {
   const instant = instantKeyOf(validUntil);
-  if (instant !== undefined) return lastDateOver(NEW_YORK.zone, `${instant}Z`);
-  const date = validUntil.slice(0, "2026-11-20".length);
-  return isUtcTimestamp(`${date}T00:00:00Z`) ? date : undefined;
+  return instant === undefined ? dateAtStart(validUntil) : lastDateOver(NEW_YORK.zone, `${instant}Z`);
 };
 
 /** The same dates, none of them twice, in order. */

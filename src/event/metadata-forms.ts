@@ -1,0 +1,90 @@
+/**
+ * Members of `metadata` that the views read in one form alone. In any other they are kept and mean nothing: then a duty follows from no law, a number
+ * stands as missing, a person is nobody. So whoever sends one is told.
+ */
+import type { JsonObject } from "./facts.ts";
+import { dateAtStart, instantKeyOf, isLegalBasis, isSha256 } from "./formats.ts";
+
+export interface Form {
+  readonly name: string;
+  /** Whether it is read of such an event: it means something there, and nothing else goes before it. */
+  readonly counts: (event: JsonObject) => boolean;
+  readonly isUnderstood: (value: unknown) => boolean;
+  /** The end of the sentence "send …". */
+  readonly expected: string;
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const hasType = (start: string) => (event: JsonObject) =>
+  isText(event.event_type) && event.event_type.startsWith(start);
+const always = (): boolean => true;
+
+const isCount = (value: unknown, least: number): boolean =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= least;
+
+const hash = (name: string): Form => ({
+  name,
+  counts: ({ subject_hash }) => subject_hash === undefined,
+  isUnderstood: (value) => isText(value) && isSha256(value),
+  expected: 'a SHA-256 hash written as "sha256:" and 64 hexadecimal digits',
+});
+
+const FORMS: readonly Form[] = [
+  {
+    name: "legal_bases",
+    counts: ({ legal_bases }) => !Array.isArray(legal_bases) || legal_bases.length === 0,
+    isUnderstood: (value) =>
+      Array.isArray(value) && value.every((each) => isText(each) && isLegalBasis(each)),
+    expected: 'an array of names in lower snake case, for example ["ai_basic_law_kr"]',
+  },
+  hash("subject_hash"),
+  hash("user_id_hash"),
+  hash("recipient_hash"),
+  {
+    name: "source_sequence",
+    counts: always,
+    isUnderstood: (value) => isCount(value, 1),
+    expected: "a whole number from 1, and not as a text",
+  },
+  {
+    name: "last_source_sequence",
+    counts: hasType("sdk.heartbeat"),
+    // Before its first event a sender has counted to 0.
+    isUnderstood: (value) => isCount(value, 0),
+    expected: "a whole number, and not as a text",
+  },
+  {
+    name: "extension_days",
+    counts: always,
+    isUnderstood: (value) => (isText(value) || typeof value === "number") && Number(value) >= 0,
+    expected: "a number of days",
+  },
+  {
+    name: "aware_at",
+    counts: hasType("incident."),
+    isUnderstood: (value) => isText(value) && instantKeyOf(value) !== undefined,
+    expected: "a time that exists, as RFC 3339, for example 2026-11-20T10:00:00+09:00",
+  },
+  {
+    name: "valid_until",
+    counts: hasType("assessment.impact_assessment_"),
+    isUnderstood: (value) => isText(value) && (instantKeyOf(value) ?? dateAtStart(value)) !== undefined,
+    expected: "a date that exists, for example 2027-01-31, or a time as RFC 3339",
+  },
+];
+
+/** What is there and not understood, and what to send instead. */
+export const notUnderstood = (event: JsonObject, metadata: JsonObject): readonly Form[] => {
+  let found: Form[] | undefined;
+  for (const form of FORMS) {
+    const value = metadata[form.name];
+    // Typed clients send null or an empty text for what they have not.
+    if (value === undefined || value === null || value === "") continue;
+    if (!form.counts(event) || form.isUnderstood(value)) continue;
+    found ??= [];
+    found.push(form);
+  }
+  return found ?? NONE;
+};
+
+const NONE: readonly Form[] = [];
