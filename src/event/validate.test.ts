@@ -136,6 +136,30 @@ test("unknown members are kept and warned about, with the member that was probab
   ]);
 });
 
+test("a member that would be read as another is told apart where its value is none of that", () => {
+  const textOf = (member: string, value: unknown) => {
+    const result = validate({ ...minimal, [member]: value });
+    return result.kind === "valid" ? result.warnings.map(({ message }) => message) : result;
+  };
+  for (const value of ["0a".repeat(32), "", 7, null])
+    expect([value, textOf("output_hash", value)]).toEqual([
+      value,
+      [
+        'Kept as sent, but it has no meaning here: send outcome_hash, as "sha256:" and 64 hexadecimal digits.',
+      ],
+    ]);
+  for (const value of ["x".repeat(257), "", true, { id: 7 }, null])
+    expect([value, textOf("decision_id", value)]).toEqual([
+      value,
+      ["Kept as sent, but it names nothing: send metadata.decision_id, a text of 1 to 256 characters."],
+    ]);
+  for (const value of ["d", 7, 2 ** 64])
+    expect([value, textOf("decision_id", value)]).toEqual([
+      value,
+      ["Kept as sent, and read as metadata.decision_id: send it there."],
+    ]);
+});
+
 describe("a member of metadata that the views read", () => {
   const heartbeat = { event_type: "sdk.heartbeat" };
   const incident = { event_type: "incident.detected" };

@@ -4,7 +4,13 @@
  */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
+import {
+  IDENTIFIER_CHARACTERS_MAX,
+  LEGAL_BASES_MAX,
+  PROBLEMS_PER_EVENT_MAX,
+  TAG_KEY_CHARACTERS_MAX,
+  WARNINGS_MAX,
+} from "../limits.ts";
 import { createAcceptor } from "./acceptor.ts";
 import {
   type AuditEvent,
@@ -13,8 +19,8 @@ import {
   type EventVocabulary,
   TagValue,
 } from "./audit-event.ts";
-import { DECISION_NAMES, isObject, MEMBER_ALIASES } from "./facts.ts";
-import { isLegalBasis, isWithinCharacters } from "./formats.ts";
+import { DECISION_NAMES, isObject, type JsonObject, MEMBER_ALIASES } from "./facts.ts";
+import { isLegalBasis, isSha256, isWithinCharacters } from "./formats.ts";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken, shortPointer } from "./json-pointer.ts";
 import { type Form, notUnderstood } from "./metadata-forms.ts";
 import { nearest } from "./nearest.ts";
@@ -194,12 +200,13 @@ const hasRepeats = (items: readonly unknown[]): boolean =>
 const KNOWN = new Set(EVENT_MEMBERS);
 
 const warningsFor = (event: AuditEvent): readonly Warning[] => {
+  const members: JsonObject = event;
   let warnings: Warning[] | undefined;
   for (const member in event) {
     if (KNOWN.has(member)) continue;
     warnings ??= [];
     if (warnings.length === WARNINGS_MAX) break;
-    warnings.push(unknownField(member));
+    warnings.push(unknownField(member, members[member]));
   }
   const others = event.metadata ? notUnderstood(event, event.metadata) : [];
   if (others.length > 0) return [...(warnings ?? []), ...others.map(otherForm)].slice(0, WARNINGS_MAX);
@@ -214,18 +221,30 @@ const otherForm = ({ name, expected }: Form): Warning => ({
 
 const NO_WARNINGS: readonly Warning[] = [];
 
-const unknownField = (member: string): Warning => ({
+const unknownField = (member: string, value: unknown): Warning => ({
   path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
   code: "unknown_field",
-  message: unknownFieldText(member),
+  message: unknownFieldText(member, value),
 });
 
-const unknownFieldText = (member: string): string => {
+const unknownFieldText = (member: string, value: unknown): string => {
   const alias = MEMBER_ALIASES.get(member);
-  if (alias !== undefined) return `Kept as sent, and read as ${alias} where that is absent.`;
-  if (DECISION_NAMES.includes(member)) return `Kept as sent, and read as metadata.${member}: send it there.`;
+  if (alias !== undefined)
+    return typeof value === "string" && isSha256(value)
+      ? `Kept as sent, and read as ${alias} where that is absent.`
+      : `Kept as sent, but it has no meaning here: send ${alias}, as "sha256:" and 64 hexadecimal digits.`;
+  if (DECISION_NAMES.includes(member))
+    return isName(value)
+      ? `Kept as sent, and read as metadata.${member}: send it there.`
+      : `Kept as sent, but it names nothing: send metadata.${member}, a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters.`;
   const near = nearest(member, EVENT_MEMBERS);
   return near
     ? `Kept as sent, but it has no meaning here: did you mean "${near}"?`
     : "Kept as sent, but it has no meaning here.";
 };
+
+/** A number by its digits, which only the event's text has all of (read-event.ts). */
+const isName = (value: unknown): boolean =>
+  typeof value === "string"
+    ? isWithinCharacters(value, 1, IDENTIFIER_CHARACTERS_MAX)
+    : Number.isFinite(value);
