@@ -27,6 +27,7 @@ const anything = fc.oneof(
   scalar,
   fc.array(scalar, { maxLength: 12 }),
   fc.dictionary(fc.string({ maxLength: 70 }), scalar, { maxKeys: 18 }),
+  fc.dictionary(fc.constantFrom("a\n", "\u2028", "b"), scalar, { maxKeys: 2 }),
   fc.jsonValue(),
 );
 const valid = {

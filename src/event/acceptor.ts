@@ -68,8 +68,8 @@ const arrayAcceptor =
     return true;
   };
 
-/** Names may be any: TypeBox writes that as this pattern. */
-const ANY_NAME = "^(.*)$";
+/** Names may be any. TypeBox's own pattern for that matches none with a line break, and what stands under one would be any value. */
+export const ANY_NAME = "^[\\s\\S]*$";
 
 const recordAcceptor = ({
   patternProperties,

@@ -15,7 +15,7 @@ import {
   TAG_VALUE_CHARACTERS_MAX,
   TAGS_MAX,
 } from "../limits.ts";
-import { ACCEPTS } from "./acceptor.ts";
+import { ACCEPTS, ANY_NAME } from "./acceptor.ts";
 import {
   eventIdPattern,
   isEventId,
@@ -87,7 +87,8 @@ export const TagValue = Type.Unsafe<string | number | boolean>({
   "x-expects": `a text of at most ${TAG_VALUE_CHARACTERS_MAX} characters, a finite number, or a boolean`,
 });
 
-const anyObject = (options: Record<string, unknown>) => Type.Record(Type.String(), Type.Unknown(), options);
+const anyName = Type.String({ pattern: ANY_NAME });
+const anyObject = (options: Record<string, unknown>) => Type.Record(anyName, Type.Unknown(), options);
 
 const eventId = (prefixes: readonly string[]) => {
   const quoted = prefixes.map((prefix) => `"${prefix}"`).join(" or ");
@@ -155,7 +156,7 @@ export const auditEventSchema = (vocabulary: EventVocabulary) =>
       span_id: Type.Optional(identifier("Span identifier of distributed tracing.")),
       asset_version: Type.Optional(identifier("Version label of the asset.")),
       tags: Type.Optional(
-        Type.Record(Type.String(), TagValue, {
+        Type.Record(anyName, TagValue, {
           maxProperties: TAGS_MAX,
           description: `Your own tags. Keys have 1 to ${TAG_KEY_CHARACTERS_MAX} characters.`,
           "x-expects": `an object of at most ${TAGS_MAX} tags`,

@@ -77,6 +77,7 @@ describe("each rule names its field", () => {
     ["tag value too long", { ...minimal, tags: { a: "x".repeat(257) } }, ["/tags/a invalid_value"]],
     ["tag key empty", { ...minimal, tags: { "": 1 } }, ["/tags/ invalid_value"]],
     ["tag key with a slash", { ...minimal, tags: { "a/~": null } }, ["/tags/a~1~0 invalid_value"]],
+    ["tag key with a line break", { ...minimal, tags: { "a\n": null } }, ["/tags/a\n invalid_value"]],
     ["tag key too long", { ...minimal, tags: { [LONG]: 1 } }, [`/tags/${LONG_SHOWN} invalid_value`]],
     [
       "a value under a tag key too long",
