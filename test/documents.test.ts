@@ -1,7 +1,7 @@
 /** What the documents say, held against the code in both directions: nothing is missing, and nothing is told that is not so. */
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 import { SCOPES } from "../src/access/scopes.ts";
 import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
@@ -21,22 +21,7 @@ import { Environment } from "../src/service/config.ts";
 import { createMetrics } from "../src/telemetry/metrics.ts";
 import { PERMISSIONS } from "../streams/permissions.ts";
 import { topology } from "../streams/topology.ts";
-
-const root = resolve(import.meta.dir, "..");
-const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const section = (document: string, heading: string): string =>
-  read(document).split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
-const rows = (text: string): string[][] =>
-  text
-    .split("\n")
-    .filter((line) => line.startsWith("| ") && !line.startsWith("|---"))
-    .slice(1)
-    .map((line) =>
-      line
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim().replaceAll("`", "")),
-    );
+import { read, root, rows, section } from "./support/documents.ts";
 
 test("README lists every setting with its default and meaning", () => {
   const table = rows(section("README.md", "Configuration"));

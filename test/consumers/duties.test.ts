@@ -1,18 +1,20 @@
 /** Transitions of duties, as a service of yours gets them. */
 import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { connect } from "nats";
-import { event, startTestService } from "../support/service.ts";
+import { connectConsumer } from "../chaos/consumer.ts";
+import { table } from "../support/documents.ts";
+import { asTheyArrive, HEARTBEAT, makeHistory } from "../support/histories.ts";
+import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+
+const connectTo = async ({ service }: TestService) =>
+  connectConsumer((await readFile(service.consumerUrlFile ?? "", "utf8")).trim());
 
 const received = { objection_id: "o1", decision_id: "d1", objection_type: "explanation_request" };
 
 test("a service of yours gets it from the stream, on a subject it can filter by", async () => {
   await using service = await startTestService();
-  const { host, username, password } = new URL(
-    (await readFile(service.service.consumerUrlFile ?? "", "utf8")).trim(),
-  );
-  const nats = await connect({ servers: host, user: username, pass: password });
+  const nats = await connectTo(service);
   await service.call("/v1/events", {
     body: event({
       asset_id: "a.b",
@@ -37,4 +39,84 @@ test("a service of yours gets it from the stream, on a subject it can filter by"
   await until("the metrics say how far duties were told of", async () =>
     /^prooftrail_duties_position 1$/m.test((await service.call("/metrics")).text),
   );
+});
+
+type Message = Readonly<Record<string, unknown>>;
+
+const isEvent = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  "event_id" in value &&
+  typeof value.event_id === "string" &&
+  "sequence" in value &&
+  Number.isSafeInteger(value.sequence);
+
+/** As streams/README.md calls the types of members. */
+const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === "string" && value !== "",
+  time: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,64})?Z$/.test(String(value)),
+  event: isEvent,
+  null: (value) => value === null,
+};
+
+test("who keeps the newest message about each duty knows what the service answers, from the members that streams/README.md lists", async () => {
+  await using service = await startTestService({ EXTRA_EVENT_TYPES: HEARTBEAT });
+  const nats = await connectTo(service);
+  const messages = await (await nats.jetstream().consumers.get("OBLIGATIONS")).consume();
+  const known = new Map<unknown, Message>();
+  const ids: unknown[] = [];
+  const all: Message[] = [];
+  const following = (async () => {
+    for await (const message of messages) {
+      const told = message.json<Message>();
+      ids.push(message.headers?.get("Nats-Msg-Id"));
+      all.push(told);
+      known.set(told.obligation_id, told);
+      const asset = String(told.asset_id);
+      expect(message.subject).toBe(`obligation.default.${asset}.${told.deadline}.${told.transition}`);
+    }
+  })();
+  // Two parts, so that what one said the other corrects.
+  const events = asTheyArrive(makeHistory({ seed: 4, assets: 3, cases: 16 }).events, 4);
+  let last = 0;
+  for (const part of [events.slice(0, 150), events.slice(150)]) {
+    const sent = await service.call("/v1/events/batch", { body: { events: part } });
+    expect(sent.json.data.accepted).toBe(part.length);
+    last = sent.json.data.sequence;
+    await until("the first part is told of", () => known.size > 0);
+  }
+  const answered = async (): Promise<readonly Message[]> => {
+    const duties: Message[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const path: string = `/v1/obligations?limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`;
+      const page = await service.call(path);
+      duties.push(...page.json.data);
+      cursor = page.json.next_cursor;
+    }
+    return duties;
+  };
+  const saidOf = (duty: Message | undefined) => [
+    duty?.obligation_id,
+    duty?.state,
+    duty?.due_at,
+    duty?.clause,
+  ];
+  const duties = await until("what is told is what is answered", async () => {
+    const found = await answered();
+    const isSame = found.every((duty) => `${saidOf(known.get(duty.obligation_id))}` === `${saidOf(duty)}`);
+    return isSame && found;
+  });
+  expect(new Set(duties.map(({ state }) => state)).size).toBeGreaterThan(2);
+  expect(new Set(ids).size).toBe(ids.length);
+  const [, ...members] = table("streams/README.md", "member");
+  for (const told of all) {
+    expect(Object.keys(told).toSorted()).toEqual(members.map(([name = ""]) => name).toSorted());
+    const wrong = members.filter(
+      ([name = "", type = ""]) => !type.split(" or ").some((each) => TYPES[each]?.(told[name])),
+    );
+    expect({ told, wrong }).toEqual({ told, wrong: [] });
+  }
+  await messages.close();
+  await following;
+  await nats.close();
 });

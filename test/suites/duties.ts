@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import type { Rules } from "../../src/obligations/clocks.ts";
 import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { OBLIGATION_STATES, type ObligationState } from "../../src/obligations/state.ts";
 import { announce } from "../../src/projections/announcements/announcer.ts";
 import {
   ANNOUNCEMENT_NOTES,
@@ -12,17 +13,21 @@ import {
   TOLD,
 } from "../../src/projections/announcements/tables.ts";
 import type { Announcement } from "../../src/projections/announcements/telling.ts";
+import { dutyChanges } from "../../src/projections/cases/duty-changes.ts";
 import { casesProjection } from "../../src/projections/cases/evolve.ts";
 import { casesExpiring } from "../../src/projections/cases/expiry.ts";
+import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { evolveGroup, refusedLetter } from "../../src/projections/evolve-group.ts";
 import { ANNOUNCE_DUTIES } from "../../src/projections/limits.ts";
 import type { Projection } from "../../src/projections/projection.ts";
 import { replayLetter } from "../../src/projections/replay.ts";
-import type { DeadLetter, ViewStore } from "../../src/views/view-store.ts";
+import type { RowOf } from "../../src/views/tables.ts";
+import type { DeadLetter, ViewStore, Write } from "../../src/views/view-store.ts";
 import { createArrayLog } from "../projections/array-log.ts";
 import { messageOf } from "../projections/records.ts";
 import { silentLogger } from "../support/broker.ts";
+import { table } from "../support/documents.ts";
 import { CASES } from "./expiry.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
@@ -116,6 +121,14 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
       const letter = refusedLetter(CASES.name, message, "no room", time);
       await commit([eventsProjection], [message], { moved: MOVED, letters: [letter] });
     },
+    /** The register holds these duties now, whatever events say. */
+    holds: async (duties: readonly RowOf<typeof OBLIGATIONS>[]) => {
+      sequence++;
+      const upserts = duties.map((row): Write => ({ kind: "upsert", table: OBLIGATIONS, row }));
+      const writes = [...upserts, ...dutyChanges("acme", upserts, sequence)];
+      const moved = { views: MOVED, from: sequence - 1, to: sequence, writes, deadLetters: [] };
+      expect(await views.commit(moved)).toEqual({ kind: "committed" });
+    },
     replay: (letter: number) =>
       replayLetter({ log: createArrayLog(happenedSoFar), views, now: () => new Date(time) }, MOVED, {
         projection: CASES.name,
@@ -157,6 +170,41 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
 
 const received = { objection_id: "o1", decision_id: "d1", objection_type: "explanation_request" };
 
+/** What makes a duty be in each state on 18 April 2026, and another time at which it may be due then. */
+const DUTY_IN = {
+  open: { status: "open", due_at: "2026-05-01T23:59:59", other: "2026-05-02T23:59:59" },
+  extended: { status: "open", due_at: "2026-05-01T23:59:59", other: "2026-05-02T23:59:59" },
+  due_soon: { status: "open", due_at: "2026-04-20T23:59:59", other: "2026-04-21T23:59:59" },
+  overdue: { status: "open", due_at: "2026-04-17T23:59:59", other: "2026-04-16T23:59:59" },
+  met: { status: "met", due_at: "2026-04-20T23:59:59", other: "2026-04-21T23:59:59" },
+  met_late: { status: "met_late", due_at: "2026-04-17T23:59:59", other: "2026-04-16T23:59:59" },
+} as const satisfies Readonly<Record<ObligationState, object>>;
+
+const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<typeof OBLIGATIONS> => {
+  const { status, due_at, other } = DUTY_IN[state];
+  const isMet = status !== "open";
+  return {
+    tenant: "acme",
+    obligation_id: id,
+    deadline: "HR-CLOSE",
+    law: "policy",
+    asset_id: "a.b",
+    subject_hash: null,
+    decision_id: null,
+    objection_id: null,
+    incident_id: null,
+    started_at: "2026-04-01T00:00:00",
+    started_by: "evt_1",
+    started_sequence: 1,
+    due_at: isOther ? other : due_at,
+    extensions: state === "extended" ? 1 : 0,
+    stopped_at: isMet ? "2026-04-18T00:00:00" : null,
+    stopped_by: isMet ? "evt_2" : null,
+    stopped_sequence: isMet ? 2 : null,
+    status,
+  };
+};
+
 export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<ViewDatabase>): void =>
   describe(`a duty in ${name} is told of`, () => {
     test("when it opens, falls due with time alone, is missed, and is met late; never twice", async () => {
@@ -175,6 +223,40 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       await at.happens("decision.explanation_provided", "2026-05-19T09:00:00Z", { decision_id: "d1" });
       expect(await at.at("2026-05-20T00:00:00Z")).toEqual(["PIPA-EXPL late met_late"]);
       expect(await at.at("2026-06-20T00:00:00Z")).toEqual([]);
+    });
+
+    test("as streams/README.md says, by each state that was told last and each that is so now", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      const [head = [], ...rows] = table("streams/README.md", "told last");
+      expect(head.slice(1)).toEqual([...OBLIGATION_STATES]);
+      expect(rows.map(([last]) => last)).toEqual([
+        "nothing",
+        ...OBLIGATION_STATES,
+        "the same with another due_at",
+      ]);
+      const cells = rows.flatMap(([last, ...said]) =>
+        OBLIGATION_STATES.map((now, index) => ({
+          id: `${last} ${now}`,
+          last:
+            last === "the same with another due_at" ? now : OBLIGATION_STATES.find((each) => each === last),
+          now,
+          isOther: last === "the same with another due_at",
+          said: (said[index] ?? "").split(", ").filter((transition) => transition !== ""),
+        })),
+      );
+      await at.holds(cells.flatMap(({ id, last }) => (last === undefined ? [] : [dutyIn(id, last)])));
+      await at.at("2026-04-18T10:00:00Z");
+      await at.holds(cells.map(({ id, now, isOther }) => dutyIn(id, now, isOther)));
+      at.setTime("2026-04-18T11:00:00Z");
+      expect(await announce(at.dependencies(), new AbortController().signal)).toBe("told");
+      const told = at.sent.map(({ payload }) => payload);
+      for (const { id, now, said } of cells)
+        expect({ id, told: told.filter((each) => each.obligation_id === id) }).toMatchObject({
+          id,
+          told: said.map((transition) => ({ transition, state: now })),
+        });
+      expect(told).toHaveLength(cells.flatMap(({ said }) => said).length);
     });
 
     test("a late event corrects what was told", async () => {
