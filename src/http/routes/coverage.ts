@@ -81,7 +81,7 @@ export const coverageSchema = Type.Object({
     COVERAGE_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: no evidence so far. `stale`: there was evidence, and it is no longer valid: every bias audit is more than a year old, or ended by its `valid_until`. `not_applicable`: nothing was required.",
+        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: nothing of it in time or late so far; bias audits that were completed only after the decisions are named all the same. `stale`: there was evidence, and it is no longer valid: every bias audit is more than a year old, or ended by its `valid_until`. `not_applicable`: nothing was required.",
     },
   ),
   clause: orNull("Where the law says so; null for a legal basis that has no known article for it."),

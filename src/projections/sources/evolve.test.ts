@@ -44,6 +44,14 @@ test("a source was heard of last at its latest time, and only heartbeats tell ho
   ]);
 });
 
+test("a heartbeat shows texts and numbers, and nothing where it says something else or what no double holds", async () => {
+  const view = createInMemoryView(eventsProjection, sourcesProjection);
+  const metadata = `{"source_id":"s","queue_depth":1e400,"outbox_depth":"none","dropped":true,"circuit_state":2}`;
+  const event = `{"event_id":"evt_1","event_type":"sdk.heartbeat","timestamp":"2026-11-20T10:00:00Z","asset_id":"a","metadata":${metadata}}`;
+  expect(await view.take([messageOf(1, { event })])).toEqual([]);
+  expect(view.rows(SOURCES)).toMatchObject([{ heartbeat: '{"outbox_depth":"none","circuit_state":2}' }]);
+});
+
 test("what is no number of an event counts for none", async () => {
   const wrong = [0, -1, 1.5, 2 ** 53, "1", null].map(
     (source_sequence): Said => ["10", MADE, { source_sequence }],

@@ -116,7 +116,8 @@ const take = (source: Source, facts: EventFacts): void => {
     source.said = withSaid(source.said, "heartbeat_at", [occurred, occurred, eventId]);
     for (const name of HEARTBEAT_KEYS) {
       const value = metadata[name];
-      if (typeof value !== "string" && typeof value !== "number") continue;
+      // What no double holds, 1e400, would be null in JSON.
+      if (typeof value !== "string" && !Number.isFinite(value)) continue;
       const kept = typeof value === "string" ? shortened(value) : value;
       source.said = withSaid(source.said, name, [JSON.stringify(kept), occurred, eventId]);
     }
@@ -163,7 +164,7 @@ const gapChanges = ({ key, numbers, announced, gapsBefore }: Source): readonly W
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 9,
+  version: 10,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {
