@@ -314,6 +314,24 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(await at.at("2026-04-28T15:00:01Z")).toContain("PIPA-EXPL late overdue");
     });
 
+    test("in time, where another version or other limits find what began before; of what is late by then when an event changes it", async () => {
+      await using at = await setUp(create);
+      const began = ["2026-04-01T09:00:00Z", "2026-04-12T09:00:00Z", "2026-04-17T09:00:00Z"];
+      for (const [index, timestamp] of began.entries())
+        await at.happens("decision.human_review_triggered", timestamp, { decision_id: `d${index}` });
+      // The first look: until then nothing was told of them.
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
+      await at.makeCasesAgain(0);
+      await at.catchUpWithCases(0);
+      expect(await at.at("2026-04-18T11:00:00Z")).toEqual([]);
+      expect(await at.at("2026-04-21T00:00:01Z")).toEqual([
+        "HR-CLOSE open due_soon",
+        "HR-CLOSE due due_soon",
+      ]);
+      expect(await at.at("2026-04-23T00:00:00Z")).toEqual(["HR-CLOSE open overdue", "HR-CLOSE late overdue"]);
+      expect(await at.at("2026-04-28T00:00:00Z")).toEqual(["HR-CLOSE late overdue"]);
+    });
+
     test("by another version of the program, which has another limit for it, as soon as cases are made again", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");

@@ -162,7 +162,7 @@ const versionToldNow = ({ version }: Cases): Write & { readonly kind: "upsert" }
 
 /**
  * Another version of the program, and an operator's own limits, may find other states and due times of duties that were told of; nothing in the log marks them as
- * changed.
+ * changed. Those that were not told of, as only this version finds them or they are older than the first announcer, fall due in time all the same.
  */
 const tellByOtherVersion = async (
   dependencies: AnnouncerDependencies,
@@ -173,14 +173,18 @@ const tellByOtherVersion = async (
   const { end: position } = cases;
   const now = versionToldNow(cases);
   if (isSameRow(await versionTold(views), now.row)) return "told";
+  const nowKey = timeKey(dependencies.now().toISOString());
   let after: DutyChange | undefined;
   do {
     const query = dutyChangesQuery({ from: 0, to: position, after, rowsMax: ANNOUNCE_DUTIES });
     const changes = (await views.select(query)).map(dutyChangeOf);
     after = changes.length < ANNOUNCE_DUTIES ? undefined : changes.at(-1);
-    const known = (await loadRows(views, TOLD, changes)).map(idOf);
+    const known = new Set((await loadRows(views, TOLD, changes)).map((row) => identity(idOf(row))));
+    const duties = await findDuties(views, changes);
+    const isKnown = ({ id }: Duty): boolean => known.has(identity(id));
+    const falling = duties.filter((duty) => !isKnown(duty)).flatMap((duty) => boundaryOf(duty, nowKey));
     const at = { from: position, to: position };
-    const told = await tell(dependencies, cases, await findDuties(views, known), at);
+    const told = await tell(dependencies, cases, duties.filter(isKnown), at, falling);
     if (told !== "told") return told;
   } while (after !== undefined && !signal.aborted);
   if (signal.aborted) return "told";
@@ -344,6 +348,12 @@ const record = async (
 const toldIn = (row: Row): Told => {
   const state = OBLIGATION_STATES.find((each) => each === row.state);
   return { state: state ?? "open", dueAt: rowText(row, "due_at") };
+};
+
+/** Nothing where it is late or met already. */
+const boundaryOf = ({ id, row }: Duty, now: string): readonly Write[] => {
+  const at = nextBoundary({ state: stateOfRow(row, now), dueAt: rowText(row, "due_at") });
+  return at === undefined ? [] : [{ kind: "upsert", table: BOUNDARIES, row: { ...ownedKey(id), at } }];
 };
 
 const recordOf = (id: DutyId, told: Told, tellings: number): readonly Write[] => {
