@@ -7,6 +7,7 @@ import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { isAway } from "../views/unavailable.ts";
 import { type DeadLetter, VIEW_REVISIONS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
+import { toldAnew } from "./announcements/told-next.ts";
 import { createLaneReading, type Stopped } from "./lane.ts";
 import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
@@ -82,6 +83,7 @@ export const rebuildView = async (
       }
       if (replaced === "replaced") {
         isReplaced = true;
+        await toldAnew(views, projection);
         await settled(dependencies, projection);
         return { kind: "replaced", position, deadLetters };
       }

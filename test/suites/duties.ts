@@ -21,6 +21,7 @@ import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { evolveGroup, refusedLetter } from "../../src/projections/evolve-group.ts";
 import { ANNOUNCE_DUTIES } from "../../src/projections/limits.ts";
 import type { Projection } from "../../src/projections/projection.ts";
+import { rebuildView } from "../../src/projections/rebuild.ts";
 import { replayLetter } from "../../src/projections/replay.ts";
 import type { RowOf } from "../../src/views/tables.ts";
 import type { DeadLetter, ViewStore, Write } from "../../src/views/view-store.ts";
@@ -134,6 +135,20 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
         projection: CASES.name,
         sequence: letter,
       }),
+    rebuildCases: async () => {
+      const clock = (): Date => new Date(time);
+      const dependencies = {
+        log: createArrayLog(happenedSoFar),
+        views,
+        clock,
+        leader: eventsProjection.name,
+      };
+      const onProgress = (): void => {};
+      const { signal } = new AbortController();
+      expect(await rebuildView({ ...dependencies, onProgress }, CASES, signal)).toMatchObject({
+        kind: "replaced",
+      });
+    },
     /** Sends several, and projects them only with `projectAll`. */
     happenUnseen: (type: string, timestamp: string, metadata: readonly object[]) => {
       for (const each of metadata) happened(type, timestamp, each);
@@ -679,6 +694,26 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
         "PIPA-EXPL open open",
       ]);
       expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
+    });
+
+    test("of dead letters that a rebuilt view has taken: what they correct at once, what they began when its time comes", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.isRefusedByCases("decision.explanation_provided", "2026-04-18T09:30:00Z", {
+        decision_id: "d1",
+      });
+      await at.isRefusedByCases("decision.human_review_triggered", "2026-04-18T09:40:00Z", {
+        decision_id: "d2",
+      });
+      expect(await at.at("2026-04-18T10:00:00Z")).toHaveLength(3);
+      await at.rebuildCases();
+      expect(await at.at("2026-04-18T11:00:00Z")).toEqual(["PIPA-EXPL met met"]);
+      expect(await at.at("2026-04-18T12:00:00Z")).toEqual([]);
+      expect(await at.at("2026-04-22T00:00:01Z")).toEqual([
+        "HR-CLOSE open due_soon",
+        "HR-CLOSE due due_soon",
+      ]);
     });
 
     test("also one that is due in a leap second, and what comes after it", async () => {

@@ -41,6 +41,7 @@ import {
   TELLINGS,
   TOLD,
   TOLD_VERSION,
+  TOLD_VERSION_KEY,
 } from "./tables.ts";
 import { type Announcement, announcementsOf, type Telling, tellingOf } from "./telling.ts";
 
@@ -121,7 +122,7 @@ const begin = async ({ views, log, lastPublished }: AnnouncerDependencies, cases
     to: (await lastPublished()) > 0 ? await log.lastSequence() : cases.end,
     writes: [versionToldNow(cases)],
     deadLetters: [],
-    expected: [{ table: TOLD_VERSION, key: VERSION_KEY, row: undefined }],
+    expected: [{ table: TOLD_VERSION, key: TOLD_VERSION_KEY, row: undefined }],
   });
 };
 
@@ -149,20 +150,19 @@ const lookAtCases = async (views: ViewStore): Promise<Cases> => {
 const revisionOfCases = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
   (await views.load(VIEW_REVISIONS, [CASES_KEY]))[0];
 
-const VERSION_KEY = { name: "rules" };
-
 const versionTold = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
-  (await views.load(TOLD_VERSION, [VERSION_KEY]))[0];
+  (await views.load(TOLD_VERSION, [TOLD_VERSION_KEY]))[0];
 
 const versionToldNow = ({ version }: Cases): Write & { readonly kind: "upsert" } => ({
   kind: "upsert",
   table: TOLD_VERSION,
-  row: { ...VERSION_KEY, rules: String(version) },
+  row: { ...TOLD_VERSION_KEY, rules: String(version) },
 });
 
 /**
  * Another version of the program, and an operator's own limits, may find other states and due times of duties that were told of; nothing in the log marks them as
- * changed. Those that were not told of, as only this version finds them or they are older than the first announcer, fall due in time all the same.
+ * changed. Those that were not told of, as only this version finds them or they are older than the first announcer, fall due in time all the same. So it is
+ * where cases were rebuilt (`toldAnew`).
  */
 const tellByOtherVersion = async (
   dependencies: AnnouncerDependencies,

@@ -33,6 +33,8 @@ export const TOLD_VERSION = {
   indexes: [],
 } as const satisfies Table;
 
+export const TOLD_VERSION_KEY = { name: "rules" } as const;
+
 /** When a duty changes next by time alone. */
 export const BOUNDARIES = {
   name: "obligation_boundaries",
