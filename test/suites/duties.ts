@@ -150,8 +150,8 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
       });
     },
     /** Sends several, and projects them only with `projectAll`. */
-    happenUnseen: (type: string, timestamp: string, metadata: readonly object[]) => {
-      for (const each of metadata) happened(type, timestamp, each);
+    happenUnseen: (type: string, timestamp: string, metadata: readonly object[], members?: object) => {
+      for (const each of metadata) happened(type, timestamp, each, members);
     },
     /** Views that were empty see everything. */
     projectAll: async () => {
@@ -740,6 +740,35 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
       await at.projectAll();
       expect(await at.at("2026-04-18T10:00:01Z")).toContain("PIPA-EXPL open open");
+    });
+
+    test("under ids that nothing had before, where all views are made again and it is so again", async () => {
+      const [decided, explained] = ["decision.automated_decision_made", "decision.explanation_provided"];
+      const [denied, law] = [
+        { outcome: "denied" },
+        { legal_bases: ["colorado_sb26_189"], correlation_id: "c" },
+      ];
+      await using before = await setUp(create);
+      await before.at("2027-01-20T08:00:00Z");
+      await before.happens(decided, "2027-01-10T09:00:00Z", denied, law);
+      const { signal } = new AbortController();
+      before.setTime("2027-01-20T09:00:00Z");
+      await announce(before.dependencies(), signal);
+      const opened = before.sent.map(({ messageId }) => messageId);
+      expect(before.told()).toEqual(["CO-ADVERSE open open"]);
+      await using at = await setUp(create);
+      at.wasTold();
+      at.happenUnseen(decided, "2027-01-10T09:00:00Z", [denied], law);
+      at.happenUnseen(explained, "2027-01-12T09:00:00Z", [{}], law);
+      expect(await at.at("2027-01-20T09:01:00Z")).toEqual([]);
+      await at.projectAll();
+      // The explanation is of this one: the first is open again, and the stream was told that it is met.
+      await at.happens(decided, "2027-01-11T09:00:00Z", denied, law);
+      at.setTime("2027-01-20T09:02:00Z");
+      await announce(at.dependencies(), signal);
+      const ids = at.sent.map(({ messageId }) => messageId);
+      expect(at.told()).toContain("CO-ADVERSE open open");
+      expect(ids.filter((id) => opened.includes(id))).toEqual([]);
     });
 
     test("nor where all views are made again, by however many, one of whom was killed at once; until it changes", async () => {

@@ -40,6 +40,7 @@ import {
   BOUNDARIES,
   TELLINGS,
   TOLD,
+  TOLD_BEHIND_KEY,
   TOLD_VERSION,
   TOLD_VERSION_KEY,
 } from "./tables.ts";
@@ -116,11 +117,17 @@ const begin = async ({ views, log, lastPublished }: AnnouncerDependencies, cases
   for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS_BEGUN, ANNOUNCEMENTS]) await views.open(view);
   // The version says that somebody has begun; the views alone may have been made by one who was killed then.
   if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await versionTold(views)) !== undefined) return;
+  const published = await lastPublished();
+  const behind: Write = {
+    kind: "upsert",
+    table: TOLD_VERSION,
+    row: { ...TOLD_BEHIND_KEY, rules: String(published) },
+  };
   await views.commit({
     views: [ANNOUNCEMENTS],
     from: 0,
-    to: (await lastPublished()) > 0 ? await log.lastSequence() : cases.end,
-    writes: [versionToldNow(cases)],
+    to: published > 0 ? await log.lastSequence() : cases.end,
+    writes: [versionToldNow(cases), ...(published > 0 ? [behind] : [])],
     deadLetters: [],
     expected: [{ table: TOLD_VERSION, key: TOLD_VERSION_KEY, row: undefined }],
   });
@@ -152,6 +159,11 @@ const revisionOfCases = async (views: Pick<ViewStore, "load">): Promise<Row | un
 
 const versionTold = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
   (await views.load(TOLD_VERSION, [TOLD_VERSION_KEY]))[0];
+
+const toldBehind = async (views: Pick<ViewStore, "load">): Promise<string | undefined> => {
+  const [row] = await views.load(TOLD_VERSION, [TOLD_BEHIND_KEY]);
+  return row && rowText(row, "rules");
+};
 
 const versionToldNow = ({ version }: Cases): Write & { readonly kind: "upsert" } => ({
   kind: "upsert",
@@ -277,6 +289,7 @@ const tell = async (
   const atKey = timeKey(at);
   // Before what is known is read: who is paused from here on, while another tells more, is refused.
   const after = duties.length > 0 ? await lastPublished() : 0;
+  const behind = duties.length > 0 ? await toldBehind(views) : undefined;
   const knownOf = await loadKnown(
     views,
     duties.map(({ id }) => id),
@@ -289,7 +302,7 @@ const tell = async (
     const told: Told = { state: stateOfRow(row, atKey), dueAt: rowText(row, "due_at") };
     const known = knownOf(id);
     const telling = tellingOf(told, known);
-    announcements.push(...announcementsOf({ row, told, telling, rules, at }));
+    announcements.push(...announcementsOf({ row, told, telling, behind, rules, at }));
     if (telling.isNew) begins.push(beginningOf(id, told, telling));
     if (telling.isNew || known.begun) writes.push({ kind: "delete", table: BEGUN, key: keyOf(id) });
     writes.push(...recordOf(id, told, telling.number + 1));

@@ -34,6 +34,8 @@ export const TOLD_VERSION = {
 } as const satisfies Table;
 
 export const TOLD_VERSION_KEY = { name: "rules" } as const;
+/** Where others had told before: the newest message that there was when this began, which is part of the ids. Nobody knows any more which ids they gave. */
+export const TOLD_BEHIND_KEY = { name: "behind" } as const;
 
 /** When a duty changes next by time alone. */
 export const BOUNDARIES = {

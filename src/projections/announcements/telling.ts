@@ -62,22 +62,24 @@ interface AnnouncementParts {
   readonly row: Row;
   readonly told: Told;
   readonly telling: Telling;
+  /** Where others told before, whose numbers are lost: what tells its ids apart from theirs. */
+  readonly behind: string | undefined;
   readonly rules: Rules;
   readonly at: string;
 }
 
 const announcementOf = (
   transition: Transition,
-  { row, told, telling, rules, at }: AnnouncementParts,
+  { row, told, telling, behind, rules, at }: AnnouncementParts,
 ): Announcement => {
   const [tenant, obligationId] = [rowText(row, "tenant"), rowText(row, "obligation_id")];
   const [assetId, deadline] = [rowText(row, "asset_id"), rowText(row, "deadline")];
   const rule = deadlineOf(rules.deadlines, deadline);
-  const identified = JSON.stringify(
+  const said =
     transition === "open" && telling.opens
       ? [tenant, obligationId, transition, told.dueAt]
-      : [tenant, obligationId, transition, told.state, told.dueAt, telling.number],
-  );
+      : [tenant, obligationId, transition, told.state, told.dueAt, telling.number];
+  const identified = JSON.stringify(behind === undefined ? said : [...said, { behind }]);
   return {
     tenant,
     assetId,
