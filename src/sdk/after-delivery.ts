@@ -33,7 +33,7 @@ export const afterDelivery = (delivery: Delivery, events: number): NextStep => {
     case "refused":
       return { kind: "wait", wait: waitOf(delivery, "refused", REFUSED_RETRY_CAP_MS) };
     case "rejected":
-      return events > 1 ? { kind: "halve", wait: undefined } : afterRejectionOfOne(delivery);
+      return events > 1 ? afterRejectionOfMany(delivery) : afterRejectionOfOne(delivery);
   }
 };
 
@@ -53,19 +53,27 @@ type Rejected = Extract<Delivery, { kind: "rejected" }>;
 export const isFinal = ({ rejection, isOurs }: Rejected): boolean =>
   isOurs || rejection.code === "status_413";
 
+/** The half of them goes at once, but where to wait was asked for. */
+const afterRejectionOfMany = (rejected: Rejected): NextStep => ({
+  kind: "halve",
+  wait: rejected.askedMs === undefined ? undefined : refusalWait(rejected),
+});
+
 const afterRejectionOfOne = (rejected: Rejected): NextStep => {
-  const { rejection } = rejected;
+  const { rejection, askedMs } = rejected;
   if (isFinal(rejected)) {
     const outcomes = [{ kind: "rejected", rejection }] as const;
-    return { kind: "settle", answer: { kind: "answered", outcomes, duplicates: 0, warnings: [] } };
+    return { kind: "settle", answer: { kind: "answered", outcomes, duplicates: 0, warnings: [], askedMs } };
   }
   // A proxy that dislikes this event, or all of them.
-  const wait = waitOf({ reason: rejection.message }, "refused", RETRY_CAP_MS);
-  return { kind: "set_aside", forMs: REFUSED_RETRY_CAP_MS, isFirm: true, wait };
+  return { kind: "set_aside", forMs: REFUSED_RETRY_CAP_MS, isFirm: true, wait: refusalWait(rejected) };
 };
 
+const refusalWait = ({ rejection: { message }, askedMs }: Rejected): Wait =>
+  waitOf({ reason: message, askedMs }, "refused", RETRY_CAP_MS);
+
 const waitOf = (
-  { reason, askedMs }: { readonly reason: string; readonly askedMs?: number },
+  { reason, askedMs }: { readonly reason: string; readonly askedMs?: number | undefined },
   problem: Wait["problem"],
   capMs: number,
 ): Wait => ({ reason, problem, capMs, askedMs });

@@ -34,7 +34,7 @@ export interface Answered {
   readonly outcomes: readonly EventOutcome[];
   readonly duplicates: number;
   readonly warnings: readonly PlacedWarning[];
-  readonly askedMs?: number;
+  readonly askedMs?: number | undefined;
 }
 
 export type Delivery =
@@ -43,7 +43,7 @@ export type Delivery =
   | {
       readonly kind: "again";
       readonly reason: string;
-      readonly askedMs?: number;
+      readonly askedMs?: number | undefined;
       /**
        * What the very same request may fail by for ever: its size, where no answer came in time, or what one of its events holds, where the service, or what
        * stands before it, failed over it (500).
@@ -55,7 +55,12 @@ export type Delivery =
   /** The key, the address or the service's set-up is at fault, and no event. */
   | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number }
   /** Something in the request was not taken. With one event it was that one. */
-  | { readonly kind: "rejected"; readonly rejection: Rejection; readonly isOurs: boolean };
+  | {
+      readonly kind: "rejected";
+      readonly rejection: Rejection;
+      readonly isOurs: boolean;
+      readonly askedMs?: number | undefined;
+    };
 
 /**
  * `events` are JSON texts; `mayBeResent` where one of them may have been sent longer ago than the broker remembers. Without events the service is asked

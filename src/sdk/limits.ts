@@ -40,6 +40,11 @@ export const REFUSED_RETRY_CAP_MS = 5 * MINUTE_MS;
  * are some four seconds together.
  */
 export const UNANSWERED_MIN = 5;
+/**
+ * How often in a row one event alone has no answer, right after a request without events had one, before it stands aside for minutes. Where three requests in
+ * ten fail by chance one such time would put aside one event in sixteen, three one in three thousand.
+ */
+export const UNANSWERED_ALONE_MIN = 3;
 /** Between these requests. By then a connection that broke off is closed on Node too, and keeps no program any more (not so after 1 ms, measured). */
 export const UNANSWERED_PAUSE_MS = 20;
 /** Longest `Retry-After` that is obeyed; a longer one is asked again after this time. */

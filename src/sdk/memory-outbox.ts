@@ -11,6 +11,7 @@ interface Entry {
   readonly bytes: Uint8Array;
   firstAttempt: Moment | undefined;
   postponed: Postponed | undefined;
+  isSuspect: boolean;
 }
 
 class MemoryOutbox implements Outbox {
@@ -33,6 +34,7 @@ class MemoryOutbox implements Outbox {
       bytes: entry.slice(),
       firstAttempt: undefined,
       postponed: undefined,
+      isSuspect: false,
     });
     this.#bytes += entry.length;
     return { kind: "kept" };
@@ -42,16 +44,21 @@ class MemoryOutbox implements Outbox {
     const chosen = this.#choose(limits);
     if (chosen.length === 0) return undefined;
     const mayBeResent = chosen.some(mayBeForgotten);
+    const isSuspect = chosen.some((entry) => entry.isSuspect);
     for (const entry of chosen) entry.firstAttempt ??= thisMoment();
     const at = (positions: readonly number[]) => positions.flatMap((position) => chosen[position] ?? []);
     return {
       entries: chosen.map(({ bytes }) => bytes),
       mayBeResent,
+      isSuspect,
       settle: (positions) => {
         for (const entry of at(positions)) this.#settle(entry);
       },
       postpone: (positions, until) => {
-        for (const entry of at(positions)) entry.postponed = until;
+        for (const entry of at(positions)) {
+          entry.postponed = until;
+          if (until.isSuspect) entry.isSuspect = true;
+        }
       },
     };
   }
@@ -64,7 +71,8 @@ class MemoryOutbox implements Outbox {
     for (const entry of this.#entries.values()) {
       if (entry.postponed && entry.postponed.dueMs > now) continue;
       const isTooMuch = chosen.length > 0 && size + entry.bytes.length > limits.bytes;
-      if (chosen.length >= limits.events || isTooMuch) break;
+      const isOfOtherKind = chosen[0] !== undefined && chosen[0].isSuspect !== entry.isSuspect;
+      if (chosen.length >= limits.events || isTooMuch || isOfOtherKind) break;
       chosen.push(entry);
       size += entry.bytes.length;
     }

@@ -16,6 +16,8 @@ export interface Taken {
   readonly entries: readonly Uint8Array[];
   /** Whether one of them may have been sent more than RESENT_AFTER_MS ago, in this life or in one before. */
   readonly mayBeResent: boolean;
+  /** They have stood aside as suspects. Such ones are taken by themselves: when they are tried again they hold up none but each other. */
+  readonly isSuspect: boolean;
   /** By position in `entries`: their outcome is known, they are never given out again. */
   settle(positions: readonly number[]): void;
   /** By position: not to be given out before. The others go first. */
@@ -27,6 +29,8 @@ export interface Postponed {
   readonly dueMs: number;
   /** `hasten` leaves it. */
   readonly isFirm: boolean;
+  /** Requests fail for what they hold, as it seems. They remain suspects. */
+  readonly isSuspect?: true;
 }
 
 export interface TakeLimits {

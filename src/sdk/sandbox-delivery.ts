@@ -12,7 +12,7 @@ export const createSandboxDelivery =
   async ({ events, signal }) => {
     const outcomes: EventOutcome[] = [];
     const warnings: PlacedWarning[] = [];
-    let asked: { readonly askedMs?: number } = {};
+    let askedMs: number | undefined;
     for (const event of events.length > 0 ? events : [NO_EVENT]) {
       const request = { path: SANDBOX_EVENTS_PATH, body: Uint8Array.from(event), signal };
       const answer = await post(service, request);
@@ -25,12 +25,12 @@ export const createSandboxDelivery =
       else if (outcomes.length === 0) return answer;
       // Those that have their outcome keep it; the others are asked again from where it ended.
       else {
-        if ("askedMs" in answer) asked = { askedMs: answer.askedMs };
+        askedMs = answer.askedMs;
         break;
       }
     }
     const rest = events
       .slice(outcomes.length)
       .map((): EventOutcome => ({ kind: "again", reason: "Not sent yet." }));
-    return { kind: "answered", outcomes: [...outcomes, ...rest], duplicates: 0, warnings, ...asked };
+    return { kind: "answered", outcomes: [...outcomes, ...rest], duplicates: 0, warnings, askedMs };
   };

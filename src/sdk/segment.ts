@@ -15,9 +15,10 @@ export interface Chosen {
   /** Of its frame, in bytes. */
   readonly length: number;
   readonly entry: Uint8Array;
+  readonly isSuspect: boolean;
 }
 
-type Placed = Omit<Chosen, "entry">;
+type Placed = Pick<Chosen, "index" | "length">;
 
 /** Where an entry stands. */
 export interface Place {
@@ -56,6 +57,7 @@ export class Segment {
   /** Behind the head: index to length of the frame. */
   readonly #settled = new Map<number, number>();
   readonly #postponed = new Map<number, Postponed>();
+  readonly #suspects = new Set<number>();
   /** The first attempt at one of the entries before `#attemptedUpTo`. */
   #attempted: Moment | undefined;
   #attemptedUpTo = 0;
@@ -138,7 +140,7 @@ export class Segment {
     return !this.#settled.has(index) && (this.#postponed.get(index)?.dueMs ?? 0) <= now;
   }
 
-  /** Entries in `range` that are due and have no outcome, oldest first. What cannot be read is handed to `damage`, and settled. */
+  /** Entries in `range` that are due and have no outcome, oldest first, and suspects by themselves. What cannot be read is handed to `damage`, and settled. */
   async choose(limits: TakeLimits, damage: Damage, range = this.range): Promise<readonly Chosen[]> {
     const chosen: Chosen[] = [];
     const unreadable: Placed[] = [];
@@ -152,8 +154,10 @@ export class Segment {
         unreadable.push({ index, length });
         continue;
       }
-      if (chosen.length > 0 && bytes + entry.length > limits.bytes) break;
-      chosen.push({ index, length, entry });
+      const isSuspect = this.#suspects.has(index);
+      const isOfOtherKind = chosen[0] !== undefined && chosen[0].isSuspect !== isSuspect;
+      if (isOfOtherKind || (chosen.length > 0 && bytes + entry.length > limits.bytes)) break;
+      chosen.push({ index, length, entry, isSuspect });
       bytes += entry.length;
       if (chosen.length === limits.events) break;
     }
@@ -168,7 +172,10 @@ export class Segment {
   }
 
   postpone(chosen: readonly Placed[], until: Postponed): void {
-    for (const { index } of chosen) this.#postponed.set(index, until);
+    for (const { index } of chosen) {
+      this.#postponed.set(index, until);
+      if (until.isSuspect) this.#suspects.add(index);
+    }
   }
 
   hasten(): void {
@@ -180,6 +187,7 @@ export class Segment {
     for (const { index, length } of chosen) {
       this.#settled.set(index, length);
       this.#postponed.delete(index);
+      this.#suspects.delete(index);
     }
     this.#advance();
     this.#note(chosen.map(({ index }) => index));

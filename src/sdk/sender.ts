@@ -7,7 +7,7 @@ import { afterDelivery, type NextStep, type Wait } from "./after-delivery.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver, Delivery } from "./delivery.ts";
 import { textOf } from "./error-text.ts";
-import { RETRY_CAP_MS, UNANSWERED_MIN, UNANSWERED_PAUSE_MS } from "./limits.ts";
+import { RETRY_CAP_MS, UNANSWERED_ALONE_MIN, UNANSWERED_MIN, UNANSWERED_PAUSE_MS } from "./limits.ts";
 import type { Outbox, TakeLimits, Taken } from "./outbox.ts";
 import { Pace } from "./pace.ts";
 import type { Reports } from "./reports.ts";
@@ -61,6 +61,10 @@ class BackgroundSender implements Sender {
   #request = new AbortController();
   /** Requests in a row of which the service said nothing; of a batch that was halved for that, not only in a row. */
   #unanswered = 0;
+  /** The last one of these asked to be left in peace for a time: only after that can it be asked whether the service answers at all. */
+  #doubted: Again | undefined;
+  /** How often in a row the same events had no answer right after a request without events had one. */
+  #notLetThrough = 0;
   #running: Promise<void> | undefined;
   /** Of the next batch, so far. */
   #gathered = { events: 0, bytes: 0 };
@@ -189,25 +193,49 @@ class BackgroundSender implements Sender {
    * What gets no answer again and again, while a request without events gets one just before it is tried once more, does not come through because of what is
    * in it: it is as if something in between had refused it. Where the service is away nothing changes, and all of them keep their order.
    */
-  async #ask({ entries, mayBeResent }: Taken): Promise<Delivery> {
-    const { deliver, limits } = this.#options;
+  async #ask(taken: Taken): Promise<Delivery> {
     this.#request = new AbortController();
     const { signal } = this.#request;
-    const ask = async (): Promise<Delivery> => {
-      const delivery = await deliver({ events: entries, mayBeResent, signal });
-      if (isUnanswered(delivery)) this.#unanswered++;
+    const doubted = this.#isDoubtful(taken) ? this.#doubted : undefined;
+    this.#doubted = undefined;
+    let delivery = doubted ?? (await this.#askOnce(taken, signal));
+    while (isUnanswered(delivery) && this.#isDoubtful(taken)) {
+      if (delivery.askedMs !== undefined && delivery !== doubted) {
+        this.#doubted = delivery;
+        break;
+      }
+      await pause(signal);
+      const empty = await this.#options.deliver({ events: [], mayBeResent: false, signal });
+      if (empty.kind !== "answered") return { ...delivery, askedMs: empty.askedMs };
+      await pause(signal);
+      delivery = await this.#askOnce(taken, signal);
+      if (isUnanswered(delivery) && !signal.aborted && this.#isAtFault(taken)) return notLetThrough(delivery);
+    }
+    return delivery;
+  }
+
+  async #askOnce({ entries, mayBeResent }: Taken, signal: AbortSignal): Promise<Delivery> {
+    const { deliver, limits } = this.#options;
+    const delivery = await deliver({ events: entries, mayBeResent, signal });
+    if (isUnanswered(delivery)) this.#unanswered++;
+    else {
+      this.#notLetThrough = 0;
       // What is smaller than it may be is still looking for the one at fault.
-      else if (this.#pace.events === limits.events) this.#unanswered = 0;
-      return delivery;
-    };
-    const first = await ask();
-    if (!isUnanswered(first) || this.#unanswered < UNANSWERED_MIN) return first;
-    await pause(signal);
-    const empty = await deliver({ events: [], mayBeResent: false, signal });
-    if (empty.kind !== "answered") return first;
-    await pause(signal);
-    const second = await ask();
-    return isUnanswered(second) && !signal.aborted ? notLetThrough(second) : second;
+      if (this.#pace.events === limits.events) this.#unanswered = 0;
+    }
+    return delivery;
+  }
+
+  #isDoubtful({ isSuspect }: Taken): boolean {
+    return isSuspect || this.#unanswered >= UNANSWERED_MIN;
+  }
+
+  /** Several are only halved for it. */
+  #isAtFault({ entries, isSuspect }: Taken): boolean {
+    this.#notLetThrough++;
+    if (entries.length === 1 && !isSuspect && this.#notLetThrough < UNANSWERED_ALONE_MIN) return false;
+    this.#notLetThrough = 0;
+    return true;
   }
 
   async #do(step: NextStep, taken: Taken): Promise<void> {
@@ -224,6 +252,7 @@ class BackgroundSender implements Sender {
           reason: step.wait.reason,
           dueMs: performance.now() + step.forMs,
           isFirm: step.isFirm,
+          isSuspect: true,
         });
         break;
       case "wait":
@@ -244,9 +273,9 @@ type Again = Extract<Delivery, { kind: "again" }>;
 const isUnanswered = (delivery: Delivery): delivery is Again =>
   delivery.kind === "again" && delivery.isUnanswered === true;
 
-const notLetThrough = ({ reason }: Again): Delivery => {
+const notLetThrough = ({ reason, askedMs }: Again): Delivery => {
   const message = `The service answers, but not to this request: ${reason}`;
-  return { kind: "rejected", rejection: { code: "unanswered", message, errors: [] }, isOurs: false };
+  return { kind: "rejected", rejection: { code: "unanswered", message, errors: [] }, isOurs: false, askedMs };
 };
 
 /** Keeps no program: one that ends by itself is to be kept by the request on its way, and not by those that follow it. */

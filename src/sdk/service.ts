@@ -127,7 +127,7 @@ const readAnswer = (response: Response, text: string): Answer => {
       : { kind: "again", reason: "HTTP 202 without data.", isUnanswered: true };
   }
   if (LATER.has(status) || status >= 500) {
-    const isUnanswered = !problem && askedMs === undefined && (status >= 500 || status === 408);
+    const isUnanswered = !problem && (status >= 500 || status === 408);
     return {
       kind: "again",
       reason,
@@ -143,6 +143,7 @@ const readAnswer = (response: Response, text: string): Answer => {
     kind: "rejected",
     rejection: rejectionOf(problem ?? { code: `status_${status}`, detail: reason }),
     isOurs: problem !== undefined,
+    ...asked,
   };
 };
 

@@ -13,6 +13,7 @@ export class Gathering {
   #events = 0;
   #bytes = 0;
   #mayBeResent = false;
+  #isSuspect = false;
 
   constructor(limits: TakeLimits) {
     this.#limits = limits;
@@ -30,12 +31,17 @@ export class Gathering {
     return events > 0 && bytes > 0 && segment.mayBeResent === this.#mayBeResent;
   }
 
-  /** False where they are too large for what is there already: then they are not among it. */
+  /** False where they are too large for what is there already, or suspects and it is not, or the other way round: then they are not among it. */
   add(segment: Segment, chosen: readonly Chosen[]): boolean {
+    const [first] = chosen;
+    if (!first) return true;
     const bytes = chosen.reduce((sum, { entry }) => sum + entry.length, 0);
-    if (this.#parts.length > 0 && bytes > this.room.bytes) return false;
-    if (chosen.length === 0) return true;
-    if (this.#parts.length === 0) this.#mayBeResent = segment.mayBeResent;
+    if (this.#parts.length > 0 && (bytes > this.room.bytes || first.isSuspect !== this.#isSuspect))
+      return false;
+    if (this.#parts.length === 0) {
+      this.#mayBeResent = segment.mayBeResent;
+      this.#isSuspect = first.isSuspect;
+    }
     segment.attempt(chosen);
     this.#parts.push({ segment, chosen });
     this.#events += chosen.length;
@@ -62,6 +68,7 @@ export class Gathering {
     return {
       entries: placed.map(({ chosen }) => chosen.entry),
       mayBeResent: this.#mayBeResent,
+      isSuspect: this.#isSuspect,
       settle: (positions) =>
         each(positions, (segment, some) => {
           segment.settle(some);

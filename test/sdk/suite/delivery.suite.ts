@@ -12,7 +12,12 @@ import {
   type Problem,
   type RejectedEvent,
 } from "prooftrail/sdk";
-import { ANSWER_BYTES_MAX, RESENT_AFTER_MS, UNANSWERED_MIN } from "../../../src/sdk/limits.ts";
+import {
+  ANSWER_BYTES_MAX,
+  RESENT_AFTER_MS,
+  UNANSWERED_ALONE_MIN,
+  UNANSWERED_MIN,
+} from "../../../src/sdk/limits.ts";
 import { until } from "../../support/until.ts";
 import { event, NOWHERE } from "./events.ts";
 import { withFolder } from "./folder.ts";
@@ -305,6 +310,10 @@ test("an event that the service fails over each time holds up the others for a w
 for (const [what, reply] of [
   ["a proxy that answers 502 to what holds one event", { status: 502, body: "<html>" }],
   ["a connection that breaks off each time one event is sent", "cut"],
+  [
+    "a proxy that says each time to come again later",
+    { status: 503, headers: { "retry-after": "0" }, body: "" },
+  ],
 ] as const) {
   test(`${what} does not hold up the others nor lose it`, () =>
     withScriptedService(
@@ -319,8 +328,9 @@ for (const [what, reply] of [
         });
         assert.deepEqual([rejected.length, client.stats.pending.events], [0, 1]);
         const stored = service.asked.filter(({ events }) => !holdsPoison(events));
-        // Five attempts once, and two for each step of the search, also where others went through between. What breaks off Deno's fetch sends again itself.
-        if (reply !== "cut") assert.equal(service.asked.length - stored.length, UNANSWERED_MIN - 1 + 2 * 8);
+        // Five attempts once, two for each step of the search, also where others went through between, and two more of it alone. What breaks off Deno's fetch sends again itself.
+        const poisoned = UNANSWERED_MIN - 1 + 2 * 8 + (UNANSWERED_ALONE_MIN - 1);
+        if (reply !== "cut") assert.equal(service.asked.length - stored.length, poisoned);
         assert.deepEqual(
           stored.flatMap(({ events }) => events.map(({ event_id }) => event_id)),
           Array.from({ length: 40 }, (_, n) => `evt_${n}`).filter((_, n) => n !== 7),

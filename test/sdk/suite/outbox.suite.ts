@@ -1093,6 +1093,39 @@ test("postponed entries wait for their time, and the others go first; hastened t
     }
   }));
 
+test("what stood aside as a suspect is taken by itself from then on, and holds up none but its like", () =>
+  withFolder(async (directory) => {
+    const dead = openFile(directory);
+    for (const number of [0, 1]) dead.append(entry(number, 0));
+    await hasLooked(dead);
+    await killHolders(directory);
+    const memory = createMemoryOutbox({ bytesMax: BYTES_MAX });
+    for (const number of [0, 1]) memory.append(entry(number, 0));
+    for (const outbox of [memory, openFile(directory)]) {
+      for (const number of [2, 3, 4]) outbox.append(entry(number, 0));
+      const taken = await outbox.take({ events: 9, bytes: 999 });
+      assert.deepEqual([taken?.isSuspect, taken?.entries.map(numberIn)], [false, [0, 1, 2, 3, 4]]);
+      const dueMs = performance.now() + 60_000;
+      taken?.postpone([1, 2], { dueMs, isFirm: false, isSuspect: true });
+      taken?.postpone([3], { dueMs, isFirm: false });
+      outbox.hasten();
+      const batches: unknown[] = [];
+      for (;;) {
+        const batch = await outbox.take({ events: 9, bytes: 999 });
+        if (!batch) break;
+        batches.push([batch.isSuspect, batch.entries.map(numberIn)]);
+        batch.settle([...batch.entries.keys()]);
+      }
+      assert.deepEqual(batches, [
+        [false, [0]],
+        [true, [1, 2]],
+        [false, [3, 4]],
+      ]);
+      await outbox.close();
+    }
+    await dead.close();
+  }));
+
 test("when the next one is due can be said of more files than a call has room for arguments", () => {
   const segments = new SegmentList();
   for (let file = 0; file < 200_000; file++) {

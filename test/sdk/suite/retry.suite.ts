@@ -10,6 +10,7 @@ import {
   RETRY_AFTER_MS_MAX,
   RETRY_BASE_MS,
   RETRY_CAP_MS,
+  UNANSWERED_PAUSE_MS,
 } from "../../../src/sdk/limits.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
 import { Pace } from "../../../src/sdk/pace.ts";
@@ -205,6 +206,80 @@ test("why an event stands aside is said by a flush also when others went through
   outbox.append(new TextEncoder().encode("{}"));
   assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "pending", events: 1, reason: "no" });
   await sender.stop();
+});
+
+/** Events that are no more than their ids, sent without waits of our own. What the service says of those in a request is told. */
+const sendingAll = (ids: readonly string[], answer: (ids: readonly string[]) => Delivery) => {
+  const outbox = createMemoryOutbox({ bytesMax: 10_000 });
+  for (const id of ids) outbox.append(new TextEncoder().encode(id));
+  const asked: { readonly ids: readonly string[]; readonly atMs: number }[] = [];
+  const decoder = new TextDecoder();
+  const sender = createSender({
+    outboxes: [outbox],
+    deliver: async ({ events }) => {
+      const ids = events.map((event) => decoder.decode(event));
+      asked.push({ ids, atMs: performance.now() });
+      return answer(ids);
+    },
+    deadLetters: noDeadLetters,
+    reports: createReports({ onProblem: () => {} }),
+    limits: { events: 10, bytes: 1000 },
+    flushIntervalMs: 1,
+    random: () => 0,
+  });
+  return { sender, outbox, asked };
+};
+
+const storedAll = (ids: readonly string[]): Delivery => ({
+  kind: "answered",
+  outcomes: ids.map(() => ({ kind: "stored" })),
+  duplicates: 0,
+  warnings: [],
+});
+
+test("Retry-After is waited for each time also while the event is looked for that something in between fails over", async () => {
+  const askedMs = 2 * UNANSWERED_PAUSE_MS;
+  const { sender, outbox, asked } = sendingAll(["evt_bad", "evt_1"], (ids) =>
+    ids.includes("evt_bad") ? { kind: "again", reason: "503", askedMs, isUnanswered: true } : storedAll(ids),
+  );
+  await until("the other one is stored", () => outbox.pending.events === 1);
+  await sender.stop();
+  for (const [index, { ids, atMs }] of asked.entries()) {
+    const next = asked[index + 1];
+    if (ids.includes("evt_bad") && next) assert.ok(next.atMs - atMs >= askedMs);
+  }
+});
+
+test("where requests fail by chance beside an event that never gets through, no other is put aside for it", async () => {
+  // One in four, and twice in a row each time: also the one that follows upon a request without events.
+  const fails = (request: number) => request % 8 < 2;
+  let requests = 0;
+  const others = Array.from({ length: 40 }, (_, n) => `evt_${n}`);
+  const { sender, outbox, asked } = sendingAll(["evt_bad", ...others], (ids) =>
+    ids.includes("evt_bad") || (ids.length > 0 && fails(requests++))
+      ? { kind: "again", reason: "502", isUnanswered: true }
+      : storedAll(ids),
+  );
+  await until("all others are stored", async () => outbox.pending.events === 1);
+  await sender.stop();
+  assert.ok(asked.some(({ ids }) => ids.length === 1 && ids[0] !== "evt_bad"));
+});
+
+test("an event that stood aside is tried again by itself, so that those that came since do not wait while it is looked for anew", async () => {
+  const answers: Delivery[] = [{ kind: "again", reason: "500", suspect: "content" }];
+  const { sender, outbox, asked } = sendingAll(["evt_bad"], (ids) =>
+    ids.includes("evt_bad")
+      ? (answers.shift() ?? { kind: "again", reason: "502", isUnanswered: true })
+      : storedAll(ids),
+  );
+  await until("it stands aside", () => outbox.nextDueMs);
+  for (const id of ["evt_1", "evt_2"]) outbox.append(new TextEncoder().encode(id));
+  assert.equal((await sender.flush(RETRY_BASE_MS)).kind, "pending");
+  await sender.stop();
+  assert.deepEqual(
+    asked.map(({ ids }) => ids),
+    [["evt_bad"], ["evt_bad"], [], ["evt_bad"], ["evt_1", "evt_2"]],
+  );
 });
 
 const AGAIN = { kind: "again", reason: "late" } as const;
