@@ -64,7 +64,13 @@ export interface ClientOptions extends EventOptions {
   /** A key with the scope `events:write`. */
   readonly apiKey: string;
   /** Where events wait. There is no default: whether events may be lost with the process is for you to say. */
-  readonly outbox: OutboxInFolder | ({ readonly memory: true } & OutboxInMemory);
+  readonly outbox:
+    | (OutboxInFolder & { readonly memory?: undefined })
+    | (OutboxInMemory & {
+        readonly memory: true;
+        readonly directory?: undefined;
+        readonly sync?: undefined;
+      });
   readonly batch?: BatchOptions;
   /** Of one request, in milliseconds: 15,000 where it is not given. */
   readonly requestTimeoutMs?: number;
@@ -207,16 +213,15 @@ export const readOutbox = (outbox: ClientOptions["outbox"]): OutboxChoice => {
   if (typeof outbox !== "object" || outbox === null)
     throw new TypeError("outbox is missing: give { directory } or { memory: true }.");
   checkNames(outbox, OUTBOX_OPTIONS, "outbox");
-  const { memory, ...given }: Partial<OutboxInFolder> & { readonly memory?: unknown } = outbox;
-  if (memory === undefined) return { folder: readFolder(given) };
-  if (memory !== true)
+  if (outbox.memory === undefined) return { folder: readFolder(outbox) };
+  if (outbox.memory !== true)
     throw new TypeError("outbox.memory is not true: say true, or leave it out and name a directory.");
   for (const name of ["directory", "sync"] as const)
-    if (given[name] !== undefined)
+    if (outbox[name] !== undefined)
       throw new TypeError(
         `outbox.${name} is of a folder, and outbox.memory asks for none: leave one of them out.`,
       );
-  return { memory: readBound(given) };
+  return { memory: readBound(outbox) };
 };
 
 const readFolder = ({

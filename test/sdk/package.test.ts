@@ -105,12 +105,24 @@ test("TypeScript accepts right events and refuses wrong ones, and its declaratio
      export const test: TestClient<"sdk.heartbeat"> = createTestClient<"sdk.heartbeat">();\n`,
   );
   await put(
+    "outbox.mts",
+    `import { type ClientOptions, createClient } from "prooftrail/sdk";
+     const service = { url: "http://a", apiKey: "k" };
+     const choose = (directory: string | undefined, rest: Omit<ClientOptions, "outbox">) =>
+       createClient({ ...rest, outbox: directory === undefined ? { memory: true } : { directory } });
+     // @ts-expect-error: a folder, or memory.
+     createClient({ ...service, outbox: { directory: "a", memory: true } });
+     // @ts-expect-error: memory is not synced.
+     createClient({ ...service, outbox: { memory: true, sync: "always" } });
+`,
+  );
+  await put(
     "wrong-type.mts",
     `${begin}client.capture(${EVENT.replace("decision.auto", "decision.semi")});\n`,
   );
   await put("wrong-metadata.mts", `${begin}client.capture(${EVENT.replace('"approved"', "1")});\n`);
   const wrong = ["wrong-metadata.mts", "wrong-tier.mts", "wrong-type.mts"];
-  const sources = ["right.mts", "undefined.mts", "named.mts", ...wrong];
+  const sources = ["right.mts", "undefined.mts", "named.mts", "outbox.mts", ...wrong];
   for (const options of [
     { module: "node16" },
     { module: "esnext", moduleResolution: "bundler" },
