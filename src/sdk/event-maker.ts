@@ -83,7 +83,8 @@ export const createEventMaker = (parts: {
   /** Counted also where the event is dropped afterwards: then its number is missing in the log, for everybody to see. */
   function withNumber(metadata: unknown): unknown {
     const members = membersOf(metadata);
-    if (sourceId === undefined || members?.source_id !== undefined) return members ?? metadata;
+    const isNumbered = members?.source_id !== undefined || members?.source_sequence !== undefined;
+    if (sourceId === undefined || isNumbered) return members ?? metadata;
     last++;
     // What is no object is left as it is: what is wrong with it is said where it is refused.
     if (metadata !== undefined && !members) return metadata;

@@ -1,6 +1,6 @@
 /**
  * Reads what a program hands over, each member once: a getter, a proxy or a `toJSON()` may say another thing the next time, and what is checked has to be
- * what is sent. What JSON cannot hold is refused with its place. `JSON.stringify` would write NaN as null, leave functions out, make `{}` of a Map and
+ * what is sent. What JSON cannot hold is refused with its place. `JSON.stringify` would write NaN as null, leave functions and symbols out, make `{}` of a Map and
  * throw at a BigInt: a changed event, or none.
  */
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "./limits.ts";
@@ -72,8 +72,10 @@ const readObject = (value: object, depth: number, reading: Reading): unknown => 
   const toJson: unknown = "toJSON" in value ? value.toJSON : undefined;
   if (typeof toJson === "function") return readWritten(toJson.call(value), depth, reading);
   if (Array.isArray(value)) return readArray(value, depth, reading);
-  if (!isPlain(value))
-    return refuse(reading, `A ${value.constructor.name} is not sent as it is: make a plain object of it.`);
+  if (!isPlain(value)) {
+    const kind = value.constructor?.name || "object with a prototype";
+    return refuse(reading, `A ${kind} is not sent as it is: make a plain object of it.`);
+  }
   // It cannot change, and a copy of it would be an object.
   if (isRawJson(value)) return value;
   const members: Record<string, unknown> = { ...value };
@@ -92,6 +94,10 @@ const readWritten = (written: unknown, depth: number, reading: Reading): unknown
 };
 
 const readEach = (members: Record<string, unknown>, depth: number, reading: Reading): void => {
+  if (Object.getOwnPropertySymbols(members).length > 0) {
+    refuse(reading, "A symbol is no name in JSON: give the member a text for a name, or leave it out.");
+    return;
+  }
   for (const name in members) {
     const member = members[name];
     if (member === undefined) continue;

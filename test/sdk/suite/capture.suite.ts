@@ -79,6 +79,14 @@ test("what the program gives is kept as it is", () => {
   );
   assert.equal(client.events[0]?.timestamp, "2026-11-20T10:00:00.000Z");
   assert.deepEqual(client.events[0]?.metadata, { source_id: "mine", source_sequence: 7 });
+  client.clear();
+  const numbered = createTestClient();
+  const theirs = [{ source_sequence: 7 }, { source_id: "mine" }];
+  for (const metadata of theirs) numbered.capture(event({ metadata }));
+  assert.deepEqual(
+    numbered.events.map(({ metadata }) => metadata),
+    theirs,
+  );
 });
 
 test("an event is what it was when it was captured, whatever the program does with it afterwards", () => {
@@ -202,6 +210,17 @@ for (const [what, handed, path] of [
     "undefined in a list, of which JSON makes null",
     loose({ ...event(), metadata: { list: [undefined] } }),
     "/metadata/list/0",
+  ],
+  [
+    "a symbol for a name, which JSON leaves out, as a condition of an ORM has it",
+    loose({ ...event(), metadata: { where: { age: { [Symbol("gt")]: 5 } } } }),
+    "/metadata/where/age",
+  ],
+  ["a symbol for a name of the event", loose({ ...event(), [Symbol("trace")]: "x" }), ""],
+  [
+    "an object whose prototype has no constructor",
+    loose({ ...event(), metadata: { row: Object.create(Object.create(null)) } }),
+    "/metadata/row",
   ],
   ["a Map for metadata", loose({ ...event(), metadata: new Map([["decision_id", "d"]]) }), "/metadata"],
   ["a Date for metadata", loose({ ...event(), metadata: new Date("nonsense") }), "/metadata"],
