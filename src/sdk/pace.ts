@@ -71,6 +71,11 @@ export class Pace {
     this.#askedUntilMs = askedMs === undefined ? 0 : now + askedMs;
   }
 
+  /** The service is there, and said itself when to come again: our own back-off begins anew. */
+  reached(): void {
+    this.#failures = 0;
+  }
+
   /** When the events of an answer that are to come again do so: later each time. */
   againMs(): number {
     this.#againRounds++;

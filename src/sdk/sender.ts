@@ -207,6 +207,7 @@ class BackgroundSender implements Sender {
       await pause(signal);
       const empty = await this.#options.deliver({ events: [], mayBeResent: false, signal });
       if (empty.kind !== "answered") return { ...delivery, askedMs: empty.askedMs };
+      if (delivery === doubted) this.#pace.reached();
       await pause(signal);
       delivery = await this.#askOnce(taken, signal);
       if (isUnanswered(delivery) && !signal.aborted && this.#isAtFault(taken)) return notLetThrough(delivery);

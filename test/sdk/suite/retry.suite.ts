@@ -10,6 +10,7 @@ import {
   RETRY_AFTER_MS_MAX,
   RETRY_BASE_MS,
   RETRY_CAP_MS,
+  UNANSWERED_MIN,
   UNANSWERED_PAUSE_MS,
 } from "../../../src/sdk/limits.ts";
 import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
@@ -208,8 +209,12 @@ test("why an event stands aside is said by a flush also when others went through
   await sender.stop();
 });
 
-/** Events that are no more than their ids, sent without waits of our own. What the service says of those in a request is told. */
-const sendingAll = (ids: readonly string[], answer: (ids: readonly string[]) => Delivery) => {
+/** Events that are no more than their ids, sent without waits of our own, unless chance says otherwise. What the service says of those in a request is told. */
+const sendingAll = (
+  ids: readonly string[],
+  answer: (ids: readonly string[]) => Delivery,
+  random: () => number = () => 0,
+) => {
   const outbox = createMemoryOutbox({ bytesMax: 10_000 });
   for (const id of ids) outbox.append(new TextEncoder().encode(id));
   const asked: { readonly ids: readonly string[]; readonly atMs: number }[] = [];
@@ -225,7 +230,7 @@ const sendingAll = (ids: readonly string[], answer: (ids: readonly string[]) => 
     reports: createReports({ onProblem: () => {} }),
     limits: { events: 10, bytes: 1000 },
     flushIntervalMs: 1,
-    random: () => 0,
+    random,
   });
   return { sender, outbox, asked };
 };
@@ -248,6 +253,21 @@ test("Retry-After is waited for each time also while the event is looked for tha
     const next = asked[index + 1];
     if (ids.includes("evt_bad") && next) assert.ok(next.atMs - atMs >= askedMs);
   }
+});
+
+test("while it is looked for our own waits begin anew with each answer to a request without events: it is asked for a wait already", async () => {
+  const answer = (ids: readonly string[]): Delivery =>
+    ids.includes("evt_bad")
+      ? { kind: "again", reason: "503", askedMs: 1, isUnanswered: true }
+      : storedAll(ids);
+  const { sender, asked } = sendingAll(["evt_bad", "evt_1"], answer, () => 1);
+  await until("both were tried in vain, right after a request without events", async () => {
+    if (asked.length >= UNANSWERED_MIN + 2) return true;
+    await sender.flush(1);
+    return false;
+  });
+  await until("one alone is tried", () => asked.at(-1)?.ids.length === 1, { timeoutMs: 8 * RETRY_BASE_MS });
+  await sender.stop();
 });
 
 test("where requests fail by chance beside an event that never gets through, no other is put aside for it", async () => {
