@@ -94,7 +94,7 @@ type Members = OrUndefined<{
 export type RiskTier = "low" | "limited" | "high" | "prohibited";
 
 interface Filling {
-  /** A UUIDv7, or `evt_` and 1 to 250 characters; a new UUIDv7 where there is none. The same id sent again is one event. */
+  /** A UUIDv7, or `evt_` and 1 to 250 characters; a new UUIDv7 where there is none. The same event sent again under the same id is one event; another one, if only by its time, is rejected. */
   readonly event_id?: string | undefined;
   /** When it happened: UTC. The time of the call where there is none. */
   readonly timestamp?: string | Date | undefined;
