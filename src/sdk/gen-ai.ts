@@ -152,7 +152,7 @@ export const createGenAiSpanProcessor = (
   return {
     onStart: () => {},
     onEnd: (span) => {
-      const event = attempt("asset_id", () => {
+      const event = attempt("The span processor", () => {
         if (!isGenAi(span)) return undefined;
         const asset = typeof asset_id === "function" ? asset_id(span) : asset_id;
         return asset === undefined ? undefined : { asset_id: asset, ...eventFromGenAiSpan(span) };

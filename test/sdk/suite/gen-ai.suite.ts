@@ -235,3 +235,21 @@ test("a fault of the callback, and a span without times, reach nobody: the event
   assert.ok(!("trace_id" in event || "span_id" in event));
   assert.equal(client.with({ asset_id: "a" }).capture(event).kind, "dropped");
 });
+
+test("what keeps a span from being read is told as a fault of that, and not of the asset_id beside it", () => {
+  const messages: string[] = [];
+  const client = createTestClient({
+    onDropped: ({ message }) => void messages.push(message),
+    onProblem: () => {},
+  });
+  createGenAiSpanProcessor(client, { asset_id: "support_bot" }).onEnd({
+    startTime: [0, 0],
+    endTime: [0, 0],
+    attributes: { "gen_ai.operation.name": "chat" },
+    status: { code: 0 },
+    spanContext: () => {
+      throw new Error("of another kind");
+    },
+  });
+  assert.deepEqual(messages, ["The span processor threw: of another kind"]);
+});
