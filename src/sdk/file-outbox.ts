@@ -13,7 +13,7 @@ import { isGone, isMissing } from "./is-missing.ts";
 import { LEASE_GONE, Lease } from "./lease.ts";
 import { LEASE_RENEW_MS, SYNC_INTERVAL_MS } from "./limits.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
-import { type Chosen, EVENTS_SUFFIX, type Segment } from "./segment.ts";
+import { type Chosen, EVENTS_SUFFIX, type Room, type Segment } from "./segment.ts";
 import { type Part, SegmentList } from "./segment-list.ts";
 import { Gathering } from "./taken.ts";
 import { Waiting } from "./waiting.ts";
@@ -146,7 +146,7 @@ class FileOutbox implements Outbox {
     return taken;
   }
 
-  async #choose(part: Part, limits: TakeLimits): Promise<readonly Chosen[]> {
+  async #choose(part: Part, room: Room): Promise<readonly Chosen[]> {
     const { segment, range } = part;
     // It may be kept anew while it is looked for, by an event that comes meanwhile or by the next renewal.
     const { path } = segment;
@@ -155,13 +155,13 @@ class FileOutbox implements Outbox {
       this.#writing.leave(segment);
     };
     try {
-      return await segment.choose(limits, { onUnreadable: this.#options.onUnreadable, onCut }, range);
+      return await segment.choose(room, { onUnreadable: this.#options.onUnreadable, onCut }, range);
     } catch (error) {
       if (!isMissing(error)) throw error;
       this.#renew();
       this.#writing.leave(segment);
       if (segment.isGone) return [];
-      if (segment.path !== path) return this.#choose(part, limits);
+      if (segment.path !== path) return this.#choose(part, room);
       // Its folder was away for a moment.
       if (!isGone(path + EVENTS_SUFFIX)) throw error;
       this.#lose(segment, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);

@@ -69,10 +69,10 @@ class MemoryOutbox implements Outbox {
     const chosen: Entry[] = [];
     let size = 0;
     for (const entry of this.#entries.values()) {
-      if (entry.postponed && entry.postponed.dueMs > now) continue;
+      const [first = entry] = chosen;
+      if ((entry.postponed && entry.postponed.dueMs > now) || entry.isSuspect !== first.isSuspect) continue;
       const isTooMuch = chosen.length > 0 && size + entry.bytes.length > limits.bytes;
-      const isOfOtherKind = chosen[0] !== undefined && chosen[0].isSuspect !== entry.isSuspect;
-      if (chosen.length >= limits.events || isTooMuch || isOfOtherKind) break;
+      if (chosen.length >= limits.events || isTooMuch) break;
       chosen.push(entry);
       size += entry.bytes.length;
     }

@@ -20,6 +20,12 @@ export interface Chosen {
 
 type Placed = Pick<Chosen, "index" | "length">;
 
+/** What there is still room for in what is taken at once. */
+export interface Room extends TakeLimits {
+  /** Suspects or others; undefined where the first one says it. */
+  readonly isSuspect?: boolean | undefined;
+}
+
 /** Where an entry stands. */
 export interface Place {
   readonly index: number;
@@ -141,12 +147,13 @@ export class Segment {
   }
 
   /** Entries in `range` that are due and have no outcome, oldest first, and suspects by themselves. What cannot be read is handed to `damage`, and settled. */
-  async choose(limits: TakeLimits, damage: Damage, range = this.range): Promise<readonly Chosen[]> {
+  async choose(room: Room, damage: Damage, range = this.range): Promise<readonly Chosen[]> {
     const chosen: Chosen[] = [];
     const unreadable: Placed[] = [];
+    let { isSuspect } = room;
     let bytes = 0;
     const now = performance.now();
-    for await (const { index, frame } of this.#frames(limits.bytes, damage, range)) {
+    for await (const { index, frame } of this.#frames(room.bytes, damage, range)) {
       if (!this.#isDue(index, now)) continue;
       const { entry, length } = frame;
       if (entry === undefined) {
@@ -154,12 +161,12 @@ export class Segment {
         unreadable.push({ index, length });
         continue;
       }
-      const isSuspect = this.#suspects.has(index);
-      const isOfOtherKind = chosen[0] !== undefined && chosen[0].isSuspect !== isSuspect;
-      if (isOfOtherKind || (chosen.length > 0 && bytes + entry.length > limits.bytes)) break;
+      isSuspect ??= this.#suspects.has(index);
+      if (this.#suspects.has(index) !== isSuspect) continue;
+      if (chosen.length > 0 && bytes + entry.length > room.bytes) break;
       chosen.push({ index, length, entry, isSuspect });
       bytes += entry.length;
-      if (chosen.length === limits.events) break;
+      if (chosen.length === room.events) break;
     }
     if (unreadable.length > 0) this.settle(unreadable);
     return chosen;

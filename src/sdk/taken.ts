@@ -1,6 +1,6 @@
 /** What is taken from several segments at once, as one. */
 import type { TakeLimits, Taken } from "./outbox.ts";
-import type { Chosen, Segment } from "./segment.ts";
+import type { Chosen, Room, Segment } from "./segment.ts";
 
 interface Part {
   readonly segment: Segment;
@@ -13,15 +13,15 @@ export class Gathering {
   #events = 0;
   #bytes = 0;
   #mayBeResent = false;
-  #isSuspect = false;
+  #isSuspect: boolean | undefined;
 
   constructor(limits: TakeLimits) {
     this.#limits = limits;
   }
 
-  /** What there is still room for. */
-  get room(): TakeLimits {
-    return { events: this.#limits.events - this.#events, bytes: this.#limits.bytes - this.#bytes };
+  get room(): Room {
+    const { events, bytes } = this.#limits;
+    return { events: events - this.#events, bytes: bytes - this.#bytes, isSuspect: this.#isSuspect };
   }
 
   /** Where one of a batch may have been sent before, all of them are looked up: those that were not do not wait for that. */
@@ -31,17 +31,14 @@ export class Gathering {
     return events > 0 && bytes > 0 && segment.mayBeResent === this.#mayBeResent;
   }
 
-  /** False where they are too large for what is there already, or suspects and it is not, or the other way round: then they are not among it. */
+  /** False where they are too large for what is there already: then they are not among it. */
   add(segment: Segment, chosen: readonly Chosen[]): boolean {
     const [first] = chosen;
     if (!first) return true;
     const bytes = chosen.reduce((sum, { entry }) => sum + entry.length, 0);
-    if (this.#parts.length > 0 && (bytes > this.room.bytes || first.isSuspect !== this.#isSuspect))
-      return false;
-    if (this.#parts.length === 0) {
-      this.#mayBeResent = segment.mayBeResent;
-      this.#isSuspect = first.isSuspect;
-    }
+    if (this.#parts.length > 0 && bytes > this.room.bytes) return false;
+    if (this.#parts.length === 0) this.#mayBeResent = segment.mayBeResent;
+    this.#isSuspect = first.isSuspect;
     segment.attempt(chosen);
     this.#parts.push({ segment, chosen });
     this.#events += chosen.length;
@@ -68,7 +65,7 @@ export class Gathering {
     return {
       entries: placed.map(({ chosen }) => chosen.entry),
       mayBeResent: this.#mayBeResent,
-      isSuspect: this.#isSuspect,
+      isSuspect: this.#isSuspect === true,
       settle: (positions) =>
         each(positions, (segment, some) => {
           segment.settle(some);
