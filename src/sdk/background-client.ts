@@ -4,7 +4,7 @@ import { clearInterval, setInterval } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver } from "./delivery.ts";
-import type { CaptureEvent, SharedMembers } from "./event.ts";
+import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
 import { eventIdIn } from "./event-id.ts";
 import type { EventMaker } from "./event-maker.ts";
 import { CLOSE_TIMEOUT_MS_DEFAULT, OVERFLOW_BYTES_MAX, SEND_TIMEOUT_MS_DEFAULT } from "./limits.ts";
@@ -39,11 +39,15 @@ export interface Stats {
 }
 
 export interface Client<Extra extends string = never> extends Recorder<Extra> {
+  // Typed as `capture` is: by CaptureEvent<Extra> alone the compiler would not take a client that knows more types for one that knows fewer.
   /**
    * Sends one event past the outbox and waits for its receipt, `timeoutMs` (30,000) at most. Does not throw. An event that is both sent and
    * captured is two records in the log: choose one.
    */
-  send(event: CaptureEvent<Extra>, options?: { readonly timeoutMs?: number }): Promise<Sent>;
+  send(
+    event: EventWithout<CaptureEvent<Extra>, never>,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<Sent>;
   /** Resolves when everything captured before is synced to the disk, or with the reason why it is not. */
   synced(): Promise<Synced>;
   /** Delivers what was captured before; waits at most `timeoutMs` (5,000). */

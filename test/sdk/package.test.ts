@@ -117,12 +117,21 @@ test("TypeScript accepts right events and refuses wrong ones, and its declaratio
 `,
   );
   await put(
+    "wider.mts",
+    `import { type CaptureEvent, type Client, createTestClient, type EventType, type Recorder } from "prooftrail/sdk";
+     const wider: Client<"sdk.heartbeat"> = createTestClient<"sdk.heartbeat">();
+     wider satisfies Client;
+     wider satisfies Recorder;
+     const one = (event_type: EventType) => wider.capture({ asset_id: "a", event_type } as CaptureEvent);
+`,
+  );
+  await put(
     "wrong-type.mts",
     `${begin}client.capture(${EVENT.replace("decision.auto", "decision.semi")});\n`,
   );
   await put("wrong-metadata.mts", `${begin}client.capture(${EVENT.replace('"approved"', "1")});\n`);
   const wrong = ["wrong-metadata.mts", "wrong-tier.mts", "wrong-type.mts"];
-  const sources = ["right.mts", "undefined.mts", "named.mts", "outbox.mts", ...wrong];
+  const sources = ["right.mts", "undefined.mts", "named.mts", "outbox.mts", "wider.mts", ...wrong];
   for (const options of [
     { module: "node16" },
     { module: "esnext", moduleResolution: "bundler" },
