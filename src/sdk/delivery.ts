@@ -53,7 +53,7 @@ export type Delivery =
       readonly isUnanswered?: true;
     }
   /** The key, the address or the service's set-up is at fault, and no event. */
-  | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number }
+  | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number | undefined }
   /** Something in the request was not taken. With one event it was that one. */
   | {
       readonly kind: "rejected";

@@ -3,7 +3,7 @@
  * next one may go in `pace.ts`; what becomes of each event is done in `settling.ts`.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { afterDelivery, type NextStep, type Wait } from "./after-delivery.ts";
+import { afterDelivery, isFinal, type NextStep, type Wait } from "./after-delivery.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver, Delivery } from "./delivery.ts";
 import { textOf } from "./error-text.ts";
@@ -65,6 +65,8 @@ class BackgroundSender implements Sender {
   #doubted: Again | undefined;
   /** How often in a row the same events had no answer right after a request without events had one. */
   #notLetThrough = 0;
+  /** Events in a row that something in between refused alone. */
+  #refused = 0;
   #running: Promise<void> | undefined;
   /** Of the next batch, so far. */
   #gathered = { events: 0, bytes: 0 };
@@ -186,7 +188,23 @@ class BackgroundSender implements Sender {
     const delivery = await this.#ask(taken);
     // We broke it off ourselves, which says nothing of the service.
     if (delivery.kind === "again" && this.#ending.signal.aborted) return;
-    await this.#do(afterDelivery(delivery, taken.entries.length), taken);
+    await this.#do(afterDelivery(await this.#whetherOfAll(delivery, taken), taken.entries.length), taken);
+  }
+
+  /**
+   * What something in between refuses in words of its own may be for the event, or for all of them. One stands aside for it; where the next one is refused as
+   * well, and so is a request without events, it is as with a key that is refused.
+   */
+  async #whetherOfAll(delivery: Delivery, { entries }: Taken): Promise<Delivery> {
+    if (delivery.kind !== "rejected" || isFinal(delivery)) {
+      this.#refused = 0;
+      return delivery;
+    }
+    if (entries.length > 1 || delivery.askedMs !== undefined || this.#refused++ === 0) return delivery;
+    const { signal } = this.#request;
+    const empty = await this.#options.deliver({ events: [], mayBeResent: false, signal });
+    if (empty.kind !== "rejected" || isFinal(empty)) return delivery;
+    return { kind: "refused", reason: empty.rejection.message, askedMs: empty.askedMs };
   }
 
   /**

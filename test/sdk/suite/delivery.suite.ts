@@ -465,6 +465,27 @@ test("a filter in between that refuses one event, in words of its own, does not 
     },
   ));
 
+test("a filter in between that refuses all requests, in words of its own, puts aside one event for it: the others go as soon as it lets them", () =>
+  withScriptedService(
+    () => ({ status: 400, body: "<html>" }),
+    async (service) => {
+      const { rejected, callbacks } = told();
+      const client = memory(service, callbacks);
+      for (let n = 0; n < 6; n++) client.capture(event({ event_id: `evt_${n}` }));
+      await until("it was tried often", async () => {
+        await client.flush({ timeoutMs: 1 });
+        return service.asked.length >= 20;
+      });
+      service.script = takeAll;
+      await until("the others are stored", async () => {
+        await client.flush({ timeoutMs: 1 });
+        return client.stats.delivered === 5;
+      });
+      assert.deepEqual([rejected.length, client.stats.pending.events], [0, 1]);
+      await client.close({ timeoutMs: 1 });
+    },
+  ));
+
 test("a redirect is not followed with the key", () =>
   withScriptedService(
     () => ({ status: 302, headers: { location: `${NOWHERE}/elsewhere` }, body: "" }),
