@@ -188,23 +188,7 @@ class BackgroundSender implements Sender {
     const delivery = await this.#ask(taken);
     // We broke it off ourselves, which says nothing of the service.
     if (delivery.kind === "again" && this.#ending.signal.aborted) return;
-    await this.#do(afterDelivery(await this.#whetherOfAll(delivery, taken), taken.entries.length), taken);
-  }
-
-  /**
-   * What something in between refuses in words of its own may be for the event, or for all of them. One stands aside for it; where the next one is refused as
-   * well, and so is a request without events, it is as with a key that is refused.
-   */
-  async #whetherOfAll(delivery: Delivery, { entries }: Taken): Promise<Delivery> {
-    if (delivery.kind !== "rejected" || isFinal(delivery)) {
-      this.#refused = 0;
-      return delivery;
-    }
-    if (entries.length > 1 || delivery.askedMs !== undefined || this.#refused++ === 0) return delivery;
-    const { signal } = this.#request;
-    const empty = await this.#options.deliver({ events: [], mayBeResent: false, signal });
-    if (empty.kind !== "rejected" || isFinal(empty)) return delivery;
-    return { kind: "refused", reason: empty.rejection.message, askedMs: empty.askedMs };
+    await this.#do(afterDelivery(delivery, taken.entries.length), taken);
   }
 
   /**
@@ -230,7 +214,25 @@ class BackgroundSender implements Sender {
       delivery = await this.#askOnce(taken, signal);
       if (isUnanswered(delivery) && !signal.aborted && this.#isAtFault(taken)) return notLetThrough(delivery);
     }
-    return delivery;
+    return await this.#askWhetherAll(delivery, taken);
+  }
+
+  /**
+   * What something in between refuses in words of its own may be for the event, or for all of them. One stands aside for it; where the next one is refused as
+   * well, and so is a request without events, it is as with a key that is refused. Where that is answered, the event has another chance: it may just be mended.
+   */
+  async #askWhetherAll(delivery: Delivery, taken: Taken): Promise<Delivery> {
+    if (delivery.kind !== "rejected" || isFinal(delivery)) {
+      this.#refused = 0;
+      return delivery;
+    }
+    const isAlone = taken.entries.length === 1;
+    if (!isAlone || delivery.askedMs !== undefined || this.#refused++ === 0) return delivery;
+    const { signal } = this.#request;
+    const empty = await this.#options.deliver({ events: [], mayBeResent: false, signal });
+    if (empty.kind === "answered") return await this.#askOnce(taken, signal);
+    if (empty.kind !== "rejected" || isFinal(empty)) return delivery;
+    return { kind: "refused", reason: empty.rejection.message, askedMs: empty.askedMs };
   }
 
   async #askOnce({ entries, mayBeResent }: Taken, signal: AbortSignal): Promise<Delivery> {

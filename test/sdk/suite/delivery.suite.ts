@@ -486,6 +486,25 @@ test("a filter in between that refuses all requests, in words of its own, puts a
     },
   ));
 
+for (const status of [403, 502])
+  test(`two events that something in between answers with ${status} hold up none but themselves`, () =>
+    withScriptedService(
+      ({ text, events }) =>
+        text.includes("evt_bad") ? { status, body: "<html>" } : batchAnswer(events.length),
+      async (service) => {
+        const { rejected, callbacks } = told();
+        const client = memory(service, callbacks);
+        for (const event_id of ["evt_1", "evt_bad_1", "evt_bad_2", "evt_2"])
+          client.capture(event({ event_id }));
+        await until("the others are stored", async () => {
+          await client.flush({ timeoutMs: 1 });
+          return client.stats.delivered === 2;
+        });
+        assert.deepEqual([rejected.length, client.stats.pending.events], [0, 2]);
+        await client.close({ timeoutMs: 1 });
+      },
+    ));
+
 test("a redirect is not followed with the key", () =>
   withScriptedService(
     () => ({ status: 302, headers: { location: `${NOWHERE}/elsewhere` }, body: "" }),
