@@ -4,6 +4,7 @@
  * not exist. A secret leaves this module once, in the outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
  */
 import { KEY_GRACE_SECONDS_DEFAULT, KEYS_PER_TENANT_MAX, TURNS_WAITING_MAX } from "../limits.ts";
+import { createTurnsAbout, type TooManyWaiting } from "../turns/turns-about.ts";
 import {
   type ActionRecorder,
   type ActionResult,
@@ -23,7 +24,6 @@ import type { FetchedKey, KeyStore } from "./key-store.ts";
 import { byPlace } from "./place.ts";
 import type { Scope } from "./scopes.ts";
 import { SYSTEM_TENANT } from "./tenant.ts";
-import { createTurnsAbout, type TooManyWaiting } from "./turns.ts";
 
 export type KeyRefusal =
   /** The principal lacks `keys:manage`, or a scope that the key would have. */

@@ -1,7 +1,7 @@
 /** The answers where a key, a policy or a hold is not changed: the same for all of them, with the words of each. */
 import type { ActorEnded, ChangedMeanwhile } from "../access/action.ts";
 import type { OtherTenant } from "../access/authenticate.ts";
-import type { TooManyWaiting } from "../access/turns.ts";
+import type { TooManyWaiting } from "../turns/turns-about.ts";
 import { invalidKey, otherTenant } from "./guard.ts";
 import { problem, type RequestError } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";

@@ -13,9 +13,9 @@ import {
 import { type OtherTenant, type Principal, reaches } from "../access/authenticate.ts";
 import type { KeyProblem } from "../access/key-request.ts";
 import { byPlace } from "../access/place.ts";
-import { createTurnsAbout, type TooManyWaiting, type TurnsAbout } from "../access/turns.ts";
 import { HOLDS_PER_TENANT_MAX } from "../limits.ts";
 import { createRequestCheck } from "../request/check.ts";
+import { createTurnsAbout, type TooManyWaiting, type TurnsAbout } from "../turns/turns-about.ts";
 import { GENERAL_FLOOR, RETENTION_TIERS } from "./floors.ts";
 import {
   ASSET_ID_EXPECTED,

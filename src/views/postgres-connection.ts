@@ -12,7 +12,8 @@ import {
   VIEW_STATEMENTS_CACHED_MAX,
   VIEW_WRITER_SILENT_MS_MAX,
 } from "../limits.ts";
-import { createTurns, type Done } from "./turns.ts";
+import { createTurns } from "../turns/turns.ts";
+import type { Done } from "./done.ts";
 import { ViewsBusyError, ViewsMissingError, ViewsUnavailableError } from "./unavailable.ts";
 
 /** What came back: rows, and `INSERT` or `COMMIT`, which PostgreSQL calls the command. */

@@ -5,6 +5,7 @@
  * asked when it is needed: where it is away, calls reject, and they work again when it is back.
  */
 import { VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
+import type { Done } from "./done.ts";
 import {
   type Connection,
   constraintMessage,
@@ -32,7 +33,6 @@ import {
   timeIndexDdl,
 } from "./tables.ts";
 import { postgresTextIndexDdl, postgresTextIndexRename } from "./text-index.ts";
-import type { Done } from "./turns.ts";
 import { ViewsMissingError } from "./unavailable.ts";
 import {
   type CommitResult,

@@ -2,7 +2,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { VIEW_BUSY_MS_MAX, VIEW_STATEMENTS_CACHED_MAX } from "../limits.ts";
-import { createTurns, type Done } from "./turns.ts";
+import { createTurns } from "../turns/turns.ts";
+import type { Done } from "./done.ts";
 
 export type Statements = (sql: string) => StatementSync;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createTurnsAbout } from "./turns.ts";
+import { createTurnsAbout } from "./turns-about.ts";
 
 test("work about one thing never overlaps, and beyond the bound none is begun until a turn is over", async () => {
   const turns = createTurnsAbout();

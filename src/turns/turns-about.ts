@@ -1,4 +1,5 @@
 import { TURNS_WAITING_MAX } from "../limits.ts";
+import { createTurns, type Turns } from "./turns.ts";
 
 /**
  * Work about one thing that must not overlap: each begins when the one before it about the same thing has ended, however that ended. Where `waitingMax`
@@ -16,17 +17,15 @@ export interface TooManyWaiting {
 }
 
 export const createTurnsAbout = (): TurnsAbout => {
-  const queues = new Map<string, { last: Promise<unknown>; open: number }>();
+  const queues = new Map<string, { readonly inTurn: Turns; open: number }>();
   return async (thing, work, waitingMax = TURNS_WAITING_MAX) => {
-    const queue = queues.get(thing) ?? { last: Promise.resolve(), open: 0 };
+    const queue = queues.get(thing) ?? { inTurn: createTurns(), open: 0 };
     // One of them has its turn and does not wait.
     if (queue.open > waitingMax) return { kind: "overloaded" };
     queues.set(thing, queue);
     queue.open++;
-    const turn = queue.last.then(work, work);
-    queue.last = turn;
     try {
-      return await turn;
+      return await queue.inTurn(work);
     } finally {
       queue.open--;
       if (queue.open === 0) queues.delete(thing);

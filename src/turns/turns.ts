@@ -9,9 +9,3 @@ export const createTurns = (): Turns => {
     return turn;
   };
 };
-
-/** What the work of a transaction gives, and whether its writes are to stay. */
-export interface Done<Result> {
-  readonly result: Result;
-  readonly keep: boolean;
-}
