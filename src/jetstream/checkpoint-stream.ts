@@ -1,4 +1,5 @@
 /** Signed tree heads and public keys, on the stream CHECKPOINTS. */
+import { headers as createHeaders } from "nats";
 import {
   CHECKPOINT_KEY_SUBJECTS,
   checkpointKeySubject,
@@ -18,6 +19,9 @@ import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
 
 const STREAM = "CHECKPOINTS";
 
+/** nats-server #5281, since 2.11; nats.js 2.29 has no option for it. It may have wildcards. */
+const EXPECTED_AMONG = "Nats-Expected-Last-Subject-Sequence-Subject";
+
 export type CheckpointStream = CheckpointStore & StallReport;
 
 export const createCheckpointStream = async (connection: BrokerConnection): Promise<CheckpointStream> => {
@@ -28,14 +32,28 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
   const asked = <Result>(ask: () => Promise<Result>): Promise<Result> =>
     answered(connection, "The signed tree heads could not be asked for", ask);
   const clock = createConnectedStallClock(connection);
-  const publish = async (subject: string, data: string | Uint8Array, after: number) => {
+  /** `among`: `after` is to be the last of all these subjects, and not of this one alone. */
+  const publish = async (subject: string, data: string | Uint8Array, after: number, among?: string) => {
+    const headers = createHeaders();
+    if (among !== undefined) headers.set(EXPECTED_AMONG, among);
     try {
-      const stored = await jetstream.publish(subject, data, { expect: { lastSubjectSequence: after } });
+      const expect = { lastSubjectSequence: after };
+      const stored = await jetstream.publish(subject, data, { headers, expect });
       clock.cleared();
       return stored;
     } catch (error) {
       // A stream that refuses a revision may store another.
       if (!isWrongLastSequence(apiErrorCode(error))) clock.failed();
+      throw error;
+    }
+  };
+
+  const addPublicKey = async (key: Uint8Array, among?: string): Promise<boolean> => {
+    try {
+      await publish(checkpointKeySubject(publicKey(key).fingerprint), key, 0, among);
+      return true;
+    } catch (error) {
+      if (isWrongLastSequence(apiErrorCode(error))) return false;
       throw error;
     }
   };
@@ -66,14 +84,10 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
         );
         return messages.flatMap((message) => (message ? bytesOf(message) : []));
       }),
-    addPublicKey: (key) =>
-      asked(async () => {
-        try {
-          await publish(checkpointKeySubject(publicKey(key).fingerprint), key, 0);
-        } catch (error) {
-          if (!isWrongLastSequence(apiErrorCode(error))) throw error;
-        }
-      }),
+    addFirstPublicKey: (key) => asked(() => addPublicKey(key, CHECKPOINT_KEY_SUBJECTS)),
+    addPublicKey: async (key) => {
+      await asked(() => addPublicKey(key));
+    },
     since: (revision) => checkpointsSince(reader, revision),
   };
 };

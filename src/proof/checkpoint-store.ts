@@ -20,6 +20,8 @@ export interface CheckpointStore {
   write(tenant: string, note: string, after: number): Promise<CheckpointWrite>;
   /** Public keys, 32 bytes each, that have ever signed here. */
   publicKeys(): Promise<readonly Uint8Array[]>;
+  /** False, and nothing is done, where any is there already: of several that come at once one is the first. */
+  addFirstPublicKey(key: Uint8Array): Promise<boolean>;
   /** Does nothing where it is known. */
   addPublicKey(key: Uint8Array): Promise<void>;
   /** Checkpoints of all tenants behind a revision, in the order of their writing, as they are there now. */

@@ -13,18 +13,21 @@ export type KeysPublished = "published" | "strangers";
  * must not take the others' place. Throws where one is no public key but the seed of a key that signs or has signed here, for the same reason.
  */
 export const publishKeys = async (
-  checkpoints: Pick<CheckpointStore, "publicKeys" | "addPublicKey">,
-  { publicKeys }: Pick<KeyRing, "publicKeys">,
+  checkpoints: Pick<CheckpointStore, "publicKeys" | "addFirstPublicKey" | "addPublicKey">,
+  ring: Pick<KeyRing, "publicKeys">,
   before?: KeysPublished,
 ): Promise<KeysPublished> => {
-  const given = publicKeys.map(({ bytes }) => bytes);
+  const given = ring.publicKeys.map(({ bytes }) => bytes);
   const there = (await checkpoints.publicKeys()).map(encodeBase64);
   const own = new Set(given.map(encodeBase64));
   const known = new Set([...own, ...there]);
   if (given.some((bytes) => known.has(encodeBase64(createSigningKey(bytes).publicKey))))
     throw new Error(SEED);
-  const isFirst = there.length === 0 && before === undefined;
-  if (!(isFirst || before === "published" || there.some((key) => own.has(key)))) return "strangers";
+  const [first] = given;
+  if (first && there.length === 0 && before === undefined) {
+    // Another installation that starts in this moment gives out none of its own then.
+    if (!(await checkpoints.addFirstPublicKey(first))) return publishKeys(checkpoints, ring);
+  } else if (!(before === "published" || there.some((key) => own.has(key)))) return "strangers";
   for (const bytes of given) await checkpoints.addPublicKey(bytes);
   return "published";
 };

@@ -47,6 +47,12 @@ test("of three front ends that write the same key, hold or tree head at once one
       checkpoints: await createCheckpointStream(connection),
     })),
   );
+  const first = await Promise.all(
+    stores.map(({ checkpoints }, index) =>
+      checkpoints.addFirstPublicKey(new Uint8Array(32).fill(100 + index)),
+    ),
+  );
+  expect([...first].sort()).toEqual([false, false, true]);
   for (let round = 0; round < 10; round++) {
     const key = someRecord();
     const hold = {

@@ -244,6 +244,17 @@ test("public keys are kept for those who verify, each once", async () => {
   );
 });
 
+test("of several installations that give out their first keys at once one does, and the others none", async () => {
+  await using fresh = await startTestLog();
+  const store = await createCheckpointStream(fresh.connection);
+  const rings = [OLD, NEW, OTHER].map(ringOf);
+  const published = await Promise.all(rings.map((ring) => publishKeys(store, ring)));
+  expect([...published].sort()).toEqual(["published", "strangers", "strangers"]);
+  const first = rings[published.indexOf("published")];
+  expect(await store.publicKeys()).toEqual(first?.publicKeys.map(({ bytes }) => Buffer.from(bytes)) ?? []);
+  expect(await Promise.all(rings.map((ring) => publishKeys(store, ring)))).toEqual(published);
+});
+
 test("the seed of an old key is not given out where it was left behind public:", async () => {
   await publishKeys(checkpoints, ringOf(OLD));
   await expect(publishKeys(checkpoints, ringOf(`${NEW}\npublic:${OLD}`))).rejects.toThrow("the seed");
