@@ -2,19 +2,23 @@
  * The tables that a view was made of, where others have taken their place. SQLite looks at every page of what it drops: 0.9 ms for each MB, more where the disk
  * has to be waited for (measured), and a process that does it between requests answers none meanwhile. So the old tables are moved aside, which large
  * ones do not make longer, and a thread drops them, a large one in a transaction of its own. Deleting their rows bit by bit takes fifteen times as long (measured).
- * What was moved aside is a view by itself until it has gone, so that the next start goes on with it.
+ * What was moved aside stands among the tables of its view until it has gone, so that the next start goes on with it.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { VIEW_BUSY_MS_MAX } from "../limits.ts";
 import type { Transactions } from "./sqlite-connection.ts";
+import { LEFTOVER } from "./sqlite-tables.ts";
 
 export interface LeftoverDropper {
-  /** Kept in mind until something is dropped. */
-  found(names: readonly string[]): void;
-  /** What was found, beside everything else. Asked for by who moves views, or tries to: others open some and are gone again. */
-  drop(): void;
+  /** A view that has some. Kept in mind until something is dropped. */
+  found(view: string): void;
+  /**
+   * What was found, beside everything else. Asked for by who moves views, or tries to: others open some and are gone again. Resolves when all has gone, or
+   * some of it cannot go now.
+   */
+  drop(): Promise<void>;
   /** At once: what is being dropped is there again, and stays. */
   end(): void;
 }
@@ -30,44 +34,52 @@ export const createLeftoverDropper = ({
 }): LeftoverDropper => {
   const ending = new AbortController();
   const { signal } = ending;
-  const names = new Set<string>();
-  let isBusy = false;
+  const views = new Set<string>();
+  let trying: Promise<void> | undefined;
   let isTold = false;
 
-  const dropAll = async (): Promise<void> => {
+  const dropEach = async (): Promise<void> => {
     const thread = startThread(path, signal);
     try {
-      for (const name of names) {
-        while (await between(() => thread.dropSome(name)));
-        names.delete(name);
+      for (const view of views) {
+        while (await between(() => thread.dropSome(view))) await delay(REST_MS);
+        views.delete(view);
       }
     } finally {
       thread.end();
     }
   };
-  const drop = async (): Promise<void> => {
-    isBusy = true;
-    while (names.size > 0 && !signal.aborted) {
-      try {
-        await dropAll();
-      } catch (error) {
-        if (!isTold && !signal.aborted) onFailed(String(error));
-        isTold = true;
-        await delay(RETRY_MS, undefined, { ref: false, signal }).catch(() => undefined);
-      }
+  const tryOnce = (): Promise<void> =>
+    dropEach().catch((error: unknown) => {
+      if (!isTold && !signal.aborted) onFailed(String(error));
+      isTold = true;
+    });
+  const tryUntilGone = async (first: Promise<void>): Promise<void> => {
+    await first;
+    while (views.size > 0 && !signal.aborted) {
+      await delay(RETRY_MS, undefined, { ref: false, signal }).catch(() => undefined);
+      await tryOnce();
     }
-    isBusy = false;
+    trying = undefined;
   };
   return {
-    found: (more) => {
-      for (const name of more) names.add(name);
+    found: (view) => {
+      views.add(view);
     },
-    drop: () => {
-      if (!isBusy && names.size > 0) void drop();
+    drop: async () => {
+      if (views.size === 0 || signal.aborted) return;
+      if (!trying) {
+        trying = tryOnce();
+        void tryUntilGone(trying);
+      }
+      await trying;
     },
     end: () => ending.abort(),
   };
 };
+
+/** Another process looks every 5 ms whether the file is free (sqlite-connection.ts). */
+const REST_MS = 10;
 
 /** Pause before it is tried once more. */
 const RETRY_MS = 10_000;
@@ -76,15 +88,15 @@ const RETRY_MS = 10_000;
 const STEP_MS = 50;
 
 interface DropThread {
-  /** Some tables and indexes of this view; false where there are none any more. Rejects where it fails, and when the end is asked for. */
-  dropSome(name: string): Promise<boolean>;
+  /** Some of the leftovers of this view; false where there are none any more. Rejects where it fails, and when the end is asked for. */
+  dropSome(view: string): Promise<boolean>;
   end(): void;
 }
 
 const startThread = (path: string, signal: AbortSignal): DropThread => {
   const worker = new Worker(`(${dropWhenAsked})()`, {
     eval: true,
-    workerData: { path, busyMs: VIEW_BUSY_MS_MAX, stepMs: STEP_MS },
+    workerData: { path, busyMs: VIEW_BUSY_MS_MAX, stepMs: STEP_MS, mark: LEFTOVER },
   });
   let answer: PromiseWithResolvers<boolean> | undefined;
   let isEnded = false;
@@ -107,10 +119,10 @@ const startThread = (path: string, signal: AbortSignal): DropThread => {
   };
   signal.addEventListener("abort", end, { once: true });
   return {
-    dropSome: (name) => {
+    dropSome: (view) => {
       if (isEnded) return Promise.reject(new Error("the thread has ended"));
       answer = Promise.withResolvers();
-      worker.postMessage(name);
+      worker.postMessage(view);
       return answer.promise;
     },
     end: () => {
@@ -126,12 +138,9 @@ const dropWhenAsked = async (): Promise<void> => {
   const { parentPort, workerData } = await import("node:worker_threads");
   const dropNext = (database: DatabaseSync, name: string): boolean => {
     const view = database.prepare("SELECT tables FROM views WHERE name = ?").get(name);
-    if (view === undefined) return false;
-    const [table, ...others]: readonly string[] = JSON.parse(String(view.tables));
-    if (table === undefined) {
-      database.prepare("DELETE FROM views WHERE name = ?").run(name);
-      return false;
-    }
+    const tables: readonly string[] = view === undefined ? [] : JSON.parse(String(view.tables));
+    const table = tables.find((each) => each.includes(workerData.mark));
+    if (table === undefined) return false;
     const index = database
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
       .get(table);
@@ -140,7 +149,8 @@ const dropWhenAsked = async (): Promise<void> => {
       return true;
     }
     database.exec(`DROP TABLE "${table}"`);
-    database.prepare("UPDATE views SET tables = ? WHERE name = ?").run(JSON.stringify(others), name);
+    const others = JSON.stringify(tables.filter((each) => each !== table));
+    database.prepare("UPDATE views SET tables = ? WHERE name = ?").run(others, name);
     return true;
   };
   parentPort?.on("message", (name) => {

@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { inSlices } from "./in-slices.ts";
-import { OWN_TABLES, tablesIn } from "./stored-rows.ts";
-import { type Row, rowInteger, rowText, sqlName, type Table, tableDdl } from "./tables.ts";
+import { newViewRow, OWN_TABLES, tablesIn } from "./stored-rows.ts";
+import { type Row, rowText, sqlName, type Table, tableDdl } from "./tables.ts";
 import { sqliteTextIndexDdl } from "./text-index.ts";
 import type { ViewDefinition } from "./view-store.ts";
 
@@ -48,48 +48,61 @@ const forgetView = (database: DatabaseSync, view: Row): void => {
   database.prepare("DELETE FROM view_ends WHERE name = ?").run(rowText(view, "name"));
 };
 
+/** What becomes of the tables of before. Where the disk has no room to keep them for a while they are dropped at once. */
+export type Before = "aside" | "dropped";
+
 /**
  * In the place of those of another version, which move aside, or are dropped. Indexes keep their names where a table gets another: so the new ones are made
- * under names that no table had, and are renamed then. A name takes SQLite milliseconds, however much is in the table (measured).
+ * under names that no table had, and are renamed then. A name takes SQLite milliseconds, however much is in the table (measured). Gives the names of leftovers.
  */
 export const remakeTables = async (
   database: DatabaseSync,
   known: Row,
   view: ViewDefinition,
-  before: "aside" | "dropped",
-): Promise<void> => {
-  const mark = randomBytes(4).toString("hex");
-  if (before === "dropped") dropView(database, known);
-  else await moveAside(database, known, mark);
+  before: Before,
+): Promise<readonly string[]> => {
+  const leftovers = await clearPlace(database, known, before);
+  const mark = newMark();
   await inSlices(view.tables, (table) => {
     const made = `${table.name}__${mark}`;
     makeTable(database, { ...table, name: made });
     renameTable(database, made, table.name);
   });
   makeTextIndexes(database, view);
+  return leftovers;
 };
 
-/** They become a view by themselves, for the dropper of leftovers. */
-const moveAside = async (database: DatabaseSync, known: Row, mark: string): Promise<void> => {
-  const end = `${LEFTOVER}${mark}`;
+/** The names of the view's tables are free afterwards. Gives those of leftovers. */
+export const clearPlace = async (
+  database: DatabaseSync,
+  known: Row,
+  before: Before,
+): Promise<readonly string[]> => {
+  if (before === "dropped") {
+    dropView(database, known);
+    return [];
+  }
+  const end = `${LEFTOVER}${newMark()}`;
   const names = tablesIn(known);
-  await inSlices(names, (name) => renameTable(database, name, `${name}${end}`));
-  database
-    .prepare("INSERT INTO views (name, version, position, tables) VALUES (?, ?, 0, ?)")
-    .run(
-      `${rowText(known, "name")}${end}`,
-      rowInteger(known, "version"),
-      JSON.stringify(names.map((name) => `${name}${end}`)),
-    );
+  const own = names.filter((name) => !isLeftover(name));
+  await inSlices(own, (name) => renameTable(database, name, `${name}${end}`));
   forgetView(database, known);
+  return [...names.filter(isLeftover), ...own.map((name) => `${name}${end}`)];
 };
+
+/** Leftovers stand beside the view's own tables: a version that knows nothing of them, and makes the view again, drops them with these. */
+export const viewRowBeside = (view: ViewDefinition, leftovers: readonly string[]): Row => {
+  const row = newViewRow(view);
+  return { ...row, tables: JSON.stringify([...tablesIn(row), ...leftovers]) };
+};
+
+/** Letters and digits that no name had. */
+const newMark = (): string => randomBytes(4).toString("hex");
 
 export const renameTable = (database: DatabaseSync, from: string, to: string): void =>
   database.exec(`ALTER TABLE ${sqlName(from)} RENAME TO ${sqlName(to)}`);
 
-export const isLeftover = (name: string): boolean => name.includes(LEFTOVER);
-
-export const isLeftoverOf = (name: string, view: string): boolean => name.startsWith(`${view}${LEFTOVER}`);
+export const isLeftover = (table: string): boolean => table.includes(LEFTOVER);
 
 /** No name of a shadow goes on so (projections/shadow.ts). */
-const LEFTOVER = "__left_";
+export const LEFTOVER = "__left_";

@@ -22,16 +22,9 @@ import {
   type Transactions,
 } from "./sqlite-connection.ts";
 import { createLeftoverDropper } from "./sqlite-leftovers.ts";
-import { getRow, getRows, runWrite, runWrites } from "./sqlite-rows.ts";
-import {
-  dropView,
-  isLeftover,
-  isLeftoverOf,
-  makeOwnTables,
-  makeTables,
-  remakeTables,
-  renameTable,
-} from "./sqlite-tables.ts";
+import { getRow, getRows, runWrites } from "./sqlite-rows.ts";
+import { createTableChanges, stands } from "./sqlite-table-changes.ts";
+import { makeOwnTables } from "./sqlite-tables.ts";
 import { sqliteTermsOf } from "./sqlite-terms.ts";
 import {
   createWalMover,
@@ -42,21 +35,13 @@ import {
   walPages,
 } from "./sqlite-wal.ts";
 import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
-import {
-  deadLetterWrite,
-  fromStored,
-  isSameRow,
-  newViewRow,
-  storedParameter,
-  toStored,
-} from "./stored-rows.ts";
+import { deadLetterWrite, fromStored, isSameRow, storedParameter, toStored } from "./stored-rows.ts";
 import { keyValues, type Row, rowInteger, rowText, type Table } from "./tables.ts";
 import { sqliteMatchText } from "./text-index.ts";
 import {
   type CommitResult,
   type Expectation,
   type RevisionResult,
-  revised,
   type Snapshot,
   VIEWS,
   type ViewCommit,
@@ -86,35 +71,6 @@ export const createSqliteViews = ({
   );
   const transactions = createTransactions(write, wal);
   const leftovers = createLeftoverDropper({ path, between: transactions.between, onFailed: onLeftover });
-
-  const stands = (known: Row | undefined, { version }: ViewDefinition): boolean =>
-    known !== undefined && rowInteger(known, "version") === version;
-
-  const makeOrKeep = async (view: ViewDefinition) => {
-    // A projector that was paused in a commit holds the lock until it goes on: who takes its place must not end for that.
-    if (stands(getRow(read, VIEWS, { name: view.name }), view)) return "kept";
-    return transactions.run<"made" | "kept" | "made_again">(async () => {
-      const known = getRow(write, VIEWS, { name: view.name });
-      if (stands(known, view)) return { result: "kept", keep: false };
-      // Beside what it takes the place of, the file would need room that the disk may not have.
-      if (known) await remakeTables(writer, known, view, wal.isNarrow() ? "dropped" : "aside");
-      else makeTables(writer, view);
-      runWrite(write, { kind: "upsert", table: VIEWS, row: newViewRow(view) });
-      if (known) runWrite(write, revised(view.name));
-      return { result: known ? "made_again" : "made", keep: true };
-    });
-  };
-
-  const allNames = () =>
-    read(VIEW_NAMES)
-      .all()
-      .map((row) => rowText(fromStored(row), "name"));
-
-  const open: ViewStore["open"] = async (view) => {
-    const opened = await makeOrKeep(view);
-    leftovers.found(allNames().filter((name) => isLeftoverOf(name, view.name)));
-    return opened;
-  };
 
   const position = async (name: string): Promise<number> => {
     const known = getRow(read, VIEWS, { name });
@@ -148,16 +104,17 @@ export const createSqliteViews = ({
   };
 
   return {
-    open,
     position,
+    ...createTableChanges({ writer, write, read, transactions, wal, leftovers }),
     ...commits,
     recordsMax: wal.recordsMax,
     revise,
     load: createLoad({ read, write, transactions }),
     select: createSelect(reader, read),
-    replace: (replacement) => transactions.run(() => replaceView(writer, write, replacement)),
-    names: async () => allNames().filter((name) => !isLeftover(name)),
-    drop: (name) => transactions.run(async () => dropNamed(writer, write, name)),
+    names: async () =>
+      read(VIEW_NAMES)
+        .all()
+        .map((row) => rowText(fromStored(row), "name")),
     termsOf: sqliteTermsOf,
     snapshot: (view, visit) => inSnapshot(path, view, visit),
     deadLetters: async (...asked) =>
@@ -249,43 +206,6 @@ const createLoad = ({
       return loadBy(read, asked);
     }
   };
-};
-
-const replaceView = async (
-  writer: DatabaseSync,
-  statements: Statements,
-  { view, by, lagMax }: Parameters<ViewStore["replace"]>[0],
-) => {
-  const live = getRow(statements, VIEWS, { name: view.name });
-  const made = getRow(statements, VIEWS, { name: by.name });
-  if (!live || !made) throw new Error(`there is no view ${live ? by.name : view.name}`);
-  if (rowInteger(live, "version") !== view.version) throw new Error(`${view.name} is of another version`);
-  if (rowInteger(live, "position") - rowInteger(made, "position") > lagMax)
-    return { result: "behind", keep: false } as const;
-  removeView(writer, live);
-  const others = [...by.tables, ...(by.textIndexes ?? [])];
-  for (const [index, { name }] of [...view.tables, ...(view.textIndexes ?? [])].entries()) {
-    const other = others[index];
-    if (other) renameTable(writer, other.name, name);
-  }
-  writer.prepare("UPDATE dead_letters SET projection = ? WHERE projection = ?").run(view.name, by.name);
-  writer.prepare("UPDATE view_ends SET name = ? WHERE name = ?").run(view.name, by.name);
-  runWrite(statements, { kind: "delete", table: VIEWS, key: { name: by.name } });
-  const row = { ...newViewRow(view), position: rowInteger(made, "position") };
-  runWrite(statements, { kind: "upsert", table: VIEWS, row });
-  runWrite(statements, revised(view.name));
-  return { result: "replaced", keep: true } as const;
-};
-
-const dropNamed = (writer: DatabaseSync, statements: Statements, name: string) => {
-  const known = getRow(statements, VIEWS, { name });
-  if (known) removeView(writer, known);
-  return { result: undefined, keep: known !== undefined };
-};
-
-const removeView = (writer: DatabaseSync, view: Row): void => {
-  dropView(writer, view);
-  writer.prepare("DELETE FROM views WHERE name = ?").run(rowText(view, "name"));
 };
 
 /** On a connection of its own, because a read transaction stays open as long as somebody looks. */

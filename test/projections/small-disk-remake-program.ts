@@ -72,9 +72,7 @@ rmSync(ballast);
   const free = file.prepare("PRAGMA freelist_count");
   while (Number(free.get()?.freelist_count) > 0)
     file.exec("INSERT INTO things__left_1 VALUES (hex(zeroblob(100000)))");
-  file.exec(
-    `INSERT INTO views (name, version, position, tables) VALUES ('things__left_1', 1, 0, '["things__left_1"]')`,
-  );
+  file.exec(`UPDATE views SET tables = '["things", "things__left_1"]'`);
   file.exec("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 fill();

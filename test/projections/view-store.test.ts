@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { VIEW_BUSY_MS_MAX } from "../../src/limits.ts";
+import { shadowDefinition } from "../../src/projections/shadow.ts";
 import { INTEGER, type Table, TEXT } from "../../src/views/tables.ts";
 import type { ViewStore, Write } from "../../src/views/view-store.ts";
 import { textIndexSuite } from "../suites/text-index.ts";
@@ -82,7 +83,10 @@ describe("a view that is made again in SQLite", () => {
   };
   /** Tables, indexes and what text indexes are made of. */
   const schemaOf = (path: string) => namesIn(path, "SELECT name FROM sqlite_schema");
-  const viewsIn = (path: string) => namesIn(path, "SELECT name FROM views ORDER BY name");
+  const tablesIn = (path: string) =>
+    namesIn(path, "SELECT value AS name FROM views, json_each(tables) ORDER BY views.name, key");
+  /** Tables of before. */
+  const leftIn = (path: string) => tablesIn(path).filter((name) => name.includes("__left_"));
 
   test("leaves the tables of before to a thread, which drops all of them once views move", async () => {
     await using database = createSqliteDatabase();
@@ -96,10 +100,13 @@ describe("a view that is made again in SQLite", () => {
     expect(statements.filter((sql) => sql.startsWith("DROP"))).toEqual([]);
     expect(await store.position("things")).toBe(0);
     expect(await store.load(COUNTS, [{ colour: "red" }])).toEqual([]);
-    expect(viewsIn(database.path)).toEqual(["things", expect.stringContaining("things__left_")]);
+    expect(leftIn(database.path)).toEqual(
+      ["words", "things", "counts"].map((name) => expect.stringContaining(`${name}__left_`)),
+    );
     expect(await store.names()).toEqual(["things"]);
     expect(await commit(store, 2)).toEqual({ kind: "committed" });
-    await until("the tables of before are gone", () => viewsIn(database.path).length === 1);
+    await until("the tables of before are gone", () => leftIn(database.path).length === 0);
+    expect(tablesIn(database.path)).toEqual(["words", "things", "counts"]);
     expect(await store.load(COUNTS, [{ colour: "red" }])).toEqual([{ colour: "red", count: 1 }]);
     expect(schemaOf(database.path).filter((name) => name.includes("left"))).toEqual([]);
   });
@@ -116,20 +123,57 @@ describe("a view that is made again in SQLite", () => {
     {
       // One table and the index of another have gone.
       using file = new DatabaseSync(database.path);
-      const [left] = file.prepare("SELECT name, tables FROM views WHERE name LIKE 'things__left%'").all();
-      const [words, ...tables]: readonly string[] = JSON.parse(String(left?.tables));
+      const tables = tablesIn(database.path);
+      const words = tables.find((name) => name.startsWith("words__left_"));
       file.exec(`DROP TABLE "${words}"`);
       file
-        .prepare("UPDATE views SET tables = ? WHERE name = ?")
-        .run(JSON.stringify(tables), left?.name ?? "");
+        .prepare("UPDATE views SET tables = ?")
+        .run(JSON.stringify(tables.filter((name) => name !== words)));
       file.exec("DROP INDEX things_by_tenant_colour_sequence");
     }
     await opened(3);
     await using store = database.connect();
     expect(await store.open(viewOf(3))).toBe("kept");
-    expect(viewsIn(database.path)).toHaveLength(3);
+    expect(leftIn(database.path)).toHaveLength(5);
     expect(await commit(store, 3)).toEqual({ kind: "committed" });
-    await until("the tables of before are gone", () => viewsIn(database.path).length === 1);
+    await until("the tables of before are gone", () => leftIn(database.path).length === 0);
+    expect(schemaOf(database.path)).toHaveLength(before);
+  });
+
+  test("is made again by a version from before tables were moved aside too, while those of before still stand", async () => {
+    await using database = createSqliteDatabase();
+    const opened = async (version: number): Promise<string> => {
+      await using store = database.connect();
+      return store.open(viewOf(version));
+    };
+    await opened(1);
+    const before = schemaOf(database.path).length;
+    await opened(2);
+    {
+      // As that version does: what stands in the row of the view, and then the view as if it had never been there.
+      using file = new DatabaseSync(database.path);
+      for (const name of tablesIn(database.path)) file.exec(`DROP TABLE "${name}"`);
+      file.exec("DELETE FROM views");
+    }
+    expect(await opened(1)).toBe("made");
+    expect(schemaOf(database.path)).toHaveLength(before);
+  });
+
+  test("and takes the place of the live one leaves the tables of that to a thread too, and is there when they have gone", async () => {
+    await using database = createSqliteDatabase();
+    await using store = database.connect();
+    await store.open(viewOf(1));
+    await commit(store, 1);
+    const before = schemaOf(database.path).length;
+    const by = shadowDefinition(viewOf(1), "g1");
+    await store.open(by);
+    const exec = spyOn(DatabaseSync.prototype, "exec");
+    expect(await store.replace({ view: viewOf(1), by, lagMax: 1 })).toBe("replaced");
+    const statements = exec.mock.calls.map(([sql]) => sql);
+    exec.mockRestore();
+    expect(statements.filter((sql) => sql.startsWith("DROP"))).toEqual([]);
+    expect(await store.load(COUNTS, [{ colour: "red" }])).toEqual([]);
+    expect(tablesIn(database.path)).toEqual(["words", "things", "counts"]);
     expect(schemaOf(database.path)).toHaveLength(before);
   });
 });
