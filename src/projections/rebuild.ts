@@ -12,6 +12,7 @@ import { createLaneReading, type Stopped } from "./lane.ts";
 import { REBUILD_STEP_MS, REPLACE_LAG_MAX, REPLACE_SETTLE_MS_MAX, REPLACE_TRIES_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
 import { isShadowOf, shadowDefinition, shadowOf, storeOfShadow } from "./shadow.ts";
+import { seenBeyond } from "./view-end.ts";
 import { waitForPosition } from "./wait-for-position.ts";
 
 export interface RebuildDependencies {
@@ -57,7 +58,11 @@ export const rebuildView = async (
   try {
     let position: Sequence = 0;
     for (let tries = 0; tries < REPLACE_TRIES_MAX; ) {
-      const end = isLeader ? await log.lastSequence() : await views.position(leader);
+      const led = isLeader ? 0 : await views.position(leader);
+      const last = await log.lastSequence();
+      if (led > last)
+        return { kind: "given_up", reason: `the view of ${leader} has ${seenBeyond(led, last)}` };
+      const end = isLeader ? last : led;
       while (position < end) {
         const lane = { projections: [shadow], position } as const;
         const stopped = await read(lane, { to: end, msMax: REBUILD_STEP_MS, signal });

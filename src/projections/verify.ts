@@ -14,6 +14,7 @@ import { createLaneReading } from "./lane.ts";
 import { REPLACE_LAG_MAX, VERIFY_DIFFERENCES_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
 import { createTermPrints, type TermPrints } from "./term-prints.ts";
+import { seenBeyond } from "./view-end.ts";
 
 export interface VerifyDependencies {
   readonly log: LogReader;
@@ -56,6 +57,9 @@ export const verifyView = async (
   const read = createLaneReading({ log, views, clock, onProgress: () => {} });
   const readTo = async (end: Sequence): Promise<void> => {
     // Made again meanwhile it may lack rows for a while, and what follows from them would be missing here.
+    // It would be waited for what never comes. Asked after the view: what it has seen was in the log by then.
+    const last = await log.lastSequence();
+    if (end > last) throw new Error(`it has ${seenBeyond(end, last)}`);
     if (projection.asksForEvents) await standsAt(live, EVENTS_VIEW, end, signal);
     for (;;) {
       const position = await scratch.position(projection.name);

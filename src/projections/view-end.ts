@@ -48,4 +48,8 @@ export const endOfItsLog = async (
   return position <= end && (await isSameLog(parts, [name], position)) ? end : undefined;
 };
 
+/** What one says of a view that stands beyond the end of the log, behind "has". For the operator. */
+export const seenBeyond = (position: Sequence, end: Sequence): string =>
+  `seen ${position - end} records more than the log holds, which lost its end or is another one`;
+
 const recordOf = (payload: Uint8Array): string => hash("sha256", payload, "base64url");

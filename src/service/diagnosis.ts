@@ -15,6 +15,7 @@ import {
 import { addressOf, connectAll } from "./broker-place.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { AS_ITS_USER, closedFolder, isThere } from "./data-folder.ts";
+import { beyondLog, OF_ONE_LOG } from "./health.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
 import { openToOthers, viewsFile } from "./view-place.ts";
 
@@ -300,13 +301,10 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
 function* lagChecks(end: number, views: readonly ViewStatus[]): Generator<Check> {
   const name = "views";
   const ahead = views.filter(({ position }) => position > end);
-  for (const view of ahead)
-    yield {
-      name,
-      state: "failed",
-      detail: `${view.name} stands at ${view.position}, and the log ends at ${end}`,
-      advice: "The log has lost its end, or is another one: restore it.",
-    };
+  for (const [position, there] of Map.groupBy(ahead, (view) => view.position)) {
+    const names = there.map((view) => view.name);
+    yield { name, state: "failed", detail: beyondLog(names, position, end), advice: OF_ONE_LOG };
+  }
   const [furthest] = [...views].sort((a, b) => b.behind - a.behind);
   if (ahead.length > 0 || !furthest) return;
   if (furthest.behind === 0)

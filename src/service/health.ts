@@ -6,7 +6,7 @@ import { READINESS_LOG_MS_MAX, READINESS_VIEWS_MS_MAX, VIEW_LAG_RECORDS_MAX } fr
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Projection } from "../projections/projection.ts";
-import { isSameLog } from "../projections/view-end.ts";
+import { isSameLog, seenBeyond } from "../projections/view-end.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { VIEWS_MISSING, ViewsUnavailableError } from "../views/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/view-store.ts";
@@ -103,6 +103,13 @@ const standing = async (views: ViewStore, projections: readonly Projection[]) =>
   return { positions, missing, others };
 };
 
+/** Of other settings the views may be somebody else's, and made again they would be lost to him. */
+export const OF_ONE_LOG =
+  "See that DATA_DIR, NATS_URL and DATABASE_URL are of one installation. Then bring the log back, or make these views again where it is to go on as it is.";
+
+export const beyondLog = (names: readonly string[], position: Sequence, end: Sequence): string =>
+  `${names.length === 1 ? "The view" : "The views"} ${names.join(", ")} ${names.length === 1 ? "has" : "have"} ${seenBeyond(position, end)}`;
+
 const viewReasons = async ({ reader, views, projections }: ReadinessDependencies): Promise<ViewReasons> => {
   try {
     const { positions, missing, others } = await standing(views, projections);
@@ -114,14 +121,13 @@ const viewReasons = async ({ reader, views, projections }: ReadinessDependencies
     for (const { name, position } of positions) {
       const lag = last - position;
       if (lag > VIEW_LAG_RECORDS_MAX) passing.push(`The view ${name} is ${lag} records behind the log.`);
-      if (lag < 0)
-        lasting.push(`The view ${name} has seen ${-lag} records more than the log holds: make it again.`);
     }
     for (const [position, there] of Map.groupBy(positions, ({ position }) => position)) {
       const names = there.map(({ name }) => name);
-      if (position <= last && !(await isSameLog({ views, log: reader }, names, position)))
+      if (position > last) lasting.push(`${beyondLog(names, position, last)}. ${OF_ONE_LOG}`);
+      else if (!(await isSameLog({ views, log: reader }, names, position)))
         lasting.push(
-          `${names.join(", ")}: the record ${position} that was seen is not the one in the log. Make these views again.`,
+          `${names.join(", ")}: the record ${position} that was seen is not the one in the log. ${OF_ONE_LOG}`,
         );
     }
     return { passing, lasting };

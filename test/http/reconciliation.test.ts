@@ -136,9 +136,14 @@ test("views that have seen another log are named, and the service is not ready",
   await database.exec("UPDATE views SET position = position + 7 WHERE name = 'activity'");
   const more = await ready();
   await database.exec("UPDATE views SET position = position - 7 WHERE name = 'activity'");
-  database.close();
   const reasons = expect.stringContaining("The view activity has seen 7 records more than the log holds");
   expect(more).toEqual({ status: 503, reasons });
+  await database.exec("UPDATE views SET position = position + 2 WHERE name IN ('assets', 'models')");
+  const several = await ready();
+  await database.exec("UPDATE views SET position = position - 2 WHERE name IN ('assets', 'models')");
+  database.close();
+  expect(several.reasons).toContain("The views assets, models have seen 2 records more than the log holds");
+  expect(several.reasons).toContain("See that DATA_DIR, NATS_URL and DATABASE_URL are of one installation.");
   expect((await ready()).status).toBe(200);
 });
 

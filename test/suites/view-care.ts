@@ -178,6 +178,20 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       expect(found).toMatchObject({ position: messages.length, differences: [] });
     });
 
+    test("a view that has seen more than the log holds is not verified, and none that follows it is made again, and both say so", async () => {
+      await using seen = await allSeen(create);
+      const log = createArrayLog(messages.slice(0, -3));
+      const seenMore = "seen 3 records more than the log holds, which lost its end or is another one";
+      await expect(verified(log, seen.views, named("assets"))).rejects.toThrow(`it has ${seenMore}`);
+      const rebuilt = await rebuildView(
+        { log, views: seen.views, clock: now, leader: "events", onProgress: () => {} },
+        named("cases"),
+        new AbortController().signal,
+      );
+      expect(rebuilt).toEqual({ kind: "given_up", reason: `the view of events has ${seenMore}` });
+      await expectAllEqual(seen.log, seen.views);
+    });
+
     test("a view is verified when the view of events, whose rows it asks for, has caught up", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;
