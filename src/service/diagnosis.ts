@@ -17,7 +17,7 @@ import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { AS_ITS_USER, closedFolder, isThere } from "./data-folder.ts";
 import { beyondLog, OF_ONE_LOG } from "./health.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
-import { openToOthers, viewsFile } from "./view-place.ts";
+import { closedToWriting, openToOthers, viewsFile } from "./view-place.ts";
 
 export interface Check {
   readonly name: string;
@@ -64,6 +64,8 @@ export async function* diagnose(
     return;
   }
   yield* diskChecks(config);
+  const closedViews = closedToWriting(config);
+  if (closedViews) yield { name: "views", state: "failed", ...closedViews };
   const open = openToOthers(config);
   if (open) yield { name: "views", state: "warning", ...open };
   yield* brokerChecks(config);

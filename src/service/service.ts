@@ -71,6 +71,7 @@ import { createOpenAnswers } from "./open-answers.ts";
 import { openViews } from "./open-views.ts";
 import { startRecording } from "./recording.ts";
 import { type KeepStream, startProjector, startSealer } from "./roles.ts";
+import { refuseClosedViews } from "./view-place.ts";
 
 export interface Service extends AsyncDisposable {
   /** Where it listens; absent where it does not. */
@@ -98,6 +99,7 @@ export const startService = async (dependencies: {
 }): Promise<Service> => {
   const { config, logger, version } = dependencies;
   await makeDataFolder(config.dataDir);
+  refuseClosedViews(config);
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
   const telling = { metrics, logger, trustedHops: config.trustedHops, newRequestId: uuidV7 };

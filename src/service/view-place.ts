@@ -1,5 +1,5 @@
 /** Where the views are: the database of DATABASE_URL, or a file of SQLite in DATA_DIR. */
-import { statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../telemetry/logger.ts";
 import { shellWord } from "../terminal/shell-word.ts";
@@ -60,13 +60,14 @@ export const fileTrouble = (error: unknown, place: Place): string | undefined =>
 const adviceFor = (detail: string, file: string): string => {
   if (DAMAGED.test(detail))
     return ` Views are made from the log: end what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`;
-  if (CANNOT_OPEN.test(detail))
-    return " Have it, and what stands beside it, belong to the user that runs the service.";
+  if (CANNOT_OPEN.test(detail)) return ` ${BELONGS_TO_ITS_USER}`;
   if (NO_ROOM.test(detail))
     return " Where its disk is full, make room and start again: nothing is lost, as views are made from the log.";
   if (HELD.test(detail)) return " Another process holds it: ask again when that is done.";
   return "";
 };
+
+const BELONGS_TO_ITS_USER = "Have it, and what stands beside it, belong to the user that runs the service.";
 
 /** Of SQLITE_NOTADB and SQLITE_CORRUPT (sqlite.org/rescode.html). Deno gives no code where a connection is opened. */
 const DAMAGED = /file is not a database|disk image is malformed/;
@@ -78,6 +79,29 @@ const NO_ROOM = /disk is full|disk I\/O error|the disk has no room/;
 
 /** Of SQLITE_BUSY. */
 const HELD = /database is locked/;
+
+/** Throws ViewsRefusedError where the views could be read and never written. */
+export const refuseClosedViews = (place: Place): void => {
+  const closed = closedToWriting(place);
+  if (closed) throw new ViewsRefusedError(`${closed.detail}. ${closed.advice}`);
+};
+
+/** Why this user cannot write the file of the views, as where another one brought a copy back: SQLite opens it all the same, to be read alone. */
+export const closedToWriting = (
+  place: Place,
+): { readonly detail: string; readonly advice: string } | undefined => {
+  if (place.databaseUrl !== undefined) return undefined;
+  const file = viewsFile(place);
+  for (const path of [file, `${file}-wal`, `${file}-shm`].filter(existsSync)) {
+    try {
+      accessSync(path, constants.W_OK);
+    } catch (error) {
+      const detail = `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
+      return { detail, advice: BELONGS_TO_ITS_USER };
+    }
+  }
+  return undefined;
+};
 
 /**
  * How it is that other users of the machine can read the file of the views, and what closes it; undefined where they cannot. It keeps the mode that it was made

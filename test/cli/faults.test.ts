@@ -35,6 +35,27 @@ const canBeBound = spawnSync("setpriv", ["--bounding-set=-dac_override", "true"]
 /** Where nobody listens. */
 const nowhere = ["--url", "http://127.0.0.1:9"];
 
+test.skipIf(isRoot && !canBeBound)(
+  "a file of views that may be read and not written stops the start, and doctor names it",
+  async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "views.sqlite");
+    for (const end of ["", "-shm"]) writeFileSync(`${file}${end}`, "", { mode: 0o600 });
+    chmodSync(`${file}-shm`, 0o400);
+    const [command = "", ...before] = isRoot ? AS_ANY_USER : [process.execPath];
+    const run = (...args: readonly string[]) =>
+      spawnSync(command, [...before, CLI_MAIN, ...args], {
+        env: { PATH: process.env.PATH ?? "", DATA_DIR: folder.path, PROOFTRAIL_URL: "http://127.0.0.1:1" },
+        encoding: "utf8",
+      });
+    const said = `${file}-shm cannot be written: EACCES`;
+    const started = run("serve", "--port", "0");
+    expect([started.status, started.stderr]).toEqual([1, expect.stringContaining(said)]);
+    expect(started.stderr).toContain("belong to the user that runs the service");
+    expect(run("doctor").stdout).toContain(`failed     views            ${said}`);
+  },
+);
+
 test("a folder or a pipe is no bundle that could be invalid: it is not decided", async () => {
   using folder = temporaryFolder();
   expect((await runCli(["verify", folder.path])).code).toBe(2);
