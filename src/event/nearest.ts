@@ -1,6 +1,10 @@
-/** The candidate that a misspelt word most probably meant, or undefined where none is near. */
-export const nearest = (word: string, candidates: readonly string[]): string | undefined => {
-  const distanceMax = Math.min(3, Math.floor(word.length / 3));
+/** The candidate that a misspelt word most probably meant, or undefined where none is near: one letter in so many is wrong. */
+export const nearest = (
+  word: string,
+  candidates: readonly string[],
+  lettersPerFault = 3,
+): string | undefined => {
+  const distanceMax = Math.min(3, Math.floor(word.length / lettersPerFault));
   let best: string | undefined;
   let bestDistance = distanceMax + 1;
   for (const candidate of candidates) {

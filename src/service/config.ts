@@ -65,7 +65,7 @@ const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.sou
 const KEY_RING_ENTRY = "(?:(?:public:)?[0-9a-f]{64}|public:[^\\s,+]+\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]+)";
 const NATS = `${list(/^nats:\/\/[^\s,]+$/)}|${list(/^tls:\/\/[^\s,]+$/)}`;
 const NATS_EXPECTS =
-  "nats://user:password@host:port, or tls:// for a server with TLS, several of one kind separated by commas, with %, /, ? and # in user and password as %25, %2F, %3F and %23";
+  "nats://user:password@host:port, or tls:// for a server with TLS, several of one kind separated by commas without spaces, with %, /, ? and # in user and password as %25, %2F, %3F and %23";
 const HOST_EXPECTS = "a host name or an IP address, without a port (that is PORT)";
 
 export const Environment = Type.Object({
@@ -128,7 +128,7 @@ export const Environment = Type.Object({
     description:
       "What this process does, separated by commas: answer requests, keep the views, sign tree heads and watch over them.",
     default: DEFAULTS.ROLES,
-    expects: `a list of ${ROLES.join(", ")}`,
+    expects: `one or more of ${ROLES.join(", ")}, separated by commas without spaces`,
   }),
   LOG_LEVEL: setting({
     pattern: `^(?:${LOG_LEVELS.join("|")})$`,
@@ -186,13 +186,14 @@ export const Environment = Type.Object({
       "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`; none of the groups `system` and `legacy`.",
     default: "unset",
     expects:
-      "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas, none of the groups system and legacy, which Prooftrail keeps for its own events and for types of one word",
+      "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas without spaces, none of the groups system and legacy, which Prooftrail keeps for its own events and for types of one word",
   }),
   EXTRA_EVENT_ID_PREFIXES: setting({
     pattern: list(EXTRA_EVENT_ID_PREFIX),
     description: "Prefixes of event_id beside `evt_`, separated by commas, for example `obj_,rev_`.",
     default: "unset",
-    expects: "prefixes such as obj_, in lower case with an underscore at the end, separated by commas",
+    expects:
+      "prefixes such as obj_, in lower case with an underscore at the end, separated by commas without spaces",
   }),
 });
 

@@ -16,6 +16,7 @@ import { addressOf, connectAll } from "./broker-place.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { AS_ITS_USER, closedFolder, isThere } from "./data-folder.ts";
 import { beyondLog, OF_ONE_LOG } from "./health.ts";
+import { misspeltSettings } from "./misspelt-settings.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
 import { closedToWriting, openToOthers, viewsFile } from "./view-place.ts";
 
@@ -50,6 +51,13 @@ export async function* diagnose(
     state: "ok",
     detail: `understood; ${set.length === 0 ? "none is set, all are defaults" : `set: ${set.join(", ")}`}`,
   };
+  for (const detail of misspeltSettings(environment))
+    yield {
+      name: "settings",
+      state: "warning",
+      detail,
+      advice: "README.md, Configuration, has all settings.",
+    };
   const closed = await closedFolder(config);
   if (closed !== undefined) {
     yield { name: "folder", state: "failed", detail: closed, advice: AS_ITS_USER };

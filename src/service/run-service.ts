@@ -12,6 +12,7 @@ import { CheckpointKeyError } from "./checkpoint-key.ts";
 import { type Config, readConfig } from "./config.ts";
 import { DataFolderRefusedError } from "./data-folder.ts";
 import { DeadlinesRefusedError } from "./deadlines-file.ts";
+import { misspeltSettings } from "./misspelt-settings.ts";
 import { type Service, startService } from "./service.ts";
 import { version } from "./version.ts";
 import { ViewsRefusedError } from "./view-place.ts";
@@ -30,14 +31,19 @@ export const runService = async (options: {
     );
     process.exit(EXIT.misconfigured);
   }
-  await run(read.config, options.isPretty);
+  await run(read.config, options);
 };
 
-const run = async (config: Config, isPretty: boolean): Promise<void> => {
+const run = async (
+  config: Config,
+  { environment, isPretty }: Parameters<typeof runService>[0],
+): Promise<void> => {
   // Nobody reads the banner any more: no reason to stop serving.
   process.stderr.on("error", () => {});
   const startedAt = performance.now();
   const logger = createLogger({ level: config.logLevel, pretty: isPretty });
+  for (const detail of misspeltSettings(environment))
+    logger.warn("a variable has nearly the name of a setting", { detail });
   let service: Service | undefined;
   let isStopping = false;
   const stop = (signal: string): void => {

@@ -327,7 +327,7 @@ test("serve runs the service with its options, and a signal ends it with 0", asy
   };
   await using cli = await startCli(["serve", "--port", "0", "--data-dir", join(folder, "served")], {
     cwd: folder,
-    environment: { NATS_SERVER_BIN: await testBrokerBinary(), PORT: "http" },
+    environment: { NATS_SERVER_BIN: await testBrokerBinary(), PORT: "http", ROLE: "projector" },
   });
   await until("it listens", () => /listens at +http:\/\/127\.0\.0\.1:\d+/.test(cli.err), {
     timeoutMs: 30_000,
@@ -336,6 +336,7 @@ test("serve runs the service with its options, and a signal ends it with 0", asy
   const { code, out } = await cli.ended();
   expect(code).toBe(0);
   expect(out).toContain('"msg":"stopped"');
+  expect(out).toContain("ROLE is no setting, and ROLES is not set: was that meant?");
   const refused = await runCli(["serve", "--port", "http"], { cwd: folder });
   expect([refused.code, refused.err]).toEqual([
     2,
@@ -458,7 +459,10 @@ describe("where the service runs", () => {
     expect(wrong.code).toBe(1);
     expect(wrong.out).toMatch(/^failed +settings +PORT must be a number/);
     expect(wrong.out).toContain("nothing listens there");
-    const empty = await cli(["doctor"], { environment: { PROOFTRAIL_URL: "http://127.0.0.1:1" } });
+    const empty = await cli(["doctor"], {
+      environment: { PROOFTRAIL_URL: "http://127.0.0.1:1", DATADIR: "/srv" },
+    });
+    expect(empty.out).toMatch(/^warning +settings +DATADIR is no setting, and DATA_DIR is not set/m);
     expect(empty.out).toMatch(
       /^unchecked +broker, streams, views, disk\n +there is no folder \.\/data here/m,
     );

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { misspeltSettings } from "./misspelt-settings.ts";
+
+test("a variable that has nearly the name of a setting is named where that is not set, and no other", () => {
+  expect(
+    misspeltSettings({ DATADIR: "/srv", DATABASE_URI: "postgres://user:hunter2@host/db", port: "90" }),
+  ).toEqual([
+    "DATADIR is no setting, and DATA_DIR is not set: was that meant?",
+    "DATABASE_URI is no setting, and DATABASE_URL is not set: was that meant?",
+    "port is no setting, and PORT is not set: was that meant?",
+  ]);
+  expect(misspeltSettings({ LOGLEVEL: "info", LOG_LEVEL: "info", DATA_DIR: "/srv" })).toEqual([]);
+  const usual =
+    "PATH HOME HOSTNAME HOSTTYPE USER LOGNAME SHELL PWD OLDPWD LANG LC_ALL TERM TZ EDITOR MAIL TMPDIR";
+  const others =
+    "XDG_DATA_DIRS NODE_ENV NATS_SERVICE_HOST NATS_SERVICE_PORT POSTGRES_DB PGHOST PGPORT PROOFTRAIL_URL";
+  expect(
+    misspeltSettings(Object.fromEntries(`${usual} ${others}`.split(" ").map((name) => [name, ""]))),
+  ).toEqual([]);
+});

@@ -1,0 +1,28 @@
+import { nearest } from "../event/nearest.ts";
+import { ENVIRONMENT_NAMES } from "./config.ts";
+
+/**
+ * A sentence for each variable that has nearly the name of a setting which is not set. Who misspells one, such as DATA_DIR, gets the default, and with it
+ * another log; a value that is not understood stops the start, but nobody knows whose the other variables of an environment are.
+ */
+export const misspeltSettings = (
+  variables: Readonly<Record<string, string | undefined>>,
+): readonly string[] => {
+  const unset = new Map(
+    ENVIRONMENT_NAMES.filter((name) => variables[name] === undefined).map((name) => [
+      name.toLowerCase(),
+      name,
+    ]),
+  );
+  const candidates = [...unset.keys()];
+  return Object.keys(variables).flatMap((name) => {
+    if (ENVIRONMENT_NAMES.includes(name)) return [];
+    const near = nearest(name, candidates, LETTERS_PER_FAULT);
+    return near === undefined
+      ? []
+      : [`${name} is no setting, and ${unset.get(near)} is not set: was that meant?`];
+  });
+};
+
+/** With three PGHOST would be HOST. */
+const LETTERS_PER_FAULT = 4;
