@@ -8,6 +8,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  realpath,
   rename,
   rm,
   stat,
@@ -305,6 +306,20 @@ describe("the embedded broker", () => {
     const lock = lockInstance(join(directory.path, "data"));
     expect(lock.kind).toBe("locked");
     if (lock.kind === "locked") lock.lock.release();
+  });
+
+  test("of its log, which has earlier runs too, whole lines of this one are shown, and whose its files must be", async () => {
+    await using directory = await temporaryDirectory();
+    const data = join(directory.path, "data");
+    const refused = "[7] [FTL] Can't start JetStream: storage directory is not writable";
+    const binary = await program(
+      join(directory.path, "broken"),
+      `for run in 1 2; do echo "[$run] [INF] Starting nats-server" >>nats-server.log; done; echo "${refused}" >>nats-server.log; exit 1`,
+    );
+    const start = startBroker({ binary, directory: data, logger: silentLogger });
+    await expect(start).rejects.toThrow(
+      `nats-server.log:\n[2] [INF] Starting nats-server\n${refused}\nHave all of ${await realpath(data)} belong to the user that runs the service.`,
+    );
   });
 });
 

@@ -164,10 +164,29 @@ const killGroup = (child: ChildProcess): void => {
   }
 };
 
+/** What the server said of this run, in whole lines, and what to do where a file was refused to it. */
 const logTail = async (files: BrokerFiles): Promise<string> => {
-  const texts = await Promise.all(
+  const [early, log] = await Promise.all(
     [files.startLog, files.log].map((path) => readFile(path, "utf8").catch(() => "")),
   );
-  const tail = texts.join("").trim().slice(-LOG_TAIL_CHARACTERS);
-  return tail === "" ? "" : `; the end of its log:\n${tail}`;
+  // What it says before it has opened its log is all that it says of such a run.
+  const [said = "", path] = early?.trim() ? [early, files.startLog] : [log, files.log];
+  const lines = said.trim().split("\n");
+  const first = lines.findLastIndex((line) => line.includes(FIRST_LINE));
+  const tail = lastLines(lines.slice(Math.max(0, first)).join("\n"));
+  if (tail === "") return "";
+  const advice = REFUSED_FILE.test(tail)
+    ? `\nHave all of ${files.directory} belong to the user that runs the service.`
+    : "";
+  return `; the end of its log, ${path}:\n${tail}${advice}`;
 };
+
+const lastLines = (text: string): string => {
+  const end = text.slice(-LOG_TAIL_CHARACTERS);
+  return end.length < text.length ? end.slice(end.indexOf("\n") + 1) : end;
+};
+
+/** nats-server 2.15.1 begins each run so. Of another version more is shown. */
+const FIRST_LINE = "Starting nats-server";
+
+const REFUSED_FILE = /not writable|permission denied/;
