@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { PAGE_ROWS_MAX } from "../limits.ts";
-import type { Check } from "../service/diagnosis.ts";
+import type { Check } from "../service/check.ts";
 import { type Api, createApi, foreignAnswer, refusalOf } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";

@@ -18,18 +18,26 @@ export const publishKeys = async (
   before?: KeysPublished,
 ): Promise<KeysPublished> => {
   const given = ring.publicKeys.map(({ bytes }) => bytes);
-  const there = (await checkpoints.publicKeys()).map(encodeBase64);
-  const own = new Set(given.map(encodeBase64));
-  const known = new Set([...own, ...there]);
+  const there = await checkpoints.publicKeys();
+  const known = new Set([...given, ...there].map(encodeBase64));
   if (given.some((bytes) => known.has(encodeBase64(createSigningKey(bytes).publicKey))))
     throw new Error(SEED);
   const [first] = given;
   if (first && there.length === 0 && before === undefined) {
     // Another installation that starts in this moment gives out none of its own then.
     if (!(await checkpoints.addFirstPublicKey(first))) return publishKeys(checkpoints, ring);
-  } else if (!(before === "published" || there.some((key) => own.has(key)))) return "strangers";
+  } else if (before !== "published" && !hasSigned(ring, there)) return "strangers";
   for (const bytes of given) await checkpoints.addPublicKey(bytes);
   return "published";
+};
+
+/** Whether one of these keys is among those that have signed. */
+export const hasSigned = (
+  { publicKeys }: Pick<KeyRing, "publicKeys">,
+  signed: readonly Uint8Array[],
+): boolean => {
+  const own = new Set(publicKeys.map(({ bytes }) => encodeBase64(bytes)));
+  return signed.some((key) => own.has(encodeBase64(key)));
 };
 
 const SEED =

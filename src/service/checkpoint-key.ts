@@ -24,12 +24,31 @@ export const loadCheckpointKeys = async (options: {
 }): Promise<KeyRing> => {
   const { dataDir, configured } = options;
   const path = checkpointKeyPath(dataDir);
-  const [where, text] =
-    configured === undefined ? [path, await readOrMake(path)] : ["CHECKPOINT_KEY", configured];
+  return configured === undefined
+    ? ringIn(path, await readOrMake(path))
+    : ringIn("CHECKPOINT_KEY", configured);
+};
+
+/** The same for who only looks: undefined where they have not been made yet. */
+export const findCheckpointKeys = async (options: {
+  readonly dataDir: string;
+  readonly configured: string | undefined;
+}): Promise<KeyRing | undefined> => {
+  const { dataDir, configured } = options;
+  if (configured !== undefined) return ringIn("CHECKPOINT_KEY", configured);
+  const path = checkpointKeyPath(dataDir);
+  const text = await readIfThere(path);
+  return text === undefined ? undefined : ringIn(path, text);
+};
+
+const ringIn = (where: string, text: string): KeyRing => {
   const read = readKeyRing(text);
   if (read.kind === "malformed") throw new CheckpointKeyError(`${where} cannot be used: ${read.detail}.`);
   return read.ring;
 };
+
+const readIfThere = (path: string): Promise<string | undefined> =>
+  readFile(path, "utf8").catch(missingAs(undefined)).catch(unreadable(path));
 
 const unreadable = (path: string) => (error: unknown) => {
   throw new CheckpointKeyError(
@@ -39,7 +58,7 @@ const unreadable = (path: string) => (error: unknown) => {
 
 /** Two sealers that share the folder and start at once end up with one key: the file gets its name when it is whole, and only once. */
 const readOrMake = async (path: string): Promise<string> => {
-  const known = await readFile(path, "utf8").catch(missingAs(undefined)).catch(unreadable(path));
+  const known = await readIfThere(path);
   if (known !== undefined) return known;
   const prepared = `${path}.${randomBytes(8).toString("hex")}`;
   await writeDurably(prepared, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`);

@@ -13,20 +13,14 @@ import {
   VIEW_LAG_RECORDS_MAX,
 } from "../limits.ts";
 import { addressOf, connectAll } from "./broker-place.ts";
+import type { Check } from "./check.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { AS_ITS_USER, closedFolder, isThere } from "./data-folder.ts";
 import { beyondLog, OF_ONE_LOG } from "./health.ts";
 import { misspeltSettings } from "./misspelt-settings.ts";
+import { signingCheck } from "./signing-check.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
 import { closedToWriting, openToOthers, viewsFile } from "./view-place.ts";
-
-export interface Check {
-  readonly name: string;
-  readonly state: "ok" | "warning" | "failed" | "unchecked";
-  readonly detail: string;
-  /** What to do where it is not ok. */
-  readonly advice?: string;
-}
 
 /** In the order in which things need each other; what needs something that failed is unchecked. */
 export async function* diagnose(
@@ -136,6 +130,7 @@ async function* brokerChecks(config: Config): AsyncGenerator<Check> {
   yield* streamChecks(provisioner, topology({ replicas: config.replicas }));
   yield* clockChecks(service);
   yield* viewChecks(config, service);
+  if (config.roles.includes("sealer")) yield await signingCheck(config, service);
 }
 
 async function* jetStreamChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {

@@ -48,7 +48,7 @@ export const startSealing = (dependencies: {
       published = await publishKeys(checkpoints, keys, before);
       if (published === "strangers") {
         metrics.sealOutcomes.inc({ outcome: "refused" });
-        if (before !== "strangers") logger.error(STRANGERS);
+        if (before !== "strangers") logger.error(`no tree head is signed: ${STRANGERS}. ${KEEP_THE_OLD_KEY}`);
         return;
       }
       publishedMs = performance.now();
@@ -60,5 +60,8 @@ export const startSealing = (dependencies: {
   return inBackground((signal) => lookAgain({ look, onFailed, restMs: intervalMs, pause, signal }));
 };
 
-const STRANGERS =
-  "no tree head is signed: none of the signing keys has signed here, and others have. Was the key replaced without keeping the old one, or is it that of another installation? Put the old key back, or public: and its line of GET /v1/log/key below the new one";
+export const STRANGERS =
+  "none of the signing keys in CHECKPOINT_KEY, or else in DATA_DIR/checkpoint.key, has signed here, and others have";
+
+export const KEEP_THE_OLD_KEY =
+  "Was the key replaced without keeping the old one, or is it that of another installation? Put the old key back, or public: and its line of GET /v1/log/key below the new one";

@@ -434,6 +434,10 @@ describe("where the service runs", () => {
       ),
     ).toEqual([]);
     expect([code, data.is_healthy]).toEqual([0, true]);
+    const another = { ...(await beside()), CHECKPOINT_KEY: "02".repeat(32) };
+    expect((await cli(["doctor"], { environment: another })).out).toMatch(
+      /^failed +signing keys +none of the signing keys in CHECKPOINT_KEY, .+\n +→ .*Put the old key back/m,
+    );
     expect(data.checks.map(({ name }: { name: string }) => name)).toEqual([
       "settings",
       "disk",
@@ -445,6 +449,7 @@ describe("where the service runs", () => {
       "broker's clock",
       "views",
       "dead letters",
+      "signing keys",
       "http",
       "service's clock",
       "key",

@@ -1,6 +1,7 @@
 /** While PostgreSQL is away: events are taken, what needs the views is told to ask again, and readiness says why. */
 import { describe, expect, test } from "bun:test";
-import { type Check, diagnose } from "../../src/service/diagnosis.ts";
+import type { Check } from "../../src/service/check.ts";
+import { diagnose } from "../../src/service/diagnosis.ts";
 import { createPostgresViews } from "../../src/views/postgres.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
 import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";

@@ -1,5 +1,5 @@
 /** `prooftrail doctor`: one line for each thing that can be wrong, and what to do. */
-import type { Check } from "../../service/diagnosis.ts";
+import type { Check } from "../../service/check.ts";
 import { printable } from "../../terminal/printable.ts";
 import { wrappedLines } from "../../terminal/text-width.ts";
 import type { CommandSpec } from "../command.ts";

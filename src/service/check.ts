@@ -1,0 +1,8 @@
+/** One line of `prooftrail doctor`. */
+export interface Check {
+  readonly name: string;
+  readonly state: "ok" | "warning" | "failed" | "unchecked";
+  readonly detail: string;
+  /** What to do where it is not ok. */
+  readonly advice?: string;
+}
