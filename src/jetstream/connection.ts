@@ -38,9 +38,15 @@ export class BrokerRefusedError extends Error {
   override readonly name = "BrokerRefusedError";
   /** Trying again cannot help. */
   readonly isFinal: boolean;
-  constructor(message: string, options: { readonly isFinal: boolean } = { isFinal: true }) {
+  /** No server answered there at all. */
+  readonly isUnreachable: boolean;
+  constructor(
+    message: string,
+    options: { readonly isFinal: boolean; readonly isUnreachable?: true } = { isFinal: true },
+  ) {
     super(message);
     this.isFinal = options.isFinal;
+    this.isUnreachable = options.isUnreachable ?? false;
   }
 }
 
@@ -89,6 +95,7 @@ export const connectToBroker = async (options: {
       );
     throw new BrokerRefusedError(`No connection to NATS at ${servers.join(", ")}: ${describeError(error)}.`, {
       isFinal: false,
+      isUnreachable: true,
     });
   });
   const sockets = careForSockets(nats);

@@ -36,7 +36,9 @@ export const contactBroker = (contacting: Contacting): Promise<BrokerContact> =>
     logger: contacting.logger,
     attempt: () => tryOnce(contacting),
     refusalOf: (thrown) => {
-      const error = asRefusal(thrown);
+      const refusal = asRefusal(thrown);
+      const isElsewhere = refusal.isUnreachable && contacting.config.natsUrl !== undefined;
+      const error = isElsewhere ? withAdvice(refusal) : refusal;
       return { error, detail: error.message, isFinal: error.isFinal };
     },
   });
@@ -65,6 +67,12 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<Bro
   const kept = stack.move();
   return { connection, streams, keyBucket, adminKey, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };
+
+const withAdvice = ({ message, isFinal }: BrokerRefusedError): BrokerRefusedError =>
+  new BrokerRefusedError(
+    `${message} See that NATS_URL, and NATS_PROVISION_URL where it is set, name the server, and that it runs.`,
+    { isFinal },
+  );
 
 /** What is no answer of the broker, and no lack of one, is a fault of ours and is thrown on. */
 const asRefusal = (error: unknown): BrokerRefusedError => {

@@ -36,7 +36,7 @@ export const openViews = async (parts: {
       const error = viewsRefused(thrown, config);
       // What is there and of other tables stays so.
       return isAway(thrown)
-        ? { error, detail: thrown.message, isFinal: false }
+        ? { error, detail: `DATABASE_URL: ${thrown.message}`, isFinal: false }
         : { error, detail: error.message, isFinal: true };
     },
   });

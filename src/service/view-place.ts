@@ -6,6 +6,7 @@ import { shellWord } from "../terminal/shell-word.ts";
 import { createPostgresViews } from "../views/postgres.ts";
 import { lacksRight } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
+import { isAway } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Config } from "./config.ts";
 
@@ -40,11 +41,19 @@ export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError =>
   const detail = error instanceof Error ? error.message : "no reason given";
   if (place.databaseUrl !== undefined)
     return new ViewsRefusedError(
-      `The views in the database of DATABASE_URL cannot be opened: ${detail}.${lacksRight(error) ? MAKE_TABLES : ""}`,
+      `The views in the database of DATABASE_URL cannot be opened: ${detail}.${adviceForDatabase(error)}`,
     );
   const file = viewsFile(place);
   return new ViewsRefusedError(`The views in ${file} cannot be opened: ${detail}.${adviceFor(detail, file)}`);
 };
+
+const adviceForDatabase = (error: unknown): string => {
+  if (lacksRight(error)) return MAKE_TABLES;
+  return isAway(error) ? AWAY : "";
+};
+
+const AWAY =
+  " See that DATABASE_URL names the database, that PostgreSQL runs and has connections left, and that nobody holds its tables.";
 
 const MAKE_TABLES =
   " Let its user make tables there: have it own the database (ALTER DATABASE … OWNER TO …), or be granted CREATE on the schema public.";

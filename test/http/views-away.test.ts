@@ -196,6 +196,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
     await using service = await spawnService({ dataDir: folder.path, environment });
     await until("it says what it waits for", () => service.output.includes("waiting for the database"));
+    expect(service.output).toContain("DATABASE_URL: ");
     service.kill("SIGTERM");
     expect(await service.ended()).toBe(0);
   });

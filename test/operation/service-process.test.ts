@@ -606,6 +606,9 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
       environment: { NATS_URL: "nats://127.0.0.1:1" },
     });
     await until("it says what it waits for", () => service.output.includes("waiting for the broker"));
+    expect(service.output).toContain(
+      "See that NATS_URL, and NATS_PROVISION_URL where it is set, name the server",
+    );
     service.kill("SIGTERM");
     expect(await service.ended()).toBe(0);
   });

@@ -1,0 +1,12 @@
+import { expect, test } from "bun:test";
+import { ViewsUnavailableError } from "../views/unavailable.ts";
+import { viewsRefused } from "./view-place.ts";
+
+test("of a database that stayed away until the start gave up it is said what to look at", () => {
+  const place = { databaseUrl: "postgres://user:hunter2@host/db", dataDir: "data" };
+  const { message } = viewsRefused(new ViewsUnavailableError('database "db" does not exist'), place);
+  expect(message).toContain(
+    'DATABASE_URL cannot be opened: database "db" does not exist. See that DATABASE_URL names',
+  );
+  expect(message).not.toContain("hunter2");
+});
