@@ -174,6 +174,26 @@ test("who names the server to make streams on, and no server for events, is not 
   expect(readConfig(both).kind).toBe("valid");
 });
 
+test("of a secret that is not repeated it is said where white space or a line break around it is what is wrong", () => {
+  const values = {
+    ADMIN_API_KEY: "hunter2-hunter2-hunter2\n",
+    CHECKPOINT_KEY: `${"ab".repeat(32)}\n`,
+    DATABASE_URL: "postgres://user:hunter2@host/db\n",
+    NATS_URL: " nats://user:hunter2@host",
+  };
+  for (const [name, value] of Object.entries(values)) {
+    const result = readConfig({ [name]: value });
+    const told = result.kind === "invalid" ? result.errors.join() : "";
+    expect([name, told]).toEqual([
+      name,
+      expect.stringContaining(", without white space or a line break around it."),
+    ]);
+    expect(told).not.toContain("hunter2");
+  }
+  const result = readConfig({ ADMIN_API_KEY: "hunter2" });
+  expect(result.kind === "invalid" && result.errors.join()).not.toContain("white space");
+});
+
 test("a setting that is there and empty is said to be empty, of secrets too", () => {
   for (const name of ENVIRONMENT_NAMES) {
     const result = readConfig({ [name]: "" });

@@ -268,9 +268,14 @@ const contradictions = (given: Readonly<Record<string, string | undefined>>): re
   return errors;
 };
 
-/** Values that may hold a secret are not repeated. */
-const shown = (name: string, value: unknown): string =>
-  value !== "" && (name.endsWith("_URL") || name.endsWith("_KEY")) ? "" : `, not ${JSON.stringify(value)}`;
+/** Values that may hold a secret are not repeated. Of these, who reads one from a file does not see the line break at its end. */
+const shown = (name: string, value: unknown): string => {
+  if (value === "" || !(name.endsWith("_URL") || name.endsWith("_KEY")))
+    return `, not ${JSON.stringify(value)}`;
+  return typeof value === "string" && value !== value.trim()
+    ? ", without white space or a line break around it"
+    : "";
+};
 
 /** `500ms`, `1s` or `2m`. */
 const milliseconds = (text: string): number => {
