@@ -21,6 +21,7 @@ import { text } from "node:stream/consumers";
 import { createApi } from "../../src/cli/api.ts";
 import { Interrupted } from "../../src/cli/failure.ts";
 import { openInput } from "../../src/cli/sending/input-file.ts";
+import { testBrokerBinary } from "../support/broker.ts";
 import { CLI_MAIN, createTestContext, runCli, startCli } from "../support/cli.ts";
 
 const temporaryFolder = () => {
@@ -54,6 +55,31 @@ test.skipIf(isRoot && !canBeBound)(
     expect(started.stderr).toContain("belong to the user that runs the service");
     expect(run("doctor").stdout).toContain(`failed     views            ${said}`);
   },
+);
+
+test.skipIf(isRoot && !canBeBound)(
+  "a lock on DATA_DIR that may be read and not written, which would keep no second service out, stops the start",
+  async () => {
+    using folder = temporaryFolder();
+    const broker = join(folder.path, "broker");
+    mkdirSync(broker);
+    writeFileSync(join(broker, "instance.lock"), "", { mode: 0o400 });
+    const [command = "", ...before] = isRoot ? AS_ANY_USER : [process.execPath];
+    const started = spawnSync(command, [...before, CLI_MAIN, "serve", "--port", "0"], {
+      env: {
+        PATH: process.env.PATH ?? "",
+        DATA_DIR: folder.path,
+        NATS_SERVER_BIN: await testBrokerBinary(),
+      },
+      encoding: "utf8",
+      timeout: 15_000,
+    });
+    expect([started.status, started.stderr]).toEqual([
+      1,
+      expect.stringMatching(/EACCES: .+instance\.lock'. This is in DATA_DIR, .+ belong to the user/),
+    ]);
+  },
+  20_000,
 );
 
 test("a folder or a pipe is no bundle that could be invalid: it is not decided", async () => {

@@ -3,7 +3,7 @@
  * The lock is a transaction on a SQLite file, because the kernel drops it when the owner dies, however it dies,
  * and because it is the one such lock that Bun, Deno and Node share.
  */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -22,7 +22,10 @@ const BUSY_MESSAGE = "database is locked";
 /** The directory must exist. Throws only what the disk throws. */
 export const lockInstance = (directory: string): LockOutcome => {
   const note = join(directory, "instance.pid");
-  const database = new DatabaseSync(join(directory, "instance.lock"));
+  const path = join(directory, "instance.lock");
+  // On a file that may only be read SQLite begins without a lock and says nothing of it; of one that it cannot open it does not say which.
+  if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+  const database = new DatabaseSync(path);
   try {
     // Nothing is ever written in the transaction, and on a full disk there is no room for a journal of it.
     database.exec("PRAGMA journal_mode = MEMORY");
