@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CheckpointKeyError, checkpointKeyPath, loadCheckpointKeys } from "./checkpoint-key.ts";
@@ -11,5 +11,15 @@ test("a signing key that cannot be read ends the start with its path: a containe
   const failure = await loadCheckpointKeys({ dataDir, configured: undefined }).catch((error) => error);
   expect(failure).toBeInstanceOf(CheckpointKeyError);
   expect(failure.message).toStartWith(`${path} cannot be read: EISDIR`);
+  await rm(dataDir, { recursive: true });
+});
+
+test("a signing key whose file is empty ends the start with what belongs there", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "prooftrail-key-"));
+  await writeFile(checkpointKeyPath(dataDir), "");
+  const failure = await loadCheckpointKeys({ dataDir, configured: undefined }).catch((error) => error);
+  expect(failure.message).toEndWith(
+    "Put the key there that has signed here, from a copy: no other may go on.",
+  );
   await rm(dataDir, { recursive: true });
 });

@@ -43,7 +43,10 @@ export const findCheckpointKeys = async (options: {
 
 const ringIn = (where: string, text: string): KeyRing => {
   const read = readKeyRing(text);
-  if (read.kind === "malformed") throw new CheckpointKeyError(`${where} cannot be used: ${read.detail}.`);
+  if (read.kind === "malformed")
+    throw new CheckpointKeyError(
+      `${where} cannot be used: ${read.detail}. Put the key there that has signed here, from a copy: no other may go on.`,
+    );
   return read.ring;
 };
 
