@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { canMountDisk } from "../support/memory-disk.ts";
-import { event } from "../support/service.ts";
+import { type Answer, type CallOptions, event } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { within } from "../support/within.ts";
 import { cluster } from "./cluster.ts";
 import { disk, type OwnBrokerScene, openOnSmallDisk, single } from "./own-broker.ts";
 import { type ChaosOptions, runChaos } from "./run.ts";
@@ -71,6 +72,12 @@ onDisk(
   120_000,
 );
 
+/** A request waits for the log for up to 8 s, and for the views for 5. */
+const ANSWER_MS_MAX = 20_000;
+
+const answerOf = (scene: OwnBrokerScene, path: string, options?: CallOptions): Promise<Answer> =>
+  within(ANSWER_MS_MAX, `${path} is answered`, scene.call(path, options));
+
 onDisk.each([
   ["when it is left to itself", async () => {}],
   ["when it is stopped and started again", (scene: OwnBrokerScene) => scene.restart()],
@@ -79,7 +86,7 @@ onDisk.each([
   "a disk that is full when the first event comes leaves no hole %s: the log begins at 1, and the views follow it",
   async (_, mend) => {
     await using scene = await openOnSmallDisk();
-    const send = () => scene.call("/v1/events", { body: event({ event_id: "evt_first" }) });
+    const send = () => answerOf(scene, "/v1/events", { body: event({ event_id: "evt_first" }) });
     await scene.whileFull(async () => {
       const refused = await send();
       expect([refused.status, refused.json.code]).toEqual([503, "log_unavailable"]);
@@ -97,7 +104,7 @@ onDisk.each([
     // More than once: a projector that found no log tries again every five seconds, which is as long as one question waits.
     await until(
       "the views follow",
-      async () => (await scene.call("/v1/events?min_sequence=1")).status === 200,
+      async () => (await answerOf(scene, "/v1/events?min_sequence=1")).status === 200,
     );
   },
   60_000,
@@ -108,7 +115,9 @@ onDisk(
   async () => {
     await using scene = await openOnSmallDisk();
     const send = (n: number) =>
-      scene.call("/v1/events", { body: event({ event_id: `evt_${n}`, metadata: { padding: noise() } }) });
+      answerOf(scene, "/v1/events", {
+        body: event({ event_id: `evt_${n}`, metadata: { padding: noise() } }),
+      });
     // More than one block of the log, and a broker that has ended in order before.
     await send(1);
     await scene.restart();
@@ -123,7 +132,7 @@ onDisk(
     });
     await scene.restart();
     expect((await send(stored + 2)).json.data.sequence).toBe(stored + 1);
-    const shown = await scene.call(`/v1/export?min_sequence=${stored + 1}`);
+    const shown = await answerOf(scene, `/v1/export?min_sequence=${stored + 1}`);
     expect(shown.text.match(/"sequence":/g)).toHaveLength(stored + 1);
   },
   60_000,

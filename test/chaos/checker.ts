@@ -1,9 +1,9 @@
 /** Holds the log and the view against what was acknowledged, and what was told of duties against the view, with a plain NATS client and over HTTP. */
 import type { TestService } from "../support/service.ts";
 import { callUntilSeen } from "./call-until-seen.ts";
-import { connectConsumer } from "./consumer.ts";
 import { checkDuties } from "./duties.ts";
 import type { SentEvent } from "./loader.ts";
+import { readStream } from "./read-stream.ts";
 
 export interface Verdict {
   readonly sent: number;
@@ -22,18 +22,23 @@ export const check = async (options: {
   /** Of one broker, or of several, separated by commas. */
   readonly consumerUrl: string;
   readonly call: TestService["call"];
+  /** Told of what it begins, for whoever asks why it does not end. */
+  readonly doing: (what: string) => void;
 }): Promise<Verdict> => {
-  const { sent, consumerUrl, call } = options;
+  const { sent, consumerUrl, call, doing } = options;
   let began = performance.now();
   const stage = (): number => {
     const before = began;
     began = performance.now();
     return Math.round(began - before);
   };
+  doing("reading the log");
   const log = await readLog(consumerUrl);
   const logMs = stage();
+  doing(`reading the view of events up to ${log.last}`);
   const view = await readView(call, log.last);
   const viewMs = stage();
+  doing(`reading duties up to ${log.last}, and what was told of them`);
   const duties = await checkDuties({ consumerUrl, call, last: log.last });
   const readingMs = { log: logMs, view: viewMs, duties: stage() };
   const violations: string[] = [];
@@ -71,23 +76,17 @@ interface LoggedRecord {
 }
 
 export const readLog = async (consumerUrl: string) => {
-  const nats = await connectConsumer(consumerUrl);
-  const { state } = await (await nats.jetstreamManager({ checkAPI: false })).streams.info("AUDIT");
   const records = new Map<string, LoggedRecord[]>();
   const holes: number[] = [];
   let expected = 1;
-  const consumer = await nats.jetstream().consumers.get("AUDIT");
-  const messages = state.last_seq > 0 ? await consumer.consume({ max_messages: 1000 }) : [];
-  for await (const message of messages) {
+  for await (const message of readStream(consumerUrl, "AUDIT")) {
     for (; expected < message.seq && holes.length < 20; expected++) holes.push(expected);
     expected = message.seq + 1;
     const text = message.string().split('"event":').slice(1).join('"event":').slice(0, -1);
     const { event_id }: { event_id: string } = JSON.parse(text);
     records.set(event_id, [...(records.get(event_id) ?? []), { sequence: message.seq, text }]);
-    if (message.seq === state.last_seq) break;
   }
-  await nats.close();
-  return { records, holes, last: state.last_seq };
+  return { records, holes, last: expected - 1 };
 };
 
 export const readView = async (

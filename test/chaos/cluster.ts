@@ -4,7 +4,7 @@ import { settingsFor } from "../support/broker.ts";
 import { brokerWarnings, NODES, startTestCluster } from "../support/cluster.ts";
 import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
 import { ADMIN_KEY } from "../support/service.ts";
-import { alarmsIn, pause, type Scenario, type Scene } from "./scene.ts";
+import { alarmsIn, end, pause, type Scenario, type Scene } from "./scene.ts";
 import { createRandom, type ScheduledFault } from "./schedule.ts";
 
 const FAULTS = [
@@ -51,10 +51,7 @@ const openScene = async (): Promise<Scene<Fault>> => {
   /** Projectors whose place another has taken. */
   const retired: ServiceProcess[] = [];
   stack.defer(async () => {
-    for (const process of [...frontEnds, ...retired, projector]) {
-      process.kill("SIGKILL");
-      await process.ended();
-    }
+    for (const process of [...frontEnds, ...retired, projector]) await end(process, "SIGKILL");
   });
   // Which of two is asked, and which is killed, is no part of the schedule; any will do.
   const random = createRandom(1);
@@ -86,8 +83,8 @@ const openScene = async (): Promise<Scene<Fault>> => {
         return;
       case "kill_front_end": {
         const index = random() < 0.5 ? 0 : 1;
-        frontEnds[index]?.kill("SIGKILL");
-        await frontEnds[index]?.ended();
+        const killed = frontEnds[index];
+        if (killed) await end(killed, "SIGKILL");
         frontEnds[index] = await startFrontEnd();
         return;
       }
@@ -107,13 +104,11 @@ const openScene = async (): Promise<Scene<Fault>> => {
         await pause(lastsMs);
         paused.kill("SIGCONT");
         await pause(lastsMs);
-        paused.kill("SIGKILL");
-        await paused.ended();
+        await end(paused, "SIGKILL");
         return;
       }
       case "kill_projector":
-        projector.kill("SIGKILL");
-        await projector.ended();
+        await end(projector, "SIGKILL");
         projector = await start("projector");
         return;
     }

@@ -2,7 +2,7 @@
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { callUntilSeen } from "./call-until-seen.ts";
-import { connectConsumer } from "./consumer.ts";
+import { readStream } from "./read-stream.ts";
 
 /** A projector that was killed last of all starts again, goes through what is left of the log, and tells it. */
 const TOLD_MS_MAX = 60_000;
@@ -59,17 +59,11 @@ const readDuties = async ({
 
 /** How often each was told. */
 const readTold = async (consumerUrl: string): Promise<ReadonlyMap<string, number>> => {
-  const nats = await connectConsumer(consumerUrl);
   const told = new Map<string, number>();
-  const { state } = await (await nats.jetstreamManager({ checkAPI: false })).streams.info("OBLIGATIONS");
-  const consumer = await nats.jetstream().consumers.get("OBLIGATIONS");
-  const messages = state.messages > 0 ? await consumer.consume({ max_messages: 1000 }) : [];
-  for await (const message of messages) {
+  for await (const message of readStream(consumerUrl, "OBLIGATIONS")) {
     const { obligation_id, transition }: { obligation_id: string; transition: string } = message.json();
     const telling = tellingOf(obligation_id, transition);
     told.set(telling, (told.get(telling) ?? 0) + 1);
-    if (message.seq === state.last_seq) break;
   }
-  await nats.close();
   return told;
 };

@@ -5,4 +5,5 @@ test("a projector that is killed again and again leaves the views that an undist
   const { kills, rows, differences } = await killProjector(3, { seed: 3, cases: CASES });
   expect({ kills, differences }).toEqual({ kills: 3, differences: [] });
   expect(rows).toBeGreaterThan(10_000);
-}, 60_000);
+  // Longer than its last projector waits for its views, so that it is heard what that waited for.
+}, 120_000);

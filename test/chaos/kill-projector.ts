@@ -13,6 +13,7 @@ import { verifyView } from "../../src/projections/verify.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
 import { createArrayLog } from "../projections/array-log.ts";
 import { createChance } from "../support/histories.ts";
+import { within } from "../support/within.ts";
 import { messagesOf, type ProjectorLog } from "./projector-log.ts";
 
 const PROJECTOR = join(import.meta.dir, "projector.ts");
@@ -20,6 +21,7 @@ const PROJECTOR = join(import.meta.dir, "projector.ts");
 export const CASES = 150;
 /** A projector has taken a case of each asset in about so many milliseconds; it is killed somewhere before. */
 const LIFE_MS_PER_CASE = 6;
+const START_MS_MAX = 30_000;
 
 export interface Killed {
   readonly kills: number;
@@ -44,16 +46,20 @@ export const killProjector = async (kills: number, parts: ProjectorLog): Promise
       const rebuilt = chance.is(0.6) ? name : "-";
       const child = spawn(process.execPath, [PROJECTOR, path, String(seed), String(cases), rebuilt]);
       const ended = once(child, "exit");
-      await once(child.stdout, "data");
+      const failed = ended.then(([code]) => {
+        throw new Error(`a projector ended with ${code} before it ran`);
+      });
+      await within(START_MS_MAX, "a projector runs", Promise.race([once(child.stdout, "data"), failed]));
       await Promise.race([delay(chance.below(LIFE_MS_PER_CASE * cases)), ended]);
       if (child.exitCode === null) killed++;
       else finished++;
       child.kill("SIGKILL");
-      await ended;
+      await within(START_MS_MAX, "a projector that was killed has ended", ended);
     }
     const last = spawn(process.execPath, [PROJECTOR, path, String(seed), String(cases), "-"], {
       stdio: ["ignore", "ignore", "inherit"],
     });
+    // It ends itself, and says why, where its views do not come to the end.
     const [code] = await once(last, "exit");
     if (code !== 0) throw new Error(`the last projector ended with ${code}`);
     return { kills: killed, finished, ...(await heldAgainstTheLog(path, folder, parts)) };

@@ -13,7 +13,7 @@ import {
 } from "../support/process.ts";
 import { ADMIN_KEY } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { alarmsIn, pause, type Scenario, type Scene } from "./scene.ts";
+import { alarmsIn, end, pause, type Scenario, type Scene } from "./scene.ts";
 import type { ScheduledFault } from "./schedule.ts";
 
 const ON_ONE_BROKER = ["kill_service", "kill_broker", "kill_both", "pause_broker"] as const;
@@ -70,13 +70,11 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
   };
   let service = await start();
   stack.defer(async () => {
-    service.kill("SIGKILL");
-    await service.ended();
+    await end(service, "SIGKILL");
     await removeStaged(inside);
   });
   const killService = async (): Promise<void> => {
-    service.kill("SIGKILL");
-    await service.ended();
+    await end(service, "SIGKILL");
     await until("nothing runs in the folder", () => processesNaming(path).length === 0, {
       timeoutMs: 20_000,
     });
@@ -127,8 +125,7 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
     strike,
     whileFull,
     restart: async (signal = "SIGTERM") => {
-      service.kill(signal);
-      await service.ended();
+      await end(service, signal);
       service = await start();
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

@@ -1,5 +1,6 @@
 /** One round: a scene under load, faults drawn from a seed, then log and view held against every acknowledgement. */
 import { until } from "../support/until.ts";
+import { within } from "../support/within.ts";
 import { check, type Verdict } from "./checker.ts";
 import { type Loader, startLoader } from "./loader.ts";
 import { pause, type Scenario, type Scene } from "./scene.ts";
@@ -32,16 +33,12 @@ export const runChaos = async <Kind extends string>(
   await using scene = await scenario.open();
   const loader = startLoader({ seed, call: scene.call, ...scenario.load });
   const round = { doing: "beginning" };
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`not over after ${msMax} ms`)), msMax);
   try {
-    return await Promise.race([playRound({ scenario, scene, loader, options, round }), late.promise]);
+    return await within(msMax, "the round is over", playRound({ scenario, scene, loader, options, round }));
   } catch (error) {
     const broken = new Error(`seed ${seed}: ${String(error)}; it was ${round.doing}\n${scene.warnings()}`);
     await Promise.race([loader.stop(), pause(LOADER_END_MS_MAX)]);
     throw broken;
-  } finally {
-    clearTimeout(timer);
   }
 };
 
@@ -89,8 +86,14 @@ const playRound = async <Kind extends string>(parts: {
   };
   await until("the service is ready", isReady, { timeoutMs: RECOVERY_MS_MAX });
   const ready = stage();
-  round.doing = "reading log and view";
-  const verdict = await check({ sent: loader.sent, consumerUrl: scene.consumerUrl(), call: scene.call });
+  const verdict = await check({
+    sent: loader.sent,
+    consumerUrl: scene.consumerUrl(),
+    call: scene.call,
+    doing: (what) => {
+      round.doing = what;
+    },
+  });
   const violations = [...loader.wrongAnswers, ...scene.alarms(), ...verdict.violations];
   return { ...verdict, violations, recoveryMs, endingMs: { answers, ready } };
 };

@@ -1,6 +1,7 @@
 /** What a chaos run plays on: something that takes events, and faults that can befall it. */
 import type { ServiceProcess } from "../support/process.ts";
 import type { TestService } from "../support/service.ts";
+import { within } from "../support/within.ts";
 import type { ScheduledFault } from "./schedule.ts";
 
 export interface Scene<Kind extends string = string> extends AsyncDisposable {
@@ -26,6 +27,14 @@ export interface Scenario<Kind extends string = string> {
 
 export const alarmsIn = (services: readonly ServiceProcess[]): readonly string[] =>
   services.flatMap(({ output }) => output.split("\n").filter((line) => line.includes("do not agree")));
+
+/** A stop in order is over after some ten seconds at the latest. */
+const END_MS_MAX = 30_000;
+
+export const end = async (service: ServiceProcess, signal: "SIGTERM" | "SIGKILL"): Promise<void> => {
+  service.kill(signal);
+  await within(END_MS_MAX, `a process has ended after ${signal}`, service.ended());
+};
 
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));

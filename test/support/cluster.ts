@@ -12,6 +12,7 @@ import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, testBrokerBinary } from "./broker.ts";
 import { until } from "./until.ts";
+import { within } from "./within.ts";
 
 export const NODES = [0, 1, 2] as const;
 type NodeIndex = (typeof NODES)[number];
@@ -59,7 +60,7 @@ export const startTestCluster = async (): Promise<TestCluster> => {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill(signal);
-    await ended;
+    await within(ELECTION_MS_MAX, `node ${node} has ended after ${signal}`, ended);
   };
   const connectAs = (user: keyof typeof CREDENTIALS): Promise<NatsConnection> =>
     connect({ servers: clientPorts.map((port) => `127.0.0.1:${port}`), user, pass: CREDENTIALS[user] });

@@ -1,0 +1,66 @@
+/** Reads a stream from its beginning to what is its end when it is asked, as a plain NATS client that notices where it is given nothing. */
+import { AckPolicy, DeliverPolicy, type JsMsg, nanos, ReplayPolicy } from "nats";
+import { until } from "../support/until.ts";
+import { connectConsumer } from "./consumer.ts";
+
+const GROUP_MESSAGES_MAX = 5_000;
+const GROUP_MS_MAX = 5_000;
+/** Several consumers in a row have given nothing by then. */
+const SILENT_MS_MAX = 40_000;
+/** A consumer whose reader has died is removed by the broker after this. */
+const CONSUMER_IDLE_MS_MAX = 60_000;
+
+/**
+ * Each group by a consumer of its own, so by another one where it gave nothing: a consumer lives on one replica, and one that is behind says nothing of
+ * it. The ordered consumer of nats.js waits for that for ever, and for half a minute where a consumer could not be made at once.
+ */
+export async function* readStream(
+  consumerUrl: string,
+  stream: string,
+  { groupMessagesMax = GROUP_MESSAGES_MAX, groupMsMax = GROUP_MS_MAX } = {},
+): AsyncGenerator<JsMsg> {
+  const nats = await connectConsumer(consumerUrl);
+  try {
+    const manager = await nats.jetstreamManager({ checkAPI: false });
+    const { state } = await manager.streams.info(stream);
+    const last = state.messages > 0 ? state.last_seq : 0;
+    const readGroup = async (from: number): Promise<readonly JsMsg[]> => {
+      const { name } = await manager.consumers.add(stream, {
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: from,
+        ack_policy: AckPolicy.None,
+        replay_policy: ReplayPolicy.Instant,
+        mem_storage: true,
+        num_replicas: 1,
+        inactive_threshold: nanos(CONSUMER_IDLE_MS_MAX),
+      });
+      const consumer = await nats.jetstream().consumers.get(stream, name);
+      const group: JsMsg[] = [];
+      for await (const message of await consumer.fetch({
+        max_messages: groupMessagesMax,
+        expires: groupMsMax,
+      })) {
+        // What was sent before it is lost on its way.
+        if (message.info.deliverySequence !== group.length + 1) break;
+        group.push(message);
+        if (message.seq >= last) break;
+      }
+      void consumer.delete().catch(() => undefined);
+      return group;
+    };
+    let next = 1;
+    while (next <= last) {
+      const givesMore = async (): Promise<readonly JsMsg[] | false> => {
+        // A broker may be away for a moment.
+        const group = await readGroup(next).catch(() => []);
+        return group.length > 0 && group;
+      };
+      const what = `the stream ${stream} gives ${next} of ${last}`;
+      const group = await until(what, givesMore, { timeoutMs: SILENT_MS_MAX });
+      next = (group.at(-1)?.seq ?? last) + 1;
+      yield* group;
+    }
+  } finally {
+    await nats.close();
+  }
+}

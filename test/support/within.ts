@@ -1,0 +1,15 @@
+/** Waiting for a promise no longer than it may take. The error names what never came. */
+export const within = async <Value>(
+  timeoutMs: number,
+  what: string,
+  promise: Promise<Value>,
+): Promise<Value> => {
+  const late = Promise.withResolvers<never>();
+  const tooLate = new Error(`waited ${timeoutMs} ms in vain until ${what}`);
+  const timer = setTimeout(() => late.reject(tooLate), timeoutMs);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
