@@ -10,6 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
+const eventIdIn = (said: string | null): string => /evt_[0-9a-f]+/.exec(said ?? "")?.[0] ?? "";
+
 describe.skipIf(noBrowserReason !== undefined)(
   `the page at /sandbox, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
   () => {
@@ -49,8 +51,7 @@ describe.skipIf(noBrowserReason !== undefined)(
 
         await page.getByLabel("What happened").selectOption("objection.received");
         await page.getByRole("button", { name: "Send" }).click();
-        const accepted = await page.getByText(/Accepted as evt_/).textContent();
-        const eventId = /evt_[0-9a-f-]+/.exec(accepted ?? "")?.[0] ?? "";
+        const eventId = eventIdIn(await page.getByText(/Accepted as evt_/).textContent());
         await page.locator("#events").getByText(eventId).waitFor();
         await page.locator("#events").scrollIntoViewIfNeeded();
         expect(await isInSight()).toBe(true);
@@ -91,8 +92,9 @@ describe.skipIf(noBrowserReason !== undefined)(
       await browser.context.clock.install();
       const { page } = await openPage(browser, `${service.url}/sandbox`);
       const send = page.getByRole("button", { name: "Send" });
+      const accepted = page.getByText(/Accepted as evt_/);
       await send.click();
-      await page.getByText(/Accepted as evt_/).waitFor();
+      const before = eventIdIn(await accepted.textContent());
       const held = Promise.withResolvers<() => Promise<void>>();
       const hold = async (route: Route): Promise<void> => {
         const response = await route.fetch();
@@ -101,10 +103,8 @@ describe.skipIf(noBrowserReason !== undefined)(
       await page.route(/\/v1\/sandbox\/events\?/, hold, { times: 1 });
       await browser.context.clock.fastForward(5_000);
       const answerFirst = await held.promise;
-      const before = await page.locator("#sent").textContent();
       await send.click();
-      await page.waitForFunction(`document.querySelector("#sent").textContent !== ${JSON.stringify(before)}`);
-      const eventId = /evt_[0-9a-f]+/.exec((await page.locator("#sent").textContent()) ?? "")?.[0] ?? "";
+      const eventId = eventIdIn(await accepted.filter({ hasNotText: before }).textContent());
       await page.locator("#events").getByText(eventId).waitFor();
       const answered = page.waitForEvent("requestfinished");
       await answerFirst();
