@@ -34,14 +34,14 @@ const createView = () => {
 
 const openTail = (
   view: ReturnType<typeof createView>,
-  parts: { after?: number; keepAliveMs?: number } = {},
+  parts: { after?: number; keepAliveMs?: number; watch?: PositionWatch } = {},
 ) => {
   const stop = new AbortController();
   const key = { isActive: true };
   const conditions = { timeField: "timestamp" } as const;
   const { next } = createLiveTail({
     walk: walkEvents({ views: view.views, tenant: "acme", conditions, after: parts.after ?? 0 }),
-    watch: createPositionWatch({ views: view.views, projection: "events", pollMs: 25 }),
+    watch: parts.watch ?? createPositionWatch({ views: view.views, projection: "events", pollMs: 25 }),
     isQuiet: (stretch) => createQuietStretches(view.views).isQuiet("acme", stretch),
     keepAliveMs: parts.keepAliveMs ?? 60_000,
     isStillAllowed: () => key.isActive,
@@ -52,7 +52,9 @@ const openTail = (
 
 test("a quiet stream says that it is there, and from where to resume", async () => {
   const view = createView();
-  const { next } = openTail(view, { after: 7, keepAliveMs: 20 });
+  // Nothing until its time was over, then a view that has moved, then nothing again.
+  const seen = [undefined, 9, undefined];
+  const { next } = openTail(view, { after: 7, watch: { beyond: async () => seen.shift() } });
   expect(await next()).toBe("retry: 2000\nid: 7\n\n");
   expect(await next()).toBe(": keep-alive\nid: 7\n\n");
   view.position = 9;
