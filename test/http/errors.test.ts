@@ -416,7 +416,7 @@ describe("503", () => {
     const answer = await askedTooFar;
     expectProblem(answer, "view_behind");
     expect(answer.headers.get("retry-after")).toBe("1");
-  }, 10_000);
+  }, 30_000);
 
   test("the proof of an event that no tree head holds yet", async () => {
     const { sequence } = (await post(event({ event_id: "evt_unsealed" }))).json.data;
@@ -452,7 +452,7 @@ describe("503", () => {
       "the instance is ready again",
       async () => (await service.call("/health/ready")).status === 200,
     );
-  }, 20_000);
+  }, 30_000);
 });
 
 test("a request may bring its own id, if it is a UUIDv7, and has it back as it wrote it", async () => {

@@ -41,7 +41,7 @@ test.concurrent("after the window the same id is stored again, and the views sti
   expect(reused.json.data).toMatchObject({ sequence: 3, duplicate: false });
   const shown = await service.call("/v1/events?order=asc&min_sequence=3");
   expect(shown.json.data.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 3]);
-}, 20_000);
+}, 30_000);
 
 test.concurrent("a first attempt that was answered 503 with its outcome unknown: the retry is stored once", async () => {
   await using service = await startTestService();

@@ -81,7 +81,7 @@ describe("min_sequence", () => {
     expect(performance.now() - startedAt).toBeGreaterThan(4900);
     expect((await unsigned.call("/v1/log/checkpoint")).json.code).toBe("not_found");
     expect((await unsigned.call("/v1/log/checkpoint?min_sequence=0")).json.code).toBe("not_found");
-  }, 20_000);
+  }, 30_000);
 
   test.concurrent("that is not reached is told with view_behind, as the document says, and a wrong one refused", async () => {
     const taking = gets.filter(({ takesIt }) => takesIt);

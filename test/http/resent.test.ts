@@ -201,7 +201,7 @@ test("while the view is behind nothing is stored: 503", async () => {
   }
   const { state } = await manager.streams.info("AUDIT", { subjects_filter: "audit.behind.>" });
   expect(Object.values(state.subjects ?? {})).toEqual([1]);
-}, 10_000);
+}, 30_000);
 
 test("what the view has not shown yet is seen once it has", async () => {
   await projector[Symbol.asyncDispose]();

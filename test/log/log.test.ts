@@ -235,7 +235,7 @@ describe("appending", () => {
     expect(await kindsOf(large("all", 2 * half))).toEqual(["refused"]);
     for (const prefix of ["a", "b"]) expect(await kindsOf(large(prefix, half))).toEqual(["appended"]);
     expect(Math.max(...commits) * source.length).toBeLessThanOrEqual(COMMIT_BYTES_MAX);
-  }, 20_000);
+  }, 30_000);
 
   test("writes what it was given, in any script, alone and in a batch", async () => {
     await using log = await startTestLog();

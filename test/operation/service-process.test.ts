@@ -572,7 +572,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
       );
       expect(service.output).not.toContain("waiting for the broker");
     }
-  }, 20_000);
+  }, 30_000);
 
   test("a NATS server without JetStream is waited for, and a line says what it lacks", async () => {
     await using folder = await dataFolder();

@@ -100,8 +100,8 @@ const onSmallDisk = async (program: string, mib: number): Promise<readonly strin
   await using disk = await mountDisk(folder.path, mib);
   const [command = "", ...before] = disk.enter;
   const own = [process.execPath, join(import.meta.dirname, program), folder.path];
-  const { stdout, status } = spawnSync(command, [...before, ...own], { encoding: "utf8" });
-  expect(status).toBe(0);
+  const { stdout, stderr, status } = spawnSync(command, [...before, ...own], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
   return stdout.trim().split(" ");
 };
 
@@ -119,7 +119,7 @@ test.skipIf(!(await canMountDisk()))(
     // For the broker.
     expect(left).toBeGreaterThan(4);
   },
-  20_000,
+  60_000,
 );
 
 /** The views need 21 MiB, and as much again if they were written in one commit. */
@@ -130,7 +130,7 @@ test.skipIf(!(await canMountDisk()))(
   async () => {
     expect(await onSmallDisk("small-disk-catch-up-program.ts", NARROW_DISK_MIB)).toEqual(["failed", "0"]);
   },
-  20_000,
+  60_000,
 );
 
 test.skipIf(!(await canMountDisk()))(
@@ -139,7 +139,7 @@ test.skipIf(!(await canMountDisk()))(
     const printed = await onSmallDisk("small-disk-remake-program.ts", NARROW_DISK_MIB);
     expect(printed).toEqual(["made_again", "committed", "kept", "committed"]);
   },
-  20_000,
+  60_000,
 );
 
 test("a thread that ends, or cannot start, is told of once and started again, later each time, until pages are moved", async () => {

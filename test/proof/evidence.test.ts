@@ -484,7 +484,7 @@ describe("what is refused", () => {
       status: 503,
       code: "not_sealed",
     });
-  }, 20_000);
+  }, 30_000);
 });
 
 describe("on its way", () => {

@@ -5,7 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 const POLL_MS_MIN = 3;
 const POLL_MS_MAX = 50;
 const POLL_SHARE = 0.1;
-const TIMEOUT_MS_DEFAULT = 10_000;
+/** Below the 30 s that a test has, so that it is told what it waited for; no promise, and on a busy machine 10 s were too little for those who do much. */
+const TIMEOUT_MS_DEFAULT = 20_000;
 
 /** What `condition` gives, as soon as that is neither undefined nor false. What it throws is passed on at once. */
 export const until = async <Value>(
