@@ -1,6 +1,7 @@
 /** Holds the log and the view against what was acknowledged, and what was told of duties against the view, with a plain NATS client and over HTTP. */
+
+import { callUntilSeen } from "../support/call-until-seen.ts";
 import type { TestService } from "../support/service.ts";
-import { callUntilSeen } from "./call-until-seen.ts";
 import { checkDuties } from "./duties.ts";
 import type { SentEvent } from "./loader.ts";
 import { readStream } from "./read-stream.ts";

@@ -1,7 +1,8 @@
 /** Holds what was told of duties, on the stream OBLIGATIONS, against the duties that the view holds. */
+
+import { callUntilSeen } from "../support/call-until-seen.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { callUntilSeen } from "./call-until-seen.ts";
 import { readStream } from "./read-stream.ts";
 
 /** A projector that was killed last of all starts again, goes through what is left of the log, and tells it. */

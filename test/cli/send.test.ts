@@ -5,6 +5,7 @@ import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { callUntilSeen } from "../support/call-until-seen.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -163,7 +164,7 @@ describe("an import that is stopped", () => {
     expect(last.code).toBe(0);
     expect(JSON.parse(last.out).data.accepted).toBe(COUNT);
     const { sequence } = JSON.parse(last.out).data;
-    await service.call(`/v1/events?min_sequence=${sequence}`);
+    await callUntilSeen(service.call, `/v1/events?min_sequence=${sequence}`);
     // The log has them once, and so has the view. (An export is a record of its own.)
     expect((await appended()) - before).toBe(COUNT);
     const found = await ids("killed");

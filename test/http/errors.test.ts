@@ -6,6 +6,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { PROBLEM_CODES, PROBLEMS } from "../../src/http/problem.ts";
 import { ProblemBody } from "../../src/http/schemas.ts";
 import { CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
+import { callUntilSeen } from "../support/call-until-seen.ts";
 import { standStill } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -385,6 +386,8 @@ describe("503", () => {
       batch(`over${answers.findIndex(({ status }) => status === 503)}`),
     );
     expect(retried.json.data).toMatchObject({ accepted: 1000, duplicates: 0 });
+    // The next ones ask for what comes behind all these.
+    await callUntilSeen(service.call, `/v1/events?limit=1&min_sequence=${retried.json.data.sequence}`);
   });
 
   test("an event that has expired", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { EVENT_CSV_COLUMNS } from "../../src/http/event-csv.ts";
 import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX } from "../../src/limits.ts";
+import { callUntilSeen } from "../support/call-until-seen.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
@@ -237,10 +238,7 @@ describe("a large export", () => {
     key = await service.makeKey("large");
     const padding = "x".repeat(2000);
     const sequence = await sendAll(key, many(0, COUNT, { metadata: { padding } }));
-    await until("the view has it all", async () => {
-      const answer = await service.call(`/v1/events?limit=1&min_sequence=${sequence}`, { key });
-      return answer.status === 200;
-    });
+    await callUntilSeen(service.call, `/v1/events?limit=1&min_sequence=${sequence}`, { key });
   }, 60_000);
 
   test("is whole, a cut at its start, and leaves room for other requests", async () => {
@@ -318,10 +316,7 @@ test("a database that fails midway breaks the connection off: a part is never ta
     at,
     batchEvents: 100,
   });
-  await until("the view has it all", async () => {
-    const answer = await at.call(`/v1/events?limit=1&min_sequence=${sequence}`);
-    return answer.status === 200;
-  });
+  await callUntilSeen(at.call, `/v1/events?limit=1&min_sequence=${sequence}`);
   const answer = await untaken(at.adminKey, at);
   const database = openViewsFile(at.dataDir);
   await database.exec("DROP TABLE events");
@@ -338,7 +333,7 @@ test("an export that is not taken is broken off when the service stops, within i
   const padding = "x".repeat(100_000);
   const last = await sendAll(at.adminKey, many(0, 200, { metadata: { padding } }), { at, batchEvents: 100 });
   // An export goes as far as the view does when it begins; a short one fits into the buffers on its way.
-  expect((await at.call(`/v1/events?limit=1&min_sequence=${last}`)).status).toBe(200);
+  await callUntilSeen(at.call, `/v1/events?limit=1&min_sequence=${last}`);
   const answer = await untaken(at.adminKey, at);
   const startedAt = performance.now();
   await at[Symbol.asyncDispose]();

@@ -1,6 +1,7 @@
 /** What exports and streams cost a service that does nothing else, in a process of its own so that nobody else's memory is counted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { callUntilSeen } from "../support/call-until-seen.ts";
 import { openEventSource } from "../support/event-source.ts";
 import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
 import { ADMIN_KEY, event } from "../support/service.ts";
@@ -43,8 +44,7 @@ beforeAll(async () => {
       event({ event_id: `evt_${from + index}`, asset_id: `asset_${index % 2}`, metadata: { padding } }),
     );
     sequence = (await service.call("/v1/events/batch", { body: { events } })).json.data.sequence;
-    const seen = await service.call(`/v1/events?limit=1&min_sequence=${sequence}`);
-    if (seen.status !== 200) throw new Error(seen.text);
+    await callUntilSeen(service.call, `/v1/events?limit=1&min_sequence=${sequence}`);
   }
   expect(sequence).toBe(COUNT);
   // What taking them in has used is not always given back by now.

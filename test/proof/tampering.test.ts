@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { connect, type JetStreamManager, type NatsConnection, type StreamConfig } from "nats";
 import { ACCOUNT_OF } from "../../streams/permissions.ts";
 import { testBrokerBinary } from "../support/broker.ts";
+import { callUntilSeen } from "../support/call-until-seen.ts";
 import { event, type LogLine, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { openViewsFile } from "../support/views-file.ts";
@@ -36,8 +37,7 @@ beforeAll(async () => {
     keys.set(tenant, key);
     const events = Array.from({ length: count }, (_, index) => event({ event_id: `evt_${tenant}_${index}` }));
     const { json } = await taking.call("/v1/events/batch", { key, body: { events } });
-    const seen = await taking.call(`/v1/events?limit=1&min_sequence=${json.data.sequence}`, { key });
-    expect(seen.status).toBe(200);
+    await callUntilSeen(taking.call, `/v1/events?limit=1&min_sequence=${json.data.sequence}`, { key });
   }
   await taking.service.stop();
   const sealing = await startTestService({ ...SETTINGS, DATA_DIR: dataDir });

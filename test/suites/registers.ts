@@ -7,6 +7,7 @@ import { OBLIGATION_EXAMPLE } from "../../src/http/routes/register-examples.ts";
 import { LISTS } from "../../src/http/routes/registers.ts";
 import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
 import { entryMembers } from "../../src/projections/list.ts";
+import { callUntilSeen } from "../support/call-until-seen.ts";
 import { asTheyArrive, HEARTBEAT, makeHistory } from "../support/histories.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
@@ -33,9 +34,8 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
   type Entry = Readonly<Record<string, unknown>>;
 
   const ask = async (path: string) => {
-    const answer = await service.call(`${path}${path.includes("?") ? "&" : "?"}min_sequence=${sequence}`);
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`);
-    return answer.json;
+    const asked = `${path}${path.includes("?") ? "&" : "?"}min_sequence=${sequence}`;
+    return (await callUntilSeen(service.call, asked)).json;
   };
 
   /** Every page of a list. */

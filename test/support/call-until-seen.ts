@@ -1,0 +1,22 @@
+import type { Answer, CallOptions, TestService } from "./service.ts";
+import { until } from "./until.ts";
+
+/** Each 503 has waited up to 5 s for the view: after two minutes it is not going to catch up. */
+const SEEN_MS_MAX = 120_000;
+
+/**
+ * Asks with `min_sequence` until the view has seen that: of a projector that was killed last of all, or has much to do, one answer may be that it is behind.
+ */
+export const callUntilSeen = async (
+  call: TestService["call"],
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> => {
+  const answerOnceSeen = async (): Promise<Answer | undefined> => {
+    const answer = await call(path, options);
+    return answer.status === 503 ? undefined : answer;
+  };
+  const answer = await until(`the view can answer ${path}`, answerOnceSeen, { timeoutMs: SEEN_MS_MAX });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer;
+};
