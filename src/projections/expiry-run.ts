@@ -374,11 +374,12 @@ const untilEndSeen = async (
   lease: Lease,
   signal: AbortSignal,
 ): Promise<Sequence> => {
-  const { log, pause } = dependencies;
+  const { log, clock, pause } = dependencies;
   const end = await log.lastSequence();
   // Not longer than another process would wait for this one.
-  for (let waitedMs = 0; !(await haveSeen(dependencies, end)); waitedMs += EXPIRY_PAUSE_MS) {
-    if (waitedMs >= EXPIRY_LEASE_MS || signal.aborted) throw new OutdatedError("the views are behind");
+  const givesUpAt = clock().getTime() + EXPIRY_LEASE_MS;
+  while (!(await haveSeen(dependencies, end))) {
+    if (clock().getTime() >= givesUpAt || signal.aborted) throw new OutdatedError("the views are behind");
     await pause(EXPIRY_PAUSE_MS, signal);
     await lease.keep();
   }

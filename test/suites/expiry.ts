@@ -668,7 +668,8 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
           return rows;
         },
       };
-      expect((await scene.worker({ views: remade }).look(signal)).kind).toBe("interrupted");
+      const pause = async (): Promise<void> => scene.setNow(YEAR_MS + EXPIRY_LEASE_MS);
+      expect((await scene.worker({ views: remade, pause }).look(signal)).kind).toBe("interrupted");
       expect((await scene.expire()).kind).toBe("behind");
       expect(await scene.shown()).toHaveLength(2);
     });
@@ -707,7 +708,7 @@ export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | 
     test("a pass ends where the views stay behind the end of the log that a hold is about, and goes on when they have seen it", async () => {
       const { scene, worker, left } = await tiedLate();
       await using _ = scene;
-      const same = worker(async () => {});
+      const same = worker(async () => scene.setNow(YEAR_MS + EXPIRY_LEASE_MS));
       expect((await same.look(signal)).kind).toBe("interrupted");
       expect((await same.look(signal)).kind).toBe("behind");
       await scene.project();
