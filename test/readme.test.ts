@@ -157,7 +157,8 @@ test("the commands printed there send an event, list events and find the service
   expect(output).toContain("evt_second");
   // A disk that is nearly full is told of, and is no fault of the README.
   expect(output).toMatch(/\n(All is well\.|Nothing failed, )/);
-}, 30_000);
+  // Three programs, each by way of npx.
+}, 60_000);
 
 test("the program printed there records its event", async () => {
   await writeFile(join(folder, "prooftrail", "record.ts"), programWith("prooftrail/sdk"));
