@@ -39,8 +39,7 @@ const many = (from: number, to: number, members: Readonly<Record<string, unknown
   Array.from({ length: to - from }, (_, index) => event({ event_id: `evt_${from + index}`, ...members }));
 
 const exported = async (key: string, query: string): Promise<Listed[]> => {
-  const answer = await service.call(`/v1/export?${query}`, { key });
-  if (answer.status !== 200) throw new Error(answer.text);
+  const answer = await callUntilSeen(service.call, `/v1/export?${query}`, { key });
   expect(answer.text === "" || answer.text.endsWith("\n")).toBe(true);
   return answer.text
     .split("\n")
