@@ -6,6 +6,7 @@ import { instantKeyOf } from "../event/formats.ts";
 import { decisionsByAnswer } from "./answers.ts";
 import { type DecisionFinder, decisionFinder } from "./decision-finder.ts";
 import {
+  basesOf,
   DECISION_MADE,
   type Fact,
   INCIDENT_DETECTED,
@@ -33,7 +34,13 @@ export interface Decision {
   readonly reversals: readonly Fact[];
   /** All of the above and whatever else refers to it, in order. */
   readonly facts: readonly Fact[];
+  /** Legal bases that any of these names, each once. */
+  readonly bases: readonly string[];
 }
+
+/** The first notice until the decision; of a decision that was never seen the first of all. */
+export const noticeBefore = ({ made, notices: [first] }: Decision): Fact | undefined =>
+  first && (made === undefined || first.at <= made.at) ? first : undefined;
 
 export interface Incident {
   readonly id: string;
@@ -158,17 +165,18 @@ const grouped = (
   keyOf: (fact: Fact) => string | readonly string[] | undefined,
 ): Map<string, Fact[]> => {
   const groups = new Map<string, Fact[]>();
-  const add = (key: string, fact: Fact): void => {
-    const group = groups.get(key);
-    if (group) group.push(fact);
-    else groups.set(key, [fact]);
-  };
   for (const fact of facts) {
     const keys = keyOf(fact);
-    if (typeof keys === "string") add(keys, fact);
-    else if (keys !== undefined) for (const key of keys) add(key, fact);
+    if (typeof keys === "string") addTo(groups, keys, fact);
+    else if (keys !== undefined) for (const key of keys) addTo(groups, key, fact);
   }
   return groups;
+};
+
+const addTo = (groups: Map<string, Fact[]>, key: string, fact: Fact): void => {
+  const group = groups.get(key);
+  if (group) group.push(fact);
+  else groups.set(key, [fact]);
 };
 
 /** Each event shows one notice; what dismisses or acknowledges one means the last that was shown until then. Of several the first counts. */
@@ -201,14 +209,20 @@ const noticesOf = (facts: readonly Fact[], isOther: OtherPersons): readonly Noti
 
 const NO_ANSWERS: ReadonlyMap<Fact, Fact> = new Map();
 
+const isAnswered = ({ dismissed, acknowledged }: Notice): boolean =>
+  dismissed !== undefined || acknowledged !== undefined;
+
 /** What was shown, by what dismissed or acknowledged it. */
 const noticesByAnswer = (notices: readonly Notice[]): ReadonlyMap<Fact, Fact> => {
-  if (notices.every(({ dismissed, acknowledged }) => !dismissed && !acknowledged)) return NO_ANSWERS;
+  if (!notices.some(isAnswered)) return NO_ANSWERS;
   const found = new Map<Fact, Fact>();
   for (const { shown, dismissed, acknowledged } of notices)
     for (const answer of [dismissed, acknowledged]) if (shown && answer) found.set(answer, shown);
   return found;
 };
+
+const isOfObjection = ({ type, links }: Fact): boolean =>
+  links.objection !== undefined || FOLLOWS_OBJECTION.includes(type);
 
 const objectionsOf = (
   facts: readonly Fact[],
@@ -216,8 +230,7 @@ const objectionsOf = (
   isOther: OtherPersons,
 ): readonly Objection[] => {
   // Most cases have none, and this is asked at every event.
-  if (!facts.some(({ type, links }) => links.objection !== undefined || FOLLOWS_OBJECTION.includes(type)))
-    return NONE;
+  if (!facts.some(isOfObjection)) return NONE;
   const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
   const received = openedIn(openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id));
   const saidOf = new Map(FOLLOWS_OBJECTION.map((type) => [type, new Set<string>()]));
@@ -269,10 +282,14 @@ const decisionsOf = (parts: {
   const { facts, belongsTo } = parts;
   const [objections, reviews] = [byDecision(parts.objections), byDecision(parts.reviews)];
   const decisions: Decision[] = [];
-  for (const [id, own] of grouped(facts, belongsTo)) {
-    const about = { objections: objections.get(id) ?? NONE, reviews: reviews.get(id) ?? NONE };
-    decisions.push(decisionFrom(id, { facts: own, ...about }));
-  }
+  for (const [id, own] of grouped(facts, belongsTo))
+    decisions.push(
+      decisionFrom(id, {
+        facts: own,
+        objections: objections.get(id) ?? NONE,
+        reviews: reviews.get(id) ?? NONE,
+      }),
+    );
   return decisions;
 };
 
@@ -311,6 +328,7 @@ const decisionFrom = (
     reviews,
     reversals,
     facts,
+    bases: basesOf(facts),
   };
 };
 
@@ -318,9 +336,11 @@ const INCIDENT_REPORTED = "incident.reported_to_authority";
 const INCIDENT_MITIGATED = "incident.mitigated";
 const FOLLOWS_INCIDENT: readonly string[] = [INCIDENT_REPORTED, INCIDENT_MITIGATED];
 
+const isOfIncident = ({ type, links }: Fact): boolean =>
+  links.incident !== undefined || FOLLOWS_INCIDENT.includes(type);
+
 const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
-  const follows = ({ type }: Fact): boolean => FOLLOWS_INCIDENT.includes(type);
-  if (!facts.some((fact) => fact.links.incident !== undefined || follows(fact))) return NONE;
+  if (!facts.some(isOfIncident)) return NONE;
   const detected = openedBy(
     facts,
     ({ type }) => type === INCIDENT_DETECTED,
@@ -329,7 +349,7 @@ const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
   const opened = openedIn(detected);
   const closed = new Set<string>();
   const members = grouped(facts, (fact) => {
-    if (fact.links.incident === undefined && !follows(fact)) return undefined;
+    if (!isOfIncident(fact)) return undefined;
     const id = fact.links.incident ?? meantBy(fact, opened, { closed }) ?? standingAs(fact);
     if (fact.type === INCIDENT_MITIGATED) closed.add(id);
     return id;

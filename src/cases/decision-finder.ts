@@ -17,14 +17,22 @@ const ABOUT_DECISIONS =
   /^(decision|objection|transparency)\.|^(objection|human_review|disclosure_|watermark_)/;
 
 export const decisionFinder = (facts: readonly Fact[], isOther: OtherPersons): DecisionFinder => {
-  const onlyNamed = onlyNamedIn(facts);
-  // Of one there is nothing to choose.
-  const hasChoice = onlyNamed === undefined;
-  const near = hasChoice ? inCorrelation(facts) : () => NONE;
+  const only = onlyNamedIn(facts);
+  return only === undefined ? finderAmong(facts, isOther) : finderOf(only);
+};
+
+/** Of one there is nothing to choose. */
+const finderOf = (only: string): DecisionFinder => ({
+  nearest: (fact) => (isAboutDecision(fact) ? only : undefined),
+  told: (notice) => (isAboutDecision(notice) ? [only] : NONE),
+});
+
+const finderAmong = (facts: readonly Fact[], isOther: OtherPersons): DecisionFinder => {
+  const near = inCorrelation(facts);
   const find = nearestOf(near, isOther);
-  const follow = hasChoice ? followingOf(facts, near, isOther) : () => NONE;
+  const follow = followingOf(facts, near, isOther);
   const nearest = (fact: Fact): string | undefined =>
-    ABOUT_DECISIONS.test(fact.type) ? (onlyNamed ?? find(fact)?.links.decision) : undefined;
+    isAboutDecision(fact) ? find(fact)?.links.decision : undefined;
   return {
     nearest,
     told: (notice) => {
@@ -37,6 +45,8 @@ export const decisionFinder = (facts: readonly Fact[], isOther: OtherPersons): D
 };
 
 const NONE: readonly never[] = [];
+
+const isAboutDecision = ({ type }: Fact): boolean => ABOUT_DECISIONS.test(type);
 
 /** The decision that is named, if no other one is. */
 const onlyNamedIn = (facts: readonly Fact[]): string | undefined => {

@@ -6,7 +6,7 @@ import { type Fact, NAMED_KINDS, type NamedKind, nameByEvent } from "./fact.ts";
 
 export const meaningByEvent = (facts: readonly Fact[]): readonly Fact[] => {
   // Most cases name neither, and this is asked at every event.
-  if (!facts.some(({ links }) => links.objection !== undefined || links.incident !== undefined)) return facts;
+  if (!facts.some(namesEither)) return facts;
   const opening = new Map<string, Fact>();
   for (const fact of facts)
     if (NAMED_KINDS.some((kind) => isNamedByItself(fact, kind))) opening.set(fact.id, fact);
@@ -24,6 +24,9 @@ export const meaningByEvent = (facts: readonly Fact[]): readonly Fact[] => {
     return links === fact.links ? fact : { ...fact, links };
   });
 };
+
+const namesEither = ({ links }: Fact): boolean =>
+  links.objection !== undefined || links.incident !== undefined;
 
 /** No event can give such a name. */
 const isNamedByItself = (fact: Fact, kind: NamedKind): boolean =>

@@ -69,10 +69,10 @@ export const answersIn = (
 type AnswersTo = (objection: Objection) => Answers;
 
 /** Its reviews are behind each other. */
-const decidedIn = ({ made, explanations, reversals, reviews, facts }: Decision): AnswersTo => {
+const decidedIn = ({ made, explanations, reversals, reviews, bases }: Decision): AnswersTo => {
   const explained = explainedBy(explanations);
   const completions = reviews.flatMap(({ completed }) => completed ?? NONE);
-  const named = basesNamedIn(facts);
+  const named = namedBases(bases);
   return (objection) => ({
     made,
     named,

@@ -18,13 +18,9 @@ const YEAR: Limit = { count: 12, unit: "months" };
 const NEW_YORK: Calendar = { zone: "America/New_York", holidays: new Set() };
 
 /** Whether the law asks for an audit before this decision: it, or what belongs to it, names the legal basis. */
-export const needsBiasAudit = ({ made, facts }: Decision): boolean => {
-  if (made === undefined) return false;
-  // Hardly any does: a date of a zone is worked out for those only.
-  for (const { bases } of facts)
-    if (bases?.includes(BIAS_AUDIT.law)) return dateInNewYork(made.at) >= APPLIES_FROM;
-  return false;
-};
+export const needsBiasAudit = ({ made, bases }: Decision): boolean =>
+  // Hardly any names it: a date of a zone is worked out for those only.
+  made !== undefined && bases.includes(BIAS_AUDIT.law) && dateInNewYork(made.at) >= APPLIES_FROM;
 
 /** The date in New York, of a time without its zone, which is UTC. */
 export const dateInNewYork = (at: string): string => dateIn(NEW_YORK.zone, `${at}Z`);

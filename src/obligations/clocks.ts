@@ -1,6 +1,13 @@
 /** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
 import { firstFrom } from "../cases/alike-facts.ts";
-import { awareAt, type Case, classOfIncident, type Decision, type Incident } from "../cases/case.ts";
+import {
+  awareAt,
+  type Case,
+  classOfIncident,
+  type Decision,
+  type Incident,
+  noticeBefore,
+} from "../cases/case.ts";
 import { type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
 import {
   asksForExplanation,
@@ -136,9 +143,10 @@ const isInForce = (
   startedAt: string,
   { by, named, begunBy = [by] }: Pick<Start, "by" | "named" | "begunBy">,
 ): boolean => {
-  if (rule.appliesFrom !== undefined && !isFrom(rule.appliesFrom, startedAt, rule.zone)) return false;
   const first = begunBy.find((fact) => fact?.bases !== undefined);
-  return appliesTo(rule, named, namedBases(first?.bases ?? NONE));
+  if (!appliesTo(rule, named, first?.bases ?? NONE)) return false;
+  // Asked last: a date takes the longest, and of most decisions the law asks nothing.
+  return rule.appliesFrom === undefined || isFrom(rule.appliesFrom, startedAt, rule.zone);
 };
 
 const NONE: readonly never[] = [];
@@ -272,24 +280,25 @@ const openingStarts = (
 /** Words for an outcome that is bad for the person. */
 export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
-const decisionStart = ({ id, made, explanations, facts }: Decision): Start | undefined =>
+const decisionStart = ({ id, made, explanations, bases }: Decision): Start | undefined =>
   made && ADVERSE_OUTCOMES.includes(saysWord(made, "outcome") ?? "")
     ? {
         deadline: "CO-ADVERSE",
         by: made,
         stop: explanations.find(since(made)),
-        named: basesNamedIn(facts),
+        named: namedBases(bases),
         about: { decisionId: id },
       }
     : undefined;
 
 /** The other way round: the notice comes first, and the decision must not come too early. */
-const noticeClock = ({ id, made, notices, facts }: Decision, rules: Rules): Obligation | undefined => {
+const noticeClock = (decision: Decision, rules: Rules): Obligation | undefined => {
+  const { id, made, bases } = decision;
   const rule = deadlineOf(rules.deadlines, "LL144-NOTICE");
   if (!made || !rule) return undefined;
-  const named = basesNamedIn(facts);
+  const named = namedBases(bases);
   if (!isInForce(rule, made.at, { by: made, named })) return undefined;
-  const notice = notices.find(({ at }) => at <= made.at);
+  const notice = noticeBefore(decision);
   const about = { decisionId: id };
   if (!notice) {
     const start = { deadline: rule.id, by: made, stop: undefined, named, about };

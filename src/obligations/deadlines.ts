@@ -216,23 +216,30 @@ export const appliesTo = (
   { bases, withoutBasis }: Pick<Deadline, "bases" | "withoutBasis">,
   /** By anything in the case. */
   named: NamedBases,
-  /** By what began it. */
-  namedFirst: NamedBases,
+  /** The legal bases of what began it. */
+  first: readonly string[],
 ): boolean =>
   bases.length === 0 ||
   bases.some((basis) => named.includes(basis)) ||
-  (withoutBasis && namedFirst.length === 0);
+  (withoutBasis && namedBases(first).length === 0);
 
-const BASES_WITH_CLOCKS: readonly string[] = [...new Set(DEADLINES.flatMap(({ bases }) => bases))];
+const isNamedBy = (basis: string): ((name: string) => boolean) => {
+  if (!basis.endsWith("*")) return (name) => name === basis;
+  const beginning = basis.slice(0, -1);
+  return (name) => name.startsWith(beginning);
+};
+
+/** Asked of each decision, so what tells whether a name is meant is made once. */
+const BASES_WITH_CLOCKS = [...new Set(DEADLINES.flatMap(({ bases }): readonly string[] => bases))].map(
+  (basis) => ({ basis, isNamed: isNamedBy(basis) }),
+);
 
 const NONE_NAMED: NamedBases = [];
 
 /** A few, however many names a case has. */
-export const namedBases = (names: readonly string[]): NamedBases =>
-  names.length === 0
-    ? NONE_NAMED
-    : BASES_WITH_CLOCKS.filter((basis) =>
-        basis.endsWith("*")
-          ? names.some((name) => name.startsWith(basis.slice(0, -1)))
-          : names.includes(basis),
-      );
+export const namedBases = (names: readonly string[]): NamedBases => {
+  if (names.length === 0) return NONE_NAMED;
+  const named: string[] = [];
+  for (const { basis, isNamed } of BASES_WITH_CLOCKS) if (names.some(isNamed)) named.push(basis);
+  return named;
+};

@@ -1,4 +1,5 @@
 /** How often a duty fell due and how often the log holds evidence that it was met, of all duties that a case has. */
+import { noticeBefore } from "../../../cases/case.ts";
 import { BIAS_AUDIT, needsBiasAudit } from "../../../obligations/bias-audit.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
 import { ANY_LAW, dutyOf, lawsWithNoticeClock } from "../../../obligations/duties.ts";
@@ -14,9 +15,9 @@ const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly Duty
   const rows: DutyCount[] = [];
   const withClock = lawsWithNoticeClock(deadlines);
   for (const decision of is.decisions) {
-    const { made, notices } = decision;
+    const { made } = decision;
     if (!made) continue;
-    const status = notices.some(({ at }) => at <= made.at) ? "met" : "open";
+    const status = noticeBefore(decision) ? "met" : "open";
     const { asset } = made;
     rows.push(rowOf({ tenant, asset, law: ANY_LAW, duty: "notice", status }));
     // A legal basis may have any name, also that of the first row. A decision counts once under each.

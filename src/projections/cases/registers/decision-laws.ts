@@ -1,16 +1,15 @@
 /** Legal bases that a decision is shown and counted with: those that it names, and what belongs to it. */
 import type { Decision } from "../../../cases/case.ts";
-import { basesOf } from "../../../cases/fact.ts";
 import { KEPT_LEGAL_BASES_MAX } from "../../../limits.ts";
 import { isRegistered } from "../../coverage/registered-laws.ts";
 
 /** Of too many those stay that this program knows, and of the others the first by name, so that the limit does not depend on the order of arrival. */
 export const decisionLaws = (decision: Decision): readonly string[] => {
+  const { bases } = decision;
+  if (bases.length <= KEPT_LEGAL_BASES_MAX) return bases;
   const known = chosen.get(decision);
   if (known) return known;
-  const named = basesOf(decision.facts);
-  if (named.length <= KEPT_LEGAL_BASES_MAX) return named;
-  const ordered = named.toSorted();
+  const ordered = bases.toSorted();
   const knownFirst = [...ordered.filter(isRegistered), ...ordered.filter((law) => !isRegistered(law))];
   const laws = knownFirst.slice(0, KEPT_LEGAL_BASES_MAX);
   chosen.set(decision, laws);

@@ -1,5 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import type { Decision } from "../../../cases/case.ts";
+import { type Decision, noticeBefore } from "../../../cases/case.ts";
+import type { Objection } from "../../../cases/objection.ts";
+import type { Review } from "../../../cases/reviews.ts";
 import { shortened } from "../../../event/facts.ts";
 import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { explainedBy } from "../../../obligations/answers.ts";
@@ -62,37 +64,40 @@ const openIn = (
 const NONE: readonly Obligation[] = [];
 
 /** Steps of a decision that the log should hold and does not. */
-const missingSteps = (
-  { made, notices, explanations, objections, reviews }: Decision,
-  open: readonly Obligation[],
-): readonly string[] => {
+const missingSteps = (decision: Decision, open: readonly Obligation[]): readonly string[] => {
+  const { made, objections, reviews } = decision;
   const steps: string[] = [];
   if (made === undefined) steps.push("decision");
-  else if (!notices.some(({ at }) => at <= made.at)) steps.push("notice");
-  if (open.some(({ deadline }) => EXPLANATION_DUE.includes(deadline)) || lackExplanation())
-    steps.push("explanation");
-  if (objections.some(({ received }) => received === undefined)) steps.push("objection");
-  if (objections.some(({ resolved }) => resolved === undefined)) steps.push("objection_resolution");
-  if (reviews.some(({ completed }) => completed === undefined)) steps.push("human_review");
-  if (reviews.some(({ triggered }) => triggered === undefined)) steps.push("human_review_trigger");
+  else if (!noticeBefore(decision)) steps.push("notice");
+  if (open.some(isExplanationDue) || lackExplanation(decision)) steps.push("explanation");
+  if (!objections.every(isReceived)) steps.push("objection");
+  if (!objections.every(isResolved)) steps.push("objection_resolution");
+  if (!reviews.every(isCompleted)) steps.push("human_review");
+  if (!reviews.every(isTriggered)) steps.push("human_review_trigger");
   return steps;
-
-  function lackExplanation(): boolean {
-    if (objections.length === 0) return false;
-    const explained = explainedBy(explanations);
-    return objections.some((objection) => lacksExplanation(objection, explained));
-  }
 };
+
+const isReceived = ({ received }: Objection): boolean => received !== undefined;
+const isResolved = ({ resolved }: Objection): boolean => resolved !== undefined;
+const isTriggered = ({ triggered }: Review): boolean => triggered !== undefined;
+const isCompleted = ({ completed }: Review): boolean => completed !== undefined;
 
 /** Also where nobody asks for one by name. */
 const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE"];
+const isExplanationDue = ({ deadline }: Obligation): boolean => EXPLANATION_DUE.includes(deadline);
+
+const lackExplanation = ({ objections, explanations }: Decision): boolean => {
+  if (objections.length === 0) return false;
+  const explained = explainedBy(explanations);
+  return objections.some((objection) => lacksExplanation(objection, explained));
+};
 
 const rowOf = (
   tenant: string,
   decision: Decision,
   open: readonly Obligation[],
 ): RowOf<typeof DECISIONS> | undefined => {
-  const { id, made, notices, explanations, reviews, reversals, objections, facts } = decision;
+  const { id, made, explanations, reviews, reversals, objections, facts } = decision;
   const first = made ?? facts[0];
   if (!first) return undefined;
   let subject = made?.subject;
@@ -103,7 +108,7 @@ const rowOf = (
   }
   const missing = missingSteps(decision, open);
   const laws = decisionLaws(decision);
-  const notice = notices.find(({ at }) => made === undefined || at <= made.at);
+  const notice = noticeBefore(decision);
   return {
     tenant,
     decision_id: id,
@@ -119,8 +124,8 @@ const rowOf = (
     notice_event_id: notice?.id ?? null,
     legal_bases: laws.length === 0 ? "[]" : JSON.stringify(laws),
     explanation_at: explanations[0]?.at ?? null,
-    review_triggered_at: reviews.find(({ triggered }) => triggered)?.triggered?.at ?? null,
-    review_completed_at: reviews.findLast(({ completed }) => completed)?.completed?.at ?? null,
+    review_triggered_at: reviews.find(isTriggered)?.triggered?.at ?? null,
+    review_completed_at: reviews.findLast(isCompleted)?.completed?.at ?? null,
     reversed_at: reversals[0]?.at ?? null,
     objections: objections.length,
     obligations_open: open.length,
@@ -131,9 +136,11 @@ const rowOf = (
 export const decisionsRegister: Register = {
   table: DECISIONS,
   kind: "rows",
-  rowsOf: ({ tenant, is, obligations }) => {
-    const open = openIn(obligations);
-    return rowsOfEach(is.decisions, (decision) => rowOf(tenant, decision, open?.get(decision.id) ?? NONE));
+  rowsOf: (view) => {
+    const open = openIn(view.obligations);
+    return rowsOfEach(view, view.is.decisions, ({ tenant }, decision) =>
+      rowOf(tenant, decision, open?.get(decision.id) ?? NONE),
+    );
   },
 };
 

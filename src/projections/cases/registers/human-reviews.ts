@@ -75,10 +75,13 @@ const NONE: readonly never[] = [];
 export const humanReviewsRegister: Register = {
   table: HUMAN_REVIEWS,
   kind: "rows",
-  rowsOf: ({ tenant, is: { decisions, reviews } }) => {
+  rowsOf: (view) => {
+    const { decisions, reviews } = view.is;
     if (reviews.length === 0) return NONE;
     const byId = decisionsById(decisions);
-    return rowsOfEach(reviews, (review) => rowOf(tenant, review, byId.get(review.decisionId)));
+    return rowsOfEach(view, reviews, ({ tenant }, review) =>
+      rowOf(tenant, review, byId.get(review.decisionId)),
+    );
   },
 };
 

@@ -80,10 +80,13 @@ const NONE: readonly never[] = [];
 export const incidentsRegister: Register = {
   table: INCIDENTS,
   kind: "rows",
-  rowsOf: ({ tenant, is: { incidents }, obligations }) => {
+  rowsOf: (view) => {
+    const { incidents } = view.is;
     if (incidents.length === 0) return NONE;
-    const byIncident = Map.groupBy(obligations, ({ incidentId }) => incidentId);
-    return rowsOfEach(incidents, (incident) => rowOf(tenant, incident, byIncident.get(incident.id) ?? NONE));
+    const byIncident = Map.groupBy(view.obligations, ({ incidentId }) => incidentId);
+    return rowsOfEach(view, incidents, ({ tenant }, incident) =>
+      rowOf(tenant, incident, byIncident.get(incident.id) ?? NONE),
+    );
   },
 };
 

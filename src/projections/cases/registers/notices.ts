@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Notice } from "../../../cases/case.ts";
 import { NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
+import type { CaseView } from "../case-view.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 /**
@@ -30,7 +31,7 @@ const NOTICES = {
   indexes: [["tenant", "asset_id", "at", "notice_id"]],
 } as const satisfies Table;
 
-const rowOf = (tenant: string, notice: Notice): RowOf<typeof NOTICES> | undefined => {
+const rowOf = ({ tenant }: CaseView, notice: Notice): RowOf<typeof NOTICES> | undefined => {
   const { id, shown, dismissed, acknowledged } = notice;
   const first = shown ?? dismissed ?? acknowledged;
   if (!first) return undefined;
@@ -55,7 +56,7 @@ const rowOf = (tenant: string, notice: Notice): RowOf<typeof NOTICES> | undefine
 export const noticesRegister: Register = {
   table: NOTICES,
   kind: "rows",
-  rowsOf: ({ tenant, is }) => rowsOfEach(is.notices, (notice) => rowOf(tenant, notice)),
+  rowsOf: (view) => rowsOfEach(view, view.is.notices, rowOf),
 };
 
 const STATES = ["shown", "dismissed", "acknowledged", "orphan"] as const;

@@ -120,11 +120,12 @@ const NONE: readonly never[] = [];
 export const objectionsRegister: Register = {
   table: OBJECTIONS,
   kind: "rows",
-  rowsOf: ({ tenant, is: { decisions, objections }, obligations }) => {
+  rowsOf: (view) => {
+    const { decisions, objections } = view.is;
     if (objections.length === 0) return NONE;
     const byId = decisionsById(decisions);
-    const byObjection = Map.groupBy(obligations, ({ objectionId }) => objectionId);
-    return rowsOfEach(objections, (objection) =>
+    const byObjection = Map.groupBy(view.obligations, ({ objectionId }) => objectionId);
+    return rowsOfEach(view, objections, ({ tenant }, objection) =>
       rowOf(tenant, objection, {
         decision: byId.get(objection.decisionId),
         obligations: byObjection.get(objection.id) ?? NONE,

@@ -16,7 +16,7 @@ import {
 } from "../../../views/tables.ts";
 import { entryOf, type List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
-import type { Register } from "./register.ts";
+import { type Register, rowsOfEach } from "./register.ts";
 
 /** What is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
 export const OBLIGATIONS = {
@@ -80,7 +80,7 @@ const rowOf = ({ tenant, deadlines }: CaseView, obligation: Obligation): RowOf<t
 export const obligationsRegister: Register = {
   table: OBLIGATIONS,
   kind: "rows",
-  rowsOf: (view) => view.obligations.map((obligation) => rowOf(view, obligation)),
+  rowsOf: (view) => rowsOfEach(view, view.obligations, rowOf),
 };
 
 export const obligationList: List = {

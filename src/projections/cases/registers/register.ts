@@ -13,13 +13,14 @@ const NONE: readonly Row[] = [];
 
 /** Most cases have none of most things. */
 export const rowsOfEach = <Thing>(
+  view: CaseView,
   things: readonly Thing[],
-  rowOf: (thing: Thing) => Row | undefined,
+  rowOf: (view: CaseView, thing: Thing) => Row | undefined,
 ): readonly Row[] => {
   if (things.length === 0) return NONE;
   const rows: Row[] = [];
   for (const thing of things) {
-    const row = rowOf(thing);
+    const row = rowOf(view, thing);
     if (row) rows.push(row);
   }
   return rows;
