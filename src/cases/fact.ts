@@ -2,7 +2,7 @@
  * What a case remembers of an event: when it happened, what it refers to, and the few things it says that registers and clocks
  * ask for. Facts are ordered by the event's own time, never by arrival, so that late events change nothing but what they say.
  */
-import { type EventFacts, type JsonObject, metadataName, metadataText, shortened } from "../event/facts.ts";
+import { type EventFacts, type JsonObject, metadataName, shortened, valueText } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
 import type { Sequence } from "../log/outcome.ts";
 
@@ -98,7 +98,7 @@ const saidIn = (metadata: JsonObject): Fact["says"] => {
   const ranks: Partial<Record<Said, number>> = {};
   for (const key in metadata) {
     const known = SAID_BY_KEY.get(key);
-    const text = known && metadataText(metadata, key);
+    const text = known && valueText(metadata[key]);
     if (!known || text === undefined || (ranks[known.name] ?? Number.POSITIVE_INFINITY) < known.rank)
       continue;
     says[known.name] = shortened(text);

@@ -119,19 +119,23 @@ export const hashMember = (
 };
 
 /**
- * A text, or a number as text, under the first of these names that has one. An integer that was too large to be read exactly, 1e20 for one, is none, nor is
+ * A text, or a number as text. An integer that was too large to be read exactly, 1e20 for one, is none, nor is
  * what no double holds, 1e400: two of them could look alike. Written in digits an integer is a text already (read-event.ts).
  */
+export const valueText = (value: unknown): string | undefined => {
+  if (isText(value)) return value === "" ? undefined : value;
+  const isExact =
+    typeof value === "number" &&
+    Number.isFinite(value) &&
+    (Number.isSafeInteger(value) || !Number.isInteger(value));
+  return isExact ? String(value) : undefined;
+};
+
+/** Under the first of these names that has one. */
 export const metadataText = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
   for (const name of names) {
-    const value = metadata[name];
-    if (isText(value) && value !== "") return value;
-    if (
-      typeof value === "number" &&
-      Number.isFinite(value) &&
-      (Number.isSafeInteger(value) || !Number.isInteger(value))
-    )
-      return String(value);
+    const text = valueText(metadata[name]);
+    if (text !== undefined) return text;
   }
   return undefined;
 };

@@ -32,8 +32,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
     besideLog: [CASE_EXPIRY, DUTY_CHANGES],
     builtOn: [{ table: CASE_EXPIRY, key: CASE_EXPIRY_KEY }],
     expireAlike: (live, made) => expireCasesAlike(live, made, { view: projection, rules }),
-    stateKeys: (events) =>
-      events.flatMap(({ tenant, told }) => told.names.map((node) => keyOf(tenant, node))),
+    stateKeys,
     furtherKeys,
     evolve: (states, events) => evolve(states, events, rules),
   });
@@ -45,6 +44,12 @@ const VERSION = 29;
 const RULES_VERSIONS_MAX = 2 ** 32;
 
 const keyOf = (tenant: string, node: string): StateKey => ({ table: CASE_NODES, key: { tenant, node } });
+
+const stateKeys = (events: readonly FirstEvent[]): readonly StateKey[] => {
+  const keys: StateKey[] = [];
+  for (const { tenant, told } of events) for (const node of told.names) keys.push(keyOf(tenant, node));
+  return keys;
+};
 
 const NONE: readonly StateKey[] = [];
 

@@ -205,10 +205,11 @@ const isOnly = (name: string, names: readonly string[]): boolean => names.length
 
 /** What hangs together with the node: over every name that is no hub. */
 export const componentOf = (start: string, node: (name: string) => Node): readonly string[] => {
-  const [beside, ...others] = node(start).neighbours;
+  const { neighbours } = node(start);
+  const [beside] = neighbours;
   if (beside === undefined) return [start];
   // Most cases are a decision and a correlation, each beside the other alone.
-  if (others.length === 0 && isOnly(start, node(beside).neighbours)) return [start, beside];
+  if (neighbours.length === 1 && isOnly(start, node(beside).neighbours)) return [start, beside];
   const found = new Set([start]);
   for (const name of found) {
     const here = node(name);
@@ -223,14 +224,17 @@ export const componentOf = (start: string, node: (name: string) => Node): readon
  * named by its own event, as if it had none. What else the facts of a hub name has cases of its own, so here it is named by the first event of the hub that names it.
  * These names are none that an event can give: two cases would have a row of the same key in a register, and the last one to arrive would stay.
  */
-export const factsOf = (names: readonly string[], node: (name: string) => Node): readonly Fact[] =>
-  names.flatMap((name) => {
+export const factsOf = (names: readonly string[], node: (name: string) => Node): readonly Fact[] => {
+  const withoutHubs: NameOf = (kind, value, fact) =>
+    isHub(node(nodeName(kind, value))) ? ownName(kind, fact) : value;
+  const facts: Fact[] = [];
+  for (const name of names) {
     const own = node(name);
-    return isHub(own) ? factsOfHub(name, own) : own.facts.map((fact) => withoutHubs(fact, node));
-  });
-
-const withoutHubs = (fact: Fact, node: (name: string) => Node): Fact =>
-  renamed(fact, (kind, value) => (isHub(node(nodeName(kind, value))) ? ownName(kind, fact) : value));
+    if (isHub(own)) for (const fact of factsOfHub(name, own)) facts.push(fact);
+    else for (const fact of own.facts) facts.push(renamed(fact, withoutHubs));
+  }
+  return facts;
+};
 
 /** The nodes beside a hub are not looked for: there may be any number of them. */
 const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
@@ -242,11 +246,12 @@ const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
       const name = nodeName(kind, value);
       if (!firsts.has(name)) firsts.set(name, nameByEvent(fact));
     }
+  const nameOf: NameOf = (kind, value, fact) => {
+    const name = nodeName(kind, value);
+    return name === home ? ownName(kind, fact) : firsts.get(name);
+  };
   return facts.map((fact) => {
-    const named = renamed(fact, (kind, value) => {
-      const name = nodeName(kind, value);
-      return name === home ? ownName(kind, fact) : firsts.get(name);
-    });
+    const named = renamed(fact, nameOf);
     // What is named by its id has a case of its own as well.
     return followedBy(fact) === undefined ? named : { ...named, standsAs: nameByEvent(fact) };
   });
@@ -259,11 +264,14 @@ const ownName = (kind: NamedKind, fact: Fact): string | undefined => {
   return isOpening ? nameByEvent(fact) : undefined;
 };
 
-const renamed = (fact: Fact, nameOf: (kind: NamedKind, value: string) => string | undefined): Fact => {
+/** What a fact names by a value is named so; undefined for not at all. */
+type NameOf = (kind: NamedKind, value: string, fact: Fact) => string | undefined;
+
+const renamed = (fact: Fact, nameOf: NameOf): Fact => {
   let links: Writable<Links> | undefined;
   for (const kind of NAMED_KINDS) {
     const value = fact.links[kind];
-    const name = value === undefined ? undefined : nameOf(kind, value);
+    const name = value === undefined ? undefined : nameOf(kind, value, fact);
     if (name === value) continue;
     links ??= { ...fact.links };
     if (name === undefined) delete links[kind];
