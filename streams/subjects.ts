@@ -113,7 +113,13 @@ export const sandboxSubject = (assetId: string, eventType: string): string => {
 };
 
 /** Cheaper than all of it: it is asked of every message. */
-export const tenantOfAudit = (subject: string): string | undefined => /^audit\.([^.]+)\./.exec(subject)?.[1];
+export const tenantOfAudit = (subject: string): string | undefined => {
+  if (!subject.startsWith(AUDIT_ROOT)) return undefined;
+  const end = subject.indexOf(".", AUDIT_ROOT.length);
+  return end > AUDIT_ROOT.length ? subject.slice(AUDIT_ROOT.length, end) : undefined;
+};
+
+const AUDIT_ROOT = "audit.";
 
 export const parseAuditSubject = (subject: string): SubjectParts | undefined => {
   const [root, tenant, asset, group, name, ...rest] = subject.split(".");

@@ -31,7 +31,7 @@ export const onFirstEvents = ({
 }: FirstEventsRule): RecordProjection => ({
   ...view,
   asksForEvents: true,
-  stateKeys: (records) => stateKeys(records.filter(isKnown)),
+  stateKeys: (records) => stateKeys(knownOf(records)),
   ...(furtherKeys && {
     furtherKeys: (states: States, record: StoredRecord) =>
       isKnown(record) ? furtherKeys(states, record) : [],
@@ -44,22 +44,27 @@ export const onFirstEvents = ({
 
 /** The rows of EVENTS that tell whether records are first ones. */
 export const eventsKeys = (records: readonly StoredRecord[]): readonly StateKey[] =>
-  records.filter(isKnown).map(({ tenant, facts }) => ({ table: EVENTS, key: eventKey(tenant, facts) }));
+  knownOf(records).map(({ tenant, facts }) => ({ table: EVENTS, key: eventKey(tenant, facts) }));
 
 /** What has no facts is a dead letter of the view `events`, once is enough. */
 const isKnown = (record: StoredRecord): record is FirstEvent =>
   record.facts !== undefined && record.told !== undefined;
 
 /** Every projection of a lane asks for the same records, one after another. */
-const found = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();
+const known = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();
+const firsts = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();
+
+const knownOf = (records: readonly StoredRecord[]): readonly FirstEvent[] => {
+  const found = known.get(records) ?? records.filter(isKnown);
+  known.set(records, found);
+  return found;
+};
 
 /** Those of the records that are the first of their events, in their order. */
 export const firstsOf = (states: States, records: readonly StoredRecord[]): readonly FirstEvent[] => {
-  const known = found.get(records);
-  if (known) return known;
-  const firsts = records.filter(isKnown).filter((event) => isFirst(states, event));
-  found.set(records, firsts);
-  return firsts;
+  const found = firsts.get(records) ?? knownOf(records).filter((event) => isFirst(states, event));
+  firsts.set(records, found);
+  return found;
 };
 
 const isFirst = (states: States, event: FirstEvent): boolean => {
