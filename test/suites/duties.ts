@@ -771,6 +771,16 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(ids.filter((id) => opened.includes(id))).toEqual([]);
     });
 
+    test("in time where all views are made again and it is open still", async () => {
+      await using at = await setUp(create);
+      at.wasTold();
+      at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
+      await at.projectAll();
+      expect(await at.at("2026-04-18T11:00:00Z")).toEqual([]);
+      expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
+    });
+
     test("nor where all views are made again, by however many, one of whom was killed at once; until it changes", async () => {
       await using at = await setUp(create);
       const duties = ["1", "2"].map((id) => ({ ...received, objection_id: `o${id}`, decision_id: `d${id}` }));

@@ -41,6 +41,7 @@ import {
   TELLINGS,
   TOLD,
   TOLD_BEHIND_KEY,
+  TOLD_BY_NO_VERSION,
   TOLD_VERSION,
   TOLD_VERSION_KEY,
 } from "./tables.ts";
@@ -111,27 +112,28 @@ export const announce = async (
 
 /**
  * What happened before there was an announcer is told of when it changes. Where there was one and all views were lost, that is what the log holds: cases stand far
- * behind it, and what they will hold was told of before.
+ * behind it, and what they will hold was told of before. It is looked at once when they hold it: what is open still falls due in time.
  */
 const begin = async ({ views, log, lastPublished }: AnnouncerDependencies, cases: Cases): Promise<void> => {
   for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS_BEGUN, ANNOUNCEMENTS]) await views.open(view);
   // The version says that somebody has begun; the views alone may have been made by one who was killed then.
   if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await versionTold(views)) !== undefined) return;
   const published = await lastPublished();
-  const behind: Write = {
-    kind: "upsert",
-    table: TOLD_VERSION,
-    row: { ...TOLD_BEHIND_KEY, rules: String(published) },
-  };
+  const begun = published === 0 ? [versionToldNow(cases).row] : behindOthers(published);
   await views.commit({
     views: [ANNOUNCEMENTS],
     from: 0,
     to: published > 0 ? await log.lastSequence() : cases.end,
-    writes: [versionToldNow(cases), ...(published > 0 ? [behind] : [])],
+    writes: begun.map((row) => ({ kind: "upsert", table: TOLD_VERSION, row })),
     deadLetters: [],
     expected: [{ table: TOLD_VERSION, key: TOLD_VERSION_KEY, row: undefined }],
   });
 };
+
+const behindOthers = (published: Sequence): readonly Row[] => [
+  TOLD_BY_NO_VERSION,
+  { ...TOLD_BEHIND_KEY, rules: String(published) },
+];
 
 /** The view of cases, as long as it is not made again. */
 interface Cases {

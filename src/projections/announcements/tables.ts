@@ -34,6 +34,8 @@ export const TOLD_VERSION = {
 } as const satisfies Table;
 
 export const TOLD_VERSION_KEY = { name: "rules" } as const;
+/** No version of the view of cases: all duties are looked at once. */
+export const TOLD_BY_NO_VERSION = { ...TOLD_VERSION_KEY, rules: "rebuilt" } as const;
 /** Where others had told before: the newest message that there was when this began, which is part of the ids. Nobody knows any more which ids they gave. */
 export const TOLD_BEHIND_KEY = { name: "behind" } as const;
 

@@ -2,7 +2,7 @@
 import { timeKey } from "../../event/formats.ts";
 import type { ViewDefinition, ViewStore, Write } from "../../views/view-store.ts";
 import { DUTY_CHANGES, ownedDuty, ownedKey } from "../cases/duty-changes.ts";
-import { ANNOUNCEMENT_NOTES, ANNOUNCEMENTS, BOUNDARIES, TOLD_VERSION, TOLD_VERSION_KEY } from "./tables.ts";
+import { ANNOUNCEMENT_NOTES, ANNOUNCEMENTS, BOUNDARIES, TOLD_BY_NO_VERSION, TOLD_VERSION } from "./tables.ts";
 
 /** What goes with the changes: each of these duties is looked at as one that falls due now. Nothing where there was no announcer yet. */
 export const toldNext = async (
@@ -20,16 +20,12 @@ export const toldNext = async (
   return duties.map((id) => ({ kind: "upsert", table: BOUNDARIES, row: { ...ownedKey(id), at } }));
 };
 
-/** No version of the view of cases. */
-const REBUILT = "rebuilt";
-
 /** What was told of the duties of this view is held against it once more, as where another version of the program made it. */
 export const toldAnew = async (
   views: Pick<ViewStore, "names" | "revise">,
   { tables }: ViewDefinition,
 ): Promise<void> => {
   if (!tables.includes(DUTY_CHANGES) || !(await views.names()).includes(ANNOUNCEMENT_NOTES.name)) return;
-  const row = { ...TOLD_VERSION_KEY, rules: REBUILT };
-  const writes: readonly Write[] = [{ kind: "upsert", table: TOLD_VERSION, row }];
+  const writes: readonly Write[] = [{ kind: "upsert", table: TOLD_VERSION, row: TOLD_BY_NO_VERSION }];
   await views.revise({ views: [ANNOUNCEMENT_NOTES], expected: [], writes });
 };
