@@ -80,7 +80,12 @@ export const rebuildView = async (
         isExpiredAlike = true;
         continue;
       }
-      const replaced = await views.replace({ view: projection, by: definition, lagMax: REPLACE_LAG_MAX });
+      const replaced = await views.replace({
+        view: projection,
+        by: definition,
+        lagMax: REPLACE_LAG_MAX,
+        ...(await toldAnew(views, projection)),
+      });
       if (replaced === "in_use") {
         await rest(signal);
         if (signal.aborted) return { kind: "given_up", reason: INTERRUPTED };
@@ -88,7 +93,6 @@ export const rebuildView = async (
       }
       if (replaced === "replaced") {
         isReplaced = true;
-        await toldAnew(views, projection);
         await settled(dependencies, projection);
         return { kind: "replaced", position, deadLetters };
       }

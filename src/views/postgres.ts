@@ -189,11 +189,12 @@ const inUse = (error: unknown): "in_use" => {
 /** Whoever wants to read a table waits behind who wants it for himself. */
 const REPLACE_LOCK_MS = 200;
 
-const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewStore["replace"]>[0]) => {
+const replaceView = async (run: RunSql, replacement: Parameters<ViewStore["replace"]>[0]) => {
+  const { view, by, lagMax, writes = [], beside = [] } = replacement;
   await run(`SET LOCAL lock_timeout = ${REPLACE_LOCK_MS}`);
   await lockSchema(run);
   const standing = new Map(
-    (await lockViews(run, [view.name, by.name])).map((row) => [rowText(row, "name"), row]),
+    (await lockViews(run, [view.name, by.name, ...beside])).map((row) => [rowText(row, "name"), row]),
   );
   const [live, made] = [standing.get(view.name), standing.get(by.name)];
   if (!live || !made) throw new DatabaseError(`there is no view ${live ? by.name : view.name}`);
@@ -216,7 +217,7 @@ const replaceView = async (run: RunSql, { view, by, lagMax }: Parameters<ViewSto
   await run("UPDATE view_ends SET name = $1 WHERE name = $2", [view.name, by.name]);
   await run("DELETE FROM views WHERE name = $1", [by.name]);
   const row = { ...viewRow(view), position: rowInteger(made, "position") };
-  await runWrites(run, [{ kind: "upsert", table: VIEWS, row }, revised(view.name)]);
+  await runWrites(run, [{ kind: "upsert", table: VIEWS, row }, revised(view.name), ...writes]);
   return { result: "replaced", keep: true } as const;
 };
 

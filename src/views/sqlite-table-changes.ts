@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Statements, Transactions } from "./sqlite-connection.ts";
 import type { LeftoverDropper } from "./sqlite-leftovers.ts";
-import { getRow, runWrite } from "./sqlite-rows.ts";
+import { getRow, runWrite, runWrites } from "./sqlite-rows.ts";
 import {
   type Before,
   clearPlace,
@@ -70,7 +70,7 @@ export const stands = (known: Row | undefined, { version }: ViewDefinition): boo
 const replaceView = async (
   writer: DatabaseSync,
   statements: Statements,
-  { view, by, lagMax }: Parameters<ViewStore["replace"]>[0],
+  { view, by, lagMax, writes = [] }: Parameters<ViewStore["replace"]>[0],
   before: Before,
 ) => {
   const live = getRow(statements, VIEWS, { name: view.name });
@@ -89,8 +89,7 @@ const replaceView = async (
   writer.prepare("UPDATE view_ends SET name = ? WHERE name = ?").run(view.name, by.name);
   runWrite(statements, { kind: "delete", table: VIEWS, key: { name: by.name } });
   const row = { ...viewRowBeside(view, leftOver), position: rowInteger(made, "position") };
-  runWrite(statements, { kind: "upsert", table: VIEWS, row });
-  runWrite(statements, revised(view.name));
+  await runWrites(statements, [{ kind: "upsert", table: VIEWS, row }, revised(view.name), ...writes]);
   return { result: "replaced", keep: true } as const;
 };
 

@@ -146,13 +146,16 @@ export interface ViewStore extends AsyncDisposable {
   revise(revision: ViewRevision): Promise<RevisionResult>;
   select(query: TenantQuery): Promise<readonly Row[]>;
   /**
-   * Puts the tables of `by` in the place of the view's own, with its position and dead letters, in one transaction; `by` is gone then. Nothing is done where
+   * Puts the tables of `by` in the place of the view's own, with its position and dead letters, and makes the writes, in one transaction; `by` is gone then. Nothing is done where
    * `by` stands more than `lagMax` records behind the view, or where somebody looks at it just then (`snapshot`): who reads it does not wait for them.
    */
   replace(replacement: {
     readonly view: ViewDefinition;
     readonly by: ViewDefinition;
     readonly lagMax: number;
+    readonly writes?: readonly Write[];
+    /** As of a commit. */
+    readonly beside?: readonly string[];
   }): Promise<"replaced" | "behind" | "in_use">;
   /** Every view there is, also one that is half made or that this version does not know. */
   names(): Promise<readonly string[]>;

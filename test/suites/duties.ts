@@ -135,19 +135,17 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
         projection: CASES.name,
         sequence: letter,
       }),
-    rebuildCases: async () => {
+    rebuildCases: async (by = views) => {
       const clock = (): Date => new Date(time);
       const dependencies = {
         log: createArrayLog(happenedSoFar),
-        views,
+        views: by,
         clock,
         leader: eventsProjection.name,
       };
       const onProgress = (): void => {};
       const { signal } = new AbortController();
-      expect(await rebuildView({ ...dependencies, onProgress }, CASES, signal)).toMatchObject({
-        kind: "replaced",
-      });
+      return await rebuildView({ ...dependencies, onProgress }, CASES, signal);
     },
     /** Sends several, and projects them only with `projectAll`. */
     happenUnseen: (type: string, timestamp: string, metadata: readonly object[], members?: object) => {
@@ -707,13 +705,31 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
         decision_id: "d2",
       });
       expect(await at.at("2026-04-18T10:00:00Z")).toHaveLength(3);
-      await at.rebuildCases();
+      expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
       expect(await at.at("2026-04-18T11:00:00Z")).toEqual(["PIPA-EXPL met met"]);
       expect(await at.at("2026-04-18T12:00:00Z")).toEqual([]);
       expect(await at.at("2026-04-22T00:00:01Z")).toEqual([
         "HR-CLOSE open due_soon",
         "HR-CLOSE due due_soon",
       ]);
+    });
+
+    test("of dead letters that a rebuilt view has taken, also where who rebuilt it was killed at once", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.isRefusedByCases("decision.explanation_provided", "2026-04-18T09:30:00Z", {
+        decision_id: "d1",
+      });
+      expect(await at.at("2026-04-18T10:00:00Z")).toHaveLength(3);
+      await at.rebuildCases({
+        ...at.views,
+        replace: async (replacement) => {
+          await at.views.replace(replacement);
+          throw new Error("killed");
+        },
+      });
+      expect(await at.at("2026-04-18T11:00:00Z")).toEqual(["PIPA-EXPL met met"]);
     });
 
     test("also one that is due in a leap second, and what comes after it", async () => {

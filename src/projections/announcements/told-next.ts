@@ -20,12 +20,14 @@ export const toldNext = async (
   return duties.map((id) => ({ kind: "upsert", table: BOUNDARIES, row: { ...ownedKey(id), at } }));
 };
 
-/** What was told of the duties of this view is held against it once more, as where another version of the program made it. */
+/** What goes with taking the place of this view: what was told of its duties is held against it once more, as where another version of the program made it. */
 export const toldAnew = async (
-  views: Pick<ViewStore, "names" | "revise">,
+  views: Pick<ViewStore, "names">,
   { tables }: ViewDefinition,
-): Promise<void> => {
-  if (!tables.includes(DUTY_CHANGES) || !(await views.names()).includes(ANNOUNCEMENT_NOTES.name)) return;
-  const writes: readonly Write[] = [{ kind: "upsert", table: TOLD_VERSION, row: TOLD_BY_NO_VERSION }];
-  await views.revise({ views: [ANNOUNCEMENT_NOTES], expected: [], writes });
-};
+): Promise<Pick<Parameters<ViewStore["replace"]>[0], "writes" | "beside">> =>
+  tables.includes(DUTY_CHANGES) && (await views.names()).includes(ANNOUNCEMENT_NOTES.name)
+    ? {
+        writes: [{ kind: "upsert", table: TOLD_VERSION, row: TOLD_BY_NO_VERSION }],
+        beside: [ANNOUNCEMENTS.name],
+      }
+    : {};
