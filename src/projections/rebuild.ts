@@ -83,7 +83,7 @@ export const rebuildView = async (
       const replaced = await views.replace({
         view: projection,
         by: definition,
-        lagMax: REPLACE_LAG_MAX,
+        lagMax: REPLACE_LAG_MAX + (await recordsLost(dependencies, projection)),
         ...(await toldAnew(views, projection)),
       });
       if (replaced === "in_use") {
@@ -116,6 +116,15 @@ const rest = async (signal: AbortSignal): Promise<void> => {
   await delay(IN_USE_REST_MS, undefined, { signal }).catch(() => undefined);
 };
 const IN_USE_REST_MS = 500;
+
+/** What the live view has seen and the log has lost, as after an older copy was brought back: nobody can catch up with that. */
+const recordsLost = async (
+  { log, views }: Pick<RebuildDependencies, "log" | "views">,
+  { name }: Projection,
+): Promise<number> => {
+  const position = await views.position(name);
+  return Math.max(0, position - (await log.lastSequence()));
+};
 
 const expireAlike = async (
   views: ViewStore,

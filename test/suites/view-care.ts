@@ -5,6 +5,7 @@ import type { StoredMessage } from "../../src/log/event-log.ts";
 import { ASSETS } from "../../src/projections/assets/tables.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENT_WORDS, EVENTS } from "../../src/projections/events/tables.ts";
+import { REPLACE_LAG_MAX } from "../../src/projections/limits.ts";
 import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
@@ -190,6 +191,16 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       );
       expect(rebuilt).toEqual({ kind: "given_up", reason: `the view of events has ${seenMore}` });
       await expectAllEqual(seen.log, seen.views);
+    });
+
+    test("a view that has seen far more than the log holds is made again: those records do not count as what it is ahead", async () => {
+      await using seen = await allSeen(create);
+      const { views } = seen;
+      const to = messages.length + 2 * REPLACE_LAG_MAX;
+      const moved = { views: [named("events")], from: messages.length, to, writes: [], deadLetters: [] };
+      expect(await views.commit(moved)).toEqual({ kind: "committed" });
+      const rebuilt = await rebuild(seen.log, views, named("events"));
+      expect(rebuilt).toMatchObject({ kind: "replaced", position: messages.length });
     });
 
     test("a view is verified when the view of events, whose rows it asks for, has caught up", async () => {
