@@ -1,10 +1,10 @@
-/** The candidate that a misspelt word most probably meant, or undefined where none is near: one letter in so many is wrong. */
+/** The candidate that a misspelt word most probably meant, or undefined where none is near: one letter in so many is wrong, and not more than so many. */
 export const nearest = (
   word: string,
   candidates: readonly string[],
-  lettersPerFault = 3,
+  { lettersPerFault = 3, faultsMax = 3 } = {},
 ): string | undefined => {
-  const distanceMax = Math.min(3, Math.floor(word.length / lettersPerFault));
+  const distanceMax = Math.min(faultsMax, Math.floor(word.length / lettersPerFault));
   let best: string | undefined;
   let bestDistance = distanceMax + 1;
   for (const candidate of candidates) {

@@ -9,12 +9,13 @@ test("a variable that has nearly the name of a setting is named where that is no
     "DATABASE_URI is no setting, and DATABASE_URL is not set: was that meant?",
     "port is no setting, and PORT is not set: was that meant?",
   ]);
+  expect(misspeltSettings({ ADMIN_APIKEY: "hunter2", NATS_URI: "nats://host" })).toHaveLength(2);
   expect(misspeltSettings({ LOGLEVEL: "info", LOG_LEVEL: "info", DATA_DIR: "/srv" })).toEqual([]);
   const usual =
     "PATH HOME HOSTNAME HOSTTYPE USER LOGNAME SHELL PWD OLDPWD LANG LC_ALL TERM TZ EDITOR MAIL TMPDIR";
   const others =
     "XDG_DATA_DIRS NODE_ENV NATS_SERVICE_HOST NATS_SERVICE_PORT POSTGRES_DB PGHOST PGPORT PROOFTRAIL_URL";
-  expect(
-    misspeltSettings(Object.fromEntries(`${usual} ${others}`.split(" ").map((name) => [name, ""]))),
-  ).toEqual([]);
+  const ofOtherPrograms = "GEMINI_API_KEY DATABASE_USER DATABASE_PORT DATABASE_DSN CHECKPOINT_URL";
+  const names = `${usual} ${others} ${ofOtherPrograms}`.split(" ");
+  expect(misspeltSettings(Object.fromEntries(names.map((name) => [name, ""])))).toEqual([]);
 });

@@ -17,12 +17,12 @@ export const misspeltSettings = (
   const candidates = [...unset.keys()];
   return Object.keys(variables).flatMap((name) => {
     if (ENVIRONMENT_NAMES.includes(name)) return [];
-    const near = nearest(name, candidates, LETTERS_PER_FAULT);
+    const near = nearest(name, candidates, NEAR);
     return near === undefined
       ? []
       : [`${name} is no setting, and ${unset.get(near)} is not set: was that meant?`];
   });
 };
 
-/** With three PGHOST would be HOST. */
-const LETTERS_PER_FAULT = 4;
+/** With three letters for a fault PGHOST would be HOST; with three faults GEMINI_API_KEY would be ADMIN_API_KEY, and DATABASE_USER DATABASE_URL. */
+const NEAR = { lettersPerFault: 4, faultsMax: 2 };
