@@ -151,6 +151,11 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
     happenUnseen: (type: string, timestamp: string, metadata: readonly object[], members?: object) => {
       for (const each of metadata) happened(type, timestamp, each, members);
     },
+    /** As of an older copy that was brought back. */
+    logEndsAt: (end: number) => {
+      sequence = end;
+      happenedSoFar.splice(end);
+    },
     /** Views that were empty see everything. */
     projectAll: async () => {
       for (const message of happenedSoFar) await project([message]);
@@ -795,6 +800,24 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       await at.projectAll();
       expect(await at.at("2026-04-18T11:00:00Z")).toEqual([]);
       expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
+    });
+
+    test("where the log lost its end and cases were made again, from there on, and what is older in time", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T08:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      for (const decision_id of ["d2", "d3"])
+        await at.happens("decision.explanation_provided", "2026-04-18T09:00:00Z", { decision_id });
+      expect(await at.at("2026-04-18T10:00:00Z")).toHaveLength(3);
+      at.logEndsAt(1);
+      await at.makeCasesAgain(1);
+      expect(await at.at("2026-04-18T11:00:00Z")).toEqual([]);
+      const other = { ...received, objection_id: "o2", decision_id: "d2" };
+      at.happenUnseen("objection.received", "2026-04-18T11:00:00Z", [other]);
+      await at.catchUpWithCases(1);
+      expect(await at.at("2026-04-18T12:00:00Z")).toContain("PIPA-EXPL open open");
+      const late = (await at.at("2026-05-18T15:00:01Z")).filter((said) => said === "PIPA-EXPL late overdue");
+      expect(late).toHaveLength(2);
     });
 
     test("nor where all views are made again, by however many, one of whom was killed at once; until it changes", async () => {

@@ -103,7 +103,7 @@ export const announce = async (
   const position = await views.position(ANNOUNCEMENTS.name);
   dependencies.onPosition(position);
   // Cases that are made again do not have all their duties yet.
-  if (cases.end < position) return "told";
+  if (cases.end < position) return goBack(dependencies, cases, position);
   const changed = await tellChanged(dependencies, cases, position, signal);
   if (changed !== "told") return changed;
   const again = await tellByOtherVersion(dependencies, cases, signal);
@@ -134,6 +134,22 @@ const behindOthers = (published: Sequence): readonly Row[] => [
   TOLD_BY_NO_VERSION,
   { ...TOLD_BEHIND_KEY, rules: String(published) },
 ];
+
+/**
+ * Where the log has lost its end, as after an older copy was brought back, cases would be waited for until it is as long again, and what they hold by then would
+ * not be told of. What the log holds is looked at as where all views were lost.
+ */
+const goBack = async (
+  { views, log }: AnnouncerDependencies,
+  cases: Cases,
+  position: Sequence,
+): Promise<Announced> => {
+  // Asked after the position: what was told of was in the log by then.
+  const end = await log.lastSequence();
+  if (position <= end) return "told";
+  const write: Write = { kind: "upsert", table: TOLD_VERSION, row: TOLD_BY_NO_VERSION };
+  return record(views, cases, { from: position, to: end, writes: [write] });
+};
 
 /** The view of cases, as long as it is not made again. */
 interface Cases {
