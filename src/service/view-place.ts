@@ -1,5 +1,5 @@
 /** Where the views are: the database of DATABASE_URL, or a file of SQLite in DATA_DIR. */
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../telemetry/logger.ts";
 import { shellWord } from "../terminal/shell-word.ts";
@@ -101,10 +101,12 @@ export const closedToWriting = (
 ): { readonly detail: string; readonly advice: string } | undefined => {
   if (place.databaseUrl !== undefined) return undefined;
   const file = viewsFile(place);
-  for (const path of [file, `${file}-wal`, `${file}-shm`].filter(existsSync)) {
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) {
     try {
       accessSync(path, constants.W_OK);
     } catch (error) {
+      // What stands beside it goes when another process closes it.
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") continue;
       const detail = `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
       return { detail, advice: BELONGS_TO_ITS_USER };
     }
