@@ -56,10 +56,10 @@ export const verifyView = async (
   };
   const read = createLaneReading({ log, views, clock, onProgress: () => {} });
   const readTo = async (end: Sequence): Promise<void> => {
-    // Made again meanwhile it may lack rows for a while, and what follows from them would be missing here.
     // It would be waited for what never comes. Asked after the view: what it has seen was in the log by then.
     const last = await log.lastSequence();
     if (end > last) throw new Error(`it has ${seenBeyond(end, last)}`);
+    // Made again meanwhile it may lack rows for a while, and what follows from them would be missing here.
     if (projection.asksForEvents) await standsAt(live, EVENTS_VIEW, end, signal);
     for (;;) {
       const position = await scratch.position(projection.name);
