@@ -719,6 +719,20 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       ]);
     });
 
+    test("of a dead letter too, when it is taken and cases are rebuilt before anybody looks", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.isRefusedByCases("objection.received", "2026-04-18T09:00:00Z", received);
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
+      expect(await at.replay(1)).toEqual({ kind: "taken" });
+      expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
+      expect((await at.at("2026-04-18T11:00:00Z")).sort()).toEqual([
+        "OBJ-ACK due due_soon",
+        "OBJ-ACK open due_soon",
+        "PIPA-EXPL open open",
+      ]);
+    });
+
     test("of dead letters that a rebuilt view has taken, also where who rebuilt it was killed at once", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");

@@ -14,13 +14,7 @@ import { nextBoundary, type Told, type Transition } from "../../obligations/tran
 import type { Logger } from "../../telemetry/logger.ts";
 import { isSameRow } from "../../views/stored-rows.ts";
 import { type Row, rowInteger, rowText, type Table } from "../../views/tables.ts";
-import {
-  type Expectation,
-  VIEW_REVISIONS,
-  VIEWS,
-  type ViewStore,
-  type Write,
-} from "../../views/view-store.ts";
+import type { ViewStore, Write } from "../../views/view-store.ts";
 import {
   type DutyChange,
   type DutyId,
@@ -31,6 +25,7 @@ import {
 } from "../cases/duty-changes.ts";
 import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
 import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../limits.ts";
+import { type Cases, lookAtCases, revisionOfCases } from "./looked-at-cases.ts";
 import { boundariesQuery } from "./queries.ts";
 import {
   ANNOUNCEMENT_NOTES,
@@ -106,8 +101,9 @@ export const announce = async (
   if (cases.end < position) return goBack(dependencies, cases, position);
   const changed = await tellChanged(dependencies, cases, position, signal);
   if (changed !== "told") return changed;
-  const again = await tellByOtherVersion(dependencies, cases, signal);
-  return again === "told" ? tellFallenDue(dependencies, cases, signal) : again;
+  // Before all duties are looked at, which would put off what a dead letter has marked as due now.
+  const fallen = await tellFallenDue(dependencies, cases, signal);
+  return fallen === "told" ? tellByOtherVersion(dependencies, cases, signal) : fallen;
 };
 
 /**
@@ -150,30 +146,6 @@ const goBack = async (
   const write: Write = { kind: "upsert", table: TOLD_VERSION, row: TOLD_BY_NO_VERSION };
   return record(views, cases, { from: position, to: end, writes: [write] });
 };
-
-/** The view of cases, as long as it is not made again. */
-interface Cases {
-  /** Of what made it: its program and the limits. */
-  readonly version: number;
-  readonly end: Sequence;
-  readonly revision: Expectation;
-}
-
-const CASES_KEY = { name: "cases" };
-
-const lookAtCases = async (views: ViewStore): Promise<Cases> => {
-  // Before the others: whoever makes cases again later shows in it.
-  const row = await revisionOfCases(views);
-  const [view] = await views.load(VIEWS, [CASES_KEY]);
-  return {
-    version: view ? rowInteger(view, "version") : 0,
-    end: await views.position(CASES_KEY.name),
-    revision: { table: VIEW_REVISIONS, key: CASES_KEY, row },
-  };
-};
-
-const revisionOfCases = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
-  (await views.load(VIEW_REVISIONS, [CASES_KEY]))[0];
 
 const versionTold = async (views: Pick<ViewStore, "load">): Promise<Row | undefined> =>
   (await views.load(TOLD_VERSION, [TOLD_VERSION_KEY]))[0];
