@@ -19,7 +19,7 @@ test("a signing key whose file is empty ends the start with what belongs there",
   await writeFile(checkpointKeyPath(dataDir), "");
   const failure = await loadCheckpointKeys({ dataDir, configured: undefined }).catch((error) => error);
   expect(failure.message).toEndWith(
-    "Put the key there that has signed here, from a copy: no other may go on.",
+    "Where tree heads were signed before, put the key there that signed them, from a copy: no other may go on.",
   );
   await rm(dataDir, { recursive: true });
 });

@@ -45,7 +45,7 @@ const ringIn = (where: string, text: string): KeyRing => {
   const read = readKeyRing(text);
   if (read.kind === "malformed")
     throw new CheckpointKeyError(
-      `${where} cannot be used: ${read.detail}. Put the key there that has signed here, from a copy: no other may go on.`,
+      `${where} cannot be used: ${read.detail}. Where tree heads were signed before, put the key there that signed them, from a copy: no other may go on.`,
     );
   return read.ring;
 };
