@@ -13,7 +13,7 @@ import { isGone, isMissing } from "./is-missing.ts";
 import { LEASE_GONE, Lease } from "./lease.ts";
 import { LEASE_RENEW_MS, SYNC_INTERVAL_MS } from "./limits.ts";
 import type { Appended, Outbox, Synced, TakeLimits, Taken } from "./outbox.ts";
-import { type Chosen, EVENTS_SUFFIX, type Room, type Segment } from "./segment.ts";
+import { type Chosen, EVENTS_SUFFIX, type Segment } from "./segment.ts";
 import { type Part, SegmentList } from "./segment-list.ts";
 import { Gathering } from "./taken.ts";
 import { Waiting } from "./waiting.ts";
@@ -130,23 +130,28 @@ class FileOutbox implements Outbox {
     const isReady = (): boolean => !this.#isLooking || this.#segments.hasAdopted(limits);
     await this.#adopted.until(isReady, Number.POSITIVE_INFINITY);
     const failures: unknown[] = [];
-    const gathering = new Gathering(limits);
-    for (const part of this.#segments.parts()) {
+    const taken =
+      (await this.#gather(limits, false, failures)) ?? (await this.#gather(limits, true, failures));
+    if (!taken && failures.length > 0) throw failures[0];
+    return taken;
+  }
+
+  async #gather(limits: TakeLimits, isSuspect: boolean, failures: unknown[]): Promise<Taken | undefined> {
+    const gathering = new Gathering(limits, isSuspect);
+    for (const part of this.#segments.parts(isSuspect)) {
       const { segment } = part;
       if (!gathering.suits(segment)) break;
-      const chosen = await this.#choose(part, gathering.room).catch((error: unknown) => {
+      const chosen = await this.#choose(part, gathering).catch((error: unknown) => {
         failures.push(error);
         return [];
       });
       this.#dropIfDone(segment);
       if (!gathering.add(segment, chosen)) break;
     }
-    const taken = gathering.taken((segment) => this.#dropIfDone(segment));
-    if (!taken && failures.length > 0) throw failures[0];
-    return taken;
+    return gathering.taken((segment) => this.#dropIfDone(segment));
   }
 
-  async #choose(part: Part, room: Room): Promise<readonly Chosen[]> {
+  async #choose(part: Part, gathering: Gathering): Promise<readonly Chosen[]> {
     const { segment, range } = part;
     // It may be kept anew while it is looked for, by an event that comes meanwhile or by the next renewal.
     const { path } = segment;
@@ -155,13 +160,14 @@ class FileOutbox implements Outbox {
       this.#writing.leave(segment);
     };
     try {
-      return await segment.choose(room, { onUnreadable: this.#options.onUnreadable, onCut }, range);
+      const damage = { onUnreadable: this.#options.onUnreadable, onCut };
+      return await segment.choose(gathering.room, damage, range, gathering.isSuspect);
     } catch (error) {
       if (!isMissing(error)) throw error;
       this.#renew();
       this.#writing.leave(segment);
       if (segment.isGone) return [];
-      if (segment.path !== path) return this.#choose(part, room);
+      if (segment.path !== path) return this.#choose(part, gathering);
       // Its folder was away for a moment.
       if (!isGone(path + EVENTS_SUFFIX)) throw error;
       this.#lose(segment, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);

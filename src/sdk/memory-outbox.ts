@@ -41,10 +41,11 @@ class MemoryOutbox implements Outbox {
   }
 
   async take(limits: TakeLimits): Promise<Taken | undefined> {
-    const chosen = this.#choose(limits);
+    const others = this.#choose(limits, false);
+    const isSuspect = others.length === 0;
+    const chosen = isSuspect ? this.#choose(limits, true) : others;
     if (chosen.length === 0) return undefined;
     const mayBeResent = chosen.some(mayBeForgotten);
-    const isSuspect = chosen.some((entry) => entry.isSuspect);
     for (const entry of chosen) entry.firstAttempt ??= thisMoment();
     const at = (positions: readonly number[]) => positions.flatMap((position) => chosen[position] ?? []);
     return {
@@ -64,13 +65,12 @@ class MemoryOutbox implements Outbox {
   }
 
   /** What is due, oldest first. */
-  #choose(limits: TakeLimits): readonly Entry[] {
+  #choose(limits: TakeLimits, isSuspect: boolean): readonly Entry[] {
     const now = performance.now();
     const chosen: Entry[] = [];
     let size = 0;
     for (const entry of this.#entries.values()) {
-      const [first = entry] = chosen;
-      if ((entry.postponed && entry.postponed.dueMs > now) || entry.isSuspect !== first.isSuspect) continue;
+      if (entry.isSuspect !== isSuspect || (entry.postponed && entry.postponed.dueMs > now)) continue;
       const isTooMuch = chosen.length > 0 && size + entry.bytes.length > limits.bytes;
       if (chosen.length >= limits.events || isTooMuch) break;
       chosen.push(entry);

@@ -16,7 +16,7 @@ export interface Taken {
   readonly entries: readonly Uint8Array[];
   /** Whether one of them may have been sent more than RESENT_AFTER_MS ago, in this life or in one before. */
   readonly mayBeResent: boolean;
-  /** They have stood aside as suspects. Such ones are taken by themselves: when they are tried again they hold up none but each other. */
+  /** They have stood aside as suspects. Such ones are taken by themselves, and where nothing else is due: when they are tried again they hold up none but each other. */
   readonly isSuspect: boolean;
   /** By position in `entries`: their outcome is known, they are never given out again. */
   settle(positions: readonly number[]): void;

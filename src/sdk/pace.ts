@@ -71,7 +71,7 @@ export class Pace {
     this.#askedUntilMs = askedMs === undefined ? 0 : now + askedMs;
   }
 
-  /** The service is there, and said itself when to come again: our own back-off begins anew. */
+  /** The service is there, and what failed is no sign that it is not: our own back-off begins anew. */
   reached(): void {
     this.#failures = 0;
   }

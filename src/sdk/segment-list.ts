@@ -56,16 +56,16 @@ export class SegmentList {
     this.#bytes += bytes;
   }
 
-  /** What has entries that are due, oldest first. */
-  *parts(): Generator<Part> {
+  /** What has entries that are due, suspects or others, oldest first. */
+  *parts(isSuspect: boolean): Generator<Part> {
     for (const segment of this.#adopted)
-      if (segment.hasDue(segment.range)) yield { segment, range: segment.range };
+      if (segment.hasDue(segment.range, isSuspect)) yield { segment, range: segment.range };
     for (const run of this.#runs) {
       const { segment, from, next } = run;
       const to = next?.from ?? segment.end;
       const isOver = segment !== this.#writing || next !== undefined;
       if (!this.#own.has(segment) || (isOver && segment.isSettled(to.index))) this.#runs.delete(run);
-      else if (segment.hasDue({ from, to })) yield { segment, range: { from, to } };
+      else if (segment.hasDue({ from, to }, isSuspect)) yield { segment, range: { from, to } };
       // What comes while its entries are read may stand in it too, before what stands elsewhere.
       if (!isOver) return;
     }

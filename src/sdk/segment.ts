@@ -15,16 +15,9 @@ export interface Chosen {
   /** Of its frame, in bytes. */
   readonly length: number;
   readonly entry: Uint8Array;
-  readonly isSuspect: boolean;
 }
 
-type Placed = Pick<Chosen, "index" | "length">;
-
-/** What there is still room for in what is taken at once. */
-export interface Room extends TakeLimits {
-  /** Suspects or others; undefined where the first one says it. */
-  readonly isSuspect?: boolean | undefined;
-}
+type Placed = Omit<Chosen, "entry">;
 
 /** Where an entry stands. */
 export interface Place {
@@ -135,10 +128,10 @@ export class Segment {
   }
 
   /** Whether an entry in `range` is due and has no outcome. Asked before its file is opened: of very many that all wait, each would be read over and over. */
-  hasDue({ from, to }: Range): boolean {
+  hasDue({ from, to }: Range, isSuspect: boolean): boolean {
     const now = performance.now();
     for (let index = Math.max(from.index, this.#headIndex); index < to.index; index++)
-      if (this.#isDue(index, now)) return true;
+      if (this.#suspects.has(index) === isSuspect && this.#isDue(index, now)) return true;
     return false;
   }
 
@@ -146,27 +139,29 @@ export class Segment {
     return !this.#settled.has(index) && (this.#postponed.get(index)?.dueMs ?? 0) <= now;
   }
 
-  /** Entries in `range` that are due and have no outcome, oldest first, and suspects by themselves. What cannot be read is handed to `damage`, and settled. */
-  async choose(room: Room, damage: Damage, range = this.range): Promise<readonly Chosen[]> {
+  /** Entries in `range` that are due and have no outcome, suspects or others, oldest first. What cannot be read is handed to `damage`, and settled. */
+  async choose(
+    limits: TakeLimits,
+    damage: Damage,
+    range = this.range,
+    isSuspect = false,
+  ): Promise<readonly Chosen[]> {
     const chosen: Chosen[] = [];
     const unreadable: Placed[] = [];
-    let { isSuspect } = room;
     let bytes = 0;
     const now = performance.now();
-    for await (const { index, frame } of this.#frames(room.bytes, damage, range)) {
-      if (!this.#isDue(index, now)) continue;
+    for await (const { index, frame } of this.#frames(limits.bytes, damage, range)) {
+      if (this.#suspects.has(index) !== isSuspect || !this.#isDue(index, now)) continue;
       const { entry, length } = frame;
       if (entry === undefined) {
         damage.onUnreadable(frame.bytes);
         unreadable.push({ index, length });
         continue;
       }
-      isSuspect ??= this.#suspects.has(index);
-      if (this.#suspects.has(index) !== isSuspect) continue;
-      if (chosen.length > 0 && bytes + entry.length > room.bytes) break;
-      chosen.push({ index, length, entry, isSuspect });
+      if (chosen.length > 0 && bytes + entry.length > limits.bytes) break;
+      chosen.push({ index, length, entry });
       bytes += entry.length;
-      if (chosen.length === room.events) break;
+      if (chosen.length === limits.events) break;
     }
     if (unreadable.length > 0) this.settle(unreadable);
     return chosen;

@@ -230,7 +230,11 @@ class BackgroundSender implements Sender {
     if (!isAlone || delivery.askedMs !== undefined || this.#refused++ === 0) return delivery;
     const { signal } = this.#request;
     const empty = await this.#options.deliver({ events: [], mayBeResent: false, signal });
-    if (empty.kind === "answered") return await this.#askOnce(taken, signal);
+    if (empty.kind === "answered") {
+      // Many in a row hold up the others no longer than they must. When they are tried again they hold up none.
+      if (!taken.isSuspect) this.#pace.reached();
+      return await this.#askOnce(taken, signal);
+    }
     if (empty.kind !== "rejected" || isFinal(empty)) return delivery;
     return { kind: "refused", reason: empty.rejection.message, askedMs: empty.askedMs };
   }

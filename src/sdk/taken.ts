@@ -1,6 +1,6 @@
 /** What is taken from several segments at once, as one. */
 import type { TakeLimits, Taken } from "./outbox.ts";
-import type { Chosen, Room, Segment } from "./segment.ts";
+import type { Chosen, Segment } from "./segment.ts";
 
 interface Part {
   readonly segment: Segment;
@@ -8,20 +8,22 @@ interface Part {
 }
 
 export class Gathering {
+  /** It is of suspects, or of others. */
+  readonly isSuspect: boolean;
   readonly #limits: TakeLimits;
   readonly #parts: Part[] = [];
   #events = 0;
   #bytes = 0;
   #mayBeResent = false;
-  #isSuspect: boolean | undefined;
 
-  constructor(limits: TakeLimits) {
+  constructor(limits: TakeLimits, isSuspect: boolean) {
     this.#limits = limits;
+    this.isSuspect = isSuspect;
   }
 
-  get room(): Room {
-    const { events, bytes } = this.#limits;
-    return { events: events - this.#events, bytes: bytes - this.#bytes, isSuspect: this.#isSuspect };
+  /** What there is still room for. */
+  get room(): TakeLimits {
+    return { events: this.#limits.events - this.#events, bytes: this.#limits.bytes - this.#bytes };
   }
 
   /** Where one of a batch may have been sent before, all of them are looked up: those that were not do not wait for that. */
@@ -33,12 +35,10 @@ export class Gathering {
 
   /** False where they are too large for what is there already: then they are not among it. */
   add(segment: Segment, chosen: readonly Chosen[]): boolean {
-    const [first] = chosen;
-    if (!first) return true;
     const bytes = chosen.reduce((sum, { entry }) => sum + entry.length, 0);
     if (this.#parts.length > 0 && bytes > this.room.bytes) return false;
+    if (chosen.length === 0) return true;
     if (this.#parts.length === 0) this.#mayBeResent = segment.mayBeResent;
-    this.#isSuspect = first.isSuspect;
     segment.attempt(chosen);
     this.#parts.push({ segment, chosen });
     this.#events += chosen.length;
@@ -65,7 +65,7 @@ export class Gathering {
     return {
       entries: placed.map(({ chosen }) => chosen.entry),
       mayBeResent: this.#mayBeResent,
-      isSuspect: this.#isSuspect === true,
+      isSuspect: this.isSuspect,
       settle: (positions) =>
         each(positions, (segment, some) => {
           segment.settle(some);

@@ -1125,6 +1125,22 @@ test("what stood aside as a suspect is taken by itself from then on, and holds u
     await dead.close();
   }));
 
+test("what stood aside as a suspect is taken only where nothing else is due, however old it is", () =>
+  withFolder(async (directory) => {
+    for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
+      for (const number of [0, 1]) outbox.append(entry(number, 0));
+      const first = await outbox.take({ events: 9, bytes: 999 });
+      first?.postpone([0], { dueMs: 0, isFirm: true, isSuspect: true });
+      for (const expected of [[1], [0]]) {
+        const taken = await outbox.take({ events: 9, bytes: 999 });
+        assert.deepEqual(taken?.entries.map(numberIn), expected);
+        taken?.settle([0]);
+      }
+      assert.equal(await outbox.take({ events: 9, bytes: 999 }), undefined);
+      await outbox.close();
+    }
+  }));
+
 test("when the next one is due can be said of more files than a call has room for arguments", () => {
   const segments = new SegmentList();
   for (let file = 0; file < 200_000; file++) {

@@ -285,7 +285,7 @@ test("where requests fail by chance beside an event that never gets through, no 
   assert.ok(asked.some(({ ids }) => ids.length === 1 && ids[0] !== "evt_bad"));
 });
 
-test("an event that stood aside is tried again by itself, so that those that came since do not wait while it is looked for anew", async () => {
+test("an event that stood aside is tried again by itself and after those that came since, so that they do not wait for it nor while it is looked for anew", async () => {
   const answers: Delivery[] = [{ kind: "again", reason: "500", suspect: "content" }];
   const { sender, outbox, asked } = sendingAll(["evt_bad"], (ids) =>
     ids.includes("evt_bad")
@@ -298,8 +298,20 @@ test("an event that stood aside is tried again by itself, so that those that cam
   await sender.stop();
   assert.deepEqual(
     asked.map(({ ids }) => ids),
-    [["evt_bad"], ["evt_bad"], [], ["evt_bad"], ["evt_1", "evt_2"]],
+    [["evt_bad"], ["evt_1", "evt_2"], ["evt_bad"], [], ["evt_bad"]],
   );
+});
+
+test("many events in a row that something in between refuses hold up those behind them for a short wait each, and not for one that grows", async () => {
+  const refused = Array.from({ length: 14 }, (_, n) => `evt_bad_${n}`);
+  const answer = (ids: readonly string[]): Delivery =>
+    ids.some((id) => refused.includes(id)) ? { ...REJECTED, isOurs: false } : storedAll(ids);
+  // The waits that grow are 10 s together, the others are 140 ms.
+  const { sender, outbox } = sendingAll([...refused, "evt_1"], answer, () => 0.02);
+  await until("the one behind them is stored", () => outbox.pending.events === refused.length, {
+    timeoutMs: 5000,
+  });
+  await sender.stop();
 });
 
 const AGAIN = { kind: "again", reason: "late" } as const;
