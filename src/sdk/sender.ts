@@ -67,6 +67,8 @@ class BackgroundSender implements Sender {
   #notLetThrough = 0;
   /** Events in a row that something in between refused alone. */
   #refused = 0;
+  /** A flush came while the next request was being made: what comes of that one puts nothing off for it. */
+  #isHastened = false;
   #running: Promise<void> | undefined;
   /** Of the next batch, so far. */
   #gathered = { events: 0, bytes: 0 };
@@ -102,13 +104,18 @@ class BackgroundSender implements Sender {
     const { outboxes } = this.#options;
     const marks = outboxes.map((outbox) => outbox.mark());
     const isDone = () => marks.every((isSettled) => isSettled());
-    this.#pace.hasten();
-    for (const outbox of outboxes) outbox.hasten();
+    this.#hasten();
     this.#schedule(performance.now());
     await this.#flushing.until(() => isDone() || this.#ending.signal.aborted, timeoutMs);
     if (isDone()) return { kind: "flushed" };
     const events = outboxes.reduce((sum, { pending }) => sum + pending.events, 0);
     return { kind: "pending", events, reason: this.failure ?? this.#settling.asideReason };
+  }
+
+  #hasten(): void {
+    this.#isHastened = true;
+    this.#pace.hasten();
+    for (const outbox of this.#options.outboxes) outbox.hasten();
   }
 
   interrupt(reason: string): void {
@@ -157,6 +164,7 @@ class BackgroundSender implements Sender {
 
   /** True where nothing is due. */
   async #deliverNext(): Promise<boolean> {
+    this.#isHastened = false;
     try {
       const taken = await this.#take();
       if (!taken) return true;
@@ -165,6 +173,7 @@ class BackgroundSender implements Sender {
       const reason = `The outbox cannot be read: ${textOf(error)}`;
       this.#wait({ reason, problem: "outbox", capMs: RETRY_CAP_MS });
     }
+    if (this.#isHastened) this.#hasten();
     return false;
   }
 

@@ -314,6 +314,31 @@ test("many events in a row that something in between refuses hold up those behin
   await sender.stop();
 });
 
+test("a flush that comes while a request is on its way is not put off by what becomes of that one", async () => {
+  const failing: Delivery[] = [AGAIN, { ...AGAIN, suspect: "content" }];
+  for (const failed of failing) {
+    let fail: (() => void) | undefined;
+    const answers = [new Promise<Delivery>((answer) => (fail = () => answer(failed)))];
+    const outbox = createMemoryOutbox({ bytesMax: 10_000 });
+    outbox.append(new TextEncoder().encode("{}"));
+    const sender = createSender({
+      outboxes: [outbox],
+      deliver: async ({ events }) => (await answers.shift()) ?? storedAll(events.map(String)),
+      deadLetters: noDeadLetters,
+      reports: createReports({ onProblem: () => {} }),
+      limits: { events: 10, bytes: 1000 },
+      flushIntervalMs: 1,
+      // A minute.
+      random: () => RETRY_CAP_MS / RETRY_BASE_MS,
+    });
+    await until("it is on its way", () => answers.length === 0);
+    const flushed = sender.flush(5000);
+    fail?.();
+    assert.deepEqual(await flushed, { kind: "flushed" });
+    await sender.stop();
+  }
+});
+
 const AGAIN = { kind: "again", reason: "late" } as const;
 const REJECTED = {
   kind: "rejected",
