@@ -60,13 +60,14 @@ const afterRejectionOfMany = (rejected: Rejected): NextStep => ({
 });
 
 const afterRejectionOfOne = (rejected: Rejected): NextStep => {
-  const { rejection, askedMs } = rejected;
+  const { rejection, isForAll, askedMs } = rejected;
   if (isFinal(rejected)) {
     const outcomes = [{ kind: "rejected", rejection }] as const;
     return { kind: "settle", answer: { kind: "answered", outcomes, duplicates: 0, warnings: [], askedMs } };
   }
   // A proxy that dislikes this event, or all of them.
-  return { kind: "set_aside", forMs: REFUSED_RETRY_CAP_MS, isFirm: true, wait: refusalWait(rejected) };
+  const wait = refusalWait(rejected);
+  return { kind: "set_aside", forMs: REFUSED_RETRY_CAP_MS, isFirm: isForAll !== true, wait };
 };
 
 const refusalWait = ({ rejection: { message }, askedMs }: Rejected): Wait =>

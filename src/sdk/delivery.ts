@@ -59,6 +59,8 @@ export type Delivery =
       readonly kind: "rejected";
       readonly rejection: Rejection;
       readonly isOurs: boolean;
+      /** So was a request without events: it may not be for what the event holds. */
+      readonly isForAll?: true;
       readonly askedMs?: number | undefined;
     };
 

@@ -228,7 +228,8 @@ class BackgroundSender implements Sender {
 
   /**
    * What something in between refuses in words of its own may be for the event, or for all of them. One stands aside for it; where the next one is refused as
-   * well, and so is a request without events, it is as with a key that is refused. Where that is answered, the event has another chance: it may just be mended.
+   * well, and so is a request without events, a flush tries it again. The others are tried all the same: what replaces each refusal by its own, as some proxies do,
+   * does so to that request too. Where that is answered, the event has another chance: it may just be mended.
    */
   async #askWhetherAll(delivery: Delivery, taken: Taken): Promise<Delivery> {
     if (delivery.kind !== "rejected" || isFinal(delivery)) {
@@ -245,7 +246,7 @@ class BackgroundSender implements Sender {
       return await this.#askOnce(taken, signal);
     }
     if (empty.kind !== "rejected" || isFinal(empty)) return delivery;
-    return { kind: "refused", reason: empty.rejection.message, askedMs: empty.askedMs };
+    return { ...delivery, isForAll: true, askedMs: empty.askedMs };
   }
 
   async #askOnce({ entries, mayBeResent }: Taken, signal: AbortSignal): Promise<Delivery> {

@@ -314,6 +314,17 @@ test("many events in a row that something in between refuses hold up those behin
   await sender.stop();
 });
 
+test("what replaces each refusal by one of its own, also that of a request without events, does not keep the others back", async () => {
+  const answer = (ids: readonly string[]): Delivery =>
+    ids.length === 0 || ids.some((id) => id.startsWith("evt_bad"))
+      ? { ...REJECTED, isOurs: false }
+      : storedAll(ids);
+  const ids = ["evt_bad_1", "evt_bad_2", "evt_bad_3", "evt_1"];
+  const { sender, outbox } = sendingAll(ids, answer, () => 0.01);
+  await until("the other one is stored", () => outbox.pending.events === 3, { timeoutMs: 5000 });
+  await sender.stop();
+});
+
 test("a flush that comes while a request is on its way is not put off by what becomes of that one", async () => {
   const failing: Delivery[] = [AGAIN, { ...AGAIN, suspect: "content" }];
   for (const failed of failing) {
