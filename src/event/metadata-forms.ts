@@ -8,7 +8,7 @@ import { dateAtStart, instantKeyOf, isLegalBasis, isSha256 } from "./formats.ts"
 export interface Form {
   readonly name: string;
   /** Whether it is read of such an event: it means something there, and nothing else goes before it. */
-  readonly counts: (event: JsonObject) => boolean;
+  readonly counts: (event: JsonObject, metadata: JsonObject) => boolean;
   readonly isUnderstood: (value: unknown) => boolean;
   /** The end of the sentence "send …". */
   readonly expected: string;
@@ -22,10 +22,14 @@ const always = (): boolean => true;
 const isCount = (value: unknown, least: number): boolean =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= least;
 
-const hash = (name: string): Form => ({
+const isHash = (value: unknown): boolean => isText(value) && isSha256(value);
+
+/** `before`: names that go before it where they have a hash. */
+const hash = (name: string, ...before: readonly string[]): Form => ({
   name,
-  counts: ({ subject_hash }) => subject_hash === undefined,
-  isUnderstood: (value) => isText(value) && isSha256(value),
+  counts: ({ subject_hash }, metadata) =>
+    subject_hash === undefined && !before.some((other) => isHash(metadata[other])),
+  isUnderstood: isHash,
   expected: 'a SHA-256 hash written as "sha256:" and 64 hexadecimal digits',
 });
 
@@ -38,8 +42,8 @@ const FORMS: readonly Form[] = [
     expected: 'an array of names in lower snake case, for example ["ai_basic_law_kr"]',
   },
   hash("subject_hash"),
-  hash("user_id_hash"),
-  hash("recipient_hash"),
+  hash("user_id_hash", "subject_hash"),
+  hash("recipient_hash", "subject_hash", "user_id_hash"),
   {
     name: "source_sequence",
     counts: always,
@@ -80,7 +84,7 @@ export const notUnderstood = (event: JsonObject, metadata: JsonObject): readonly
     const value = metadata[form.name];
     // Typed clients send null or an empty text for what they have not.
     if (value === undefined || value === null || value === "") continue;
-    if (!form.counts(event) || form.isUnderstood(value)) continue;
+    if (!form.counts(event, metadata) || form.isUnderstood(value)) continue;
     found ??= [];
     found.push(form);
   }

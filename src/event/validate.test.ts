@@ -202,6 +202,7 @@ describe("a member of metadata that the views read", () => {
     // The event's own go before it.
     [{ legal_bases: ["pipa_37_2_kr"] }, { legal_bases: "pipa_37_2_kr" }],
     [{ subject_hash: hash }, { user_id_hash: "01012345678" }],
+    [{}, { subject_hash: hash, user_id_hash: "01012345678" }],
     [heartbeat, { last_source_sequence: 0 }],
     [incident, { aware_at: "2026-11-20T10:00:00+09:00", valid_until: "soon" }],
     [audit, { valid_until: "2027-01-31, at the latest" }],
