@@ -118,7 +118,8 @@ const openScene = async (): Promise<Scene<Fault>> => {
     warnings: () => {
       const ended = [...frontEnds, projector].filter(({ exitCode }) => exitCode !== null);
       const told = ended.map(({ exitCode, errors }) => `a process ended with ${exitCode}: ${errors}`);
-      return [brokerWarnings(brokers.folder), ...told].join("\n");
+      const projecting = `the projector said last: ${projector.output.slice(-2_000)}`;
+      return [brokerWarnings(brokers.folder), ...told, projecting].join("\n");
     },
     alarms: () => alarmsIn([...retired, projector]),
     call: async (url, options) => {

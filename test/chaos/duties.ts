@@ -17,15 +17,27 @@ export const checkDuties = async (options: {
 }): Promise<{ readonly held: number; readonly violations: readonly string[] }> => {
   const expected = await readDuties(options);
   let told: ReadonlyMap<string, number> = new Map();
+  const reads = { whole: 0, failed: 0, lastFailure: "none" };
   const isAllTold = async (): Promise<boolean> => {
-    // A broker that is started again, so that its streams store again, is away for a moment.
-    told = (await readTold(options.consumerUrl).catch(() => undefined)) ?? told;
+    try {
+      told = await readTold(options.consumerUrl);
+      reads.whole++;
+    } catch (error) {
+      // A broker that is started again, so that its streams store again, is away for a moment.
+      reads.failed++;
+      reads.lastFailure = String(error);
+    }
     return [...expected.tellings].every((telling) => told.has(telling));
   };
   // What is missing is named below.
   await until("all is told of duties", isAllTold, { timeoutMs: TOLD_MS_MAX }).catch(() => undefined);
   const violations: string[] = [];
-  for (const telling of expected.tellings) if (!told.has(telling)) violations.push(`${telling} was not told`);
+  const untold = [...expected.tellings].filter((telling) => !told.has(telling));
+  for (const telling of untold) violations.push(`${telling} was not told`);
+  if (untold.length > 0)
+    violations.push(
+      `${told.size} tellings are on the stream, which was read ${reads.whole} times, and ${reads.failed} times not to its end, the last time for: ${reads.lastFailure}`,
+    );
   for (const [telling, times] of told) {
     if (!expected.tellings.has(telling)) violations.push(`${telling} was told and is not so`);
     if (times > 1) violations.push(`${telling} was told ${times} times`);

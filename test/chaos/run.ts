@@ -95,5 +95,6 @@ const playRound = async <Kind extends string>(parts: {
     },
   });
   const violations = [...loader.wrongAnswers, ...scene.alarms(), ...verdict.violations];
-  return { ...verdict, violations, recoveryMs, endingMs: { answers, ready } };
+  const beside = violations.length > 0 ? [scene.warnings()] : [];
+  return { ...verdict, violations: [...violations, ...beside], recoveryMs, endingMs: { answers, ready } };
 };
