@@ -33,10 +33,14 @@ export const syncFolderIfReadable = (path: string): Promise<void> =>
     if (!(error instanceof Error && "code" in error && error.code === "EACCES")) throw error;
   });
 
+/** It is not there. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
 /** For a file that may not be there: the value that stands for it. */
 export const missingAs =
   <Value>(value: Value) =>
   (error: unknown): Value => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return value;
+    if (isMissing(error)) return value;
     throw error;
   };

@@ -1,6 +1,7 @@
 /** Where the views are: the database of DATABASE_URL, or a file of SQLite in DATA_DIR. */
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
+import { isMissing } from "../files/durable-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { createPostgresViews } from "../views/postgres.ts";
@@ -106,7 +107,7 @@ export const closedToWriting = (
       accessSync(path, constants.W_OK);
     } catch (error) {
       // What stands beside it goes when another process closes it.
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") continue;
+      if (isMissing(error)) continue;
       const detail = `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
       return { detail, advice: BELONGS_TO_ITS_USER };
     }
