@@ -1,13 +1,13 @@
 /**
- * Takes from the outboxes and delivers, one request at a time, in the background. What to do after a request is decided in `after-delivery.ts`, when the
- * next one may go in `pace.ts`; what becomes of each event is done in `settling.ts`.
+ * Takes from the outboxes and delivers, one request at a time, in the background. What came of a request is found out in `asking.ts`, what to do after it is
+ * decided in `after-delivery.ts`, when the next one may go in `pace.ts`; what becomes of each event is done in `settling.ts`.
  */
-import { setTimeout as delay } from "node:timers/promises";
-import { afterDelivery, isFinal, type NextStep, type Wait } from "./after-delivery.ts";
+import { afterDelivery, type NextStep, type Wait } from "./after-delivery.ts";
+import { Asking } from "./asking.ts";
 import type { DeadLetters } from "./dead-letters.ts";
-import type { Deliver, Delivery } from "./delivery.ts";
+import type { Deliver } from "./delivery.ts";
 import { textOf } from "./error-text.ts";
-import { RETRY_CAP_MS, UNANSWERED_ALONE_MIN, UNANSWERED_MIN, UNANSWERED_PAUSE_MS } from "./limits.ts";
+import { RETRY_CAP_MS } from "./limits.ts";
 import type { Outbox, TakeLimits, Taken } from "./outbox.ts";
 import { Pace } from "./pace.ts";
 import type { Reports } from "./reports.ts";
@@ -53,20 +53,11 @@ class BackgroundSender implements Sender {
   failure: string | undefined;
   readonly #options: SenderOptions;
   readonly #pace: Pace;
+  readonly #asking: Asking;
   readonly #settling: Settling;
   readonly #flushing = new Waiting();
   readonly #wakeUp = new WakeUp(() => this.#start());
   readonly #ending = new AbortController();
-  /** Of the request on its way. */
-  #request = new AbortController();
-  /** Requests in a row of which the service said nothing; of a batch that was halved for that, not only in a row. */
-  #unanswered = 0;
-  /** The last one of these asked to be left in peace for a time: only after that can it be asked whether the service answers at all. */
-  #doubted: Again | undefined;
-  /** How often in a row the same events had no answer right after a request without events had one. */
-  #notLetThrough = 0;
-  /** Events in a row that something in between refused alone. */
-  #refused = 0;
   /** A flush came while the next request was being made: what comes of that one puts nothing off for it. */
   #isHastened = false;
   #running: Promise<void> | undefined;
@@ -74,9 +65,10 @@ class BackgroundSender implements Sender {
   #gathered = { events: 0, bytes: 0 };
 
   constructor(options: SenderOptions) {
-    const { outboxes, limits, random, deadLetters, reports } = options;
+    const { outboxes, deliver, limits, random, deadLetters, reports } = options;
     this.#options = options;
     this.#pace = new Pace({ eventsMax: limits.events, now: () => performance.now(), random });
+    this.#asking = new Asking({ deliver, eventsMax: limits.events, pace: this.#pace });
     this.#settling = new Settling({ deadLetters, reports, pace: this.#pace });
     // What other processes have left: at the start, and whenever one dies.
     this.#schedule(performance.now());
@@ -119,7 +111,7 @@ class BackgroundSender implements Sender {
   }
 
   interrupt(reason: string): void {
-    this.#request.abort(new Error(reason));
+    this.#asking.interrupt(reason);
   }
 
   async stop(): Promise<void> {
@@ -194,83 +186,10 @@ class BackgroundSender implements Sender {
 
   async #deliver(taken: Taken): Promise<void> {
     if (this.#ending.signal.aborted) return;
-    const delivery = await this.#ask(taken);
+    const delivery = await this.#asking.ask(taken);
     // We broke it off ourselves, which says nothing of the service.
     if (delivery.kind === "again" && this.#ending.signal.aborted) return;
     await this.#do(afterDelivery(delivery, taken.entries.length), taken);
-  }
-
-  /**
-   * What gets no answer again and again, while a request without events gets one just before it is tried once more, does not come through because of what is
-   * in it: it is as if something in between had refused it. Where the service is away nothing changes, and all of them keep their order.
-   */
-  async #ask(taken: Taken): Promise<Delivery> {
-    this.#request = new AbortController();
-    const { signal } = this.#request;
-    const doubted = this.#isDoubtful(taken) ? this.#doubted : undefined;
-    this.#doubted = undefined;
-    let delivery = doubted ?? (await this.#askOnce(taken, signal));
-    while (isUnanswered(delivery) && this.#isDoubtful(taken)) {
-      if (delivery.askedMs !== undefined && delivery !== doubted) {
-        this.#doubted = delivery;
-        break;
-      }
-      await pause(signal);
-      const empty = await this.#options.deliver({ events: [], mayBeResent: false, signal });
-      if (empty.kind !== "answered") return { ...delivery, askedMs: empty.askedMs };
-      if (delivery === doubted) this.#pace.reached();
-      await pause(signal);
-      delivery = await this.#askOnce(taken, signal);
-      if (isUnanswered(delivery) && !signal.aborted && this.#isAtFault(taken)) return notLetThrough(delivery);
-    }
-    return await this.#askWhetherAll(delivery, taken);
-  }
-
-  /**
-   * What something in between refuses in words of its own may be for the event, or for all of them. One stands aside for it; where the next one is refused as
-   * well, and so is a request without events, a flush tries it again. The others are tried all the same: what replaces each refusal by its own, as some proxies do,
-   * does so to that request too. Where that is answered, the event has another chance: it may just be mended.
-   */
-  async #askWhetherAll(delivery: Delivery, taken: Taken): Promise<Delivery> {
-    if (delivery.kind !== "rejected" || isFinal(delivery)) {
-      this.#refused = 0;
-      return delivery;
-    }
-    const isAlone = taken.entries.length === 1;
-    if (!isAlone || delivery.askedMs !== undefined || this.#refused++ === 0) return delivery;
-    const { signal } = this.#request;
-    const empty = await this.#options.deliver({ events: [], mayBeResent: false, signal });
-    if (empty.kind === "answered") {
-      // Many in a row hold up the others no longer than they must. When they are tried again they hold up none.
-      if (!taken.isSuspect) this.#pace.reached();
-      return await this.#askOnce(taken, signal);
-    }
-    if (empty.kind !== "rejected" || isFinal(empty)) return delivery;
-    return { ...delivery, isForAll: true, askedMs: empty.askedMs };
-  }
-
-  async #askOnce({ entries, mayBeResent }: Taken, signal: AbortSignal): Promise<Delivery> {
-    const { deliver, limits } = this.#options;
-    const delivery = await deliver({ events: entries, mayBeResent, signal });
-    if (isUnanswered(delivery)) this.#unanswered++;
-    else {
-      this.#notLetThrough = 0;
-      // What is smaller than it may be is still looking for the one at fault.
-      if (this.#pace.events === limits.events) this.#unanswered = 0;
-    }
-    return delivery;
-  }
-
-  #isDoubtful({ isSuspect }: Taken): boolean {
-    return isSuspect || this.#unanswered >= UNANSWERED_MIN;
-  }
-
-  /** Several are only halved for it. */
-  #isAtFault({ entries, isSuspect }: Taken): boolean {
-    this.#notLetThrough++;
-    if (entries.length === 1 && !isSuspect && this.#notLetThrough < UNANSWERED_ALONE_MIN) return false;
-    this.#notLetThrough = 0;
-    return true;
   }
 
   async #do(step: NextStep, taken: Taken): Promise<void> {
@@ -302,17 +221,3 @@ class BackgroundSender implements Sender {
     this.#options.reports.problem(problem, `Events wait in the outbox: ${reason}`);
   }
 }
-
-type Again = Extract<Delivery, { kind: "again" }>;
-
-const isUnanswered = (delivery: Delivery): delivery is Again =>
-  delivery.kind === "again" && delivery.isUnanswered === true;
-
-const notLetThrough = ({ reason, askedMs }: Again): Delivery => {
-  const message = `The service answers, but not to this request: ${reason}`;
-  return { kind: "rejected", rejection: { code: "unanswered", message, errors: [] }, isOurs: false, askedMs };
-};
-
-/** Keeps no program: one that ends by itself is to be kept by the request on its way, and not by those that follow it. */
-const pause = (signal: AbortSignal): Promise<void> =>
-  delay(UNANSWERED_PAUSE_MS, undefined, { ref: false, signal }).catch(() => {});
