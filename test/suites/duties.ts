@@ -777,6 +777,28 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(await at.at("2026-04-18T10:00:01Z")).toContain("PIPA-EXPL open open");
     });
 
+    test("also what begins while the stream of duties does not answer the first look, and who looked is gone", async () => {
+      await using at = await setUp(create);
+      await at.happens("objection.received", "2026-04-18T08:00:00Z", {
+        objection_id: "o0",
+        decision_id: "d0",
+      });
+      const silent = {
+        ...at.dependencies(),
+        lastPublished: () => Promise.reject(new Error("no answer")),
+      };
+      const look = () => announce(silent, new AbortController().signal);
+      await expect(look()).rejects.toThrow("no answer");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await expect(look()).rejects.toThrow("no answer");
+      expect((await at.at("2026-04-18T10:00:00Z")).toSorted()).toEqual([
+        "OBJ-ACK due due_soon",
+        "OBJ-ACK open due_soon",
+        "PIPA-EXPL open open",
+      ]);
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
+    });
+
     test("under ids that nothing had before, where all views are made again and it is so again", async () => {
       const [decided, explained] = ["decision.automated_decision_made", "decision.explanation_provided"];
       const [denied, law] = [

@@ -38,6 +38,8 @@ export const TOLD_VERSION_KEY = { name: "rules" } as const;
 export const TOLD_BY_NO_VERSION = { ...TOLD_VERSION_KEY, rules: "rebuilt" } as const;
 /** Where others had told before: the newest message that there was when this began, which is part of the ids. Nobody knows any more which ids they gave. */
 export const TOLD_BEHIND_KEY = { name: "behind" } as const;
+/** Where cases stood when the first announcer looked: gone when it has begun. */
+export const TOLD_FROM_KEY = { name: "from" } as const;
 
 /** When a duty changes next by time alone. */
 export const BOUNDARIES = {
