@@ -31,18 +31,33 @@ export const checkDuties = async (options: {
   };
   // What is missing is named below.
   await until("all is told of duties", isAllTold, { timeoutMs: TOLD_MS_MAX }).catch(() => undefined);
+  return { held: expected.held, violations: violationsOf(expected.tellings, told, reads) };
+};
+
+interface Reads {
+  readonly whole: number;
+  readonly failed: number;
+  readonly lastFailure: string;
+}
+
+/** First of all how many are missing: of a round that is broken only some violations are shown. */
+export const violationsOf = (
+  expected: ReadonlySet<string>,
+  told: ReadonlyMap<string, number>,
+  { whole, failed, lastFailure }: Reads,
+): readonly string[] => {
   const violations: string[] = [];
-  const untold = [...expected.tellings].filter((telling) => !told.has(telling));
-  for (const telling of untold) violations.push(`${telling} was not told`);
+  const untold = [...expected].filter((telling) => !told.has(telling));
   if (untold.length > 0)
     violations.push(
-      `${told.size} tellings are on the stream, which was read ${reads.whole} times, and ${reads.failed} times not to its end, the last time for: ${reads.lastFailure}`,
+      `${untold.length} of ${expected.size} tellings are not among the ${told.size} on the stream, which was read ${whole} times, and ${failed} times not to its end, the last time for: ${lastFailure}`,
     );
+  for (const telling of untold) violations.push(`${telling} was not told`);
   for (const [telling, times] of told) {
-    if (!expected.tellings.has(telling)) violations.push(`${telling} was told and is not so`);
+    if (!expected.has(telling)) violations.push(`${telling} was told and is not so`);
     if (times > 1) violations.push(`${telling} was told ${times} times`);
   }
-  return { held: expected.held, violations };
+  return violations;
 };
 
 const tellingOf = (obligationId: string, transition: string): string => `${obligationId} ${transition}`;
