@@ -27,7 +27,7 @@ export interface DutyMessage {
 export interface DutyPublisher extends StallReport {
   /**
    * Stores messages in their order, behind `after` and what it stores itself. `overtaken`: another one has stored something since, and those that are not stored yet
-   * are not. Rejects where the broker did not say that all of them are stored, now or before.
+   * are not. Rejects where the broker did not say that all of them are stored, now or before, and where it refuses them though nothing newer is there.
    */
   publish(messages: readonly DutyMessage[], after: Sequence): Promise<"stored" | "overtaken">;
   /** Of the newest message there ever was, also where it is too old to be kept; 0 where none was. Throws LogUnavailableError. */
@@ -61,6 +61,11 @@ export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () 
     if (answer.kind === "error" && isDuplicateInBatch(answer.code)) return each(entries, after);
     throw new Error(answer.kind === "duplicate" ? answer.kind : answer.detail);
   };
+  const lastPublished: DutyPublisher["lastPublished"] = () =>
+    answered(connection, "The stream of duties could not be read", async () => {
+      const manager = await connection.nats.jetstreamManager({ checkAPI: false });
+      return (await manager.streams.info("OBLIGATIONS")).state.last_seq;
+    });
   const publish: DutyPublisher["publish"] = async (messages, after) => {
     let last = after;
     for (let from = 0; from < messages.length; from += COMMIT_RECORDS_MAX) {
@@ -68,16 +73,19 @@ export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () 
         .slice(from, from + COMMIT_RECORDS_MAX)
         .map((each) => ({ record: recordOf(each) }));
       const committed = await commit(entries, last);
-      if (committed === "overtaken") return committed;
+      if (committed === "overtaken") {
+        // Who is overtaken says nothing and rests: a broker that refuses everything would never be noticed.
+        const newest = await lastPublished();
+        if (newest <= last)
+          throw new Error(
+            `what follows ${last} was refused, and the stream holds nothing newer than ${newest}`,
+          );
+        return committed;
+      }
       last = committed;
     }
     return "stored";
   };
-  const lastPublished: DutyPublisher["lastPublished"] = () =>
-    answered(connection, "The stream of duties could not be read", async () => {
-      const manager = await connection.nats.jetstreamManager({ checkAPI: false });
-      return (await manager.streams.info("OBLIGATIONS")).state.last_seq;
-    });
   return { publish, lastPublished, stall: exchange.stall };
 };
 

@@ -98,3 +98,15 @@ test.each([1, 5])(
     expect(paused.stall()).toBeUndefined();
   },
 );
+
+test.each([1, 5])(
+  "who is refused with %p though nothing newer is there is not said to be overtaken, but fails",
+  async (count) => {
+    await using log = await startTestLog();
+    const publisher = createDutyPublisher(log.connection, () => performance.now());
+    const messages = Array.from({ length: count }, (_, number) => message(number));
+    // As of a broker that counts a message which it never stored.
+    await expect(publisher.publish(messages, 1)).rejects.toThrow("holds nothing newer");
+    expect(await publisher.publish(messages, 0)).toBe("stored");
+  },
+);
