@@ -187,7 +187,9 @@ const isInTime = (answer: Promise<void>): Promise<boolean> =>
 
 /** What was not allowed is said with it, so that the operator knows which right is missing. */
 const errorOf = ({ data, permissionContext }: Status): string =>
-  permissionContext ? `${data}: ${permissionContext.operation} ${permissionContext.subject}` : String(data);
+  permissionContext
+    ? `${data}: ${permissionContext.operation} ${permissionContext.subject} (this version needs what streams/permissions.ts allows)`
+    : String(data);
 
 const versionRefusal = (text: string): string | undefined => {
   const version = parseBrokerVersion(text);

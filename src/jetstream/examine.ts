@@ -1,5 +1,6 @@
 /** Looks at a broker and changes nothing: for `prooftrail doctor`. */
-import type { NatsConnection } from "nats";
+import { headers, type NatsConnection, NatsError } from "nats";
+import { PERMISSIONS } from "../../streams/permissions.ts";
 import { PERMISSION_ANSWER_MS_MAX } from "../limits.ts";
 
 /** What the running service must not be able to do (streams/permissions.ts). */
@@ -18,15 +19,31 @@ export const rightsOf = async (
     FORBIDDEN_OPERATIONS.map(async (operation) => ({ operation, right: await rightTo(nats, operation) })),
   );
 
-const rightTo = async (nats: NatsConnection, operation: string): Promise<Right> => {
+const rightTo = (nats: NatsConnection, operation: string): Promise<Right> =>
+  rightToPublish(nats, `$JS.API.${operation}.${NO_STREAM}`);
+
+/** Their form is the server's choice (`js_ack_fc_v2`) and its domain's, and a right to one that it does not use is missed by nobody. */
+const ACKNOWLEDGEMENT = /^\$JS\.(?:ACK|FC)\./;
+
+/** What the running service needs and this user may not: a broker keeps the permissions that it was given for an earlier version. */
+export const missingRights = async (nats: NatsConnection): Promise<readonly string[]> => {
+  const needed = PERMISSIONS.service.publish.filter((subject) => !ACKNOWLEDGEMENT.test(subject));
+  const rights = await Promise.all(
+    // A name that nothing has in the place of each wildcard.
+    needed.map((subject) => rightToPublish(nats, subject.replaceAll(/[*>]/g, NO_STREAM))),
+  );
+  return needed.filter((_, index) => rights[index] === "denied");
+};
+
+/** No stream stores what expects another one, and none of the requests of JetStream does anything without a body. */
+const rightToPublish = async (nats: NatsConnection, subject: string): Promise<Right> => {
+  const expecting = headers();
+  expecting.set("Nats-Expected-Stream", NO_STREAM);
   try {
-    await nats.request(`$JS.API.${operation}.${NO_STREAM}`, "", { timeout: PERMISSION_ANSWER_MS_MAX });
+    await nats.request(subject, "", { timeout: PERMISSION_ANSWER_MS_MAX, headers: expecting });
     return "granted";
   } catch (error) {
-    // nats.js 2.29: the code of a refused publish (measured on 2.15.1).
-    return error instanceof Error && "code" in error && error.code === "PERMISSIONS_VIOLATION"
-      ? "denied"
-      : "unknown";
+    return error instanceof NatsError && error.isPermissionError() ? "denied" : "unknown";
   }
 };
 

@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import { clockOffMs, rightsOf, storageOf } from "../jetstream/examine.ts";
+import { clockOffMs, missingRights, rightsOf, storageOf } from "../jetstream/examine.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import { differenceText, inspectStream } from "../jetstream/reconcile.ts";
 import {
@@ -180,7 +180,7 @@ const syncCheck = (configuration: string | undefined): Check => {
 };
 
 async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
-  const rights = await rightsOf(nats);
+  const [rights, missing] = await Promise.all([rightsOf(nats), missingRights(nats)]);
   const named = (right: string): string =>
     rights
       .filter((each) => each.right === right)
@@ -195,14 +195,28 @@ async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> 
       detail: `the service's user may ${granted}: who has its password can empty the log`,
       advice: "Give it the permissions in streams/permissions.ts, and NATS_PROVISION_URL a user of its own.",
     };
-  else if (unknown !== "")
+  if (missing.length > 0)
+    yield {
+      name,
+      state: "failed",
+      detail: `the service's user may not publish on ${missing.join(", ")}: what needs it does not work`,
+      advice:
+        "Give it the permissions in streams/permissions.ts of this version; those of an earlier one may be fewer.",
+    };
+  if (granted !== "" || missing.length > 0) return;
+  if (unknown !== "")
     yield {
       name,
       state: "warning",
       detail: `no answer to whether the service's user may ${unknown}`,
       advice: "Try again.",
     };
-  else yield { name, state: "ok", detail: "the service's user can neither change nor delete a stream" };
+  else
+    yield {
+      name,
+      state: "ok",
+      detail: "the service's user has the rights that it needs, and can neither change nor delete a stream",
+    };
 }
 
 async function* streamChecks(

@@ -1,10 +1,19 @@
 /** What `prooftrail doctor` asks a broker, of a real one. */
 import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
-import { clockOffMs, rightsOf, storageOf } from "../../src/jetstream/examine.ts";
+import { clockOffMs, missingRights, rightsOf, storageOf } from "../../src/jetstream/examine.ts";
 import { inspectStream, reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { auditStream } from "../../streams/audit.ts";
+import { PERMISSIONS } from "../../streams/permissions.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { startConfiguredBroker } from "../support/configured-broker.ts";
+
+/** What the permissions of 21 November 2026 did not have. */
+const LATER = [
+  "sandbox_client.*",
+  "$JS.API.STREAM.MSG.GET.SANDBOX_CLIENTS",
+  "$JS.API.STREAM.INFO.OBLIGATIONS",
+];
 
 test("rights, streams, storage and clock are told as they are, and nothing is changed", async () => {
   await using broker = await startTestBroker();
@@ -13,6 +22,7 @@ test("rights, streams, storage and clock are told as they are, and nothing is ch
   await using service = await connect("service");
   await using provisioner = await connect("provisioner");
 
+  expect(await missingRights(service.nats)).toEqual([]);
   expect((await rightsOf(service.nats)).map(({ right }) => right)).toEqual([
     "denied",
     "denied",
@@ -45,4 +55,21 @@ test("rights, streams, storage and clock are told as they are, and nothing is ch
 
   expect((await storageOf(service.nats)).bytes).toBeGreaterThanOrEqual(0);
   expect(Math.abs((await clockOffMs(service.nats, "AUDIT")) ?? Number.NaN)).toBeLessThan(60_000);
+});
+
+test("rights that this version needs and a broker of an earlier one does not give are named, and asking for them stores nothing", async () => {
+  const { publish } = PERMISSIONS.service;
+  const before = publish.filter((subject) => !LATER.includes(subject));
+  await using broker = await startConfiguredBroker((configuration) =>
+    configuration.replace(JSON.stringify(publish), () => JSON.stringify(before)),
+  );
+  await using service = await connectToBroker({
+    url: broker.url("service"),
+    name: "test",
+    logger: silentLogger,
+  });
+  expect(await missingRights(service.nats)).toEqual(LATER);
+  const manager = await service.nats.jetstreamManager({ checkAPI: false });
+  for (const stream of ["AUDIT", "SANDBOX", "CHECKPOINTS", "KV_KEYS", "ACCEPTED"])
+    expect([stream, (await manager.streams.info(stream)).state.messages]).toEqual([stream, 0]);
 });
