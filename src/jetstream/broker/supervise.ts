@@ -83,7 +83,7 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
     if (store.kind === "unclear")
       throw new BrokerStartError(
         "not_ready",
-        `${store.former} and ${files.account} both hold streams, as after an older version has run on the files of a newer one. Move the one away whose log is not to go on.`,
+        `${store.former} and ${files.account} both hold streams, as after an older version has run on the files of a newer one. Move the one away whose log is not to go on. DATA_DIR/admin.key may hold the key of that one: put its copy back, or set ADMIN_API_KEY.`,
       );
     const staging = await prepareStaging(files, logger);
     const launchOptions = { binary, files, credentials, staging, logger, signal: stopping.signal };
