@@ -25,9 +25,14 @@ const rightTo = (nats: NatsConnection, operation: string): Promise<Right> =>
 /** Their form is the server's choice (`js_ack_fc_v2`) and its domain's, and a right to one that it does not use is missed by nobody. */
 const ACKNOWLEDGEMENT = /^\$JS\.(?:ACK|FC)\./;
 
+/** Consumers hear these as they are published, so they would hear the question. Without one of them events are answered 503, or nothing is told, which the log says. */
+const HEARD: ReadonlySet<string> = new Set(PERMISSIONS.consumer.subscribe);
+
 /** What the running service needs and this user may not: a broker keeps the permissions that it was given for an earlier version. */
 export const missingRights = async (nats: NatsConnection): Promise<readonly string[]> => {
-  const needed = PERMISSIONS.service.publish.filter((subject) => !ACKNOWLEDGEMENT.test(subject));
+  const needed = PERMISSIONS.service.publish.filter(
+    (subject) => !(ACKNOWLEDGEMENT.test(subject) || HEARD.has(subject)),
+  );
   const rights = await Promise.all(
     // A name that nothing has in the place of each wildcard.
     needed.map((subject) => rightToPublish(nats, subject.replaceAll(/[*>]/g, NO_STREAM))),

@@ -57,18 +57,23 @@ test("rights, streams, storage and clock are told as they are, and nothing is ch
   expect(Math.abs((await clockOffMs(service.nats, "AUDIT")) ?? Number.NaN)).toBeLessThan(60_000);
 });
 
-test("rights that this version needs and a broker of an earlier one does not give are named, and asking for them stores nothing", async () => {
+test("rights that this version needs and a broker of an earlier one does not give are named, and asking for them stores nothing, nor does a consumer hear of it", async () => {
   const { publish } = PERMISSIONS.service;
   const before = publish.filter((subject) => !LATER.includes(subject));
   await using broker = await startConfiguredBroker((configuration) =>
     configuration.replace(JSON.stringify(publish), () => JSON.stringify(before)),
   );
-  await using service = await connectToBroker({
-    url: broker.url("service"),
-    name: "test",
-    logger: silentLogger,
-  });
+  const connect = (user: "service" | "consumer") =>
+    connectToBroker({ url: broker.url(user), name: "test", logger: silentLogger });
+  await using service = await connect("service");
+  await using consumer = await connect("consumer");
+  const heard: string[] = [];
+  for (const subject of PERMISSIONS.consumer.subscribe)
+    consumer.nats.subscribe(subject, { callback: (_, { subject: at }) => void heard.push(at) });
+  await consumer.nats.flush();
   expect(await missingRights(service.nats)).toEqual(LATER);
+  await consumer.nats.flush();
+  expect(heard).toEqual([]);
   const manager = await service.nats.jetstreamManager({ checkAPI: false });
   for (const stream of ["AUDIT", "SANDBOX", "CHECKPOINTS", "KV_KEYS", "ACCEPTED"])
     expect([stream, (await manager.streams.info(stream)).state.messages]).toEqual([stream, 0]);
