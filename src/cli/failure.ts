@@ -66,4 +66,6 @@ export const failure = (code: keyof typeof OWN, detail: string, advice?: string)
   });
 };
 
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Stands within a sentence: without the full stop of its own. */
+export const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
