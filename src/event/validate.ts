@@ -2,8 +2,7 @@
  * Value → every problem, as JSON Pointers (RFC 6901). Pure. It never changes the value and never repeats it in a message:
  * what a client sent by mistake may be a secret.
  */
-import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { Errors, type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import {
   IDENTIFIER_CHARACTERS_MAX,
   LEGAL_BASES_MAX,
@@ -69,7 +68,6 @@ export type EventValidator = (value: unknown) => Validation;
 export const createEventValidator = (vocabulary: EventVocabulary): EventValidator => {
   const schema = auditEventSchema(vocabulary);
   const isAccepted = createAcceptor(schema);
-  const compiled = TypeCompiler.Compile(schema);
   return (value) => {
     if (isAccepted(value)) {
       const problems = semanticProblems(value);
@@ -78,7 +76,7 @@ export const createEventValidator = (vocabulary: EventVocabulary): EventValidato
         : { kind: "valid", event: value, warnings: warningsFor(value) };
     }
     const { told, wrongBehind } = firstEntries(value);
-    const problems = [...schemaProblems(compiled.Errors(told), vocabulary), ...semanticProblems(value)];
+    const problems = [...schemaProblems(Errors(schema, [], told), vocabulary), ...semanticProblems(value)];
     return invalid(value, problems, wrongBehind);
   };
 };

@@ -45,8 +45,6 @@ const Overrides = Type.Object(
   { additionalProperties: false },
 );
 
-const compiled = TypeCompiler.Compile(Overrides);
-
 export type ReadRules =
   | { readonly kind: "rules"; readonly rules: Rules; readonly version: number }
   | { readonly kind: "invalid"; readonly errors: readonly string[] };
@@ -56,6 +54,8 @@ export const STANDARD_RULES: Rules = { deadlines: DEADLINES, holidays: new Set()
 export const readRules = (text: string): ReadRules => {
   const value = parse(text);
   if (value === undefined) return { kind: "invalid", errors: ["it is not JSON"] };
+  // Here, as few starts have such a file.
+  const compiled = TypeCompiler.Compile(Overrides);
   if (!compiled.Check(value)) {
     const errors = [...compiled.Errors(value)].flatMap(spelledOut);
     return { kind: "invalid", errors: [...new Set(errors)] };

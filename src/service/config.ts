@@ -1,7 +1,7 @@
 /** Settings, read from the environment once, at the start. A value that is not understood stops the start with its name. */
 import { isIPv6 } from "node:net";
 import { type Static, Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { Errors } from "@sinclair/typebox/errors";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
@@ -199,8 +199,6 @@ export const Environment = Type.Object({
 
 export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(Environment.properties);
 
-const environment = TypeCompiler.Compile(Environment);
-
 export const readConfig = (variables: Readonly<Record<string, string | undefined>>): ConfigResult => {
   const given: Record<string, string> = {};
   for (const name of ENVIRONMENT_NAMES) {
@@ -208,7 +206,7 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
     if (value !== undefined) given[name] = value;
   }
   const malformed = new Map<string, string>();
-  for (const { path, schema, value } of environment.Errors(given)) {
+  for (const { path, schema, value } of Errors(Environment, [], given)) {
     const name = path.slice(1);
     malformed.set(name, `${name} must be ${schema["x-expects"]}${shown(name, value)}.`);
   }
