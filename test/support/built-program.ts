@@ -11,6 +11,12 @@ import { diskFolder } from "./memory-folder.ts";
 
 const BUILD = resolve(import.meta.dir, "../../src/packaging/executable.ts");
 
+/**
+ * What tells it to compile nothing as it runs: most of those that tests start live too short to have anything of it, and a start takes 0.28 s of CPU in
+ * the place of 0.38 (eight starts each, twice). Where it is under load it compiles.
+ */
+export const SHORT_LIVED = { BUN_JSC_useJIT: "0" } as const;
+
 /** Its path. Made when it is first asked for, which takes 1.6 s of CPU; gone with this process. */
 export const builtProgram = sharedByFiles(async (): Promise<string> => {
   // On the disk: containers mostly mount /dev/shm so that nothing there can be run.
