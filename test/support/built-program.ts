@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
 import process from "node:process";
-import { lastingFolder, sharedByFiles } from "./lasting-folder.ts";
+import { type LastingFolder, lastingFolder, sharedByFiles } from "./lasting-folder.ts";
 import { diskFolder } from "./memory-folder.ts";
 
 const BUILD = resolve(import.meta.dir, "../../src/packaging/executable.ts");
@@ -17,8 +17,15 @@ const BUILD = resolve(import.meta.dir, "../../src/packaging/executable.ts");
  */
 export const SHORT_LIVED = { BUN_JSC_useJIT: "0" } as const;
 
-/** Its path. Made when it is first asked for, which takes 1.6 s of CPU; gone with this process. */
-export const builtProgram = sharedByFiles(async (): Promise<string> => {
+/** Names one that was built already (test/with-built-program.ts): five processes would build five. */
+export const PROGRAM_SETTING = "PROOFTRAIL_TEST_PROGRAM";
+
+/** Its path. Where none is given it is made when it is first asked for, which takes 1.6 s of CPU, and goes with this process. */
+export const builtProgram = sharedByFiles(
+  async (): Promise<string> => process.env[PROGRAM_SETTING] ?? (await buildProgram()).path,
+);
+
+export const buildProgram = async (): Promise<LastingFolder> => {
   // On the disk: containers mostly mount /dev/shm so that nothing there can be run.
   const folder = lastingFolder("built", { parent: diskFolder() });
   const path = join(folder.path, "prooftrail");
@@ -28,7 +35,7 @@ export const builtProgram = sharedByFiles(async (): Promise<string> => {
     told += text;
   });
   const [code] = await once(build, "close");
-  if (code === 0) return path;
+  if (code === 0) return { path, remove: folder.remove };
   await folder.remove();
   throw new Error(`the program cannot be built: ${told}`);
-});
+};
