@@ -11,6 +11,9 @@ import {
   BEGUN,
   TELLINGS,
   TOLD,
+  TOLD_FROM_KEY,
+  TOLD_FROM_LOG_KEY,
+  TOLD_VERSION,
 } from "../../src/projections/announcements/tables.ts";
 import type { Announcement } from "../../src/projections/announcements/telling.ts";
 import { dutyChanges } from "../../src/projections/cases/duty-changes.ts";
@@ -836,6 +839,46 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       await at.projectAll();
       expect(await at.at("2026-04-18T11:00:00Z")).toEqual([]);
       expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
+    });
+
+    test("also what begins while the stream of duties does not answer, where all views are made again", async () => {
+      await using at = await setUp(create);
+      at.wasTold();
+      at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
+      const silent = {
+        ...at.dependencies(),
+        lastPublished: () => Promise.reject(new Error("no answer")),
+      };
+      await expect(announce(silent, new AbortController().signal)).rejects.toThrow("no answer");
+      const other = { ...received, objection_id: "o2", decision_id: "d2" };
+      at.happenUnseen("objection.received", "2026-04-18T09:30:00Z", [other]);
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
+      await at.projectAll();
+      expect((await at.at("2026-04-18T10:00:01Z")).toSorted()).toEqual([
+        "OBJ-ACK due due_soon",
+        "OBJ-ACK open due_soon",
+        "PIPA-EXPL open open",
+      ]);
+    });
+
+    test("nor is anything left of a first look beside which the other one began", async () => {
+      await using at = await setUp(create);
+      await using other = at.another();
+      let hasBegun = false;
+      const views: typeof other = {
+        ...other,
+        load: async (table, keys, which) => {
+          const rows = await other.load(table, keys, which);
+          if (keys.includes(TOLD_FROM_KEY) && !hasBegun) {
+            hasBegun = true;
+            await at.at("2026-04-18T09:00:00Z");
+          }
+          return rows;
+        },
+      };
+      await announce(at.dependencies(views), new AbortController().signal);
+      expect(hasBegun).toBe(true);
+      expect(await at.views.load(TOLD_VERSION, [TOLD_FROM_KEY, TOLD_FROM_LOG_KEY])).toEqual([]);
     });
 
     test("where the log lost its end and cases were made again, from there on, and what is older in time", async () => {

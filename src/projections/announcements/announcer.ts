@@ -25,6 +25,7 @@ import {
 } from "../cases/duty-changes.ts";
 import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
 import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../limits.ts";
+import { FIRST_LOOK_GONE, firstLook, NOBODY_HAS_BEGUN } from "./first-look.ts";
 import { type Cases, lookAtCases, revisionOfCases } from "./looked-at-cases.ts";
 import { boundariesQuery } from "./queries.ts";
 import {
@@ -37,7 +38,6 @@ import {
   TOLD,
   TOLD_BEHIND_KEY,
   TOLD_BY_NO_VERSION,
-  TOLD_FROM_KEY,
   TOLD_VERSION,
   TOLD_VERSION_KEY,
 } from "./tables.ts";
@@ -115,42 +115,20 @@ const begin = async ({ views, log, lastPublished }: AnnouncerDependencies, cases
   for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS_BEGUN, ANNOUNCEMENTS]) await views.open(view);
   // The version says that somebody has begun; the views alone may have been made by one who was killed then.
   if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await versionTold(views)) !== undefined) return;
-  const first = await firstLook(views, cases);
+  const first = await firstLook({ views, log }, cases);
   const published = await lastPublished();
   const begun = published === 0 ? [versionToldNow(cases).row] : behindOthers(published);
   await views.commit({
     views: [ANNOUNCEMENTS],
     from: 0,
-    to: published > 0 ? await log.lastSequence() : first,
+    to: published > 0 ? first.logEnd : first.casesEnd,
     writes: [
       ...begun.map((row): Write => ({ kind: "upsert", table: TOLD_VERSION, row })),
-      { kind: "delete", table: TOLD_VERSION, key: TOLD_FROM_KEY },
+      ...FIRST_LOOK_GONE,
     ],
     deadLetters: [],
-    expected: [{ table: TOLD_VERSION, key: TOLD_VERSION_KEY, row: undefined }],
+    expected: [NOBODY_HAS_BEGUN],
   });
-};
-
-/** Written down before the stream of duties is asked: what happens while it does not answer is no past, and is told of. */
-const firstLook = async (views: ViewStore, { end }: Cases): Promise<Sequence> => {
-  const written = await lookedFrom(views);
-  if (written !== undefined) return written;
-  const row: Row = { ...TOLD_FROM_KEY, rules: String(end) };
-  await views.commit({
-    views: [ANNOUNCEMENTS],
-    from: 0,
-    to: 0,
-    writes: [{ kind: "upsert", table: TOLD_VERSION, row }],
-    deadLetters: [],
-    expected: [{ table: TOLD_VERSION, key: TOLD_FROM_KEY, row: undefined }],
-  });
-  // Of two the first one has written; where that one has begun meanwhile, what this one begins is refused.
-  return (await lookedFrom(views)) ?? end;
-};
-
-const lookedFrom = async (views: Pick<ViewStore, "load">): Promise<Sequence | undefined> => {
-  const [row] = await views.load(TOLD_VERSION, [TOLD_FROM_KEY]);
-  return row && Number(rowText(row, "rules"));
 };
 
 const behindOthers = (published: Sequence): readonly Row[] => [

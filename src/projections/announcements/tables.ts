@@ -40,6 +40,8 @@ export const TOLD_BY_NO_VERSION = { ...TOLD_VERSION_KEY, rules: "rebuilt" } as c
 export const TOLD_BEHIND_KEY = { name: "behind" } as const;
 /** Where cases stood when the first announcer looked: gone when it has begun. */
 export const TOLD_FROM_KEY = { name: "from" } as const;
+/** Where the log ended then. The same. */
+export const TOLD_FROM_LOG_KEY = { name: "from_log" } as const;
 
 /** When a duty changes next by time alone. */
 export const BOUNDARIES = {

@@ -1,0 +1,52 @@
+/** What the first announcer sees, written down before the stream of duties is asked: what happens while it does not answer is no past, and is told of. */
+import type { LogReader } from "../../log/event-log.ts";
+import type { Sequence } from "../../log/outcome.ts";
+import { rowText } from "../../views/tables.ts";
+import type { Expectation, ViewStore, Write } from "../../views/view-store.ts";
+import type { Cases } from "./looked-at-cases.ts";
+import { ANNOUNCEMENTS, TOLD_FROM_KEY, TOLD_FROM_LOG_KEY, TOLD_VERSION, TOLD_VERSION_KEY } from "./tables.ts";
+
+const SEEN = [TOLD_FROM_KEY, TOLD_FROM_LOG_KEY] as const;
+
+export const NOBODY_HAS_BEGUN: Expectation = { table: TOLD_VERSION, key: TOLD_VERSION_KEY, row: undefined };
+
+/** Goes with the beginning. */
+export const FIRST_LOOK_GONE: readonly Write[] = SEEN.map((key) => ({
+  kind: "delete",
+  table: TOLD_VERSION,
+  key,
+}));
+
+export const firstLook = async (
+  { views, log }: { readonly views: ViewStore; readonly log: Pick<LogReader, "lastSequence"> },
+  { end }: Cases,
+): Promise<{ readonly casesEnd: Sequence; readonly logEnd: Sequence }> => ({
+  casesEnd: await seenFirst(views, TOLD_FROM_KEY, async () => end),
+  // After it: the log may not answer either.
+  logEnd: await seenFirst(views, TOLD_FROM_LOG_KEY, () => log.lastSequence()),
+});
+
+const seenFirst = async (
+  views: ViewStore,
+  key: (typeof SEEN)[number],
+  look: () => Promise<Sequence>,
+): Promise<Sequence> => {
+  const written = await seenBefore(views, key);
+  if (written !== undefined) return written;
+  const seen = await look();
+  await views.commit({
+    views: [ANNOUNCEMENTS],
+    from: 0,
+    to: 0,
+    writes: [{ kind: "upsert", table: TOLD_VERSION, row: { ...key, rules: String(seen) } }],
+    deadLetters: [],
+    expected: [NOBODY_HAS_BEGUN, { table: TOLD_VERSION, key, row: undefined }],
+  });
+  // Of two the first one has written; where that one has begun meanwhile, what this one begins is refused.
+  return (await seenBefore(views, key)) ?? seen;
+};
+
+const seenBefore = async (views: ViewStore, key: (typeof SEEN)[number]): Promise<Sequence | undefined> => {
+  const [row] = await views.load(TOLD_VERSION, [key]);
+  return row && Number(rowText(row, "rules"));
+};
