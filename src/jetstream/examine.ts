@@ -26,12 +26,14 @@ const rightTo = (nats: NatsConnection, operation: string): Promise<Right> =>
 const ACKNOWLEDGEMENT = /^\$JS\.(?:ACK|FC)\./;
 
 /** Consumers hear these as they are published, so they would hear the question. Without one of them events are answered 503, or nothing is told, which the log says. */
-const HEARD: ReadonlySet<string> = new Set(PERMISSIONS.consumer.subscribe);
+export const UNASKED_RIGHTS: readonly string[] = PERMISSIONS.service.publish.filter((subject) =>
+  PERMISSIONS.consumer.subscribe.includes(subject),
+);
 
 /** What the running service needs and this user may not: a broker keeps the permissions that it was given for an earlier version. */
 export const missingRights = async (nats: NatsConnection): Promise<readonly string[]> => {
   const needed = PERMISSIONS.service.publish.filter(
-    (subject) => !(ACKNOWLEDGEMENT.test(subject) || HEARD.has(subject)),
+    (subject) => !(ACKNOWLEDGEMENT.test(subject) || UNASKED_RIGHTS.includes(subject)),
   );
   const rights = await Promise.all(
     // A name that nothing has in the place of each wildcard.

@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import { clockOffMs, missingRights, rightsOf, storageOf } from "../jetstream/examine.ts";
+import { clockOffMs, missingRights, rightsOf, storageOf, UNASKED_RIGHTS } from "../jetstream/examine.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import { differenceText, inspectStream } from "../jetstream/reconcile.ts";
 import {
@@ -215,7 +215,7 @@ async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> 
     yield {
       name,
       state: "ok",
-      detail: "the service's user has the rights that it needs, and can neither change nor delete a stream",
+      detail: `the service's user can neither change nor delete a stream, and has the rights that it needs (not asked, as consumers would hear it: whether it may publish on ${UNASKED_RIGHTS.join(", ")})`,
     };
 }
 

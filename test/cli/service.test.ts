@@ -434,6 +434,9 @@ describe("where the service runs", () => {
       ),
     ).toEqual([]);
     expect([code, data.is_healthy]).toEqual([0, true]);
+    expect(data.checks.find(({ name }: { name: string }) => name === "rights").detail).toEndWith(
+      "(not asked, as consumers would hear it: whether it may publish on audit.>, obligation.>, checkpoint.*, checkpoint_key.*)",
+    );
     const another = { ...(await beside()), CHECKPOINT_KEY: "02".repeat(32) };
     expect((await cli(["doctor"], { environment: another })).out).toMatch(
       /^failed +signing keys +none of the signing keys in CHECKPOINT_KEY, .+\n +→ .*Put the old key back/m,
