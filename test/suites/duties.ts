@@ -802,6 +802,24 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
     });
 
+    test("nor is the past where cases are rebuilt meanwhile", async () => {
+      await using at = await setUp(create);
+      await at.happens("objection.received", "2026-04-18T08:00:00Z", received);
+      const silent = {
+        ...at.dependencies(),
+        lastPublished: () => Promise.reject(new Error("no answer")),
+      };
+      await expect(announce(silent, new AbortController().signal)).rejects.toThrow("no answer");
+      expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
+      const other = { ...received, objection_id: "o2", decision_id: "d2" };
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", other);
+      expect((await at.at("2026-04-18T10:00:00Z")).toSorted()).toEqual([
+        "OBJ-ACK due due_soon",
+        "OBJ-ACK open due_soon",
+        "PIPA-EXPL open open",
+      ]);
+    });
+
     test("under ids that nothing had before, where all views are made again and it is so again", async () => {
       const [decided, explained] = ["decision.automated_decision_made", "decision.explanation_provided"];
       const [denied, law] = [

@@ -2,7 +2,14 @@
 import { timeKey } from "../../event/formats.ts";
 import type { ViewDefinition, ViewStore, Write } from "../../views/view-store.ts";
 import { DUTY_CHANGES, ownedDuty, ownedKey } from "../cases/duty-changes.ts";
-import { ANNOUNCEMENT_NOTES, ANNOUNCEMENTS, BOUNDARIES, TOLD_BY_NO_VERSION, TOLD_VERSION } from "./tables.ts";
+import {
+  ANNOUNCEMENT_NOTES,
+  ANNOUNCEMENTS,
+  BOUNDARIES,
+  TOLD_BY_NO_VERSION,
+  TOLD_VERSION,
+  TOLD_VERSION_KEY,
+} from "./tables.ts";
 
 /** What goes with the changes: each of these duties is looked at as one that falls due now. Nothing where there was no announcer yet. */
 export const toldNext = async (
@@ -20,12 +27,17 @@ export const toldNext = async (
   return duties.map((id) => ({ kind: "upsert", table: BOUNDARIES, row: { ...ownedKey(id), at } }));
 };
 
-/** What goes with taking the place of this view: what was told of its duties is held against it once more, as where another version of the program made it. */
+/**
+ * What goes with taking the place of this view: what was told of its duties is held against it once more, as where another version of the program made it. Nothing
+ * before an announcer has begun: the version would say that one has, and all that happened before would be told of.
+ */
 export const toldAnew = async (
-  views: Pick<ViewStore, "names">,
+  views: Pick<ViewStore, "names" | "load">,
   { tables }: ViewDefinition,
 ): Promise<Pick<Parameters<ViewStore["replace"]>[0], "writes" | "beside">> =>
-  tables.includes(DUTY_CHANGES) && (await views.names()).includes(ANNOUNCEMENT_NOTES.name)
+  tables.includes(DUTY_CHANGES) &&
+  (await views.names()).includes(ANNOUNCEMENT_NOTES.name) &&
+  (await views.load(TOLD_VERSION, [TOLD_VERSION_KEY])).length > 0
     ? {
         writes: [{ kind: "upsert", table: TOLD_VERSION, row: TOLD_BY_NO_VERSION }],
         beside: [ANNOUNCEMENTS.name],
