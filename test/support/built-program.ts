@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { type LastingFolder, lastingFolder, sharedByFiles } from "./lasting-folder.ts";
@@ -25,16 +26,23 @@ export const builtProgram = sharedByFiles(
   async (): Promise<string> => process.env[PROGRAM_SETTING] ?? (await buildProgram()).path,
 );
 
+/** Of who builds, as long as that lasts: it makes the folder again in which it puts the program. */
+export const PID_FILE = "building.pid";
+const END_BUILD = `[ ! -f "$1/${PID_FILE}" ] || kill -9 "$(cat "$1/${PID_FILE}")"`;
+
 export const buildProgram = async (): Promise<LastingFolder> => {
   // On the disk: containers mostly mount /dev/shm so that nothing there can be run.
-  const folder = lastingFolder("built", { parent: diskFolder() });
+  const folder = lastingFolder("built", { parent: diskFolder(), ending: END_BUILD });
   const path = join(folder.path, "prooftrail");
   const build = spawn(process.execPath, [BUILD, "--outfile", path], { stdio: ["ignore", "ignore", "pipe"] });
+  const pidFile = join(folder.path, PID_FILE);
+  writeFileSync(pidFile, String(build.pid));
   let told = "";
   build.stderr.setEncoding("utf8").on("data", (text) => {
     told += text;
   });
   const [code] = await once(build, "close");
+  rmSync(pidFile);
   if (code === 0) return { path, remove: folder.remove };
   await folder.remove();
   throw new Error(`the program cannot be built: ${told}`);
