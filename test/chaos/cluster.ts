@@ -33,7 +33,6 @@ const openScene = async (): Promise<Scene<Fault>> => {
   const start = (roles: string): Promise<ServiceProcess> =>
     spawnService({
       dataDir: path,
-      isUnderLoad: true,
       environment: {
         ADMIN_API_KEY: ADMIN_KEY,
         LOG_LEVEL: "warn",

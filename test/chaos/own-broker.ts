@@ -62,7 +62,6 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
   const start = async (): Promise<ServiceProcess> => {
     const started = await spawnService({
       dataDir: path,
-      isUnderLoad: true,
       environment: { ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: "warn" },
       through: mount?.enter ?? [],
     });

@@ -30,7 +30,6 @@ const residentBytes = async (): Promise<number> => {
 const start = async (environment = {}): Promise<void> => {
   service = await spawnService({
     dataDir: folder.path,
-    isUnderLoad: true,
     environment: { ADMIN_API_KEY: ADMIN_KEY, ...environment },
   });
   await service.untilReady();

@@ -56,11 +56,7 @@ export const runOutage = async (options: OutageOptions): Promise<OutageReport> =
   await using folder = await dataFolder();
   const environment = { PORT: String(await freePort()), ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: "error" };
   const start = async (): Promise<ServiceProcess> => {
-    const service = await spawnService({
-      dataDir: join(folder.path, "service"),
-      isUnderLoad: true,
-      environment,
-    });
+    const service = await spawnService({ dataDir: join(folder.path, "service"), environment });
     await service.untilReady();
     return service;
   };

@@ -12,12 +12,6 @@ import { diskFolder } from "./memory-folder.ts";
 
 const BUILD = resolve(import.meta.dir, "../../src/packaging/executable.ts");
 
-/**
- * What tells it to compile nothing as it runs: most of those that tests start live too short to have anything of it, and a start takes 0.28 s of CPU in
- * the place of 0.38 (eight starts each, twice). Where it is under load it compiles.
- */
-export const SHORT_LIVED = { BUN_JSC_useJIT: "0" } as const;
-
 /** Names one that was built already (test/with-built-program.ts): five processes would build five. */
 export const PROGRAM_SETTING = "PROOFTRAIL_TEST_PROGRAM";
 

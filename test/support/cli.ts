@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Context, Writer } from "../../src/cli/context.ts";
-import { builtProgram, SHORT_LIVED } from "./built-program.ts";
+import { builtProgram } from "./built-program.ts";
 
 /** The source, for what starts it through another program. */
 export const CLI_MAIN = resolve(import.meta.dir, "../../src/cli/main.ts");
@@ -33,7 +33,7 @@ export interface CliOptions {
 export const startCli = async (args: readonly string[], options: CliOptions = {}): Promise<RunningCli> => {
   const { environment = {}, cwd, input = "" } = options;
   const child = spawn(await builtProgram(), args, {
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...SHORT_LIVED, ...environment },
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...environment },
     ...(cwd !== undefined && { cwd }),
     stdio: ["pipe", "pipe", "pipe"],
   });

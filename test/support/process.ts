@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { testBrokerBinary } from "./broker.ts";
-import { builtProgram, SHORT_LIVED } from "./built-program.ts";
+import { builtProgram } from "./built-program.ts";
 import { createCaller, type TestService } from "./service.ts";
 import { until } from "./until.ts";
 
@@ -85,15 +85,12 @@ export const spawnService = async (options: {
   /** What is run in the place of the source on a runtime. */
   readonly program?: readonly string[];
   readonly cwd?: string;
-  /** It compiles as it runs, as everywhere but in tests. */
-  readonly isUnderLoad?: boolean;
   /** A file descriptor for its standard output, which is not read then. */
   readonly output?: number;
 }): Promise<ServiceProcess> => {
-  const { dataDir, runtime, environment = {}, through = [], isUnderLoad = false } = options;
+  const { dataDir, runtime, environment = {}, through = [] } = options;
   const program =
     options.program ?? (runtime === undefined ? [await builtProgram(), "serve"] : RUNTIMES[runtime]);
-  const isBuilt = options.program === undefined && runtime === undefined;
   const [command = "", ...args] = [...through, ...program];
   const inherited = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", TMPDIR: tmpdir() };
   const child = spawn(command, args, {
@@ -103,7 +100,6 @@ export const spawnService = async (options: {
       PORT: "0",
       DATA_DIR: dataDir,
       NATS_SERVER_BIN: await testBrokerBinary(),
-      ...(isBuilt && !isUnderLoad && SHORT_LIVED),
       ...environment,
     },
     stdio: ["ignore", options.output ?? "pipe", "pipe"],
