@@ -177,6 +177,11 @@ const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
     },
     catchUpWithCases: async (records: number, cases = NEXT_CASES) =>
       commit([cases], happenedSoFar.slice(records)),
+    /** While the stream of duties does not answer. */
+    looksInVain: async () => {
+      const silent = { ...dependencies(), lastPublished: () => Promise.reject(new Error("no answer")) };
+      await expect(announce(silent, new AbortController().signal)).rejects.toThrow("no answer");
+    },
     at: async (now: string) => {
       time = now;
       expect(await announce(dependencies(), new AbortController().signal)).toBe("told");
@@ -786,14 +791,9 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
         objection_id: "o0",
         decision_id: "d0",
       });
-      const silent = {
-        ...at.dependencies(),
-        lastPublished: () => Promise.reject(new Error("no answer")),
-      };
-      const look = () => announce(silent, new AbortController().signal);
-      await expect(look()).rejects.toThrow("no answer");
+      await at.looksInVain();
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      await expect(look()).rejects.toThrow("no answer");
+      await at.looksInVain();
       expect((await at.at("2026-04-18T10:00:00Z")).toSorted()).toEqual([
         "OBJ-ACK due due_soon",
         "OBJ-ACK open due_soon",
@@ -805,11 +805,7 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
     test("nor is the past where cases are rebuilt meanwhile", async () => {
       await using at = await setUp(create);
       await at.happens("objection.received", "2026-04-18T08:00:00Z", received);
-      const silent = {
-        ...at.dependencies(),
-        lastPublished: () => Promise.reject(new Error("no answer")),
-      };
-      await expect(announce(silent, new AbortController().signal)).rejects.toThrow("no answer");
+      await at.looksInVain();
       expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
       const other = { ...received, objection_id: "o2", decision_id: "d2" };
       await at.happens("objection.received", "2026-04-18T09:00:00Z", other);
@@ -863,11 +859,7 @@ export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<V
       await using at = await setUp(create);
       at.wasTold();
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
-      const silent = {
-        ...at.dependencies(),
-        lastPublished: () => Promise.reject(new Error("no answer")),
-      };
-      await expect(announce(silent, new AbortController().signal)).rejects.toThrow("no answer");
+      await at.looksInVain();
       const other = { ...received, objection_id: "o2", decision_id: "d2" };
       at.happenUnseen("objection.received", "2026-04-18T09:30:00Z", [other]);
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
