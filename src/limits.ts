@@ -228,6 +228,8 @@ export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
 export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
 /** A view further behind than this makes the instance not ready, and the monitor waits for it. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
+/** Records that a view may lack without being taken for one that is being made: some tenths of a second. */
+export const VIEW_MADE_RECORDS_MIN = 1000;
 
 /** Name of an API key, in characters. */
 export const KEY_NAME_CHARACTERS_MAX = 128;

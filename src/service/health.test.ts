@@ -64,3 +64,44 @@ test("whatever keeps the log from being written is told, all of it, also where v
     [...all, "The event log does not say in time where it ends."].toSorted(),
   );
 });
+
+test("a view that is made anew is waited for up to where the log ended, and one that is only behind is not", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const view = (name: string) => ({
+    name,
+    version: 1,
+    tables: [],
+    stateKeys: () => [],
+    evolve: () => ({ writes: [] }),
+  });
+  const [made, behind] = [view("made"), view("behind")];
+  const move = async ({ name, version }: typeof made, to: number): Promise<void> => {
+    const from = await views.position(name);
+    const moved = { views: [{ name, version, tables: [] }], from, to, writes: [], deadLetters: [] };
+    expect(await views.commit(moved)).toEqual({ kind: "committed" });
+  };
+  const keyBucket = createMemoryKeyStore();
+  await keyBucket.createAdmin({ secret_hash: "", created_at: "2026-11-26T00:00:00Z" });
+  let last = 3000;
+  const { reasons } = createReadiness({
+    connection,
+    streams: { problem: () => undefined, watch: () => ({ [Symbol.dispose]: () => {} }) },
+    logKeeper: { problem: () => undefined, [Symbol.dispose]: () => {} },
+    logGuard: { problem: () => undefined },
+    keyBucket,
+    reader: { ...createArrayLog(), lastSequence: async () => last },
+    views,
+    projections: [made, behind],
+  });
+  for (const each of [made, behind]) await views.open(each);
+  await move(made, 1499);
+  await move(behind, 1500);
+  const isMade = (at: number) => [`The view made is being made, and is at record ${at} of 3000.`];
+  expect(await reasons()).toEqual(isMade(1499));
+  last = 40_000;
+  await move(made, 2999);
+  expect(await reasons()).toEqual(isMade(2999));
+  await move(made, 3000);
+  expect(await reasons()).toEqual([]);
+});
