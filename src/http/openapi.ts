@@ -114,7 +114,11 @@ export const describe = (operation: Operation) => {
         : `${description}\n\nScope \`${scope}\`: ${SCOPE_OPENS[scope]}`,
     security: scope === undefined ? [] : [{ apiKey: [] }],
     ...(allParameters.length > 0 && {
-      parameters: allParameters.map((parameter) => ({ required: false, ...parameter })),
+      parameters: allParameters.map((parameter) => ({
+        required: false,
+        ...parameter,
+        schema: { ...parameter.schema, ...formatOf(parameter.schema) },
+      })),
     }),
     ...(body && {
       requestBody: {
@@ -250,6 +254,7 @@ const convert = (value: Json): Json => {
   for (const [name, member] of Object.entries(rest)) {
     if (!name.startsWith("x-")) result[name] = convert(member);
   }
+  Object.assign(result, formatOf(rest));
   if (rest["x-unique-items"] === true) result.uniqueItems = true;
   if (constant !== undefined) result.enum = [constant];
   if (isObject(patternProperties))
@@ -258,6 +263,10 @@ const convert = (value: Json): Json => {
   if (Array.isArray(anyOf)) Object.assign(result, convertUnion(anyOf.map(convert).filter(isObject)));
   return result;
 };
+
+/** Where no format is told generated clients, those of Java for one, keep an integer in 32 bits (OpenAPI 3.0, §4.4): a sequence may need more. */
+const formatOf = ({ type, maximum }: { readonly type?: unknown; readonly maximum?: unknown }) =>
+  type === "integer" && !(typeof maximum === "number" && maximum < 2 ** 31) ? { format: "int64" } : {};
 
 const convertUnion = (members: readonly { readonly [name: string]: Json }[]): Record<string, Json> => {
   const others = members.filter((member) => member.type !== "null");

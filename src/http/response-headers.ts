@@ -34,7 +34,7 @@ const RESPONSE_HEADERS = {
     description: "The codings that a body may have, where its own is none of them (RFC 7694).",
   },
   "Retry-After": {
-    schema: { type: "integer", minimum: 1 },
+    schema: { type: "integer", format: "int32", minimum: 1 },
     description: "Seconds after which sending the same again can help.",
   },
   RateLimit: {

@@ -261,6 +261,22 @@ describe("the OpenAPI document", () => {
     expect(told.length).toBeGreaterThan(20);
   });
 
+  test("says of each integer how wide it may be, as generated clients keep one of which nothing is said in 32 bits", () => {
+    const integers: { readonly format?: string; readonly maximum?: number }[] = [];
+    JSON.parse(documentText, (_, value) => {
+      if (value?.type === "integer") integers.push(value);
+      return value;
+    });
+    const isSaid = ({ format, maximum = Number.POSITIVE_INFINITY }: (typeof integers)[number]) =>
+      format === "int64" || format === "int32" || maximum < 2 ** 31;
+    expect(integers.filter((each) => !isSaid(each))).toEqual([]);
+    expect(integers.filter(({ format }) => format === "int64").length).toBeGreaterThan(50);
+    const wide = operations().flatMap(([, , { parameters = [] }]) =>
+      parameters.filter(({ name }) => name === "min_sequence"),
+    );
+    expect(new Set(wide.map(({ schema }) => schema.format))).toEqual(new Set(["int64"]));
+  });
+
   test("says which texts a parameter takes: those that it refuses are none of its schema", async () => {
     const asked = operations()
       .filter(([method, path]) => method === "get" && path.startsWith("/v1") && !path.includes("{"))

@@ -164,7 +164,7 @@ const EXPORT: Operation = {
     other: { mediaType: "text/csv", example: eventCsvStart() + eventCsvRow(EXAMPLE) },
     headers: {
       "X-Prooftrail-Last-Sequence": {
-        schema: { type: "integer", minimum: 0 },
+        schema: { type: "integer", format: "int64", minimum: 0 },
         description: "Up to which sequence of the log the file goes.",
       },
     },
