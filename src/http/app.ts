@@ -14,6 +14,7 @@ import { ANSWER_BYTES_HELD_MAX, SANDBOX_ANSWER_BYTES_HELD_MAX } from "../limits.
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
+import type { MadeViews } from "../projections/made-views.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { Retention } from "../retention/retention.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -53,6 +54,7 @@ import { isSandboxPath, watermarked } from "./watermark.ts";
 export interface HttpDependencies {
   readonly intake: Intake;
   readonly views: ViewStore;
+  readonly madeViews: Pick<MadeViews, "check">;
   readonly log: LogReader;
   readonly checkpoints: CheckpointStore;
   /** First part of the origin of every tenant's log. */

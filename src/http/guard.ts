@@ -12,6 +12,7 @@ import type { KeyStore } from "../access/key-store.ts";
 import type { RateDecision } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
 import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
+import type { MadeViews } from "../projections/made-views.ts";
 import { problem, rateLimited } from "./problem.ts";
 import { contextOf, type RequestContext } from "./request-context.ts";
 
@@ -27,6 +28,7 @@ export interface Call {
    * memory only, 0.1 to 0.4 µs (measured).
    */
   readonly isStillAllowed: () => boolean;
+  readonly madeViews: Pick<MadeViews, "check">;
 }
 
 /** Who carries out what the call asks for, as the log tells it. */
@@ -53,9 +55,10 @@ export const invalidKey = (context: RequestContext): Response =>
 export const createGuard = (dependencies: {
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly limiter: SharedRateLimiter;
+  readonly madeViews: Pick<MadeViews, "check">;
   readonly now: () => Date;
 }): Guard => {
-  const { keyStore, limiter, now } = dependencies;
+  const { keyStore, limiter, madeViews, now } = dependencies;
   const authenticate = createAuthenticator(keyStore);
   return (scope, handle) => {
     const answer = (decision: RateDecision, call: Call): Promise<Response> | Response =>
@@ -85,7 +88,7 @@ export const createGuard = (dependencies: {
         perSecond: rateLimit?.requests_per_second,
         count: 1,
       });
-      const call = { request, context, principal, params, isStillAllowed };
+      const call = { request, context, principal, params, isStillAllowed, madeViews };
       return rate instanceof Promise ? rate.then((decision) => answer(decision, call)) : answer(rate, call);
     };
   };

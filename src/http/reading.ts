@@ -106,6 +106,8 @@ export interface Awaited {
 /** The projections to wait for, what the parameters say, and the answer. */
 export interface Read<Asked> {
   readonly view: string | readonly string[];
+  /** Says itself how far they are: so it is answered also while one of them is being made. */
+  readonly tellsPosition?: true;
   ask(query: Query): Asked;
   /** May be asked for again where a view is replaced meanwhile. */
   answer(asked: Asked, call: Call, awaited: Awaited | undefined): Promise<Response>;
@@ -113,7 +115,7 @@ export interface Read<Asked> {
 
 /** Reads the parameters strictly, waits for `min_sequence`, and answers. */
 export const reading =
-  <Asked>(views: ViewStore, { view, ask, answer }: Read<Asked>) =>
+  <Asked>(views: ViewStore, { view, tellsPosition, ask, answer }: Read<Asked>) =>
   async (call: Call): Promise<Response> => {
     const { request, context } = call;
     const query = readQuery(request.url);
@@ -121,9 +123,11 @@ export const reading =
     const sequence = readMinSequence(query);
     const errors = query.errors();
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
+    const projections = [view].flat();
+    if (!tellsPosition) await call.madeViews.check(projections);
     const awaited = awaitedWith(sequence);
     const response = await onceSeen(
-      { views, projections: [view].flat(), awaited },
+      { views, projections, awaited },
       () => answer(asked, call, awaited),
       (unused) => void unused.body?.cancel().catch(() => {}),
     );

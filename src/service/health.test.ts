@@ -5,6 +5,7 @@ import { createSqliteDatabase } from "../../test/projections/sqlite-database.ts"
 import { KEYS_GONE, type KeyReadiness } from "../access/key-store.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
+import { createMadeViews } from "../projections/made-views.ts";
 import { createReadiness } from "./health.ts";
 
 /** Connected, and never asked itself. */
@@ -44,6 +45,7 @@ test("whatever keeps the log from being written is told, all of it, also where v
     },
     views,
     projections: [],
+    madeViews: { lookAt: () => undefined },
   });
   const stale = "The keys were last known to be complete 61 s ago.";
   expect(await reasons()).toEqual([stale, KEYS_GONE]);
@@ -84,15 +86,17 @@ test("a view that is made anew is waited for up to where the log ended, and one 
   const keyBucket = createMemoryKeyStore();
   await keyBucket.createAdmin({ secret_hash: "", created_at: "2026-11-26T00:00:00Z" });
   let last = 3000;
+  const log = { ...createArrayLog(), lastSequence: async () => last };
   const { reasons } = createReadiness({
     connection,
     streams: { problem: () => undefined, watch: () => ({ [Symbol.dispose]: () => {} }) },
     logKeeper: { problem: () => undefined, [Symbol.dispose]: () => {} },
     logGuard: { problem: () => undefined },
     keyBucket,
-    reader: { ...createArrayLog(), lastSequence: async () => last },
+    reader: log,
     views,
     projections: [made, behind],
+    madeViews: createMadeViews({ views, log }),
   });
   for (const each of [made, behind]) await views.open(each);
   await move(made, 1499);

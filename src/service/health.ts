@@ -2,14 +2,10 @@
 import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
 import type { Readiness } from "../http/routes/operation.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import {
-  READINESS_LOG_MS_MAX,
-  READINESS_VIEWS_MS_MAX,
-  VIEW_LAG_RECORDS_MAX,
-  VIEW_MADE_RECORDS_MIN,
-} from "../limits.ts";
+import { READINESS_LOG_MS_MAX, READINESS_VIEWS_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
+import type { MadeViews } from "../projections/made-views.ts";
 import type { Projection } from "../projections/projection.ts";
 import { isSameLog, seenBeyond } from "../projections/view-end.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
@@ -29,14 +25,14 @@ interface ReadinessDependencies {
   readonly reader: LogReader;
   readonly views: ViewStore;
   readonly projections: readonly Projection[];
+  readonly madeViews: Pick<MadeViews, "lookAt">;
 }
 
 export const createReadiness = (dependencies: ReadinessDependencies): Readiness => {
   let asked: Promise<ViewReasons> | undefined;
-  const madeTo = createMadeTo();
   /** Once for all who ask meanwhile: a database that is lost on the network answers nobody for half a minute. */
   const askViews = (): Promise<ViewReasons> => {
-    asked ??= viewReasons(dependencies, madeTo).finally(() => {
+    asked ??= viewReasons(dependencies).finally(() => {
       asked = undefined;
     });
     return asked;
@@ -116,29 +112,12 @@ export const OF_ONE_LOG =
 export const beyondLog = (names: readonly string[], position: Sequence, end: Sequence): string =>
   `${names.length === 1 ? "The view" : "The views"} ${names.join(", ")} ${names.length === 1 ? "has" : "have"} ${seenBeyond(position, end)}`;
 
-/** The record that a view must have reached. */
-type MadeTo = (name: string, position: Sequence, last: Sequence) => Sequence;
-
-/**
- * A view that has less than half of the log when it is first looked at is being made, anew after an upgrade: what it does not have yet would be called not
- * there, which a view that is only behind says of what came just now.
- */
-const createMadeTo = (): MadeTo => {
-  const ends = new Map<string, Sequence>();
-  return (name, position, last) => {
-    const known = ends.get(name);
-    if (known !== undefined) return known;
-    const isMade = position >= last / 2 || last - position <= VIEW_MADE_RECORDS_MIN;
-    const end = isMade ? Number.NEGATIVE_INFINITY : last;
-    ends.set(name, end);
-    return end;
-  };
-};
-
-const viewReasons = async (
-  { reader, views, projections }: ReadinessDependencies,
-  madeTo: MadeTo,
-): Promise<ViewReasons> => {
+const viewReasons = async ({
+  reader,
+  views,
+  projections,
+  madeViews,
+}: ReadinessDependencies): Promise<ViewReasons> => {
   try {
     const { positions, missing, others } = await standing(views, projections);
     // Asked after the views: what they have seen was in the log by then.
@@ -148,9 +127,8 @@ const viewReasons = async (
     const lasting: string[] = [];
     for (const { name, position } of positions) {
       const lag = last - position;
-      const end = Math.min(madeTo(name, position, last), last);
-      if (position < end)
-        passing.push(`The view ${name} is being made, and is at record ${position} of ${end}.`);
+      const unmade = madeViews.lookAt(name, position, last);
+      if (unmade !== undefined) passing.push(unmade);
       else if (lag > VIEW_LAG_RECORDS_MAX) passing.push(`The view ${name} is ${lag} records behind the log.`);
     }
     for (const [position, there] of Map.groupBy(positions, ({ position }) => position)) {

@@ -47,6 +47,7 @@ import {
 } from "../limits.ts";
 import { messageIdOfClient } from "../log/message-id.ts";
 import type { Rules } from "../obligations/clocks.ts";
+import { createMadeViews, type MadeViews } from "../projections/made-views.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -133,11 +134,12 @@ export const startService = async (dependencies: {
   keep("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
-  const readiness = createReadiness({ ...contact, ...log, views, projections });
+  const madeViews = createMadeViews({ views, log: reader });
+  const readiness = createReadiness({ ...contact, ...log, views, projections, madeViews });
   measureReadiness(metrics, readiness);
   const surroundings = { ...telling, readiness };
   const openAnswers = createOpenAnswers();
-  const stores = { views, retentionStore, checkpoints };
+  const stores = { views, madeViews, retentionStore, checkpoints };
   const handle = config.roles.includes("api")
     ? await createApi({ config, contact, surroundings, openAnswers, log, stores, rules, version, now, stack })
     : createOperationApp(surroundings);
@@ -166,7 +168,12 @@ const createApi = async (parts: {
   surroundings: OperationDependencies;
   openAnswers: ReturnType<typeof createOpenAnswers>;
   log: OpenedLog;
-  stores: { views: ViewStore; retentionStore: RetentionStore; checkpoints: CheckpointStore };
+  stores: {
+    views: ViewStore;
+    madeViews: MadeViews;
+    retentionStore: RetentionStore;
+    checkpoints: CheckpointStore;
+  };
   rules: Rules;
   version: string;
   now: () => Date;
@@ -174,7 +181,7 @@ const createApi = async (parts: {
 }): Promise<HttpHandler> => {
   const { config, contact, surroundings, openAnswers, log, stores, rules, version, now, stack } = parts;
   const { reader, appender, accepted } = log;
-  const { views, retentionStore, checkpoints } = stores;
+  const { views, madeViews, retentionStore, checkpoints } = stores;
   const { connection, keyBucket } = contact;
   const { metrics, logger } = surroundings;
   const judging = {
@@ -197,6 +204,7 @@ const createApi = async (parts: {
     intake: createAuditIntake({ log, views, metrics, judging }),
     sandbox: await openSandbox({ connection, logger, judging, stack }),
     views,
+    madeViews,
     reconciliation: { views, log: reader, accepted },
     log: reader,
     checkpoints,

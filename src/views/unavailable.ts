@@ -25,6 +25,16 @@ export class ViewsMissingError extends ViewsUnavailableError {
   }
 }
 
+/** It answers, and the rows that are asked for are not all made yet. */
+export class ViewsUnmadeError extends ViewsUnavailableError {
+  override readonly name = "ViewsUnmadeError";
+  override readonly reason: string;
+  constructor(reason: string) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
 export const VIEWS_MISSING =
   "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VIEW_LAG_RECORDS_MAX } from "../../src/limits.ts";
+import { VIEW_LAG_RECORDS_MAX, VIEW_MADE_RECORDS_MIN } from "../../src/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { openViewsFile } from "../support/views-file.ts";
@@ -147,7 +147,7 @@ test("views that have seen another log are named, and the service is not ready",
   expect((await ready()).status).toBe(200);
 });
 
-test("while the views are behind nothing is called lost", async () => {
+test("while the views are behind nothing is called lost, and while they are being made nothing is called absent", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "prooftrail-behind-"));
   const start = (roles: string) => startTestService({ DATA_DIR: dataDir, ROLES: roles });
   try {
@@ -162,15 +162,34 @@ test("while the views are behind nothing is called lost", async () => {
     const { is_balanced, hours } = await read();
     expect(is_balanced).toBe(false);
     expect(hours[0]).toMatchObject({ accepted: 3, stored: 0, state: "view_behind", differing: [] });
-    // Nobody moves these views. More behind than readiness allows, they keep nobody from writing.
+    const more = Array.from({ length: VIEW_MADE_RECORDS_MIN }, (_, index) =>
+      event({ event_id: `evt_${index}` }),
+    );
+    await behind.call("/v1/events/batch", { body: { events: more } });
+    const last = 3 + more.length;
+    const reasons = [`The view events is being made, and is at record 0 of ${last}.`];
+    for (const path of ["/v1/events/evt_a", "/v1/events?q=a", "/v1/export", "/v1/evidence?asset_id=a"]) {
+      const { status, json } = await behind.call(path);
+      expect([path, status, json.code, json.reasons]).toEqual([path, 503, "not_ready", reasons]);
+    }
+    expect((await behind.call("/health/ready")).json.reasons).toEqual(expect.arrayContaining(reasons));
+    expect(await read()).toMatchObject({ log_last_sequence: last, view_position: 0 });
+    // Nobody moves these views.
     const database = openViewsFile(dataDir);
+    const stand = (position: number, name: string) =>
+      database.exec(`UPDATE views SET position = ${position} WHERE name LIKE '${name}'`);
+    await stand(last, "%");
+    expect((await behind.call("/v1/events/evt_a")).status).toBe(404);
+    expect((await behind.call("/health/ready")).status).toBe(200);
+    // Where it has once come so far it is only behind.
+    await stand(0, "events");
+    expect((await behind.call("/v1/events/evt_a")).status).toBe(404);
+    // More behind than readiness allows, they keep nobody from writing.
     for (const [behindBy, whole, reasons] of [
-      // Near the end of the log when it is first looked at: it is not being made.
-      [3, 200, undefined],
       [VIEW_LAG_RECORDS_MAX, 200, undefined],
       [VIEW_LAG_RECORDS_MAX + 1, 503, ["The view activity is 50001 records behind the log."]],
     ] as const) {
-      await database.exec(`UPDATE views SET position = 3 - ${behindBy} WHERE name = 'activity'`);
+      await stand(last - behindBy, "activity");
       const { status, json } = await behind.call("/health/ready");
       expect([status, json.reasons]).toEqual([whole, reasons]);
       expect((await behind.call("/health/ready?without=views")).status).toBe(200);

@@ -62,6 +62,7 @@ const getExport = async (
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const view = eventsProjection.name;
+  await call.madeViews.check([view]);
   const end = await onceSeen({ views, projections: [view], awaited }, () => views.position(view));
   if (end === undefined) return problem(context, "view_behind");
   const format = FORMATS[name];

@@ -25,6 +25,7 @@ export const reconciliationRoutes = ({
 }: ReadDependencies & { readonly guard: Guard; readonly reconciliation: ReconciliationDependencies }) => {
   const read = reading(views, {
     view: ["ledger", "events"],
+    tellsPosition: true,
     ask: (query) => hoursAsked(query, now()),
     answer: async (hours, call, awaited) => {
       const { tenant } = call.principal;

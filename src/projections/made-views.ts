@@ -1,0 +1,63 @@
+/**
+ * Which views are made as far as the log had come when this process first looked. One that has less than half of it then is being made, for the first time or anew
+ * after an upgrade: what it does not have yet would be told of as if it were nowhere, which of a view that is only behind is true of what came just now.
+ */
+import { VIEW_MADE_RECORDS_MIN } from "../limits.ts";
+import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
+import { ViewsUnmadeError } from "../views/unavailable.ts";
+import type { ViewStore } from "../views/view-store.ts";
+
+export interface MadeViews {
+  /** What keeps a view that stands so from being read, for the operator; undefined for nothing. `last`: of the log, asked after the position. */
+  lookAt(name: string, position: Sequence, last: Sequence): string | undefined;
+  /** Throws ViewsUnmadeError while one of them is being made. Looks no more at those that once were made. */
+  check(names: readonly string[]): Promise<void>;
+}
+
+export const createMadeViews = ({
+  views,
+  log,
+}: {
+  readonly views: Pick<ViewStore, "position">;
+  readonly log: Pick<LogReader, "lastSequence">;
+}): MadeViews => {
+  /** Where each has to come. */
+  const ends = new Map<string, Sequence>();
+  const made = new Set<string>();
+  const lookAt = (name: string, position: Sequence, last: Sequence): string | undefined => {
+    if (made.has(name)) return undefined;
+    const isNear = position >= last / 2 || last - position <= VIEW_MADE_RECORDS_MIN;
+    const known = ends.get(name) ?? (isNear ? position : last);
+    ends.set(name, known);
+    // Of a log that was put back from a copy meanwhile.
+    const end = Math.min(known, last);
+    if (position < end) return `The view ${name} is being made, and is at record ${position} of ${end}.`;
+    made.add(name);
+    return undefined;
+  };
+  const check: MadeViews["check"] = async (names) => {
+    const open = names.filter((name) => !made.has(name));
+    if (open.length === 0) return;
+    const positions = await Promise.all(
+      open.map(async (name) => [name, await views.position(name)] as const),
+    );
+    const last = await lastOf(log);
+    if (last === undefined) return;
+    for (const [name, position] of positions) {
+      const reason = lookAt(name, position, last);
+      if (reason !== undefined) throw new ViewsUnmadeError(reason);
+    }
+  };
+  return { lookAt, check };
+};
+
+/** Undefined while the log is away: what the views have can be read all the same. */
+const lastOf = async (log: Pick<LogReader, "lastSequence">): Promise<Sequence | undefined> => {
+  try {
+    return await log.lastSequence();
+  } catch (error) {
+    if (error instanceof LogUnavailableError) return undefined;
+    throw error;
+  }
+};
