@@ -1,8 +1,9 @@
 /**
- * Which views are made as far as the log had come when this process first looked. One that has less than half of it then is being made, for the first time or anew
- * after an upgrade: what it does not have yet would be told of as if it were nowhere, which of a view that is only behind is true of what came just now.
+ * Which views are made as far as the log had come when this process first looked. One that lacks half of it then, or as much as makes the process not ready, is being
+ * made, for the first time or anew after an upgrade: what it does not have yet would be told of as if it were nowhere, which of a view that is only behind is true
+ * of what came just now.
  */
-import { VIEW_MADE_RECORDS_MIN } from "../limits.ts";
+import { VIEW_LAG_RECORDS_MAX, VIEW_MADE_RECORDS_MIN } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { ViewsUnmadeError } from "../views/unavailable.ts";
@@ -27,12 +28,12 @@ export const createMadeViews = ({
   const made = new Set<string>();
   const lookAt = (name: string, position: Sequence, last: Sequence): string | undefined => {
     if (made.has(name)) return undefined;
-    const isNear = position >= last / 2 || last - position <= VIEW_MADE_RECORDS_MIN;
-    const known = ends.get(name) ?? (isNear ? position : last);
+    const known = ends.get(name) ?? (isNear(position, last) ? position : last);
     ends.set(name, known);
     // Of a log that was put back from a copy meanwhile.
     const end = Math.min(known, last);
-    if (position < end) return `The view ${name} is being made, and is at record ${position} of ${end}.`;
+    if (position < end)
+      return `The view ${name} is at record ${position} of ${end}, and is read when it has the last of them.`;
     made.add(name);
     return undefined;
   };
@@ -50,6 +51,11 @@ export const createMadeViews = ({
     }
   };
   return { lookAt, check };
+};
+
+const isNear = (position: Sequence, last: Sequence): boolean => {
+  const lag = last - position;
+  return lag <= VIEW_MADE_RECORDS_MIN || (lag <= VIEW_LAG_RECORDS_MAX && lag <= last / 2);
 };
 
 /** Undefined while the log is away: what the views have can be read all the same. */

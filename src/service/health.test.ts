@@ -101,7 +101,9 @@ test("a view that is made anew is waited for up to where the log ended, and one 
   for (const each of [made, behind]) await views.open(each);
   await move(made, 1499);
   await move(behind, 1500);
-  const isMade = (at: number) => [`The view made is being made, and is at record ${at} of 3000.`];
+  const isMade = (at: number) => [
+    `The view made is at record ${at} of 3000, and is read when it has the last of them.`,
+  ];
   expect(await reasons()).toEqual(isMade(1499));
   last = 40_000;
   await move(made, 2999);

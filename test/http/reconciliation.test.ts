@@ -167,7 +167,7 @@ test("while the views are behind nothing is called lost, and while they are bein
     );
     await behind.call("/v1/events/batch", { body: { events: more } });
     const last = 3 + more.length;
-    const reasons = [`The view events is being made, and is at record 0 of ${last}.`];
+    const reasons = [`The view events is at record 0 of ${last}, and is read when it has the last of them.`];
     for (const path of ["/v1/events/evt_a", "/v1/events?q=a", "/v1/export", "/v1/evidence?asset_id=a"]) {
       const { status, json } = await behind.call(path);
       expect([path, status, json.code, json.reasons]).toEqual([path, 503, "not_ready", reasons]);
