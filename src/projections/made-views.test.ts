@@ -19,9 +19,9 @@ const looking = () => {
       },
     },
   });
-  const check = async (position: number, last: number): Promise<string> => {
+  const check = async (position: number, last: number, names = ["events"]): Promise<string> => {
     Object.assign(stand, { position, last });
-    return madeViews.check(["events"]).then(
+    return madeViews.check(names).then(
       () => "made",
       (error) => String(error.reason),
     );
@@ -70,4 +70,18 @@ test("while the log is away what the views have is read, and looked at again whe
   expect(await check(0, 5000)).toBe("made");
   stand.isAway = false;
   expect(await check(0, 5000)).toContain("at record 0 of 5000");
+});
+
+test("a view that was being made when the log went away is not read meanwhile either, until it has come so far", async () => {
+  const { stand, check } = looking();
+  expect(await check(0, 5000)).toContain("at record 0 of 5000");
+  stand.isAway = true;
+  expect(await check(4999, 9000)).toContain("at record 4999 of 5000");
+  expect(await check(5000, 9000)).toBe("made");
+});
+
+test("all that are asked for are looked at, also behind one that is being made", async () => {
+  const { check } = looking();
+  expect(await check(0, 5000, ["events", "cases"])).toContain("The view events is at record 0 of 5000");
+  expect(await check(5000, 20_000, ["cases"])).toBe("made");
 });

@@ -10,8 +10,8 @@ import { ViewsUnmadeError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
 export interface MadeViews {
-  /** What keeps a view that stands so from being read, for the operator; undefined for nothing. `last`: of the log, asked after the position. */
-  lookAt(name: string, position: Sequence, last: Sequence): string | undefined;
+  /** What keeps a view that stands so from being read, for the operator; undefined for nothing. `last`: of the log, asked after the position; undefined while it is away. */
+  lookAt(name: string, position: Sequence, last: Sequence | undefined): string | undefined;
   /** Throws ViewsUnmadeError while one of them is being made. Looks no more at those that once were made. */
   check(names: readonly string[]): Promise<void>;
 }
@@ -26,12 +26,14 @@ export const createMadeViews = ({
   /** Where each has to come. */
   const ends = new Map<string, Sequence>();
   const made = new Set<string>();
-  const lookAt = (name: string, position: Sequence, last: Sequence): string | undefined => {
+  const lookAt: MadeViews["lookAt"] = (name, position, last) => {
     if (made.has(name)) return undefined;
-    const known = ends.get(name) ?? (isNear(position, last) ? position : last);
-    ends.set(name, known);
+    if (last !== undefined && !ends.has(name)) ends.set(name, isNear(position, last) ? position : last);
+    const known = ends.get(name);
+    // The log is away since before the first look: what the view has can be read all the same.
+    if (known === undefined) return undefined;
     // Of a log that was put back from a copy meanwhile.
-    const end = Math.min(known, last);
+    const end = Math.min(known, last ?? known);
     if (position < end)
       return `The view ${name} is at record ${position} of ${end}, and is read when it has the last of them.`;
     made.add(name);
@@ -44,11 +46,10 @@ export const createMadeViews = ({
       open.map(async (name) => [name, await views.position(name)] as const),
     );
     const last = await lastOf(log);
-    if (last === undefined) return;
-    for (const [name, position] of positions) {
-      const reason = lookAt(name, position, last);
-      if (reason !== undefined) throw new ViewsUnmadeError(reason);
-    }
+    const [reason] = positions
+      .map(([name, position]) => lookAt(name, position, last))
+      .filter((each) => each !== undefined);
+    if (reason !== undefined) throw new ViewsUnmadeError(reason);
   };
   return { lookAt, check };
 };
@@ -58,7 +59,7 @@ const isNear = (position: Sequence, last: Sequence): boolean => {
   return lag <= VIEW_MADE_RECORDS_MIN || (lag <= VIEW_LAG_RECORDS_MAX && lag <= last / 2);
 };
 
-/** Undefined while the log is away: what the views have can be read all the same. */
+/** Undefined while the log is away. */
 const lastOf = async (log: Pick<LogReader, "lastSequence">): Promise<Sequence | undefined> => {
   try {
     return await log.lastSequence();
