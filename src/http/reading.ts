@@ -124,11 +124,14 @@ export const reading =
     const errors = query.errors();
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
     const projections = [view].flat();
-    if (!tellsPosition) await call.madeViews.check(projections);
     const awaited = awaitedWith(sequence);
     const response = await onceSeen(
       { views, projections, awaited },
-      () => answer(asked, call, awaited),
+      async () => {
+        // Not before: who waits may wait until it is made.
+        if (!tellsPosition) await call.madeViews.check(projections);
+        return answer(asked, call, awaited);
+      },
       (unused) => void unused.body?.cancel().catch(() => {}),
     );
     return response ?? problem(context, "view_behind");

@@ -1,17 +1,22 @@
 /**
- * Which views are made as far as the log had come when this process first looked. One that lacks half of it then, or as much as makes the process not ready, is being
+ * Which views are made as far as the log had come when this process started. One that lacks half of it then, or as much as makes the process not ready, is being
  * made, for the first time or anew after an upgrade: what it does not have yet would be told of as if it were nowhere, which of a view that is only behind is true
  * of what came just now.
  */
 import { VIEW_LAG_RECORDS_MAX, VIEW_MADE_RECORDS_MIN } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { ViewsUnmadeError } from "../views/unavailable.ts";
+import { ViewsUnavailableError, ViewsUnmadeError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
 export interface MadeViews {
   /** What keeps a view that stands so from being read, for the operator; undefined for nothing. `last`: of the log, asked after the position; undefined while it is away. */
   lookAt(name: string, position: Sequence, last: Sequence | undefined): string | undefined;
+  /**
+   * At the start, before anything is moved or read: of what the log takes later a view is only behind, however fast it comes, and who reads asks no broker that has fallen silent
+   * since. What cannot be looked at now is when it is asked for.
+   */
+  lookFirst(names: readonly string[]): Promise<void>;
   /** Throws ViewsUnmadeError while one of them is being made. Looks no more at those that once were made. */
   check(names: readonly string[]): Promise<void>;
 }
@@ -51,7 +56,14 @@ export const createMadeViews = ({
       .filter((each) => each !== undefined);
     if (reason !== undefined) throw new ViewsUnmadeError(reason);
   };
-  return { lookAt, check };
+  const lookFirst: MadeViews["lookFirst"] = async (names) => {
+    try {
+      await check(names);
+    } catch (error) {
+      if (!(error instanceof ViewsUnavailableError)) throw error;
+    }
+  };
+  return { lookAt, lookFirst, check };
 };
 
 const isNear = (position: Sequence, last: Sequence): boolean => {

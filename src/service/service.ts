@@ -126,6 +126,8 @@ export const startService = async (dependencies: {
   });
   const { reader, keep, accepted } = log;
   measureLog(metrics, connection);
+  const madeViews = createMadeViews({ views, log: reader });
+  await madeViews.lookFirst(projections.map(({ name }) => name));
   if (config.roles.includes("projector")) {
     const shared = { log: reader, views, logger, metrics, now };
     startProjector(stack, { ...shared, projections, rules, connection, keep, retentionStore, accepted });
@@ -134,7 +136,6 @@ export const startService = async (dependencies: {
   keep("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
-  const madeViews = createMadeViews({ views, log: reader });
   const readiness = createReadiness({ ...contact, ...log, views, projections, madeViews });
   measureReadiness(metrics, readiness);
   const surroundings = { ...telling, readiness };

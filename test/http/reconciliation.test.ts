@@ -153,46 +153,60 @@ test("while the views are behind nothing is called lost, and while they are bein
   try {
     // Makes the views.
     await (await start("api,projector"))[Symbol.asyncDispose]();
-    await using behind = await start("api");
-    const events = ["a", "b", "c"].map((id) => event({ event_id: `evt_${id}` }));
-    await behind.call("/v1/events/batch", { body: { events } });
-    const read = async () => (await behind.call("/v1/reconciliation")).json.data;
-    const isCounted = async () => (await read()).hours.length === 1;
-    await until("the front end has handed on what it counted", isCounted);
-    const { is_balanced, hours } = await read();
-    expect(is_balanced).toBe(false);
-    expect(hours[0]).toMatchObject({ accepted: 3, stored: 0, state: "view_behind", differing: [] });
     const more = Array.from({ length: VIEW_MADE_RECORDS_MIN }, (_, index) =>
       event({ event_id: `evt_${index}` }),
     );
-    await behind.call("/v1/events/batch", { body: { events: more } });
     const last = 3 + more.length;
+    {
+      await using behind = await start("api");
+      const events = ["a", "b", "c"].map((id) => event({ event_id: `evt_${id}` }));
+      await behind.call("/v1/events/batch", { body: { events } });
+      const read = async () => (await behind.call("/v1/reconciliation")).json.data;
+      const isCounted = async () => (await read()).hours.length === 1;
+      await until("the front end has handed on what it counted", isCounted);
+      const { is_balanced, hours } = await read();
+      expect(is_balanced).toBe(false);
+      expect(hours[0]).toMatchObject({ accepted: 3, stored: 0, state: "view_behind", differing: [] });
+      await behind.call("/v1/events/batch", { body: { events: more } });
+      // What came after its start came just now.
+      expect((await behind.call("/v1/events/evt_a")).status).toBe(404);
+      expect((await behind.call("/health/ready")).status).toBe(200);
+    }
+    await using remaking = await start("api");
     const reasons = [`The view events is at record 0 of ${last}, and is read when it has the last of them.`];
     for (const path of ["/v1/events/evt_a", "/v1/events?q=a", "/v1/export", "/v1/evidence?asset_id=a"]) {
-      const { status, json } = await behind.call(path);
+      const { status, json } = await remaking.call(path);
       expect([path, status, json.code, json.reasons]).toEqual([path, 503, "not_ready", reasons]);
     }
-    expect((await behind.call("/health/ready")).json.reasons).toEqual(expect.arrayContaining(reasons));
-    expect(await read()).toMatchObject({ log_last_sequence: last, view_position: 0 });
+    expect((await remaking.call("/health/ready")).json.reasons).toEqual(expect.arrayContaining(reasons));
+    const read = (await remaking.call("/v1/reconciliation")).json.data;
+    expect(read).toMatchObject({ log_last_sequence: last, view_position: 0 });
+    const waiting = ["/v1/events/evt_a", "/v1/export"].map((path) =>
+      // Of an export that nobody gets the log says nothing.
+      remaking.call(`${path}?min_sequence=${last}`, { method: "HEAD" }),
+    );
+    // Answered behind them.
+    await remaking.call("/v1/reconciliation");
     // Nobody moves these views.
     const database = openViewsFile(dataDir);
     const stand = (position: number, name: string) =>
       database.exec(`UPDATE views SET position = ${position} WHERE name LIKE '${name}'`);
     await stand(last, "%");
-    expect((await behind.call("/v1/events/evt_a")).status).toBe(404);
-    expect((await behind.call("/health/ready")).status).toBe(200);
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([404, 200]);
+    expect((await remaking.call("/v1/events/evt_a")).status).toBe(404);
+    expect((await remaking.call("/health/ready")).status).toBe(200);
     // Where it has once come so far it is only behind.
     await stand(0, "events");
-    expect((await behind.call("/v1/events/evt_a")).status).toBe(404);
+    expect((await remaking.call("/v1/events/evt_a")).status).toBe(404);
     // More behind than readiness allows, they keep nobody from writing.
     for (const [behindBy, whole, reasons] of [
       [VIEW_LAG_RECORDS_MAX, 200, undefined],
       [VIEW_LAG_RECORDS_MAX + 1, 503, ["The view activity is 50001 records behind the log."]],
     ] as const) {
       await stand(last - behindBy, "activity");
-      const { status, json } = await behind.call("/health/ready");
+      const { status, json } = await remaking.call("/health/ready");
       expect([status, json.reasons]).toEqual([whole, reasons]);
-      expect((await behind.call("/health/ready?without=views")).status).toBe(200);
+      expect((await remaking.call("/health/ready?without=views")).status).toBe(200);
     }
     database.close();
   } finally {

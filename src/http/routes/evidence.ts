@@ -91,9 +91,9 @@ const getEvidence =
     const errors = [...query.errors()];
     if (filter.assetId !== undefined && filter.correlationId !== undefined) errors.push(EITHER_OR);
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
-    await call.madeViews.check(EVIDENCE_VIEWS);
     if (!(await haveSeen(dependencies.views, EVIDENCE_VIEWS, awaitedWith(minSequence))))
       return problem(context, "view_behind");
+    await call.madeViews.check(EVIDENCE_VIEWS);
     const open = dependencies.exports.open(principal);
     if (!open) return problem(context, "overloaded", TOO_MANY_EXPORTS);
     let isStreaming = false;

@@ -62,8 +62,10 @@ const getExport = async (
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const view = eventsProjection.name;
-  await call.madeViews.check([view]);
-  const end = await onceSeen({ views, projections: [view], awaited }, () => views.position(view));
+  const end = await onceSeen({ views, projections: [view], awaited }, async () => {
+    await call.madeViews.check([view]);
+    return views.position(view);
+  });
   if (end === undefined) return problem(context, "view_behind");
   const format = FORMATS[name];
   const answer = {
