@@ -17,6 +17,8 @@ export interface MadeViews {
    * since. What cannot be looked at now is when it is asked for.
    */
   lookFirst(names: readonly string[]): Promise<void>;
+  /** They are not there: who makes them begins with nothing. */
+  forget(names: readonly string[]): void;
   /** Throws ViewsUnmadeError while one of them is being made. Looks no more at those that once were made. */
   check(names: readonly string[]): Promise<void>;
 }
@@ -63,7 +65,13 @@ export const createMadeViews = ({
       if (!(error instanceof ViewsUnavailableError)) throw error;
     }
   };
-  return { lookAt, lookFirst, check };
+  const forget: MadeViews["forget"] = (names) => {
+    for (const name of names) {
+      made.delete(name);
+      ends.delete(name);
+    }
+  };
+  return { lookAt, lookFirst, forget, check };
 };
 
 const isNear = (position: Sequence, last: Sequence): boolean => {

@@ -6,6 +6,7 @@ import { KEYS_GONE, type KeyReadiness } from "../access/key-store.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import { createMadeViews } from "../projections/made-views.ts";
+import { VIEWS_MISSING, ViewsMissingError } from "../views/unavailable.ts";
 import { createReadiness } from "./health.ts";
 
 /** Connected, and never asked itself. */
@@ -45,7 +46,7 @@ test("whatever keeps the log from being written is told, all of it, also where v
     },
     views,
     projections: [],
-    madeViews: { lookAt: () => undefined },
+    madeViews: { lookAt: () => undefined, forget: () => {} },
   });
   const stale = "The keys were last known to be complete 61 s ago.";
   expect(await reasons()).toEqual([stale, KEYS_GONE]);
@@ -86,6 +87,7 @@ test("a view that is made anew is waited for up to where the log ended, and one 
   const keyBucket = createMemoryKeyStore();
   await keyBucket.createAdmin({ secret_hash: "", created_at: "2026-11-26T00:00:00Z" });
   let last = 3000;
+  let isEmptied = false;
   const log = { ...createArrayLog(), lastSequence: async () => last };
   const { reasons } = createReadiness({
     connection,
@@ -94,7 +96,13 @@ test("a view that is made anew is waited for up to where the log ended, and one 
     logGuard: { problem: () => undefined },
     keyBucket,
     reader: log,
-    views,
+    views: {
+      ...views,
+      load: (...asked) =>
+        isEmptied
+          ? Promise.reject(new ViewsMissingError('relation "views" does not exist'))
+          : views.load(...asked),
+    },
     projections: [made, behind],
     madeViews: createMadeViews({ views, log }),
   });
@@ -110,4 +118,18 @@ test("a view that is made anew is waited for up to where the log ended, and one 
   expect(await reasons()).toEqual(isMade(2999));
   await move(made, 3000);
   expect(await reasons()).toEqual([]);
+  const again = (name: string) =>
+    `The view ${name} is at record 0 of 40000, and is read when it has the last of them.`;
+  await move(behind, 30_000);
+  // The database was emptied, and another process makes them.
+  isEmptied = true;
+  expect(await reasons()).toEqual([VIEWS_MISSING]);
+  await views.drop(made.name);
+  await views.open(made);
+  isEmptied = false;
+  expect(await reasons()).toEqual([again("made")]);
+  await views.drop(behind.name);
+  expect(await reasons()).toEqual([expect.stringContaining("Not there: behind. "), again("made")]);
+  await views.open(behind);
+  expect(await reasons()).toEqual([again("made"), again("behind")]);
 });

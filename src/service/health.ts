@@ -9,7 +9,7 @@ import type { MadeViews } from "../projections/made-views.ts";
 import type { Projection } from "../projections/projection.ts";
 import { isSameLog, seenBeyond } from "../projections/view-end.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
-import { VIEWS_MISSING, ViewsUnavailableError } from "../views/unavailable.ts";
+import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/view-store.ts";
 import { inTime } from "./in-time.ts";
 import type { LogGuard } from "./log-guard.ts";
@@ -25,7 +25,7 @@ interface ReadinessDependencies {
   readonly reader: LogReader;
   readonly views: ViewStore;
   readonly projections: readonly Projection[];
-  readonly madeViews: Pick<MadeViews, "lookAt">;
+  readonly madeViews: Pick<MadeViews, "lookAt" | "forget">;
 }
 
 export const createReadiness = (dependencies: ReadinessDependencies): Readiness => {
@@ -123,6 +123,7 @@ const viewReasons = async ({
     // Asked after the views: what they have seen was in the log by then.
     const last = await reader.lastSequence();
     const passing = others.map((name) => `The view ${name} is not there as this process has it: ${OTHERS}`);
+    madeViews.forget(missing);
     if (missing.length > 0) passing.push(`Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`);
     const lasting: string[] = [];
     for (const { name, position } of positions) {
@@ -142,6 +143,7 @@ const viewReasons = async ({
     return { passing, lasting };
   } catch (error) {
     if (error instanceof LogUnavailableError) return { passing: [], lasting: [error.message] };
+    if (error instanceof ViewsMissingError) madeViews.forget(projections.map(({ name }) => name));
     if (error instanceof ViewsUnavailableError) return { passing: [error.reason], lasting: [] };
     throw error;
   }
