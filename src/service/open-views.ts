@@ -46,7 +46,7 @@ export const openViews = async (parts: {
 const openAll = async (views: ViewStore, projections: readonly Projection[], logger: Logger) => {
   for (const projection of projections) {
     const opened = await views.open(projection);
-    // Until it has caught up, its lists lack what was there before.
+    // Until it has caught up, who reads it is told to ask again.
     if (opened === "made_again") logger.warn(MADE_AGAIN, { projection: projection.name });
   }
 };
