@@ -171,6 +171,8 @@ interface Session {
 
 const openSession = (url: string): Session => {
   const client = connect(url, () => lose());
+  // One at a time: for what the package still holds when its connection closes it connects anew, also after its end, and keeps that connection (measured).
+  const inTurn = createTurns();
   const waiting = new Set<(error: Error) => void>();
   const mayPrepare = createPreparing();
   const prepared = new Set<string>();
@@ -185,13 +187,11 @@ const openSession = (url: string): Session => {
   const loseAfter = (ms: number) => setTimeout(() => lose(new ViewsUnavailableError(TOO_LATE)), ms);
   // Asked first, because the package tries for ever where a connection is taken and closed at once.
   const opening = loseAfter(CONNECT_SECONDS_MAX * 1000);
-  client
-    .unsafe("SELECT 1")
+  inTurn(() => client.unsafe("SELECT 1"))
     .catch((error: unknown) => lose(withoutValues(error)))
     .finally(() => clearTimeout(opening));
   const answered = <Result>(ask: () => PromiseLike<Result>): Promise<Result> =>
     new Promise((resolve, reject) => {
-      // No event of the connection comes between this check and the handing over.
       if (isLost) throw new ViewsUnavailableError(LOST);
       const timer = loseAfter(VIEW_QUERY_MS_MAX);
       const settled = (): void => {
@@ -199,7 +199,12 @@ const openSession = (url: string): Session => {
         waiting.delete(reject);
       };
       waiting.add(reject);
-      ask().then(
+      // No event of the connection comes between this check and the handing over.
+      const handOver = async () => {
+        if (isLost) throw new ViewsUnavailableError(LOST);
+        return ask();
+      };
+      inTurn(handOver).then(
         (answer) => {
           settled();
           resolve(answer);
@@ -245,7 +250,10 @@ const openSession = (url: string): Session => {
     run,
     prepare,
     lose,
-    end: () => client.end({ timeout: CLOSE_SECONDS_MAX }),
+    end: () => {
+      const closing = loseAfter(CLOSE_SECONDS_MAX * 1000);
+      return inTurn(() => client.end({ timeout: CLOSE_SECONDS_MAX })).finally(() => clearTimeout(closing));
+    },
   };
 };
 

@@ -286,6 +286,27 @@ const ownTests = (): void => {
     await run(`DROP ROLE ${role}`);
   });
 
+  test("closing ends every connection, also where the server let some in and others not", async () => {
+    await using database = await (await testPostgres()).createDatabase();
+    const { run } = await testPostgres();
+    const role = `few_${Math.random().toString(36).slice(2)}`;
+    await run(`CREATE ROLE ${role} LOGIN PASSWORD 'p' CONNECTION LIMIT 2`);
+    const url = new URL(database.url);
+    [url.username, url.password] = [role, "p"];
+    const connections = async () => {
+      const [row] = await run(`SELECT count(*) FROM pg_stat_activity WHERE usename = '${role}'`);
+      return Number(row?.count);
+    };
+    for (let round = 0; round < 5; round++) {
+      const store = createPostgresViews({ url: url.href });
+      const refused = rejection(Promise.all(["a", "b", "c", "d", "e", "f", "g"].map(store.position)));
+      expect(await refused).toContain("too many connections");
+      await store.close();
+      await until("nobody is connected", async () => (await connections()) === 0, { timeoutMs: 5000 });
+    }
+    await run(`DROP ROLE ${role}`);
+  });
+
   test("a view takes the place of one that is searched all the time: neither waits for what the other has", async () => {
     await using at = await setUp();
     const searched = (ending: string): ViewDefinition => ({
