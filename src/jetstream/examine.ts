@@ -1,7 +1,8 @@
-/** Looks at a broker and changes nothing: for `prooftrail doctor`. */
+/** Looks at a broker and changes nothing: for `prooftrail doctor`, and for a start that was given two users. */
 import { headers, type NatsConnection, NatsError } from "nats";
 import { PERMISSIONS } from "../../streams/permissions.ts";
 import { PERMISSION_ANSWER_MS_MAX } from "../limits.ts";
+import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 
 /** What the running service must not be able to do (streams/permissions.ts). */
 const FORBIDDEN_OPERATIONS = ["STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE", "STREAM.MSG.DELETE"] as const;
@@ -66,6 +67,23 @@ export const storageOf = async (nats: NatsConnection): Promise<BrokerStorage> =>
   const { storage, limits } = await manager.getAccountInfo();
   return { bytes: storage, bytesMax: limits.max_storage > 0 ? limits.max_storage : undefined };
 };
+
+/** When this stream was made, as this user sees it; undefined where it sees none. */
+export const madeAt = async (nats: NatsConnection, stream: string): Promise<string | undefined> => {
+  try {
+    const manager = await nats.jetstreamManager({ checkAPI: false });
+    return (await manager.streams.info(stream)).created;
+  } catch (error) {
+    if (apiErrorCode(error) === API_ERROR.streamNotFound) return undefined;
+    throw error;
+  }
+};
+
+/** Whether two users see one and the same stream of this name, or none: of other accounts or servers they do not. Rejects where one of them gets no answer. */
+export const seeOneStream = async (
+  [one, other]: readonly [NatsConnection, NatsConnection],
+  stream: string,
+): Promise<boolean> => (await madeAt(one, stream)) === (await madeAt(other, stream));
 
 /** The broker's clock against ours in milliseconds, positive where it is ahead; undefined where it does not tell its time. */
 export const clockOffMs = async (nats: NatsConnection, stream: string): Promise<number | undefined> => {

@@ -125,6 +125,15 @@ export const inspectStream = async (
   return { kind: "different", differences, isMendedAtStart };
 };
 
+/** Those that were made once and are missing: no start makes them again. `reader` as above. */
+export const findLostStreams = async (
+  reader: NatsConnection,
+  definitions: readonly StreamDefinition[],
+): Promise<readonly string[]> => {
+  const manager = await reader.jetstreamManager({ checkAPI: false });
+  return lostStreams(definitions, await findStreams(manager, definitions));
+};
+
 type StreamResult =
   | { readonly kind: "made" | "updated" | "as_wanted" }
   | { readonly kind: "different"; readonly differences: readonly StreamDifference[] };

@@ -6,3 +6,10 @@ export interface Check {
   /** What to do where it is not ok. */
   readonly advice?: string;
 }
+
+export const unchecked = (name: string, detail: string, advice?: string): Check => ({
+  name,
+  state: "unchecked",
+  detail,
+  ...(advice !== undefined && { advice }),
+});

@@ -48,12 +48,28 @@ export const closedFolder = async ({
   return closed ?? (natsUrl === undefined ? closedReason(broker, broker) : undefined);
 };
 
-const closedReason = (name: string, path: string): Promise<string | undefined> =>
-  access(path, constants.R_OK | constants.X_OK)
+/** Why no start of this user's can write what it keeps there: another may look into it, and all seems well. */
+export const readOnlyFolder = async ({
+  dataDir,
+  natsUrl,
+}: Pick<Config, "dataDir" | "natsUrl">): Promise<string | undefined> => {
+  const places = natsUrl === undefined ? [dataDir, ownBrokerFiles({ dataDir }).directory] : [dataDir];
+  for (const path of places) {
+    const detail = await refusalTo(constants.W_OK | constants.X_OK, path);
+    if (detail !== undefined) return `${path} cannot be written: ${detail}`;
+  }
+  return undefined;
+};
+
+const closedReason = async (name: string, path: string): Promise<string | undefined> => {
+  const detail = await refusalTo(constants.R_OK | constants.X_OK, path);
+  return detail && `${name} cannot be looked into: ${detail}`;
+};
+
+/** Of what is not there, none. */
+const refusalTo = (mode: number, path: string): Promise<string | undefined> =>
+  access(path, mode)
     .then(() => undefined, missingAs(undefined))
-    .catch(
-      (error: unknown) =>
-        `${name} cannot be looked into: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
 
 export const AS_ITS_USER = "Run it as the user that runs the service.";

@@ -2,25 +2,28 @@
 import { statfs } from "node:fs/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
+import { describeError } from "../jetstream/api-errors.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import { clockOffMs, missingRights, rightsOf, storageOf, UNASKED_RIGHTS } from "../jetstream/examine.ts";
-import { createLogReader } from "../jetstream/reader.ts";
-import { differenceText, inspectStream } from "../jetstream/reconcile.ts";
 import {
-  CLOCK_OFF_MS_MAX,
-  DISK_FREE_BYTES_LOW,
-  DISK_FREE_BYTES_MIN,
-  VIEW_LAG_RECORDS_MAX,
-} from "../limits.ts";
+  clockOffMs,
+  missingRights,
+  rightsOf,
+  seeOneStream,
+  storageOf,
+  UNASKED_RIGHTS,
+} from "../jetstream/examine.ts";
+import { readLogState } from "../jetstream/log-state.ts";
+import { differenceText, findLostStreams, inspectStream } from "../jetstream/reconcile.ts";
+import { CLOCK_OFF_MS_MAX, DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
 import { addressOf, connectAll } from "./broker-place.ts";
-import type { Check } from "./check.ts";
+import { type Check, unchecked } from "./check.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
-import { AS_ITS_USER, closedFolder, isThere } from "./data-folder.ts";
-import { beyondLog, OF_ONE_LOG } from "./health.ts";
+import { AS_ITS_USER, closedFolder, isThere, readOnlyFolder } from "./data-folder.ts";
 import { misspeltSettings } from "./misspelt-settings.ts";
 import { signingCheck } from "./signing-check.ts";
-import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
-import { closedToWriting, openToOthers, viewsFile } from "./view-place.ts";
+import { BRING_BACK } from "./stream-keeper.ts";
+import { viewChecks } from "./view-checks.ts";
+import { closedToWriting, openToOthers } from "./view-place.ts";
 
 /** In the order in which things need each other; what needs something that failed is unchecked. */
 export async function* diagnose(
@@ -65,6 +68,14 @@ export async function* diagnose(
     yield unchecked("broker, streams, views, disk", detail, advice);
     return;
   }
+  const readOnly = await readOnlyFolder(config);
+  if (readOnly !== undefined)
+    yield {
+      name: "folder",
+      state: "failed",
+      detail: readOnly,
+      advice: `${AS_ITS_USER} If it is that user, have the folder belong to it, on a disk that takes writes: a start needs it.`,
+    };
   yield* diskChecks(config);
   const closedViews = closedToWriting(config);
   if (closedViews) yield { name: "views", state: "failed", ...closedViews };
@@ -72,15 +83,6 @@ export async function* diagnose(
   if (open) yield { name: "views", state: "warning", ...open };
   yield* brokerChecks(config);
 }
-
-export const unchecked = (name: string, detail: string, advice?: string): Check => ({
-  name,
-  state: "unchecked",
-  detail,
-  ...(advice !== undefined && { advice }),
-});
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function* diskChecks({ dataDir, natsUrl }: Config): AsyncGenerator<Check> {
   if (!(await isThere(dataDir))) {
@@ -124,16 +126,26 @@ async function* brokerChecks(config: Config): AsyncGenerator<Check> {
   }
   const { service, provisioner } = opened;
   yield { name: "broker", state: "ok", detail: service.describe() };
-  yield* jetStreamChecks(service);
+  const answers = yield* jetStreamChecks(service);
   yield syncCheck(found.configuration);
+  if (!(answers || isClustered(service))) {
+    yield unchecked("rights, streams, views", "nobody answers for JetStream, which holds the log");
+    return;
+  }
   yield* rightsChecks(service);
   yield* streamChecks(provisioner, topology({ replicas: config.replicas }));
+  yield* accountChecks(service, provisioner);
+  if (config.replicas > 1) yield await copiesCheck(service, config.replicas);
   yield* clockChecks(service);
   yield* viewChecks(config, service);
   if (config.roles.includes("sealer")) yield await signingCheck(config, service);
 }
 
-async function* jetStreamChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
+const isClustered = ({ nats }: BrokerConnection): boolean => nats.info?.cluster !== undefined;
+
+/** Returns whether JetStream answers. */
+async function* jetStreamChecks(connection: BrokerConnection): AsyncGenerator<Check, boolean> {
+  const { nats } = connection;
   const name = "storage";
   try {
     const { bytes, bytesMax } = await storageOf(nats);
@@ -148,15 +160,22 @@ async function* jetStreamChecks({ nats }: BrokerConnection): AsyncGenerator<Chec
           advice: "Raise the account's limit.",
         }
       : { name, state: "ok", detail };
+    return true;
   } catch (error) {
     yield {
       name,
       state: "failed",
-      detail: `JetStream does not answer: ${reasonOf(error)}`,
-      advice: "Put a jetstream block into the server's configuration.",
+      detail: `JetStream does not answer: ${describeError(error)}`,
+      advice: isClustered(connection) ? `${NO_LEADER} ${NO_JETSTREAM}` : NO_JETSTREAM,
     };
+    return false;
   }
 }
+
+const NO_LEADER =
+  "See that more than half of the cluster's servers run: with fewer JetStream has no leader, and no event is acknowledged.";
+const NO_JETSTREAM =
+  "See that the server's configuration has a jetstream block, and that JetStream is enabled for the account of the service's user where there are accounts.";
 
 /** NATS tells it to nobody but its own monitor, so of a foreign broker it cannot be seen. */
 const syncCheck = (configuration: string | undefined): Check => {
@@ -227,9 +246,17 @@ async function* streamChecks(
   const wrong: Check[] = [];
   const missing: string[] = [];
   try {
+    const lost = await findLostStreams(nats, definitions);
+    if (lost.length > 0)
+      wrong.push({
+        name,
+        state: "failed",
+        detail: `the broker no longer has ${lost.join(", ")}, which it had before`,
+        advice: BRING_BACK,
+      });
     for (const definition of definitions) {
       const standing = await inspectStream(nats, definition);
-      if (standing.kind === "missing") missing.push(definition.name);
+      if (standing.kind === "missing" && !lost.includes(definition.name)) missing.push(definition.name);
       else if (standing.kind === "different")
         for (const difference of standing.differences)
           wrong.push({
@@ -245,7 +272,7 @@ async function* streamChecks(
     wrong.push({
       name,
       state: "warning",
-      detail: `the streams could not be looked at: ${reasonOf(error)}`,
+      detail: `the streams could not be looked at: ${describeError(error)}`,
       advice:
         "Look again in a moment: a cluster that elects a leader does not answer. If it stays so, the user in NATS_PROVISION_URL needs $JS.API.STREAM.INFO.*",
     });
@@ -258,6 +285,36 @@ async function* streamChecks(
   if (missing.length + wrong.length === 0)
     yield { name, state: "ok", detail: `all ${definitions.length} are as they must be` };
 }
+
+/** Of what cannot be asked the checks of streams and clock tell. */
+async function* accountChecks(
+  service: BrokerConnection,
+  provisioner: BrokerConnection,
+): AsyncGenerator<Check> {
+  if (await seeOneStream([service.nats, provisioner.nats], "AUDIT").catch(() => true)) return;
+  yield {
+    name: "streams",
+    state: "failed",
+    detail:
+      "the users of NATS_URL and NATS_PROVISION_URL do not see the same log: what one makes the other does not find",
+    advice: "Have both name the same server or cluster, and their users in one account.",
+  };
+}
+
+const copiesCheck = async (connection: BrokerConnection, replicas: number): Promise<Check> => {
+  const name = "copies";
+  const state = await readLogState(connection).catch(() => undefined);
+  if (state === undefined) return unchecked(name, "the log does not tell on how many servers it is");
+  const detail = `the whole log is on ${state.copies} of ${replicas} servers`;
+  if (state.copies >= replicas) return { name, state: "ok", detail };
+  return {
+    name,
+    state: state.copies > replicas / 2 ? "warning" : "failed",
+    detail,
+    advice:
+      "Start the servers that are away, and look again in a moment. One that runs and stays behind, as after its disk was full, has to be started anew.",
+  };
+};
 
 async function* clockChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
   const off = await clockOffMs(nats, "AUDIT").catch(() => undefined);
@@ -277,82 +334,3 @@ export const clockCheck = (name: string, offMs: number): Check => {
     advice: "Have both set by NTP: deadlines and retention go by the clock.",
   };
 };
-
-async function* viewChecks(config: Config, connection: BrokerConnection): AsyncGenerator<Check> {
-  if (config.databaseUrl === undefined && !(await isThere(viewsFile(config)))) {
-    yield unchecked(
-      "views",
-      `there is no views.sqlite in ${config.dataDir}`,
-      "The service makes it at its start.",
-    );
-    return;
-  }
-  await using stack = new AsyncDisposableStack();
-  try {
-    const store = await openViewStore(config, stack);
-    const there = new Set(await store.views.names());
-    const missing = store.projections.filter(({ name }) => !there.has(name)).map(({ name }) => name);
-    if (missing.length > 0) {
-      yield {
-        name: "views",
-        state: "failed",
-        detail: `they can be reached, but do not hold ${missing.join(", ")}: no service has made them there yet, or the database was emptied or put back empty`,
-        advice: "Start the service, or restart it if it runs: it makes them from the log.",
-      };
-      return;
-    }
-    const log = await createLogReader(connection);
-    const { last_sequence: end, views } = await statusOf({ log, ...store });
-    yield* lagChecks(end, views);
-    yield* letterChecks(views);
-    // Views at the log's end do not tell that no further row can be written. A file of ours was opened to be written.
-    if (config.databaseUrl !== undefined) await store.views.revise({ views: [], expected: [], writes: [] });
-  } catch (error) {
-    yield {
-      name: "views",
-      state: "failed",
-      detail: reasonOf(error),
-      advice: adviceAbout(error),
-    };
-  }
-}
-
-function* lagChecks(end: number, views: readonly ViewStatus[]): Generator<Check> {
-  const name = "views";
-  const ahead = views.filter(({ position }) => position > end);
-  for (const [position, there] of Map.groupBy(ahead, (view) => view.position)) {
-    const names = there.map((view) => view.name);
-    yield { name, state: "failed", detail: beyondLog(names, position, end), advice: OF_ONE_LOG };
-  }
-  const [furthest] = [...views].sort((a, b) => b.behind - a.behind);
-  if (ahead.length > 0 || !furthest) return;
-  if (furthest.behind === 0)
-    yield { name, state: "ok", detail: `all ${views.length} stand at the log's end, ${end}` };
-  else if (furthest.behind <= VIEW_LAG_RECORDS_MAX)
-    yield {
-      name,
-      state: "ok",
-      detail: `${furthest.name} is furthest behind, by ${furthest.behind} of ${end} records`,
-    };
-  else
-    yield {
-      name,
-      state: "failed",
-      detail: `${furthest.name} is ${furthest.behind} records behind the log's end, ${end}`,
-      advice:
-        "See that a process with the role projector runs; prooftrail views status shows whether it moves.",
-    };
-}
-
-function* letterChecks(views: readonly ViewStatus[]): Generator<Check> {
-  const name = "dead letters";
-  const some = views.filter(({ dead_letters }) => dead_letters > 0);
-  if (some.length === 0) yield { name, state: "ok", detail: "none" };
-  else
-    yield {
-      name,
-      state: "warning",
-      detail: some.map((view) => `${view.name}: ${view.dead_letters}`).join(", "),
-      advice: "prooftrail views dead-letter list says why; replay takes them once more.",
-    };
-}

@@ -76,7 +76,7 @@ const describe = (result: Reconciliation): string | undefined => {
   if (result.kind === "no_jetstream")
     return "No NATS server answers for JetStream. Put a jetstream block into its configuration, or set NATS_URL, and NATS_PROVISION_URL where it is set, to a server that has one.";
   if (result.kind === "lost")
-    return `The broker no longer has ${result.streams.join(", ")}, which it had before. Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.`;
+    return `The broker no longer has ${result.streams.join(", ")}, which it had before. ${BRING_BACK}`;
   if (result.kind === "no_cluster")
     return `The NATS server is no cluster and cannot keep ${result.replicas} copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL to a cluster of at least ${result.replicas} servers.`;
   if (result.kind === "no_room") return noRoom(result);
@@ -88,6 +88,10 @@ const describe = (result: Reconciliation): string | undefined => {
     : "";
   return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}${advice}`;
 };
+
+/** What to do about streams that were made once and are missing. */
+export const BRING_BACK =
+  "Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.";
 
 const noRoom = ({ storage, bytesReserved }: Extract<Reconciliation, { kind: "no_room" }>): string => {
   const reserved = `${bytesReserved / 2 ** 20} MiB`;

@@ -14,7 +14,7 @@ import { projectionsWith } from "../projections/registry.ts";
 import { replayLetter } from "../projections/replay.ts";
 import { type Verified, verifyView } from "../projections/verify.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { DatabaseError, isReadOnly } from "../views/postgres-connection.ts";
+import { DatabaseError, isReadOnly, lacksRight } from "../views/postgres-connection.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/tables.ts";
 import { isAway, ViewsUnavailableError } from "../views/unavailable.ts";
@@ -23,7 +23,7 @@ import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { AS_ITS_USER, closedFolder, ownBrokerFiles } from "./data-folder.ts";
 import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
-import { connectViews, ViewsRefusedError, viewsFile } from "./view-place.ts";
+import { connectViews, MAKE_TABLES, ViewsRefusedError, viewsFile } from "./view-place.ts";
 
 export interface ViewStatus {
   readonly name: string;
@@ -91,8 +91,9 @@ export const databaseTrouble = (error: unknown): string | undefined =>
 export const adviceAbout = (error: unknown): string => {
   if (isReadOnly(error))
     return "See that the PostgreSQL of DATABASE_URL takes writes: one that follows another server does not, nor one that was set so, as some are when their disk is full. Views stand still until then; events are taken meanwhile, and nothing is lost.";
+  if (lacksRight(error)) return MAKE_TABLES;
   return isAway(error)
-    ? "See that the PostgreSQL of DATABASE_URL runs and has connections left, and that nobody holds its tables. Events are taken meanwhile, and nothing is lost."
+    ? "See that DATABASE_URL names the database, its user and password, that PostgreSQL runs and has connections left, and that nobody holds its tables. Events are taken meanwhile, and nothing is lost."
     : "Check DATABASE_URL or the file; the views can be made again from the log.";
 };
 

@@ -49,15 +49,16 @@ export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError =>
 };
 
 const adviceForDatabase = (error: unknown): string => {
-  if (lacksRight(error)) return MAKE_TABLES;
+  if (lacksRight(error)) return ` ${MAKE_TABLES}`;
   return isAway(error) ? AWAY : "";
 };
 
 const AWAY =
-  " See that DATABASE_URL names the database, that PostgreSQL runs and has connections left, and that nobody holds its tables.";
+  " See that DATABASE_URL names the database, its user and password, that PostgreSQL runs and has connections left, and that nobody holds its tables.";
 
-const MAKE_TABLES =
-  " Let its user make tables there: have it own the database (ALTER DATABASE … OWNER TO …), or be granted CREATE on the schema public.";
+/** What to do where the user of DATABASE_URL may not do what the service needs. */
+export const MAKE_TABLES =
+  "Let its user make tables there: have it own the database (ALTER DATABASE … OWNER TO …), or be granted CREATE on the schema public. Tables that are there have to be its own too (REASSIGN OWNED BY … TO …).";
 
 /** The same of a file that was opened, as far as somebody can mend it; undefined for any other error. */
 export const fileTrouble = (error: unknown, place: Place): string | undefined => {

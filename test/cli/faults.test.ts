@@ -58,6 +58,24 @@ test.skipIf(isRoot && !canBeBound)(
 );
 
 test.skipIf(isRoot && !canBeBound)(
+  "of a DATA_DIR that may be read and not written, with which no start succeeds, doctor says so",
+  () => {
+    using folder = temporaryFolder();
+    const dataDir = join(folder.path, "data");
+    mkdirSync(dataDir, { mode: 0o500 });
+    const [command = "", ...before] = isRoot ? AS_ANY_USER : [process.execPath];
+    const { status, stdout } = spawnSync(command, [...before, CLI_MAIN, "doctor"], {
+      env: { PATH: process.env.PATH ?? "", DATA_DIR: dataDir, PROOFTRAIL_URL: "http://127.0.0.1:1" },
+      encoding: "utf8",
+    });
+    expect([status, stdout]).toEqual([
+      1,
+      expect.stringContaining(`folder           ${dataDir} cannot be written: EACCES`),
+    ]);
+  },
+);
+
+test.skipIf(isRoot && !canBeBound)(
   "a lock on DATA_DIR that may be read and not written, which would keep no second service out, stops the start",
   async () => {
     using folder = temporaryFolder();

@@ -191,6 +191,27 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await postgres.run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
   });
 
+  test("of a database that does not let the user in, or do what it must, doctor says what to look at", async () => {
+    const postgres = await testPostgres();
+    await using database = await postgres.createDatabase();
+    await using store = createPostgresViews({ url: database.url });
+    await store.open({ name: "notes", version: 1, tables: [] });
+    const role = `stranger_${Math.random().toString(36).slice(2)}`;
+    await postgres.run(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`);
+    await using broker = await startTestBroker();
+    const adviceFor = async (change: Partial<Pick<URL, "username" | "password" | "pathname">>) => {
+      const { href } = Object.assign(new URL(database.url), change);
+      for await (const { name, state, advice } of diagnose({ ...settingsFor(broker), DATABASE_URL: href }))
+        if (name === "views" && state === "failed") return advice;
+      return "nothing failed";
+    };
+    const names = "names the database, its user and password";
+    expect(await adviceFor({ pathname: "/nowhere" })).toContain(names);
+    expect(await adviceFor({ password: "wrong" })).toContain(names);
+    expect(await adviceFor({ username: role, password: "p" })).toMatch(/make tables there.+REASSIGN OWNED/);
+    await postgres.run(`DROP ROLE ${role}`);
+  });
+
   test("a signal ends the waiting for a database at once", async () => {
     await using folder = await dataFolder();
     const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };

@@ -3,9 +3,11 @@ import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { clockOffMs, missingRights, rightsOf, storageOf } from "../../src/jetstream/examine.ts";
 import { inspectStream, reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import type { Check } from "../../src/service/check.ts";
+import { diagnose } from "../../src/service/diagnosis.ts";
 import { auditStream } from "../../streams/audit.ts";
 import { PERMISSIONS } from "../../streams/permissions.ts";
-import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { startConfiguredBroker } from "../support/configured-broker.ts";
 
 /** What the permissions of 21 November 2026 did not have. */
@@ -77,4 +79,56 @@ test("rights that this version needs and a broker of an earlier one does not giv
   const manager = await service.nats.jetstreamManager({ checkAPI: false });
   for (const stream of ["AUDIT", "SANDBOX", "CHECKPOINTS", "KV_KEYS", "ACCEPTED"])
     expect([stream, (await manager.streams.info(stream)).state.messages]).toEqual([stream, 0]);
+});
+
+test("of a stream that was there and is gone doctor does not say that a start makes it", async () => {
+  const { publish } = PERMISSIONS.provisioner;
+  await using broker = await startConfiguredBroker((configuration) =>
+    configuration.replace(JSON.stringify(publish), () => JSON.stringify([">"])),
+  );
+  const settings = { ...settingsFor(broker), DATA_DIR: "/nowhere" };
+  const streamChecks = async () => {
+    const found: Check[] = [];
+    for await (const check of diagnose(settings)) if (check.name === "streams") found.push(check);
+    return found;
+  };
+  expect(await streamChecks()).toMatchObject([{ state: "ok" }]);
+  await using provisioner = await connectToBroker({
+    url: broker.url("provisioner"),
+    name: "test",
+    logger: silentLogger,
+  });
+  const manager = await provisioner.nats.jetstreamManager({ checkAPI: false });
+  for (const name of ["CHECKPOINTS", "SANDBOX"]) await manager.streams.delete(name);
+  const [gone, lost] = await streamChecks();
+  expect(gone).toMatchObject({ detail: "SANDBOX is missing", advice: "Start the service: it makes them." });
+  expect(lost?.detail).toBe("the broker no longer has CHECKPOINTS, which it had before");
+  expect(lost?.advice).toStartWith("Nothing is made in its place");
+});
+
+test("of users of two brokers, or of two accounts, doctor says that they do not see the same log", async () => {
+  await using broker = await startTestBroker();
+  await using other = await startConfiguredBroker((configuration) => configuration);
+  const failed = async (service: string) => {
+    const environment = {
+      NATS_URL: service,
+      NATS_PROVISION_URL: other.url("provisioner"),
+      DATA_DIR: "/nowhere",
+    };
+    const details: string[] = [];
+    for await (const { name, state, detail } of diagnose(environment))
+      if (name === "streams" && state === "failed") details.push(detail);
+    return details;
+  };
+  const notOne = [expect.stringContaining("do not see the same log")];
+  expect(await failed(broker.url("service"))).toEqual(notOne);
+  await using provisioner = await connectToBroker({
+    url: broker.url("provisioner"),
+    name: "test",
+    logger: silentLogger,
+  });
+  const definitions = [auditStream({ replicas: 1 })];
+  await reconcileStreams({ provisioner: provisioner.nats, definitions, logger: silentLogger });
+  expect(await failed(broker.url("service"))).toEqual(notOne);
+  expect(await failed(other.url("service"))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** `prooftrail doctor`: one line for each thing that can be wrong, and what to do. */
-import type { Check } from "../../service/check.ts";
+import { type Check, unchecked } from "../../service/check.ts";
 import { printable } from "../../terminal/printable.ts";
 import { wrappedLines } from "../../terminal/text-width.ts";
 import type { CommandSpec } from "../command.ts";
@@ -32,7 +32,7 @@ export const DOCTOR: CommandSpec = {
   run: async (input, context) => {
     const isJson = input.isSet("--json");
     const checks: Check[] = [];
-    const { clockCheck, diagnose, unchecked } = await import("../../service/diagnosis.ts");
+    const { clockCheck, diagnose } = await import("../../service/diagnosis.ts");
     const address = readAddress(input, context.environment);
     const key = await findKey(input, context.environment, address);
     const take = async (found: AsyncIterable<Check>): Promise<void> => {
