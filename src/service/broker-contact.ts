@@ -7,6 +7,7 @@ import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
 import { createAdminKeyFile } from "../access/admin-key-file.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { madeAt } from "../jetstream/examine.ts";
 import { createKeyBucket, type KeyBucket } from "../jetstream/key-bucket.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -49,6 +50,7 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<Bro
   await broker.own?.stageInMemory();
   await using stack = new AsyncDisposableStack();
   const connection = stack.use(await connectToBroker({ url: broker.serviceUrl, name: "prooftrail", logger }));
+  if (config.natsProvisionUrl !== undefined) await refuseOtherLog(connection);
   stack.use(streams.watch(connection));
   const keyBucket = stack.use(
     await createKeyBucket({ connection, logger, elapsedMs: () => performance.now() }),
@@ -66,6 +68,16 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<Bro
     });
   const kept = stack.move();
   return { connection, streams, keyBucket, adminKey, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+};
+
+/** The streams are there for the user that made them. Throws BrokerRefusedError where this one sees none; what cannot be asked is told of by who needs it. */
+const refuseOtherLog = async ({ nats }: BrokerConnection): Promise<void> => {
+  const made = await madeAt(nats, "AUDIT").catch(() => "unknown");
+  if (made !== undefined) return;
+  throw new BrokerRefusedError(
+    "The user of NATS_URL does not find the streams that the one of NATS_PROVISION_URL makes. Have both URLs name the same server or cluster, and their users in one account.",
+    { isFinal: false },
+  );
 };
 
 const withAdvice = ({ message, isFinal }: BrokerRefusedError): BrokerRefusedError =>

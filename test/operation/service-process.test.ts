@@ -595,6 +595,16 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     ]);
   });
 
+  test("of two users that do not see the same streams a line says so", async () => {
+    await using broker = await startTestBroker();
+    await using other = await startTestBroker();
+    await using folder = await dataFolder();
+    const environment = { NATS_URL: other.url("service"), NATS_PROVISION_URL: broker.url("provisioner") };
+    await using service = await spawnService({ dataDir: folder.path, environment });
+    await until("it says what it waits for", () => service.output.includes("waiting for the broker"));
+    expect(service.output).toContain("Have both URLs name the same server or cluster");
+  });
+
   test("a NATS server that refuses the password is waited for, and one line says so and which setting has it", async () => {
     await using broker = await startTestBroker();
     await using folder = await dataFolder();
