@@ -357,7 +357,7 @@ const leaveEach = async (directory: string, numbers: readonly number[]): Promise
 
 test("of what very many have left a batch is given out before all of it is taken over, the oldest first", () =>
   withFolder(async (directory) => {
-    const numbers = [...Array(300).keys()];
+    const numbers = [...Array(100).keys()];
     const left = await leaveEach(directory, numbers);
     const heir = openFile(directory);
     const taken = await heir.take({ events: 3, bytes: 999 });
@@ -371,7 +371,7 @@ test("of what very many have left a batch is given out before all of it is taken
 
 test("a client that is closed while it takes over what very many have left does not finish that first, and the next one has it all", () =>
   withFolder(async (directory) => {
-    const numbers = [...Array(1000).keys()];
+    const numbers = [...Array(100).keys()];
     const left = await leaveEach(directory, numbers);
     const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { directory }, onProblem: () => {} });
     await client.close({ timeoutMs: 10 });
@@ -387,7 +387,7 @@ test("a client that is closed while it takes over what very many have left does 
 
 test("what a client that was closed had taken over by then still goes before what it had left to others, which is newer", () =>
   withFolder(async (directory) => {
-    const numbers = [...Array(300).keys()];
+    const numbers = [...Array(100).keys()];
     const left = await leaveEach(directory, numbers);
     const heir = openFile(directory);
     await heir.take({ events: 3, bytes: 999 });
@@ -1143,9 +1143,9 @@ test("what stood aside as a suspect is taken only where nothing else is due, how
 
 test("when the next one is due can be said of more files than a call has room for arguments", () => {
   const segments = new SegmentList();
-  for (let file = 0; file < 200_000; file++) {
+  for (let file = 0; file < 140_000; file++) {
     const segment = new Segment("");
-    segment.postpone([{ index: 0, length: 0 }], { dueMs: 200_000 - file, isFirm: false });
+    segment.postpone([{ index: 0, length: 0 }], { dueMs: 140_000 - file, isFirm: false });
     segments.addAdopted(segment);
   }
   assert.equal(segments.nextDueMs, 1);
