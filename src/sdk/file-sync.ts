@@ -65,9 +65,12 @@ export class FileSync {
     });
   }
 
-  /** Where there is something to sync, for nobody in particular. */
+  /** Where there is something to sync, for nobody in particular. What is being synced by then is waited for: who closes an outbox gives its folder away. */
   async syncQuietly(): Promise<void> {
-    if (!this.isDue) return;
+    if (!this.isDue) {
+      await this.#syncing;
+      return;
+    }
     const synced = await this.sync();
     if (synced.kind === "failed") this.#onFailure(`The outbox could not be synced: ${synced.reason}`);
   }

@@ -3,6 +3,7 @@ import { heapStats } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import {
   closeSync,
+  fstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -87,6 +88,20 @@ test("a folder that could not be synced is in the next sync", async () => {
   files.made();
   for (let tried = 0; tried < 2; tried++) expect((await files.sync()).kind).toBe("failed");
   expect(files.isDue).toBe(true);
+});
+
+test("an outbox that is closed while its files are synced waits until they are, and are closed", async () => {
+  using folder = temporaryFolder();
+  const told: string[] = [];
+  const files = new FileSync(folder.path, (reason) => told.push(reason));
+  const fd = openSync(join(folder.path, "left.events"), "w");
+  files.made();
+  files.finished({ fd, onUnsynced: (reason) => told.push(reason) });
+  void files.syncQuietly();
+  // As `close()` of the outbox does: nothing is due any more.
+  await files.syncQuietly();
+  expect(() => fstatSync(fd)).toThrow("EBADF");
+  expect(told).toEqual([]);
 });
 
 /** A device takes the place of the one file that is open in there: it takes what is written, and the kernel refuses to sync it. */
