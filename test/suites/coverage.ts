@@ -6,9 +6,9 @@ import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
 import { readCoverage } from "../../src/projections/coverage/page.ts";
 import { OUTCOME_ASSETS_MAX } from "../../src/projections/limits.ts";
 import { writeCursor } from "../../src/views/cursor.ts";
-import { coverageAt, figuresOf, project } from "../projections/coverage-view.ts";
+import { COVERAGE_VIEWS, coverageAt, figuresOf, project } from "../projections/coverage-view.ts";
 import { messageOf } from "../projections/records.ts";
-import type { ViewDatabase } from "./view-store.ts";
+import type { CreateDatabase } from "./view-store.ts";
 
 type Event = Readonly<Record<string, unknown>>;
 
@@ -29,16 +29,13 @@ const AUDIT = { metadata: { assessment_type: "bias_audit" } };
 const NOW = "2026-11-20T12:00:00Z";
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
-export const coverageSuite = (
-  name: "SQLite" | "PostgreSQL",
-  create: () => Promise<ViewDatabase> | ViewDatabase,
-): void => {
+export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatabase): void => {
   /**
    * Of all orders of a few events the answer is the same; here from the first to the last, and the other way round. That is so by the rules, which know no
    * database, and making all views anew takes PostgreSQL a fifth of a second: so there each is made once.
    */
   const covered = async (events: readonly Event[], now = NOW, limit?: number) => {
-    await using database = await create();
+    await using database = await create(COVERAGE_VIEWS);
     await using views = database.connect();
     const answers: (readonly CoverageEntry[])[] = [];
     for (const order of name === "SQLite" ? [events, events.toReversed()] : [events]) {
@@ -382,7 +379,7 @@ export const coverageSuite = (
     });
 
     test("from the last to the first the pages are the same list", async () => {
-      await using database = await create();
+      await using database = await create(COVERAGE_VIEWS);
       await using views = database.connect();
       const events = ["a", "b"].flatMap((asset_id) => [
         event(`m${asset_id}`, MADE, "2026-11-17T10:00:00Z", { asset_id }),
@@ -409,7 +406,7 @@ export const coverageSuite = (
     });
 
     test("a cursor that somebody made is refused, unless it has the three texts of a place", async () => {
-      await using database = await create();
+      await using database = await create(COVERAGE_VIEWS);
       await using views = database.connect();
       await project(views, [], 1);
       const asked = { where: [], order: "asc", limit: 1 } as const;

@@ -33,7 +33,7 @@ import { messageOf } from "../projections/records.ts";
 import { silentLogger } from "../support/broker.ts";
 import { table } from "../support/documents.ts";
 import { CASES } from "./expiry.ts";
-import type { ViewDatabase } from "./view-store.ts";
+import type { CreateDatabase } from "./view-store.ts";
 
 /** Those that duties hang on; the first leads. */
 const MOVED: readonly [Projection, ...Projection[]] = [eventsProjection, CASES];
@@ -41,8 +41,8 @@ const MOVED: readonly [Projection, ...Projection[]] = [eventsProjection, CASES];
 const NEXT_CASES: Projection = { ...CASES, version: CASES.version + 1 };
 
 /** Views and an announcer whose clock is told what time it is. */
-const setUp = async (create: () => ViewDatabase | Promise<ViewDatabase>) => {
-  const database = await create();
+const setUp = async (create: CreateDatabase) => {
+  const database = await create(MOVED);
   const views = database.connect();
   for (const projection of MOVED) await views.open(projection);
   const sent: Announcement[] = [];
@@ -231,7 +231,7 @@ const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<type
   };
 };
 
-export const dutiesSuite = (name: string, create: () => ViewDatabase | Promise<ViewDatabase>): void =>
+export const dutiesSuite = (name: string, create: CreateDatabase): void =>
   describe(`a duty in ${name} is told of`, () => {
     test("when it opens, falls due with time alone, is missed, and is met late; never twice", async () => {
       await using at = await setUp(create);

@@ -13,7 +13,7 @@ import {
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { messageOf, type RecordParts } from "../projections/records.ts";
-import type { ViewDatabase } from "./view-store.ts";
+import type { CreateDatabase } from "./view-store.ts";
 
 /** The view of these records, in sequence from 1. */
 export const projectEvents = async (views: ViewStore, records: readonly RecordParts[]): Promise<void> => {
@@ -24,12 +24,12 @@ export const projectEvents = async (views: ViewStore, records: readonly RecordPa
   await views.commit({ views: [eventsProjection], from: 0, to: records.length, ...outcome });
 };
 
+/** The same array each time: see CreateDatabase. */
+const EVENTS_ALONE = [eventsProjection];
+
 /** The view of these records in a database of its own. */
-export const eventsView = async (
-  create: () => Promise<ViewDatabase> | ViewDatabase,
-  records: readonly RecordParts[],
-) => {
-  const database = await create();
+export const eventsView = async (create: CreateDatabase, records: readonly RecordParts[]) => {
+  const database = await create(EVENTS_ALONE);
   const views = database.connect();
   await projectEvents(views, records);
   return {
@@ -80,7 +80,7 @@ export const textOf = (q: string): SearchWords => {
   return read.value;
 };
 
-export const eventsSearchSuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
+export const eventsSearchSuite = (name: string, create: CreateDatabase): void => {
   const viewOf = (records: readonly RecordParts[]) => eventsView(create, records);
 
   describe(`searching events in ${name}`, () => {

@@ -8,7 +8,7 @@ import type { EventFilter } from "../../src/projections/events/queries.ts";
 import { eventTexts } from "../../src/projections/events/texts.ts";
 import type { RecordParts } from "../projections/records.ts";
 import { base, eventsView, hash, sequences, textOf } from "./events-search.ts";
-import type { ViewDatabase } from "./view-store.ts";
+import type { CreateDatabase } from "./view-store.ts";
 
 const TEXT_PARTS = [
   ..."aB7 _-*'\"/\\:&|!()<>\0\ud800\u0301",
@@ -39,7 +39,7 @@ const hasWords = (event: object, { words: whole, prefixes }: SearchWords): boole
   );
 };
 
-export const eventsWordsSuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
+export const eventsWordsSuite = (name: string, create: CreateDatabase): void => {
   const viewOf = (records: readonly RecordParts[]) => eventsView(create, records);
 
   describe(`searching words in ${name}`, () => {

@@ -16,7 +16,7 @@ import { messageOf, type RecordParts } from "../projections/records.ts";
 import { silentLogger } from "../support/broker.ts";
 import { until } from "../support/until.ts";
 import { CASES, createScene, event, RECEIVED, SHORT, VIEWS, YEAR_MS } from "./expiry.ts";
-import type { ViewDatabase } from "./view-store.ts";
+import type { CreateDatabase } from "./view-store.ts";
 
 const signal = new AbortController().signal;
 const SUBJECT = `sha256:${"a".repeat(64)}`;
@@ -72,9 +72,9 @@ const EMPTY = { decisions: 0, notices: 0, objections: 0, human_reviews: 0, incid
 const decision = (views: ViewStore, value = "d1") =>
   findCase(views, "acme", { kind: "decision", value, rules: STANDARD_RULES });
 
-export const caseExpirySuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
+export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
   const sceneOf = async (records: readonly RecordParts[]) => {
-    const scene = await createScene(await create(), records);
+    const scene = await createScene(await create(VIEWS), records);
     scene.setPolicy(SHORT);
     scene.setNow(YEAR_MS);
     return scene;

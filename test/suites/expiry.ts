@@ -33,7 +33,7 @@ import { createArrayLog } from "../projections/array-log.ts";
 import { messageOf, type RecordParts } from "../projections/records.ts";
 import { createSqliteDatabase } from "../projections/sqlite-database.ts";
 import { silentLogger } from "../support/broker.ts";
-import type { ViewDatabase } from "./view-store.ts";
+import type { CreateDatabase, ViewDatabase } from "./view-store.ts";
 
 export const CASES = casesProjection(STANDARD_RULES, 0);
 export const VIEWS: readonly [Projection, ...Projection[]] = [
@@ -204,13 +204,13 @@ export const createScene = async (database: ViewDatabase, records: readonly Reco
 
 const signal = new AbortController().signal;
 
-export const expirySuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void => {
-  const sceneOf = async (records: readonly RecordParts[]) => createScene(await create(), records);
+export const expirySuite = (name: string, create: CreateDatabase): void => {
+  const sceneOf = async (records: readonly RecordParts[]) => createScene(await create(VIEWS), records);
 
   describe(`expiry in ${name}`, () => {
     /** The tombstone shows nothing anyway. So another row is put at the sequence of the event, which would be found if the words were still there. */
     test("a pass that finds nothing due for long is not begun anew by another process", async () => {
-      await using database = await create();
+      await using database = await create(VIEWS);
       const held = Array.from({ length: 400 }, (_, index) => event(`held_${index}`, { asset_id: "held" }));
       const due = event("due", { asset_id: "free", timestamp: "2026-11-20T10:00:01.000Z" });
       const scene = await createScene(database, [...held, due]);

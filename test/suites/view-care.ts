@@ -20,7 +20,7 @@ import { createSqliteDatabase } from "../projections/sqlite-database.ts";
 import { asTheyArrive, type Chance, createChance, makeHistory } from "../support/histories.ts";
 import { until } from "../support/until.ts";
 import { sequences, textOf } from "./events-search.ts";
-import type { ViewDatabase } from "./view-store.ts";
+import type { CreateDatabase } from "./view-store.ts";
 
 const history = makeHistory({ seed: 5, assets: 4, cases: 30 });
 /** U+0000 is stored in another form, by which the first of the two comes after the other. */
@@ -67,12 +67,10 @@ const expectWordsFound = async (views: ViewStore): Promise<void> => {
   expect(await sequences(views, { text })).toHaveLength(expected.length);
 };
 
-type CreateDatabase = () => ViewDatabase | Promise<ViewDatabase>;
-
 /** Views that have seen all messages, and that nobody moves any more. */
 const allSeen = async (create: CreateDatabase) => {
   await using stack = new AsyncDisposableStack();
-  const views = stack.use(stack.use(await create()).connect());
+  const views = stack.use(stack.use(await create(PROJECTIONS)).connect());
   const log = createArrayLog(messages);
   const runner = run(log, views);
   await allStandAt(views, messages.length);
@@ -220,7 +218,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
     test.each(Object.entries(CHARACTERS))(
       "the longest names and words that an event may have stand in every view, of %s",
       async (_, characters) => {
-        await using made = await create();
+        await using made = await create(PROJECTIONS);
         await using views = made.connect();
         const longest = longestEvents(characters);
         const log = createArrayLog(longest);
@@ -452,7 +450,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
     });
 
     test("a dead letter is taken again when its projection can take it; the others take what they had passed over", async () => {
-      await using made = await create();
+      await using made = await create(PROJECTIONS);
       await using views = made.connect();
       const log = createArrayLog([
         messageOf(1, { event: simpleEvent("evt_1") }),

@@ -13,7 +13,7 @@ import { messageOf, simpleEvent } from "../projections/records.ts";
 import { allStandAt, named, now, type Projections, run } from "../projections/running.ts";
 import { createSqliteDatabase } from "../projections/sqlite-database.ts";
 import { until } from "../support/until.ts";
-import type { ViewDatabase } from "./view-store.ts";
+import type { CreateDatabase } from "./view-store.ts";
 
 /** The projections, of which these cannot take one record. */
 const failingAt = (sequence: number, ...names: readonly string[]): Projections => {
@@ -55,15 +55,12 @@ const rebuild = (log: ArrayLog, views: ViewStore, projection: Projection) =>
     new AbortController().signal,
   );
 
-export const viewRacesSuite = (
-  database: string,
-  create: () => ViewDatabase | Promise<ViewDatabase>,
-): void => {
+export const viewRacesSuite = (database: string, create: CreateDatabase): void => {
   describe(`at the same time, in ${database}`, () => {
     /** Views that have seen three records, and how a runner's next commit can be held back. */
     const scene = async (projections: Projections = PROJECTIONS) => {
       await using stack = new AsyncDisposableStack();
-      const made = stack.use(await create());
+      const made = stack.use(await create(PROJECTIONS));
       const views = stack.use(made.connect());
       const log = threeRecords();
       const runner = run(log, views, projections);
@@ -196,7 +193,7 @@ export const viewRacesSuite = (
     });
 
     test("a view that is behind catches up while events come all the time", async () => {
-      await using made = await create();
+      await using made = await create(PROJECTIONS);
       await using stored = made.connect();
       const log = threeRecords();
       let next = 4;
@@ -218,7 +215,7 @@ export const viewRacesSuite = (
     });
 
     test("a record that one view's table refuses is in all others, and a leaf of the tree", async () => {
-      await using made = await create();
+      await using made = await create(PROJECTIONS);
       await using stored = made.connect();
       const log = threeRecords();
       // As a database says it that takes keys of a certain length only.

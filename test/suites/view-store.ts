@@ -11,6 +11,7 @@ import {
   VIEW_REVISIONS,
   VIEWS,
   type ViewCommit,
+  type ViewDefinition,
   type ViewRevision,
   type ViewStore,
   type Write,
@@ -23,6 +24,9 @@ export interface ViewDatabase extends AsyncDisposable {
   /** Another store on the same database, as another process would have it. */
   connect(): ViewStore;
 }
+
+/** `opened`: views that may be open in it already, without rows. The same array each time, so that they need not be made for each test. */
+export type CreateDatabase = (opened?: readonly ViewDefinition[]) => Promise<ViewDatabase> | ViewDatabase;
 
 const THINGS = {
   name: "things",
