@@ -265,7 +265,10 @@ const failed = (error: unknown, context: RequestContext, logger: Logger): Respon
     return problem(context, "log_unavailable", { detail: `${error.message} Ask again.` });
   }
   if (error instanceof ViewsUnavailableError) {
-    logger.warn("a request could not read the views", { request_id: context.requestId, detail: error.message });
+    logger.warn("a request could not read the views", {
+      request_id: context.requestId,
+      detail: error.message,
+    });
     return problem(context, "not_ready", {
       reasons: [error.reason],
       detail: `${error.reason} Ask again.`,
