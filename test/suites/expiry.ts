@@ -750,8 +750,10 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
       let isDone = false;
-      const worker = scene.worker().look(signal);
-      const done = worker.finally(() => {
+      // A step waits until everything has been asked once more: else all of them may be over while a first connection is opened.
+      let round = Promise.withResolvers<void>();
+      const worker = scene.worker({ pause: () => round.promise });
+      const done = worker.look(signal).finally(() => {
         isDone = true;
       });
       const tags = [{ key: "a", value: "1" }];
@@ -782,6 +784,8 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
         );
         expect(await scene.project()).toEqual([]);
         rounds++;
+        round.resolve();
+        round = Promise.withResolvers();
         await new Promise((resolve) => setImmediate(resolve));
       }
       expect(await done).toEqual({ kind: "finished", expired: count });
