@@ -75,10 +75,13 @@ const refuseOtherLog = async ({ nats }: BrokerConnection): Promise<void> => {
   const made = await madeAt(nats, "AUDIT").catch(() => "unknown");
   if (made !== undefined) return;
   throw new BrokerRefusedError(
-    "The user of NATS_URL does not find the streams that the one of NATS_PROVISION_URL makes. Have both URLs name the same server or cluster, and their users in one account.",
+    `The user of NATS_URL does not find the streams that the one of NATS_PROVISION_URL makes. ${HAVE_ONE_LOG}`,
     { isFinal: false },
   );
 };
+
+/** What to do where two users do not see the same log. */
+export const HAVE_ONE_LOG = "Have both URLs name the same server or cluster, and their users in one account.";
 
 const withAdvice = ({ message, isFinal }: BrokerRefusedError): BrokerRefusedError =>
   new BrokerRefusedError(

@@ -15,6 +15,7 @@ import {
 import { readLogState } from "../jetstream/log-state.ts";
 import { differenceText, findLostStreams, inspectStream } from "../jetstream/reconcile.ts";
 import { CLOCK_OFF_MS_MAX, DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
+import { HAVE_ONE_LOG } from "./broker-contact.ts";
 import { addressOf, connectAll } from "./broker-place.ts";
 import { type Check, unchecked } from "./check.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
@@ -297,7 +298,7 @@ async function* accountChecks(
     state: "failed",
     detail:
       "the users of NATS_URL and NATS_PROVISION_URL do not see the same log: what one makes the other does not find",
-    advice: "Have both name the same server or cluster, and their users in one account.",
+    advice: HAVE_ONE_LOG,
   };
 }
 

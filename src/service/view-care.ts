@@ -23,7 +23,7 @@ import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { AS_ITS_USER, closedFolder, ownBrokerFiles } from "./data-folder.ts";
 import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
-import { connectViews, MAKE_TABLES, ViewsRefusedError, viewsFile } from "./view-place.ts";
+import { connectViews, MAKE_TABLES, REACH_DATABASE, ViewsRefusedError, viewsFile } from "./view-place.ts";
 
 export interface ViewStatus {
   readonly name: string;
@@ -93,7 +93,7 @@ export const adviceAbout = (error: unknown): string => {
     return "See that the PostgreSQL of DATABASE_URL takes writes: one that follows another server does not, nor one that was set so, as some are when their disk is full. Views stand still until then; events are taken meanwhile, and nothing is lost.";
   if (lacksRight(error)) return MAKE_TABLES;
   return isAway(error)
-    ? "See that DATABASE_URL names the database, its user and password, that PostgreSQL runs and has connections left, and that nobody holds its tables. Events are taken meanwhile, and nothing is lost."
+    ? `${REACH_DATABASE} Events are taken meanwhile, and nothing is lost.`
     : "Check DATABASE_URL or the file; the views can be made again from the log.";
 };
 

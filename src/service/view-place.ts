@@ -50,11 +50,12 @@ export const viewsRefused = (error: unknown, place: Place): ViewsRefusedError =>
 
 const adviceForDatabase = (error: unknown): string => {
   if (lacksRight(error)) return ` ${MAKE_TABLES}`;
-  return isAway(error) ? AWAY : "";
+  return isAway(error) ? ` ${REACH_DATABASE}` : "";
 };
 
-const AWAY =
-  " See that DATABASE_URL names the database, its user and password, that PostgreSQL runs and has connections left, and that nobody holds its tables.";
+/** What to look at where the database of DATABASE_URL does not answer, or lets nobody in. */
+export const REACH_DATABASE =
+  "See that DATABASE_URL names the database, its user and password, that PostgreSQL runs and has connections left, and that nobody holds its tables.";
 
 /** What to do where the user of DATABASE_URL may not do what the service needs. */
 export const MAKE_TABLES =
