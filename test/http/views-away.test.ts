@@ -1,11 +1,10 @@
 /** While PostgreSQL is away: events are taken, what needs the views is told to ask again, and readiness says why. */
 import { describe, expect, test } from "bun:test";
-import type { Check } from "../../src/service/check.ts";
-import { diagnose } from "../../src/service/diagnosis.ts";
 import { createPostgresViews } from "../../src/views/postgres.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
 import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { runCli } from "../support/cli.ts";
+import { checksOf } from "../support/diagnosis.ts";
 import { noPostgresReason, startPostgres, testPostgres } from "../support/postgres.ts";
 import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
@@ -77,10 +76,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
           ({ message, detail }) => message.startsWith("projecting stopped") && detail?.includes(EMPTIED),
         ),
       );
-      const checks: Check[] = [];
-      for await (const check of diagnose({ ...environment, NATS_SERVER_BIN: await testBrokerBinary() }))
-        checks.push(check);
-      const views = checks.filter(({ name }) => name === "views");
+      const views = await checksOf("views", { ...environment, NATS_SERVER_BIN: await testBrokerBinary() });
       expect(views).toMatchObject([{ state: "failed", detail: expect.stringContaining("emptied") }]);
       expect((await call("/health/ready")).json.reasons).toEqual([EMPTIED]);
       // A process of another version has opened it; rows of these views are still not there.
@@ -157,9 +153,8 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
       await run("SET LOCAL idle_in_transaction_session_timeout = 0");
       await run("LOCK TABLE dead_letters IN ACCESS EXCLUSIVE MODE");
       const environment = { NATS_URL: shared.NATS_URL, DATABASE_URL: `${database.url}?lock_timeout=50` };
-      for await (const { name, state, advice } of diagnose(environment))
-        if (name === "views")
-          expect([state, advice]).toEqual(["failed", expect.stringContaining("nobody holds its tables")]);
+      for (const { state, advice } of await checksOf("views", environment))
+        expect([state, advice]).toEqual(["failed", expect.stringContaining("nobody holds its tables")]);
       return { result: await runCli(["views", "status"], { environment }), keep: false };
     });
     await holder.close();
@@ -178,9 +173,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect((await service.call("/v1/events/evt_1?min_sequence=1")).status).toBe(200);
     const name = new URL(database.url).pathname.slice(1);
     await postgres.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    const views: Check[] = [];
-    for await (const check of diagnose(settings)) if (check.name === "views") views.push(check);
-    expect(views).toMatchObject([
+    expect(await checksOf("views", settings)).toMatchObject([
       { state: "ok", detail: expect.stringContaining("stand at the log's end") },
       {
         state: "failed",
@@ -201,9 +194,8 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await using broker = await startTestBroker();
     const adviceFor = async (change: Partial<Pick<URL, "username" | "password" | "pathname">>) => {
       const { href } = Object.assign(new URL(database.url), change);
-      for await (const { name, state, advice } of diagnose({ ...settingsFor(broker), DATABASE_URL: href }))
-        if (name === "views" && state === "failed") return advice;
-      return "nothing failed";
+      const views = await checksOf("views", { ...settingsFor(broker), DATABASE_URL: href });
+      return views.find(({ state }) => state === "failed")?.advice ?? "nothing failed";
     };
     const names = "names the database, its user and password";
     expect(await adviceFor({ pathname: "/nowhere" })).toContain(names);

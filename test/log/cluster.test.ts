@@ -8,12 +8,12 @@ import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
 import type { Outcome } from "../../src/log/outcome.ts";
-import { diagnose } from "../../src/service/diagnosis.ts";
 import { keepStreamsRight } from "../../src/service/stream-keeper.ts";
 import { topology } from "../../streams/topology.ts";
 import { someRecord } from "../access/key-store-suite.ts";
 import { settingsFor, silentLogger } from "../support/broker.ts";
 import { NODES, startTestCluster, type TestCluster } from "../support/cluster.ts";
+import { checksOf } from "../support/diagnosis.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
@@ -98,16 +98,9 @@ test("twins at three front ends at once are stored once, and none is told a sequ
 
   await cluster.untilCaughtUp();
   expect((await readLogState(connection)).copies).toBe(3);
-  const copies = async () => {
-    for await (const check of diagnose({
-      ...settingsFor(cluster),
-      STREAM_REPLICAS: "3",
-      DATA_DIR: cluster.folder,
-    }))
-      if (check.name === "copies") return check;
-    return undefined;
-  };
-  expect(await copies()).toMatchObject({ state: "ok", detail: "the whole log is on 3 of 3 servers" });
+  const copies = () =>
+    checksOf("copies", { ...settingsFor(cluster), STREAM_REPLICAS: "3", DATA_DIR: cluster.folder });
+  expect(await copies()).toMatchObject([{ state: "ok", detail: "the whole log is on 3 of 3 servers" }]);
   const leader = await cluster.leader();
   const other = NODES.find((node) => node !== leader) ?? 0;
   await cluster.kill(other, "SIGKILL");
@@ -115,7 +108,7 @@ test("twins at three front ends at once are stored once, and none is told a sequ
     const state = await readLogState(connection).catch(() => undefined);
     return state?.copies === 2;
   });
-  expect(await copies()).toMatchObject({ state: "warning", detail: "the whole log is on 2 of 3 servers" });
+  expect(await copies()).toMatchObject([{ state: "warning", detail: "the whole log is on 2 of 3 servers" }]);
 }, 60_000);
 
 test("another number of copies is refused where a stream must not be changed, before anything is", async () => {

@@ -3,12 +3,11 @@ import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { clockOffMs, missingRights, rightsOf, storageOf } from "../../src/jetstream/examine.ts";
 import { inspectStream, reconcileStreams } from "../../src/jetstream/reconcile.ts";
-import type { Check } from "../../src/service/check.ts";
-import { diagnose } from "../../src/service/diagnosis.ts";
 import { auditStream } from "../../streams/audit.ts";
 import { PERMISSIONS } from "../../streams/permissions.ts";
 import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { startConfiguredBroker } from "../support/configured-broker.ts";
+import { checksOf } from "../support/diagnosis.ts";
 
 /** What the permissions of 21 November 2026 did not have. */
 const LATER = [
@@ -87,11 +86,7 @@ test("of a stream that was there and is gone doctor does not say that a start ma
     configuration.replace(JSON.stringify(publish), () => JSON.stringify([">"])),
   );
   const settings = { ...settingsFor(broker), DATA_DIR: "/nowhere" };
-  const streamChecks = async () => {
-    const found: Check[] = [];
-    for await (const check of diagnose(settings)) if (check.name === "streams") found.push(check);
-    return found;
-  };
+  const streamChecks = () => checksOf("streams", settings);
   expect(await streamChecks()).toMatchObject([{ state: "ok" }]);
   await using provisioner = await connectToBroker({
     url: broker.url("provisioner"),
@@ -115,10 +110,8 @@ test("of users of two brokers, or of two accounts, doctor says that they do not 
       NATS_PROVISION_URL: other.url("provisioner"),
       DATA_DIR: "/nowhere",
     };
-    const details: string[] = [];
-    for await (const { name, state, detail } of diagnose(environment))
-      if (name === "streams" && state === "failed") details.push(detail);
-    return details;
+    const streams = await checksOf("streams", environment);
+    return streams.filter(({ state }) => state === "failed").map(({ detail }) => detail);
   };
   const notOne = [expect.stringContaining("do not see the same log")];
   expect(await failed(broker.url("service"))).toEqual(notOne);

@@ -19,7 +19,6 @@ import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { LANE_ALARMS } from "../../src/projections/lane.ts";
 import { MONITOR_ALARMS } from "../../src/proof/monitor.ts";
-import type { Check } from "../../src/service/check.ts";
 import { diagnose } from "../../src/service/diagnosis.ts";
 import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { runCli } from "../support/cli.ts";
@@ -585,8 +584,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     });
     await until("it says what it waits for", () => service.output.includes("waiting for the broker"));
     expect(service.output).toContain("Put a jetstream block into its configuration");
-    const checks: Check[] = [];
-    for await (const check of diagnose({ NATS_URL: server.url, DATA_DIR: folder.path })) checks.push(check);
+    const checks = await Array.fromAsync(diagnose({ NATS_URL: server.url, DATA_DIR: folder.path }));
     // What needs JetStream is looked at no further: that its leader is being elected, or its user's rights, would be said in vain.
     expect(checks.slice(3)).toMatchObject([
       { name: "storage", state: "failed", advice: expect.stringContaining("has a jetstream block") },

@@ -1,0 +1,9 @@
+/** What `prooftrail doctor` finds under one name. */
+import type { Check } from "../../src/service/check.ts";
+import { diagnose } from "../../src/service/diagnosis.ts";
+
+export const checksOf = async (
+  name: string,
+  environment: Parameters<typeof diagnose>[0],
+): Promise<readonly Check[]> =>
+  (await Array.fromAsync(diagnose(environment))).filter((check) => check.name === name);
