@@ -7,9 +7,9 @@ const looking = () => {
   const stand = { position: 0, last: 0, isAway: false, looks: 0 };
   const madeViews = createMadeViews({
     views: {
-      position: async () => {
+      load: async (_, keys) => {
         stand.looks++;
-        return stand.position;
+        return keys.map((key) => ({ ...key, position: stand.position }));
       },
     },
     log: {

@@ -6,8 +6,9 @@
 import { VIEW_LAG_RECORDS_MAX, VIEW_MADE_RECORDS_MIN } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
+import { rowInteger, rowText } from "../views/tables.ts";
 import { ViewsUnavailableError, ViewsUnmadeError } from "../views/unavailable.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { VIEWS, type ViewStore } from "../views/view-store.ts";
 
 export interface MadeViews {
   /** What keeps a view that stands so from being read, for the operator; undefined for nothing. `last`: of the log, asked after the position; undefined while it is away. */
@@ -27,7 +28,7 @@ export const createMadeViews = ({
   views,
   log,
 }: {
-  readonly views: Pick<ViewStore, "position">;
+  readonly views: Pick<ViewStore, "load">;
   readonly log: Pick<LogReader, "lastSequence">;
 }): MadeViews => {
   /** Where each has to come. */
@@ -49,12 +50,14 @@ export const createMadeViews = ({
   const check: MadeViews["check"] = async (names) => {
     const open = names.filter((name) => !made.has(name));
     if (open.length === 0) return;
-    const positions = await Promise.all(
-      open.map(async (name) => [name, await views.position(name)] as const),
+    const rows = await views.load(
+      VIEWS,
+      open.map((name) => ({ name })),
     );
+    const positions = new Map(rows.map((row) => [rowText(row, "name"), rowInteger(row, "position")]));
     const last = await lastOf(log);
-    const [reason] = positions
-      .map(([name, position]) => lookAt(name, position, last))
+    const [reason] = open
+      .map((name) => lookAt(name, positions.get(name) ?? 0, last))
       .filter((each) => each !== undefined);
     if (reason !== undefined) throw new ViewsUnmadeError(reason);
   };
