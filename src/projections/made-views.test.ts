@@ -1,16 +1,20 @@
 import { expect, test } from "bun:test";
+import { createSqliteDatabase } from "../../test/projections/sqlite-database.ts";
 import { VIEW_LAG_RECORDS_MAX, VIEW_MADE_RECORDS_MIN } from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
+import { VIEW_GOALS, VIEWS } from "../views/view-store.ts";
 import { createMadeViews } from "./made-views.ts";
 
 const looking = () => {
   const stand = { position: 0, last: 0, isAway: false, looks: 0 };
   const madeViews = createMadeViews({
     views: {
-      load: async (_, keys) => {
+      load: async (table, keys) => {
+        if (table !== VIEWS) return [];
         stand.looks++;
         return keys.map((key) => ({ ...key, position: stand.position }));
       },
+      revise: async () => ({ kind: "revised" }),
     },
     log: {
       lastSequence: async () => {
@@ -84,4 +88,111 @@ test("all that are asked for are looked at, also behind one that is being made",
   const { check } = looking();
   expect(await check(0, 5000, ["events", "cases"])).toContain("The view events is at record 0 of 5000");
   expect(await check(5000, 20_000, ["cases"])).toBe("made");
+});
+
+/** Processes on one database, one after the other or beside each other. */
+const processes = async () => {
+  const database = createSqliteDatabase();
+  const views = database.connect();
+  const view = { name: "events", version: 1, tables: [] };
+  await views.open(view);
+  let last = 0;
+  let isFull = false;
+  const start = async () => {
+    const madeViews = createMadeViews({
+      views: {
+        load: views.load,
+        revise: (revision) => (isFull ? Promise.reject(new Error("disk full")) : views.revise(revision)),
+      },
+      log: { lastSequence: async () => last },
+    });
+    await madeViews.lookFirst(["events"]);
+    return (): Promise<string> =>
+      madeViews.check(["events"]).then(
+        () => "made",
+        (error) => String(error.reason),
+      );
+  };
+  return {
+    start,
+    grow: (to: number) => {
+      last = to;
+    },
+    fill: (full: boolean) => {
+      isFull = full;
+    },
+    move: async (to: number): Promise<void> => {
+      const from = await views.position("events");
+      expect(await views.commit({ views: [view], from, to, writes: [], deadLetters: [] })).toEqual({
+        kind: "committed",
+      });
+    },
+    goals: () => views.load(VIEW_GOALS, [{ name: "events" }]),
+    [Symbol.asyncDispose]: async () => {
+      await views.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+};
+
+test("a view whose making was cut short is made where the log ended at the start that found it so, and not where the next one believes it near", async () => {
+  await using at = await processes();
+  at.grow(5000);
+  expect(await (await at.start())()).toContain("at record 0 of 5000");
+  await at.move(4000);
+  at.grow(5200);
+  const next = await at.start();
+  expect(await next()).toContain("at record 4000 of 5000");
+  await at.move(5000);
+  expect([await next(), await at.goals()]).toEqual(["made", []]);
+  at.grow(6000);
+  // Then it is only behind.
+  expect(await (await at.start())()).toBe("made");
+});
+
+test("one that the log has left far behind meanwhile is made where the log ends by then", async () => {
+  await using at = await processes();
+  at.grow(5000);
+  const first = await at.start();
+  await at.move(4000);
+  at.grow(100_000);
+  const other = await at.start();
+  expect([await first(), await other()]).toEqual([
+    expect.stringContaining("at record 4000 of 5000"),
+    expect.stringContaining("at record 4000 of 100000"),
+  ]);
+  await at.move(90_000);
+  expect([await other(), await (await at.start())()]).toEqual([
+    expect.stringContaining("at record 90000 of 100000"),
+    expect.stringContaining("at record 90000 of 100000"),
+  ]);
+});
+
+test("of a log that was put back from a copy between two starts it need not have more than there is", async () => {
+  await using at = await processes();
+  at.grow(5000);
+  await at.start();
+  await at.move(2900);
+  at.grow(3000);
+  const next = await at.start();
+  expect(await next()).toContain("at record 2900 of 3000");
+  at.grow(8000);
+  await at.move(3000);
+  expect([await next(), await at.goals()]).toEqual(["made", []]);
+});
+
+test("where the database takes no writes it is told alike, and kept as soon as it does", async () => {
+  await using at = await processes();
+  at.grow(5000);
+  at.fill(true);
+  const first = await at.start();
+  expect([await first(), await at.goals()]).toEqual([expect.stringContaining("at record 0 of 5000"), []]);
+  at.fill(false);
+  await first();
+  expect(await at.goals()).toMatchObject([{ position: 5000 }]);
+  await at.move(5000);
+  at.fill(true);
+  expect(await first()).toBe("made");
+  at.fill(false);
+  expect([await (await at.start())(), await at.goals()]).toEqual(["made", []]);
 });

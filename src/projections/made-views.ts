@@ -8,11 +8,14 @@ import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { ViewsUnavailableError, ViewsUnmadeError } from "../views/unavailable.ts";
-import { VIEWS, type ViewStore } from "../views/view-store.ts";
+import { VIEW_GOALS, VIEWS, type ViewStore, type Write } from "../views/view-store.ts";
 
 export interface MadeViews {
-  /** What keeps a view that stands so from being read, for the operator; undefined for nothing. `last`: of the log, asked after the position; undefined while it is away. */
-  lookAt(name: string, position: Sequence, last: Sequence | undefined): string | undefined;
+  /** What keeps views that stand so from being read, by their names, for the operator. `last`: of the log, asked after the positions; undefined while it is away. */
+  look(
+    positions: ReadonlyMap<string, Sequence>,
+    last: Sequence | undefined,
+  ): Promise<ReadonlyMap<string, string>>;
   /**
    * At the start, before anything is moved or read: of what the log takes later a view is only behind, however fast it comes, and who reads asks no broker that has fallen silent
    * since. What cannot be looked at now is when it is asked for.
@@ -28,24 +31,45 @@ export const createMadeViews = ({
   views,
   log,
 }: {
-  readonly views: Pick<ViewStore, "load">;
+  readonly views: Pick<ViewStore, "load" | "revise">;
   readonly log: Pick<LogReader, "lastSequence">;
 }): MadeViews => {
   /** Where each has to come. */
   const ends = new Map<string, Sequence>();
   const made = new Set<string>();
-  const lookAt: MadeViews["lookAt"] = (name, position, last) => {
-    if (made.has(name)) return undefined;
-    if (last !== undefined && !ends.has(name)) ends.set(name, isNear(position, last) ? position : last);
+  const goals = createViewGoals(views);
+  /** A view that an earlier process was making is made when it comes to where the log ended then, however near it is by now. */
+  const beginAt = async (positions: ReadonlyMap<string, Sequence>, last: Sequence): Promise<void> => {
+    const names = [...positions.keys()].filter((name) => !made.has(name) && !ends.has(name));
+    const earlier = await goals.of(names);
+    for (const name of names) {
+      const position = positions.get(name) ?? 0;
+      const own = isNear(position, last) ? position : last;
+      ends.set(name, Math.min(last, Math.max(own, earlier.get(name) ?? 0)));
+    }
+  };
+  const reasonOf = (name: string, position: Sequence, last: Sequence | undefined): string | undefined => {
     const known = ends.get(name);
     // The log is away since before the first look: what the view has can be read all the same.
-    if (known === undefined) return undefined;
+    if (made.has(name) || known === undefined) return undefined;
     // Of a log that was put back from a copy meanwhile.
     const end = Math.min(known, last ?? known);
     if (position < end)
       return `The view ${name} is at record ${position} of ${end}, and is read when it has the last of them.`;
     made.add(name);
     return undefined;
+  };
+  const look: MadeViews["look"] = async (positions, last) => {
+    if (last !== undefined) await beginAt(positions, last);
+    const reasons = new Map<string, string>();
+    for (const [name, position] of positions) {
+      const reason = reasonOf(name, position, last);
+      if (reason !== undefined) reasons.set(name, reason);
+    }
+    await goals.keep(
+      new Map([...positions.keys()].map((name) => [name, reasons.has(name) ? ends.get(name) : undefined])),
+    );
+    return reasons;
   };
   const check: MadeViews["check"] = async (names) => {
     const open = names.filter((name) => !made.has(name));
@@ -54,11 +78,9 @@ export const createMadeViews = ({
       VIEWS,
       open.map((name) => ({ name })),
     );
-    const positions = new Map(rows.map((row) => [rowText(row, "name"), rowInteger(row, "position")]));
-    const last = await lastOf(log);
-    const [reason] = open
-      .map((name) => lookAt(name, positions.get(name) ?? 0, last))
-      .filter((each) => each !== undefined);
+    const standing = new Map(rows.map((row) => [rowText(row, "name"), rowInteger(row, "position")]));
+    const positions = new Map(open.map((name) => [name, standing.get(name) ?? 0]));
+    const [reason] = (await look(positions, await lastOf(log))).values();
     if (reason !== undefined) throw new ViewsUnmadeError(reason);
   };
   const lookFirst: MadeViews["lookFirst"] = async (names) => {
@@ -73,8 +95,44 @@ export const createMadeViews = ({
       made.delete(name);
       ends.delete(name);
     }
+    goals.forget(names);
   };
-  return { lookAt, lookFirst, forget, check };
+  return { look, lookFirst, forget, check };
+};
+
+/** What the database holds of where views have to come, so that a process that is killed leaves it to the next one. */
+const createViewGoals = (views: Pick<ViewStore, "load" | "revise">) => {
+  const kept = new Map<string, Sequence>();
+  const of = async (names: readonly string[]): Promise<ReadonlyMap<string, Sequence>> => {
+    const keys = names.map((name) => ({ name }));
+    const rows = keys.length === 0 ? [] : await views.load(VIEW_GOALS, keys);
+    for (const row of rows) kept.set(rowText(row, "name"), rowInteger(row, "position"));
+    return kept;
+  };
+  /** Undefined for a view that has none any more. */
+  const keep = async (wanted: ReadonlyMap<string, Sequence | undefined>): Promise<void> => {
+    const changed = [...wanted].filter(([name, position]) => kept.get(name) !== position);
+    if (changed.length === 0) return;
+    const writes = changed.map(
+      ([name, position]): Write =>
+        position === undefined
+          ? { kind: "delete", table: VIEW_GOALS, key: { name } }
+          : { kind: "upsert", table: VIEW_GOALS, row: { name, position } },
+    );
+    try {
+      await views.revise({ views: [], expected: [], writes });
+    } catch {
+      // A database that takes no writes moves no view either, and must not keep who may read from it. The next look tries again.
+      return;
+    }
+    for (const [name, position] of changed)
+      if (position === undefined) kept.delete(name);
+      else kept.set(name, position);
+  };
+  const forget = (names: readonly string[]): void => {
+    for (const name of names) kept.delete(name);
+  };
+  return { of, keep, forget };
 };
 
 const isNear = (position: Sequence, last: Sequence): boolean => {

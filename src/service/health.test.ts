@@ -46,7 +46,7 @@ test("whatever keeps the log from being written is told, all of it, also where v
     },
     views,
     projections: [],
-    madeViews: { lookAt: () => undefined, forget: () => {} },
+    madeViews: { look: async () => new Map(), forget: () => {} },
   });
   const stale = "The keys were last known to be complete 61 s ago.";
   expect(await reasons()).toEqual([stale, KEYS_GONE]);

@@ -25,7 +25,7 @@ interface ReadinessDependencies {
   readonly reader: LogReader;
   readonly views: ViewStore;
   readonly projections: readonly Projection[];
-  readonly madeViews: Pick<MadeViews, "lookAt" | "forget">;
+  readonly madeViews: Pick<MadeViews, "look" | "forget">;
 }
 
 export const createReadiness = (dependencies: ReadinessDependencies): Readiness => {
@@ -126,9 +126,13 @@ const viewReasons = async ({
     madeViews.forget(missing);
     if (missing.length > 0) passing.push(`Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`);
     const lasting: string[] = [];
+    const unmadeReasons = await madeViews.look(
+      new Map(positions.map(({ name, position }) => [name, position])),
+      last,
+    );
     for (const { name, position } of positions) {
       const lag = last - position;
-      const unmade = madeViews.lookAt(name, position, last);
+      const unmade = unmadeReasons.get(name);
       if (unmade !== undefined) passing.push(unmade);
       else if (lag > VIEW_LAG_RECORDS_MAX) passing.push(`The view ${name} is ${lag} records behind the log.`);
     }

@@ -6,6 +6,7 @@ import {
   DEAD_LETTERS,
   type DeadLetter,
   VIEW_ENDS,
+  VIEW_GOALS,
   VIEW_REVISIONS,
   VIEWS,
   type ViewDefinition,
@@ -39,7 +40,7 @@ export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean
   );
 };
 
-export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS, VIEW_ENDS];
+export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS, VIEW_ENDS, VIEW_GOALS];
 
 /** `tablesOf`: the names of the tables that a text index is made of. All of them stand in the order in which a search takes them (search-statements.ts). */
 export const newViewRow = (

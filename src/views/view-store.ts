@@ -234,6 +234,14 @@ export const VIEW_ENDS = {
   indexes: [],
 } as const satisfies Table;
 
+/** Where a view has to come before it is read, as long as it is being made. Written by who reads it (projections/made-views.ts). */
+export const VIEW_GOALS = {
+  name: "view_goals",
+  columns: { name: TEXT, position: INTEGER },
+  primaryKey: ["name"],
+  indexes: [],
+} as const satisfies Table;
+
 /** Kept by the store itself, so that a dead letter is written in the transaction that steps over its record. */
 export const DEAD_LETTERS = {
   name: "dead_letters",
