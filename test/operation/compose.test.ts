@@ -32,6 +32,7 @@ const Service = Type.Object({
   configs: Type.Optional(Type.Array(Type.Object({ source: Type.String(), target: Type.String() }))),
   ports: Type.Optional(Type.Array(Type.String())),
   volumes: Type.Optional(Type.Array(Type.String())),
+  tmpfs: Type.Optional(Type.Array(Type.String())),
 });
 const Compose = Type.Object({
   services: Type.Record(Type.String(), Service),
@@ -171,6 +172,12 @@ test("every setting of the service is one that it reads", () => {
   expect(names).toContain("NATS_URL");
   expect(imageNames).toEqual(["HOST", "PORT", "DATA_DIR"]);
   expect([...names, ...imageNames].filter((name) => !ENVIRONMENT_NAMES.includes(name))).toEqual([]);
+});
+
+test("the image's user may write the folders that are in memory: Docker gives them to root, with the mode that the folder has in the image", () => {
+  expect(dockerfile).toMatch(/^USER bun$/m);
+  expect(dockerfile).toMatch(/^ {4}DATA_DIR=\/data$/m);
+  for (const [, { tmpfs }] of ours) expect(tmpfs).toEqual(["/tmp", "/data:mode=1777"]);
 });
 
 test("two front ends behind one proxy, two projectors, one database for the views, and a copy of each stream on every broker", () => {
