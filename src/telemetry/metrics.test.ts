@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../../test/support/until.ts";
 import { createMetrics } from "./metrics.ts";
 
 test("two services in one process have what the process has, each its own numbers, and nothing that is found by going through the heap", async () => {
@@ -12,4 +13,19 @@ test("two services in one process have what the process has, each its own number
   }
   expect(text).toContain('prooftrail_append_outcomes_total{outcome="appended"} 1');
   expect(otherText).toContain('prooftrail_append_outcomes_total{outcome="appended"} 0');
+});
+
+test("what the loop was late by is a number for whoever asks, however soon again, and the last one where nothing was measured since", async () => {
+  const { registry } = createMetrics();
+  const read = async () =>
+    (await registry.metrics()).split("\n").filter((line) => line.startsWith("nodejs_eventloop_lag_m"));
+  await until("a delay was measured", async () => (await read()).length > 0);
+  const once = await read();
+  expect(once).toEqual([
+    expect.stringMatching(/^nodejs_eventloop_lag_min_seconds [0-9.e-]+$/),
+    expect.stringMatching(/^nodejs_eventloop_lag_max_seconds [0-9.e-]+$/),
+    expect.stringMatching(/^nodejs_eventloop_lag_mean_seconds [0-9.e-]+$/),
+  ]);
+  expect(await read()).toEqual(once);
+  expect(await registry.metrics()).not.toMatch(/ nan$/im);
 });
