@@ -212,8 +212,9 @@ async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> 
     yield {
       name,
       state: "failed",
-      detail: `the service's user may ${granted}: who has its password can empty the log`,
-      advice: "Give it the permissions in streams/permissions.ts, and NATS_PROVISION_URL a user of its own.",
+      detail: `the service's user may ${granted}: who connects as it does, with its password where it has one, can empty the log`,
+      advice:
+        "Give the service a user with the permissions in streams/permissions.ts, and NATS_PROVISION_URL another.",
     };
   if (missing.length > 0)
     yield {

@@ -36,6 +36,18 @@ test("rights, streams, storage and clock are told as they are, and nothing is ch
     { operation: "STREAM.PURGE", right: "denied" },
     { operation: "STREAM.MSG.DELETE", right: "denied" },
   ]);
+  const url = broker.url("provisioner");
+  const [tooMuch] = await checksOf("rights", {
+    NATS_URL: url,
+    NATS_PROVISION_URL: url,
+    DATA_DIR: "/nowhere",
+  });
+  // A broker that knows no users has no password either.
+  expect(tooMuch).toMatchObject({
+    state: "failed",
+    detail:
+      "the service's user may STREAM.UPDATE: who connects as it does, with its password where it has one, can empty the log",
+  });
 
   const definition = auditStream({ replicas: 1 });
   expect(await inspectStream(provisioner.nats, definition)).toEqual({ kind: "missing" });
