@@ -133,13 +133,17 @@ const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logg
     if (state === "lost")
       for (const reject of waiting) reject(new ConnectionLostError("the connection was lost"));
   };
+  const isNews = createRepeatFilter();
   const follow = async (): Promise<void> => {
     for await (const status of nats.status()) {
       if (status.type === Events.Disconnect) change("lost");
       else if (status.type === Events.Reconnect) change("restored");
       else if (status.type === DebugEvents.StaleConnection) sockets.cut();
-      else if (status.type === Events.Error)
-        logger.warn("the broker reported an error", { detail: errorOf(status) });
+      else if (status.type === Events.Error) {
+        const detail = errorOf(status);
+        if (!status.permissionContext || isNews(detail))
+          logger.warn("the broker reported an error", { detail });
+      }
     }
   };
   void follow();
@@ -190,6 +194,22 @@ const errorOf = ({ data, permissionContext }: Status): string =>
   permissionContext
     ? `${data}: ${permissionContext.operation} ${permissionContext.subject} (this version needs what streams/permissions.ts allows)`
     : String(data);
+
+/** Who lacks a right tries again every second, and says each time what of it was not done. */
+const createRepeatFilter = (): ((detail: string) => boolean) => {
+  const toldAtMs = new Map<string, number>();
+  return (detail) => {
+    const nowMs = performance.now();
+    const before = toldAtMs.get(detail);
+    if (before !== undefined && nowMs - before < TOLD_AGAIN_MS) return false;
+    // Subjects may have names of events in them.
+    if (toldAtMs.size >= TOLD_MAX) toldAtMs.clear();
+    toldAtMs.set(detail, nowMs);
+    return true;
+  };
+};
+const TOLD_AGAIN_MS = 60_000;
+const TOLD_MAX = 100;
 
 const versionRefusal = (text: string): string | undefined => {
   const version = parseBrokerVersion(text);

@@ -40,3 +40,23 @@ test.concurrent("a broker that takes nothing any more is known to be lost in 15 
   process.kill(broker.pid, "SIGCONT");
   await until("it is connected", () => connection.isConnected());
 });
+
+test.concurrent("a right that is missing is named once, however often it is asked for, and so is each other", async () => {
+  await using broker = await startTestBroker();
+  const details: unknown[] = [];
+  const warn = (_: string, fields?: { detail?: unknown }): void => void details.push(fields?.detail);
+  await using connection = await connectToBroker({
+    url: broker.url("service"),
+    name: "test",
+    logger: { ...silentLogger, warn },
+  });
+  for (const subject of ["not.ours", "not.ours", "nor.this", "not.ours"]) {
+    connection.nats.publish(subject);
+    await connection.nats.flush();
+  }
+  await until("the last is told", () => String(details.at(-1)).includes("nor.this"));
+  expect(details).toEqual([
+    "PERMISSIONS_VIOLATION: publish not.ours (this version needs what streams/permissions.ts allows)",
+    "PERMISSIONS_VIOLATION: publish nor.this (this version needs what streams/permissions.ts allows)",
+  ]);
+});
