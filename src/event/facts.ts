@@ -72,7 +72,7 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
 };
 
 /** OpenTelemetry's names for generative AI (semantic-conventions-genai, still "Development"), as instrumented programs put them into `metadata`. */
-const GEN_AI_CONVERSATION = "gen_ai.conversation.id";
+export const GEN_AI_CONVERSATION = "gen_ai.conversation.id";
 const MODEL_NAMES: readonly string[] = [
   "model",
   "model_name",

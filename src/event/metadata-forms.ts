@@ -1,9 +1,10 @@
 /**
  * Members of `metadata` that the views read in one form alone. In any other they are kept and mean nothing: then a duty follows from no law, a number
- * stands as missing, a person is nobody. So whoever sends one is told.
+ * stands as missing, a person is nobody, an answer belongs to no decision. So whoever sends one is told.
  */
-import type { JsonObject } from "./facts.ts";
-import { dateAtStart, instantKeyOf, isLegalBasis, isSha256 } from "./formats.ts";
+import { IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
+import { DECISION_NAMES, GEN_AI_CONVERSATION, type JsonObject } from "./facts.ts";
+import { dateAtStart, instantKeyOf, isLegalBasis, isSha256, isWithinCharacters } from "./formats.ts";
 
 export interface Form {
   readonly name: string;
@@ -33,7 +34,45 @@ const hash = (name: string, ...before: readonly string[]): Form => ({
   expected: 'a SHA-256 hash written as "sha256:" and 64 hexadecimal digits',
 });
 
+/** A number by its digits, which only the event's text has all of (read-event.ts). */
+export const isName = (value: unknown): boolean =>
+  isText(value) ? isWithinCharacters(value, 1, IDENTIFIER_CHARACTERS_MAX) : Number.isFinite(value);
+
+/** The end of the sentence "send …" where something is to be named. */
+export const NAME_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters`;
+
+const naming = (name: string, counts: Form["counts"] = always): Form => ({
+  name,
+  counts,
+  isUnderstood: isName,
+  expected: NAME_EXPECTED,
+});
+
+/** By which rules begin, stop or choose the clock of a duty, in events of these types. */
+const word = (name: string, start: string): Form => ({
+  name,
+  counts: hasType(start),
+  isUnderstood: (value) => isText(value) || Number.isFinite(value),
+  expected: "a text",
+});
+
 const FORMS: readonly Form[] = [
+  // Beside the other members they go before those in metadata.
+  ...DECISION_NAMES.map((name) =>
+    naming(name, (event) => !DECISION_NAMES.some((beside) => isName(event[beside]))),
+  ),
+  naming("objection_id"),
+  naming("incident_id"),
+  naming("assessment_id"),
+  naming("source_id"),
+  naming(GEN_AI_CONVERSATION, ({ correlation_id }) => correlation_id === undefined),
+  word("outcome", "decision.automated_decision_made"),
+  word("objection_type", "objection"),
+  word("resolution", "objection."),
+  word("incident_class", "incident."),
+  word("report_type", "incident."),
+  word("role", "incident."),
+  word("notified", "incident."),
   {
     name: "legal_bases",
     counts: ({ legal_bases }) => !Array.isArray(legal_bases) || legal_bases.length === 0,

@@ -165,6 +165,7 @@ describe("a member of metadata that the views read", () => {
   const heartbeat = { event_type: "sdk.heartbeat" };
   const incident = { event_type: "incident.detected" };
   const audit = { event_type: "assessment.impact_assessment_completed" };
+  const decision = { event_type: "decision.automated_decision_made" };
   const admitting = createEventValidator({
     eventTypes: [...EVENT_TYPES, "sdk.heartbeat"],
     eventIdPrefixes: ["evt_"],
@@ -187,6 +188,20 @@ describe("a member of metadata that the views read", () => {
     [incident, { aware_at: "2026-02-30T10:00:00Z" }, "a time that exists"],
     [audit, { valid_until: "2026-02-30" }, "a date that exists"],
     [audit, { valid_until: 20270131 }, "a date that exists"],
+    [{}, { decision_id: "x".repeat(257) }, "a text of 1 to 256 characters"],
+    [{}, { original_decision_id: ["dec_42"] }, "a text of 1 to 256 characters"],
+    [{}, { objection_id: { id: "obj_7" } }, "a text of 1 to 256 characters"],
+    [incident, { incident_id: true }, "a text of 1 to 256 characters"],
+    [audit, { assessment_id: [] }, "a text of 1 to 256 characters"],
+    [{}, { source_id: {} }, "a text of 1 to 256 characters"],
+    [{}, { "gen_ai.conversation.id": "x".repeat(257) }, "a text of 1 to 256 characters"],
+    [decision, { outcome: { label: "denied" } }, "send a text"],
+    [{ event_type: "objection" }, { objection_type: ["appeal"] }, "send a text"],
+    [{ event_type: "objection.resolved" }, { resolution: false }, "send a text"],
+    [incident, { incident_class: ["death"] }, "send a text"],
+    [incident, { report_type: [] }, "send a text"],
+    [incident, { role: {} }, "send a text"],
+    [incident, { notified: true }, "send a text"],
   ] as const)("%p: %p is warned about in a form that means nothing to them", (members, metadata, says) => {
     const [name] = Object.keys(metadata);
     const message = expect.stringContaining(says);
@@ -207,6 +222,11 @@ describe("a member of metadata that the views read", () => {
     [incident, { aware_at: "2026-11-20T10:00:00+09:00", valid_until: "soon" }],
     [audit, { valid_until: "2027-01-31, at the latest" }],
     [audit, { valid_until: "", legal_bases: "", source_sequence: null }],
+    [{}, { decision_id: "x".repeat(256), original_decision_id: 7, objection_id: "", incident_id: null }],
+    [{}, { source_id: 2 ** 64, assessment_id: 0 }],
+    [{ correlation_id: "case" }, { "gen_ai.conversation.id": [] }],
+    [{ event_type: "ai_inference" }, { outcome: { tokens: 7 }, resolution: [1920, 1080], role: ["user"] }],
+    [decision, { outcome: 7 }],
   ])("%p: %p is not", (members, metadata) => expect(warnedOf(members, metadata)).toEqual([]));
 
   test("is warned about behind the members that have no meaning, as far as there is room", () => {

@@ -3,13 +3,7 @@
  * what a client sent by mistake may be a secret.
  */
 import { Errors, type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import {
-  IDENTIFIER_CHARACTERS_MAX,
-  LEGAL_BASES_MAX,
-  PROBLEMS_PER_EVENT_MAX,
-  TAG_KEY_CHARACTERS_MAX,
-  WARNINGS_MAX,
-} from "../limits.ts";
+import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
 import { createAcceptor } from "./acceptor.ts";
 import {
   type AuditEvent,
@@ -21,7 +15,7 @@ import {
 import { DECISION_NAMES, isObject, type JsonObject, MEMBER_ALIASES } from "./facts.ts";
 import { isLegalBasis, isSha256, isWithinCharacters } from "./formats.ts";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken, shortPointer } from "./json-pointer.ts";
-import { type Form, notUnderstood } from "./metadata-forms.ts";
+import { type Form, isName, NAME_EXPECTED, notUnderstood } from "./metadata-forms.ts";
 import { nearest } from "./nearest.ts";
 
 export type ProblemCode =
@@ -234,15 +228,9 @@ const unknownFieldText = (member: string, value: unknown): string => {
   if (DECISION_NAMES.includes(member))
     return isName(value)
       ? `Kept as sent, and read as metadata.${member}: send it there.`
-      : `Kept as sent, but it names nothing: send metadata.${member}, a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters.`;
+      : `Kept as sent, but it names nothing: send metadata.${member}, ${NAME_EXPECTED}.`;
   const near = nearest(member, EVENT_MEMBERS);
   return near
     ? `Kept as sent, but it has no meaning here: did you mean "${near}"?`
     : "Kept as sent, but it has no meaning here.";
 };
-
-/** A number by its digits, which only the event's text has all of (read-event.ts). */
-const isName = (value: unknown): boolean =>
-  typeof value === "string"
-    ? isWithinCharacters(value, 1, IDENTIFIER_CHARACTERS_MAX)
-    : Number.isFinite(value);
