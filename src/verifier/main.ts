@@ -2,7 +2,7 @@
 /** `prooftrail-verify`: `prooftrail verify` alone, as one file without dependencies (`bun run build:verifier`). */
 import { parseArgs } from "node:util";
 import { printable, printableJson, printableLines } from "../terminal/printable.ts";
-import { HELP, reportText } from "./report.ts";
+import { HELP, reportJson, reportText } from "./report.ts";
 import { EXIT_CODES, UnreadableFileError, verifyFile } from "./verify-file.ts";
 
 const UNUSABLE = 2;
@@ -66,13 +66,13 @@ const run = async (): Promise<number> => {
     checkpoint: only("checkpoint", values.checkpoint),
     consistency: only("consistency", values.consistency),
   });
-  await tell(values.json ? `${jsonFor(process.stdout, verdict)}\n` : reportText(path, verdict));
+  await tell(values.json ? `${shownOn(process.stdout, reportJson(verdict))}\n` : reportText(path, verdict));
   return EXIT_CODES[verdict.kind];
 };
 
 /** On a terminal so that nothing in it steers that. */
-const jsonFor = (stream: NodeJS.WriteStream, value: unknown): string =>
-  stream.isTTY ? printableJson(JSON.stringify(value)) : JSON.stringify(value);
+const shownOn = (stream: NodeJS.WriteStream, json: string): string =>
+  stream.isTTY ? printableJson(json) : json;
 
 /** For programs, in the form in which `prooftrail` tells failures (RFC 9457). */
 const documentOf = (error: unknown): object => {
@@ -101,5 +101,6 @@ try {
   process.exitCode = UNUSABLE;
   // Also where the arguments cannot be read.
   const isJson = process.argv.includes("--json");
-  process.stderr.write(`${isJson ? jsonFor(process.stderr, documentOf(error)) : complaintOf(error)}\n`);
+  const told = isJson ? shownOn(process.stderr, JSON.stringify(documentOf(error))) : complaintOf(error);
+  process.stderr.write(`${told}\n`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { reportText } from "./report.ts";
+import { reportJson, reportText } from "./report.ts";
 
 test("neither a file's name nor what a bundle says of itself makes a terminal show another verdict", () => {
   const path = "evidence.zip\u001b[1A\u001b[2K\rVALID  evidence.zip";
@@ -18,4 +18,18 @@ test("a name cannot begin a line of its own, also not by Unicode's separators of
     finding: { code: "outside_filter", detail: "it is none", eventId: "evt\u2028VALID\u2029x\u0085y" },
   });
   expect(text).toContain("evt\\u{2028}VALID\\u{2029}x\\u{85}y");
+});
+
+test("programs are told in the spelling of the API", () => {
+  const finding = {
+    code: "not_in_log",
+    detail: "it is none",
+    leafIndex: 4,
+    eventId: "evt_aB",
+    line: 5,
+  } as const;
+  expect(JSON.parse(reportJson({ kind: "invalid", finding }))).toEqual({
+    kind: "invalid",
+    finding: { code: "not_in_log", detail: "it is none", leaf_index: 4, event_id: "evt_aB", line: 5 },
+  });
 });

@@ -37,6 +37,20 @@ export const reportText = (bundle: string, verdict: Verdict): string => {
   }
 };
 
+/** For programs, in the spelling of the API. No name of a member in it comes from the bundle. */
+export const reportJson = (verdict: Verdict): string => JSON.stringify(inSnakeCase(verdict));
+
+const inSnakeCase = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(inSnakeCase);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      inSnakeCase(member),
+    ]),
+  );
+};
+
 const validText = (path: string, facts: EvidenceFacts): string => {
   const { records, withheld, checkpointSize } = facts;
   const rows: readonly (readonly [string, string])[] = [

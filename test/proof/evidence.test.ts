@@ -585,6 +585,7 @@ describe("the verifier as one file", () => {
       expect([unpinned.code, unpinned.output]).toEqual([0, expect.stringContaining("The key is not pinned")]);
       const json = await run([...command, "--json", "bundle.zip"], folder);
       expect(JSON.parse(json.output)).toMatchObject({ kind: "valid", facts: { tenant: "acme" } });
+      expect(json.output).not.toMatch(/"[a-z_]*[A-Z]\w*":/);
       const invalid = await run([...command, "appended.zip"], folder);
       expect([invalid.code, invalid.output]).toEqual([1, expect.stringContaining("appended_bytes")]);
       for (const args of [

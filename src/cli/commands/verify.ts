@@ -1,5 +1,5 @@
 /** `prooftrail verify`: whether an evidence bundle is valid. Needs no service. */
-import { reportText } from "../../verifier/report.ts";
+import { reportJson, reportText } from "../../verifier/report.ts";
 import { EXIT_CODES, UnreadableFileError, verifyFile } from "../../verifier/verify-file.ts";
 import type { CommandSpec } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -54,7 +54,7 @@ export const VERIFY: CommandSpec = {
         checkpoint: input.text("--checkpoint"),
         consistency: input.text("--consistency"),
       });
-      await out.write(input.isSet("--json") ? `${JSON.stringify(verdict)}\n` : reportText(path, verdict));
+      await out.write(input.isSet("--json") ? `${reportJson(verdict)}\n` : reportText(path, verdict));
       return EXIT_CODES[verdict.kind];
     } catch (error) {
       if (error instanceof UnreadableFileError) throw failure("unreadable_file", `${error.message}.`);
