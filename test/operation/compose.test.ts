@@ -27,6 +27,7 @@ import { testBrokerBinary } from "../support/broker.ts";
 
 const Service = Type.Object({
   image: Type.String(),
+  read_only: Type.Optional(Type.Boolean()),
   command: Type.Optional(Type.Array(Type.String())),
   environment: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))),
   configs: Type.Optional(Type.Array(Type.Object({ source: Type.String(), target: Type.String() }))),
@@ -178,6 +179,12 @@ test("the image's user may write the folders that are in memory: Docker gives th
   expect(dockerfile).toMatch(/^USER bun$/m);
   expect(dockerfile).toMatch(/^ {4}DATA_DIR=\/data$/m);
   for (const [, { tmpfs }] of ours) expect(tmpfs).toEqual(["/tmp", "/data:mode=1777"]);
+});
+
+test("no container that is given a config with inline content is read-only: Compose refuses to make it (docker/compose#12031)", () => {
+  const readOnly = services.filter(([, { read_only }]) => read_only === true);
+  expect(readOnly.map(([name]) => name)).toEqual(ours.map(([name]) => name));
+  for (const [, { configs }] of readOnly) expect(configs).toBeUndefined();
 });
 
 test("two front ends behind one proxy, two projectors, one database for the views, and a copy of each stream on every broker", () => {
