@@ -8,7 +8,8 @@ import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { ViewsUnavailableError, ViewsUnmadeError } from "../views/unavailable.ts";
-import { VIEW_GOALS, VIEWS, type ViewStore, type Write } from "../views/view-store.ts";
+import { VIEW_GOALS, type ViewStore, type Write } from "../views/view-store.ts";
+import { positionsOf } from "./positions.ts";
 
 export interface MadeViews {
   /** What keeps views that stand so from being read, by their names, for the operator. `last`: of the log, asked after the positions; undefined while it is away. */
@@ -74,12 +75,7 @@ export const createMadeViews = ({
   const check: MadeViews["check"] = async (names) => {
     const open = names.filter((name) => !made.has(name));
     if (open.length === 0) return;
-    const rows = await views.load(
-      VIEWS,
-      open.map((name) => ({ name })),
-    );
-    const standing = new Map(rows.map((row) => [rowText(row, "name"), rowInteger(row, "position")]));
-    const positions = new Map(open.map((name) => [name, standing.get(name) ?? 0]));
+    const positions = await positionsOf(views, open);
     const [reason] = (await look(positions, await lastOf(log))).values();
     if (reason !== undefined) throw new ViewsUnmadeError(reason);
   };

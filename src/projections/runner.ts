@@ -23,6 +23,7 @@ import {
   PROJECTION_RETRY_MS_MIN,
   PROJECTION_STANDBY_MS,
 } from "./limits.ts";
+import { positionsOf } from "./positions.ts";
 import type { Projection } from "./projection.ts";
 import { isSameLog } from "./view-end.ts";
 
@@ -144,14 +145,12 @@ const readOn = async (
       report.committed(progress);
     },
   });
-  let lowestBefore: Sequence | undefined;
+  const names = lane.projections.map(({ name }) => name);
   const look = async (): Promise<void> => {
     const movedBefore = movedTo;
-    const positions = await Promise.all(lane.projections.map(({ name }) => views.position(name)));
+    const positions = [...(await positionsOf(views, names)).values()];
     const [lowest, highest] = [Math.min(...positions), Math.max(...positions)];
-    // Asked one by one they may differ for a moment.
-    if ((lowest < highest && lowest === lowestBefore) || highest < movedBefore) apart.abort();
-    lowestBefore = lowest;
+    if (lowest < highest || highest < movedBefore) apart.abort();
   };
   const timer = setInterval(() => void look().catch(() => undefined), PROJECTION_STANDBY_MS);
   try {
@@ -195,10 +194,14 @@ const readLanes = async (
   [leader, ...followers]: RunnerDependencies["projections"],
   views: ViewStore,
 ): Promise<readonly [Lane, ...Lane[]]> => {
-  const leading: Lane = { projections: [leader], position: await views.position(leader.name) };
-  const lanes: [Lane, ...Lane[]] = [leading];
+  const positions = await positionsOf(
+    views,
+    [leader, ...followers].map(({ name }) => name),
+  );
+  const positionOf = ({ name }: Projection): Sequence => positions.get(name) ?? 0;
+  const lanes: [Lane, ...Lane[]] = [{ projections: [leader], position: positionOf(leader) }];
   for (const projection of followers) {
-    const position = await views.position(projection.name);
+    const position = positionOf(projection);
     const index = lanes.findIndex((lane) => lane.position === position);
     const lane = lanes[index];
     if (lane) lanes[index] = { position, projections: [...lane.projections, projection] };

@@ -254,6 +254,25 @@ const ownTests = (): void => {
     await connection.close();
   });
 
+  test("a start asks once for each view that is there, and is refused by a server that takes no writes all the same", async () => {
+    await using at = await setUp();
+    {
+      await using far = await throughProxy(at.url);
+      const { store, said } = far;
+      await store.open(VIEW);
+      said.length = 0;
+      expect(await store.open(VIEW)).toBe("kept");
+      expect(said.filter((message) => message.startsWith("Q"))).toEqual([]);
+    }
+    const { run } = await testPostgres();
+    const name = new URL(at.url).pathname.slice(1);
+    await run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await using late = createPostgresViews({ url: at.url });
+    expect(await rejection(late.open(VIEW))).toContain("read-only transaction");
+    await run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    expect(await late.open(VIEW)).toBe("kept");
+  });
+
   test("reads go on by the connections that are there where the server lets no further one in", async () => {
     await using at = await setUp();
     const { run } = await testPostgres();
