@@ -447,6 +447,20 @@ describe("the OpenAPI document", () => {
       expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("the first 64 different names count");
   });
 
+  test("says how much of an answer, and how many at once, there may be", () => {
+    for (const [where, said] of [
+      ["get /v1/activity", "10000, past that 400"],
+      ["get /v1/reconciliation", "At most 744 hours"],
+      ["get /v1/events/stream", "A key may have 32 streams open at once, a tenant 128"],
+      ["get /v1/export", "A key may have 4 exports running at once, a tenant 8"],
+      ["get /v1/evidence", "At most 100000 records and 512 MiB of them. A key may have 4 exports"],
+      ["post /v1/holds", "at most 1000 that are not released"],
+    ] as const) {
+      const found = operations().find(([method, path]) => `${method} ${path}` === where);
+      expect([where, found?.[2].description]).toEqual([where, expect.stringContaining(said)]);
+    }
+  });
+
   test("says which event_ids there are, those that the operator admits included", async () => {
     await using admitting = await startTestService({ EXTRA_EVENT_ID_PREFIXES: "obj_,rev_" });
     const patternOf = async (asked: TestService, path: string): Promise<RegExp> => {

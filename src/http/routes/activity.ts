@@ -88,8 +88,7 @@ const READ: Operation = {
   id: "readActivity",
   tag: "Reading",
   summary: "How many events there were",
-  description:
-    "Counts by hour or day of the events' own time (UTC), grouped as asked. Buckets that `from` or `to` cuts are counted whole. Without `from` the 30 days before `to`. The answer has all rows: `next_cursor` is always null.",
+  description: `Counts by hour or day of the events' own time (UTC), grouped as asked. Buckets that \`from\` or \`to\` cuts are counted whole. Without \`from\` the 30 days before \`to\`. The answer has all rows, of which there may be ${ACTIVITY_ROWS_MAX}, past that 400: \`next_cursor\` is always null.`,
   scope: "events:read",
   parameters: [
     parameter("bucket", "Length of a bucket.", { type: "string", enum: ["hour", "day"], default: "day" }),

@@ -251,7 +251,7 @@ const EVIDENCE: Operation = {
     `of the system. \`prooftrail verify\` says whether it is valid, and names the first broken record. Files: ${BUNDLE_FILES.map((name) => `\`${name}\``).join(", ")}.`,
     "\n\nWithout asset, case and time it holds every record, so that gaps show as well; of an event that has expired it has the hash alone. With one of them it holds what the views show: of an event that is in the log more than once the first record.",
     "`from` and `to` speak of the events' own times. If it cannot be finished, the connection is broken off: a ZIP that is cut off has no directory, and nobody takes it for whole.",
-    `\n\nAt most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them.`,
+    `\n\nAt most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. ${TOO_MANY_EXPORTS.detail} A bundle is one.`,
   ].join(" "),
   scope: "events:read",
   parameters: [

@@ -151,6 +151,7 @@ const EXPORT: Operation = {
     `\n\n\`csv\`: RFC 4180 in UTF-8 with a byte order mark. The columns: ${EVENT_CSV_COLUMNS.map((column) => `\`${column}\``).join(", ")}.`,
     "`event` is the text as it was sent; `tags` and `metadata` are texts from it. `legal_bases`, separated by spaces, and `subject_hash` are",
     "what the filters of these names find; `context_hash` and `outcome_hash` are also what clients send as `input_hash` and `output_hash`. A cell that a spreadsheet could take for a formula has an apostrophe in front.",
+    `\n\n${TOO_MANY_EXPORTS.detail}`,
   ].join(" "),
   scope: "events:read",
   parameters: [

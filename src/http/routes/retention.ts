@@ -1,6 +1,7 @@
 /** How long events are shown, and what is on hold. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { HOLDS_PER_TENANT_MAX } from "../../limits.ts";
 import { ageOf, legalFloor, RETENTION_CLASSES } from "../../retention/age.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS, RETENTION_TIERS } from "../../retention/floors.ts";
 import { HoldRecord, HoldRequest, PolicyRecord, PolicyRequest } from "../../retention/records.ts";
@@ -255,8 +256,7 @@ const HOLD: Operation = {
   id: "placeHold",
   tag: "Retention",
   summary: "Place a hold",
-  description:
-    "Nothing of the asset or the case expires until the hold is released, however old it is. What has expired before does not come back by it, unless the views start from nothing again.",
+  description: `Nothing of the asset or the case expires until the hold is released, however old it is. What has expired before does not come back by it, unless the views start from nothing again. A tenant has at most ${HOLDS_PER_TENANT_MAX} that are not released.`,
   scope: SCOPE,
   body: {
     schema: HoldRequest,

@@ -79,8 +79,7 @@ const getStream = async (dependencies: Dependencies, following: Following, call:
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
   const open = dependencies.streams.open(principal);
   if (!open) {
-    const detail = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, a tenant ${STREAMS_PER_TENANT_MAX}, and this instance only so many for all.`;
-    return problem(context, "overloaded", { detail });
+    return problem(context, "overloaded", { detail: STREAMS_AT_ONCE });
   }
   return successStream({
     ...answer,
@@ -156,6 +155,8 @@ const beyondEnd = async (
   return { path, code: "invalid_value", message };
 };
 
+const STREAMS_AT_ONCE = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, a tenant ${STREAMS_PER_TENANT_MAX}, and this instance only so many for all.`;
+
 const STREAM: Operation = {
   id: "streamEvents",
   tag: "Reading",
@@ -168,6 +169,7 @@ const STREAM: Operation = {
     `A comment comes every ${STREAM_KEEP_ALIVE_MS / 1000} s when nothing else does. Clients connect again after ${STREAM_RETRY_MS / 1000} s.`,
     "The stream ends when the service stops or the key does.",
     "An event sent with raw line breaks between its values comes in several `data` lines, each break as a line feed.",
+    STREAMS_AT_ONCE,
   ].join(" "),
   scope: "events:read",
   parameters: [

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
+import { METADATA_JSON_CHARACTERS_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { Latest } from "../latest.ts";
 import type { List } from "../list.ts";
@@ -50,8 +50,7 @@ export const riskChangeList: List = {
   about: { at: "The time of the event that says so." },
   json: {
     input: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.String()], {
-      description:
-        "What was classified: `metadata.input` (or `normalized_input`, as the classification answers) of the event. Null where it says nothing, or too much to be shown here.",
+      description: `What was classified: \`metadata.input\` (or \`normalized_input\`, as the classification answers) of the event. Null where it says nothing, or more than ${METADATA_JSON_CHARACTERS_MAX} characters of JSON.`,
     }),
     clauses: Type.Array(Type.String(), {
       maxItems: METADATA_LIST_ITEMS_MAX,

@@ -89,6 +89,10 @@ export const obligationList: List = {
   orderBy: ["due_at", "obligation_id"],
   filters: ["deadline", "law", "asset_id", "decision_id"],
   values: { deadline: DEADLINE_IDS, law: DEADLINE_LAWS },
+  about: {
+    due_at:
+      "The last second that is in time. Of `LL144-NOTICE` the first in which the tool may be used, or where it was used before that or without notice, the time of that.",
+  },
   hidden: ["status"],
 };
 
