@@ -16,6 +16,12 @@ test("a variable that has nearly the name of a setting is named where that is no
   const others =
     "XDG_DATA_DIRS NODE_ENV NATS_SERVICE_HOST NATS_SERVICE_PORT POSTGRES_DB PGHOST PGPORT PROOFTRAIL_URL";
   const ofOtherPrograms = "GEMINI_API_KEY DATABASE_USER DATABASE_PORT DATABASE_DSN CHECKPOINT_URL";
-  const names = `${usual} ${others} ${ofOtherPrograms}`.split(" ");
+  const ofOtherClients = "NATS_SSL NATS_TLS DATABASE_SSL DATA_URL";
+  const names = `${usual} ${others} ${ofOtherPrograms} ${ofOtherClients}`.split(" ");
   expect(misspeltSettings(Object.fromEntries(names.map((name) => [name, ""])))).toEqual([]);
+  const roleIs = (ROLE: string) => misspeltSettings({ ROLE }).length;
+  expect([roleIs("api,sealer"), roleIs("worker")]).toEqual([1, 0]);
+  expect(misspeltSettings({ TRUSTED_PROXY: "1", NTAS_URL: "nats://host", STREAM_REPLICA: "3" })).toHaveLength(
+    3,
+  );
 });
