@@ -1,4 +1,5 @@
 /** Reading the log: single messages by sequence, and following it in order from any sequence on. */
+import { setTimeout as delay } from "node:timers/promises";
 import {
   AckPolicy,
   createInbox,
@@ -21,6 +22,11 @@ import type { BrokerConnection } from "./connection.ts";
 const PULL_MS_MAX = 5_000;
 /** A consumer whose reader died is removed by the broker after this. */
 const CONSUMER_IDLE_MS_MAX = 60_000;
+/**
+ * A consumer that was just made is on one server of a cluster, and another may not know it yet: it answers the first pull with 503, no responders. Some
+ * times a minute where nothing is wrong (measured on three brokers of 2.15.1, on a busy machine), and over within a moment.
+ */
+const UNKNOWN = { pullsMax: 20, pauseMs: 25 };
 
 export const createLogReader = async (
   connection: BrokerConnection,
@@ -113,12 +119,19 @@ async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly 
     );
   let next = from;
   let missed: Sequence | undefined;
+  let unknown = 0;
   try {
     if (!signal.aborted) pull();
     let left = messagesMax;
     while (!signal.aborted) {
       const { kind, messages } = await inbox.next({ messagesMax: left, timeoutMs: PULL_MS_MAX * 2 });
-      if (kind === "lost") throw new LogUnavailableError("The event log could not be followed: no answer.");
+      if (kind === "unknown" && ++unknown < UNKNOWN.pullsMax) {
+        await delay(UNKNOWN.pauseMs);
+        if (!signal.aborted) pull();
+        continue;
+      }
+      if (kind === "lost" || kind === "unknown")
+        throw new LogUnavailableError("The event log could not be followed: no answer.");
       const hasExpired = kind === "over" && messages.length === 0;
       if (hasExpired && missed === next) return next;
       left = kind === "over" ? 0 : left - messages.length;
@@ -151,8 +164,11 @@ const holds = async (
 };
 
 interface Arrival {
-  /** `messages`: more of the pull may come. `over`: the pull, or the whole following, has ended. `gap`: what was sent behind these did not come. */
-  readonly kind: "messages" | "over" | "gap" | "lost";
+  /**
+   * `messages`: more of the pull may come. `over`: the pull, or the whole following, has ended. `gap`: what was sent behind these did not come. `unknown`:
+   * nobody takes pulls for the consumer, which has given nothing yet.
+   */
+  readonly kind: "messages" | "over" | "gap" | "lost" | "unknown";
   readonly messages: readonly StoredMessage[];
 }
 
@@ -197,7 +213,8 @@ const openInbox = (nats: NatsConnection, bytesMax: number): Inbox => {
       const isOfEarlier = status !== undefined && message.subject !== pulling();
       if (error || (!status && !place)) ending = "lost";
       else if (status && status.code !== HEARTBEAT && !isOfEarlier) {
-        ending = isPlannedEnd(status.code, status.description) ? "over" : "lost";
+        if (isPlannedEnd(status.code, status.description)) ending = "over";
+        else ending = status.code === NO_RESPONDERS && delivered === 0 ? "unknown" : "lost";
       } else if (place && place.delivery !== delivered + 1) {
         ending = "gap";
       } else if (place) {
@@ -247,6 +264,7 @@ const openInbox = (nats: NatsConnection, bytesMax: number): Inbox => {
 };
 
 const HEARTBEAT = 100;
+const NO_RESPONDERS = 503;
 
 /** As the broker counts it against the bound of a pull, with subject and headers. nats.js counts like it, and does not say so in its types. */
 const sizeOf = (message: Msg): number => {

@@ -364,6 +364,24 @@ describe("reading", () => {
     expect(await reader.read(99_999)).toBeUndefined();
   });
 
+  test("a consumer that the server does not know yet, as one on another server of a cluster, is asked again", async () => {
+    await using log = await startTestLog();
+    const { nats } = log.connection;
+    const publish = nats.publish.bind(nats);
+    let unheard = 3;
+    nats.publish = (subject, ...rest) => {
+      const isPull = subject.startsWith("$JS.API.CONSUMER.MSG.NEXT.");
+      publish(isPull && unheard-- > 0 ? "$JS.API.CONSUMER.MSG.NEXT.AUDIT.nobody" : subject, ...rest);
+    };
+    await appenderOn(log.connection).append([smallRecord("a"), smallRecord("b")]);
+    const taken = await take(await createLogReader(log.connection), 1, 2);
+    expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2]);
+    expect(unheard).toBeLessThanOrEqual(0);
+    unheard = Number.POSITIVE_INFINITY;
+    const never = take(await createLogReader(log.connection), 1, 2);
+    expect(await never.catch(String)).toContain("could not be followed: no answer");
+  });
+
   test("what the log holds comes in whole groups, and a lone record at once", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
