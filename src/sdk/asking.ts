@@ -5,9 +5,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isFinal } from "./after-delivery.ts";
 import type { Deliver, Delivery } from "./delivery.ts";
-import { UNANSWERED_ALONE_MIN, UNANSWERED_MIN, UNANSWERED_PAUSE_MS } from "./limits.ts";
+import { UNANSWERED_PAUSE_MS } from "./limits.ts";
 import type { Taken } from "./outbox.ts";
 import type { Pace } from "./pace.ts";
+import { isUnanswered, Silence, type Unanswered } from "./silence.ts";
 
 interface Parts {
   readonly deliver: Deliver;
@@ -18,16 +19,11 @@ interface Parts {
 
 export class Asking {
   readonly #parts: Parts;
+  readonly #silence = new Silence();
   /** Of the request on its way. */
   #request = new AbortController();
-  /** Requests in a row of which the service said nothing; of a batch that was halved for that, not only in a row. */
-  #unanswered = 0;
-  /** The last one of these asked to be left in peace for a time: only after that can it be asked whether the service answers at all. */
-  #doubted: Again | undefined;
-  /** How often in a row the same events had no answer right after a request without events had one. */
-  #notLetThrough = 0;
   /** Events in a row that something in between refused alone. */
-  #refused = 0;
+  #refusedAlone = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -45,21 +41,23 @@ export class Asking {
   async ask(taken: Taken): Promise<Delivery> {
     this.#request = new AbortController();
     const { signal } = this.#request;
-    const doubted = this.#isDoubtful(taken) ? this.#doubted : undefined;
-    this.#doubted = undefined;
-    let delivery = doubted ?? (await this.#askOnce(taken, signal));
-    while (isUnanswered(delivery) && this.#isDoubtful(taken)) {
-      if (delivery.askedMs !== undefined && delivery !== doubted) {
-        this.#doubted = delivery;
+    const putOff = this.#silence.takePutOff(taken);
+    let hasWaited = putOff !== undefined;
+    let delivery = putOff ?? (await this.#askOnce(taken));
+    while (isUnanswered(delivery) && this.#silence.isDoubtful(taken)) {
+      if (delivery.askedMs !== undefined && !hasWaited) {
+        this.#silence.putOff(delivery);
         break;
       }
       await pause(signal);
-      const empty = await this.#parts.deliver({ events: [], mayBeResent: false, signal });
+      const empty = await this.#askWithoutEvents();
       if (empty.kind !== "answered") return { ...delivery, askedMs: empty.askedMs };
-      if (delivery === doubted) this.#parts.pace.reached();
+      if (hasWaited) this.#parts.pace.reached();
+      hasWaited = false;
       await pause(signal);
-      delivery = await this.#askOnce(taken, signal);
-      if (isUnanswered(delivery) && !signal.aborted && this.#isAtFault(taken)) return notLetThrough(delivery);
+      delivery = await this.#askOnce(taken);
+      if (isUnanswered(delivery) && !signal.aborted && this.#silence.failedBesideAnAnswer(taken))
+        return notLetThrough(delivery);
     }
     return await this.#askWhetherAll(delivery, taken);
   }
@@ -71,53 +69,34 @@ export class Asking {
    */
   async #askWhetherAll(delivery: Delivery, taken: Taken): Promise<Delivery> {
     if (delivery.kind !== "rejected" || isFinal(delivery)) {
-      this.#refused = 0;
+      this.#refusedAlone = 0;
       return delivery;
     }
     const isAlone = taken.entries.length === 1;
-    if (!isAlone || delivery.askedMs !== undefined || this.#refused++ === 0) return delivery;
-    const { signal } = this.#request;
-    const empty = await this.#parts.deliver({ events: [], mayBeResent: false, signal });
+    if (!isAlone || delivery.askedMs !== undefined || this.#refusedAlone++ === 0) return delivery;
+    const empty = await this.#askWithoutEvents();
     if (empty.kind === "answered") {
       // Many in a row hold up the others no longer than they must. When they are tried again they hold up none.
       if (!taken.isSuspect) this.#parts.pace.reached();
-      return await this.#askOnce(taken, signal);
+      return await this.#askOnce(taken);
     }
     if (empty.kind !== "rejected" || isFinal(empty)) return delivery;
     return { ...delivery, isForAll: true, askedMs: empty.askedMs };
   }
 
-  async #askOnce({ entries, mayBeResent }: Taken, signal: AbortSignal): Promise<Delivery> {
+  async #askOnce({ entries, mayBeResent }: Taken): Promise<Delivery> {
     const { deliver, eventsMax, pace } = this.#parts;
-    const delivery = await deliver({ events: entries, mayBeResent, signal });
-    if (isUnanswered(delivery)) this.#unanswered++;
-    else {
-      this.#notLetThrough = 0;
-      // What is smaller than it may be is still looking for the one at fault.
-      if (pace.events === eventsMax) this.#unanswered = 0;
-    }
+    const delivery = await deliver({ events: entries, mayBeResent, signal: this.#request.signal });
+    this.#silence.note(delivery, { isLooking: pace.events < eventsMax });
     return delivery;
   }
 
-  #isDoubtful({ isSuspect }: Taken): boolean {
-    return isSuspect || this.#unanswered >= UNANSWERED_MIN;
-  }
-
-  /** Several are only halved for it. */
-  #isAtFault({ entries, isSuspect }: Taken): boolean {
-    this.#notLetThrough++;
-    if (entries.length === 1 && !isSuspect && this.#notLetThrough < UNANSWERED_ALONE_MIN) return false;
-    this.#notLetThrough = 0;
-    return true;
+  #askWithoutEvents(): Promise<Delivery> {
+    return this.#parts.deliver({ events: [], mayBeResent: false, signal: this.#request.signal });
   }
 }
 
-type Again = Extract<Delivery, { kind: "again" }>;
-
-const isUnanswered = (delivery: Delivery): delivery is Again =>
-  delivery.kind === "again" && delivery.isUnanswered === true;
-
-const notLetThrough = ({ reason, askedMs }: Again): Delivery => {
+const notLetThrough = ({ reason, askedMs }: Unanswered): Delivery => {
   const message = `The service answers, but not to this request: ${reason}`;
   return { kind: "rejected", rejection: { code: "unanswered", message, errors: [] }, isOurs: false, askedMs };
 };
