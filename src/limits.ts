@@ -152,8 +152,7 @@ export const STREAM_RETRY_MS = 2 * SECOND_MS;
 export const STREAM_POSITION_POLL_MS = 25;
 /** How long a read waits for the view to reach `min_sequence` (DESIGN 3). */
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
-/** The same after a failure; doubled as long as it goes well. */
-export const PROJECTION_RECORDS_RETRIED = 250;
+/** Bytes of records that projections ask the log for at once. It reads the next ones meanwhile, so twice that is in memory. */
 export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
 /** A duty that falls due within so many days is due soon. */
 export const DUE_SOON_DAYS = 7;

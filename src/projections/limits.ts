@@ -22,6 +22,8 @@ export const EVENT_IDS_PER_QUERY = 100;
 export const PROJECTION_RECORDS_PER_GROUP_MAX = 8000;
 /** Taken at a time by who is behind, in one transaction where the database gains by it (SQLite a fifth with a million events). Others wait for it, two seconds or so. */
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4 * PROJECTION_RECORDS_PER_GROUP_MAX;
+/** How many are taken after a failure, and twice as many each time that it goes well: where many rows have no room on a disk, those of a few may. */
+export const PROJECTION_RECORDS_RETRIED = 250;
 /**
  * Records that one projection evolves at a time, and how long projections may go on before requests have a turn. What a case or an asset is told by
  * several records of a step is worked out once: all of projecting takes a sixteenth less than with steps of 500. The dearest projection

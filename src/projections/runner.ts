@@ -8,7 +8,6 @@
  * because it is new, catches up by turns and then joins. The first projection leads: others may ask its rows, so none is moved beyond it.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { PROJECTION_RECORDS_RETRIED } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -19,6 +18,7 @@ import type { Lane, Progress } from "./lane-mover.ts";
 import {
   PROJECTION_CATCH_UP_MS,
   PROJECTION_RECORDS_PER_COMMIT_MAX,
+  PROJECTION_RECORDS_RETRIED,
   PROJECTION_RETRY_MS_MAX,
   PROJECTION_RETRY_MS_MIN,
   PROJECTION_STANDBY_MS,
