@@ -2,7 +2,6 @@
 
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
-import type { StallReport } from "../jetstream/stall-clock.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import { TRANSITION } from "../obligations/transitions.ts";
 import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
@@ -13,12 +12,10 @@ import { loadCheckpointKeys } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
 import { startExpiring } from "./expiring.ts";
 import { startMonitoring } from "./monitoring.ts";
+import type { KeepStream } from "./open-log.ts";
 import { startProjecting } from "./projecting.ts";
 import { startReconciling } from "./reconciling.ts";
 import { startSealing } from "./sealing.ts";
-
-/** Looks after a stream that is written until the service stops (log-keeper.ts). */
-export type KeepStream = (stream: string, stall: StallReport["stall"]) => void;
 
 /** One process does it for all: it moves the views on, tells of duties, lets events expire, and looks whether anything is missing. */
 export const startProjector = (

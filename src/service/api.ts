@@ -1,0 +1,182 @@
+/** What the role api answers with: every rule put together with the machine that it needs. */
+import { randomBytes } from "node:crypto";
+import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
+import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
+import type { KeyStore } from "../access/key-store.ts";
+import { createKeys } from "../access/keys.ts";
+import { createRateLimiter } from "../access/rate-limit.ts";
+import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate-limit.ts";
+import type { Recorder } from "../administration/recorder.ts";
+import type { AuditEvent } from "../event/audit-event.ts";
+import { createEventValidator } from "../event/validate.ts";
+import { createHttpApp, type HttpHandler, type OperationDependencies } from "../http/app.ts";
+import { createIntake, type Intake } from "../intake/intake.ts";
+import type { IntakeDependencies } from "../intake/submission.ts";
+import { createClientTimes } from "../jetstream/client-times.ts";
+import type { BrokerConnection } from "../jetstream/connection.ts";
+import { createRateCounter } from "../jetstream/rate-counter.ts";
+import { createLogReader } from "../jetstream/reader.ts";
+import { createSandboxAppender } from "../jetstream/sandbox-appender.ts";
+import { SANDBOX_REQUESTS_PER_MINUTE } from "../limits.ts";
+import { messageIdOfClient } from "../log/message-id.ts";
+import type { Rules } from "../obligations/clocks.ts";
+import type { MadeViews } from "../projections/made-views.ts";
+import type { CheckpointStore } from "../proof/checkpoint-store.ts";
+import { createRetention } from "../retention/retention.ts";
+import type { RetentionStore } from "../retention/retention-store.ts";
+import { uuidV7 } from "../runtime/uuid.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import { createSandboxBodies, createTenantBodies } from "./body-readers.ts";
+import type { BrokerContact } from "./broker-contact.ts";
+import { loadBrowserFiles } from "./browser-files.ts";
+import type { Config } from "./config.ts";
+import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
+import type { createOpenAnswers } from "./open-answers.ts";
+import type { OpenedLog } from "./open-log.ts";
+import { startRecording } from "./recording.ts";
+
+export const createApi = async (parts: {
+  config: Config;
+  contact: BrokerContact;
+  surroundings: OperationDependencies;
+  openAnswers: ReturnType<typeof createOpenAnswers>;
+  log: OpenedLog;
+  stores: {
+    views: ViewStore;
+    madeViews: MadeViews;
+    retentionStore: RetentionStore;
+    checkpoints: CheckpointStore;
+  };
+  rules: Rules;
+  version: string;
+  now: () => Date;
+  stack: AsyncDisposableStack;
+}): Promise<HttpHandler> => {
+  const { config, contact, surroundings, openAnswers, log, stores, rules, version, now, stack } = parts;
+  const { reader, appender, accepted } = log;
+  const { views, madeViews, retentionStore, checkpoints } = stores;
+  const { connection, keyBucket } = contact;
+  const { metrics, logger } = surroundings;
+  const judging = {
+    validate: createEventValidator(config.vocabulary),
+    now,
+    onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
+  };
+  const recorder = startRecording({
+    appender,
+    accepted,
+    subjectOf: auditSubjectOf,
+    metrics,
+    logger,
+    now,
+    stack,
+  });
+  const rateCounter = createRateCounter({ connection, logger });
+  return createHttpApp({
+    ...surroundings,
+    intake: createAuditIntake({ log, views, metrics, judging }),
+    sandbox: await openSandbox({ connection, logger, judging, stack }),
+    views,
+    madeViews,
+    reconciliation: { views, log: reader, accepted },
+    log: reader,
+    checkpoints,
+    serviceName: config.serviceName,
+    ...openAnswers,
+    rules,
+    ...createManagement({ keyBucket, retentionStore, recorder, now }),
+    recorder,
+    vocabulary: config.vocabulary,
+    ...(await loadBrowserFiles()),
+    version,
+    bodies: stack.use(createTenantBodies()),
+    limiter: createLimiter(rateCounter),
+    now,
+  });
+};
+
+type Judging = Pick<IntakeDependencies, "validate" | "now" | "onUnknownFields">;
+
+const createAuditIntake = (parts: {
+  log: OpenedLog;
+  views: ViewStore;
+  metrics: Metrics;
+  judging: Judging;
+}): Intake => {
+  const { log, views, metrics, judging } = parts;
+  const { appender, reader, accepted } = log;
+  return createIntake({
+    appender,
+    reader,
+    earlier: createEarlierEvents({ log: reader, views, countOutcomes: metrics.countOutcomes }),
+    subjectOf: auditSubjectOf,
+    onAccepted: accepted.add,
+    ...judging,
+  });
+};
+
+/** What `keys:manage` opens. */
+const createManagement = (stores: {
+  keyBucket: KeyStore;
+  retentionStore: RetentionStore;
+  recorder: Recorder;
+  now: () => Date;
+}) => {
+  const { keyBucket, retentionStore, recorder, now } = stores;
+  return {
+    keys: createKeys({ store: keyBucket, recorder, now, randomBytes }),
+    keyStore: keyBucket,
+    retention: createRetention({ store: retentionStore, recorder, now, newId: uuidV7 }),
+  };
+};
+
+const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
+  auditSubject(tenant, event.asset_id, event.event_type);
+
+const createLimiter = (counter: RateCounter) =>
+  createSharedRateLimiter({
+    counter,
+    fallback: createRateLimiter(() => performance.now()),
+    nowMs: () => Date.now(),
+  });
+
+const openSandbox = async ({
+  connection,
+  logger,
+  judging,
+  stack,
+}: {
+  connection: BrokerConnection;
+  logger: Logger;
+  judging: Judging;
+  stack: AsyncDisposableStack;
+}) => {
+  const reader = await createLogReader(connection, "SANDBOX");
+  const appender = createSandboxAppender({ connection, reader, elapsedMs: () => performance.now() });
+  const intakeOf = (address: string): Intake => {
+    const client = holderOf(address);
+    return createIntake({
+      appender: {
+        append: (records) =>
+          appender.append(
+            records.map((record) => ({ ...record, messageId: messageIdOfClient(client, record.messageId) })),
+          ),
+      },
+      reader,
+      earlier: NO_EARLIER_EVENTS,
+      subjectOf: (_tenant, event) => sandboxSubject(event.asset_id, event.event_type),
+      ...judging,
+      // Nothing of it is in the log, and everybody may send it: it counts nowhere.
+      onAccepted: () => {},
+      onUnknownFields: () => {},
+    });
+  };
+  const limiter = createClientRateLimiter({
+    store: createClientTimes({ connection, logger }),
+    nowMs: () => Date.now(),
+    perMinute: SANDBOX_REQUESTS_PER_MINUTE,
+  });
+  return { intakeOf, reader, limiter, bodies: stack.use(createSandboxBodies()) };
+};

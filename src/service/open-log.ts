@@ -1,0 +1,53 @@
+/** The log as this process uses it: read, appended to, counted, and looked after while it runs. */
+import type { StreamDefinition } from "../../streams/stream.ts";
+import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
+import { createAppender } from "../jetstream/appender.ts";
+import type { BrokerConnection } from "../jetstream/connection.ts";
+import { createLogReader } from "../jetstream/reader.ts";
+import type { StallReport } from "../jetstream/stall-clock.ts";
+import { LOG_STALL_MS_MAX, OTHER_STALL_MS_MAX } from "../limits.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { inBackground } from "./background.ts";
+import type { BrokerAddress } from "./broker-address.ts";
+import { guardLog } from "./log-guard.ts";
+import { keepStoring } from "./log-keeper.ts";
+
+/** Looks after a stream that is written until the service stops (log-keeper.ts). */
+export type KeepStream = (stream: string, stall: StallReport["stall"]) => void;
+
+export type OpenedLog = Awaited<ReturnType<typeof openLog>>;
+
+export const openLog = async (options: {
+  connection: BrokerConnection;
+  definition: StreamDefinition;
+  broker: BrokerAddress;
+  metrics: Metrics;
+  logger: Logger;
+  stack: AsyncDisposableStack;
+}) => {
+  const { connection, definition, broker, metrics, logger, stack } = options;
+  const reader = await createLogReader(connection);
+  const logGuard = guardLog({ connection, definition, logger });
+  stack.use(inBackground(logGuard.run));
+  const appender = createAppender({
+    connection,
+    logger,
+    elapsedMs: () => performance.now(),
+    isClosed: () => logGuard.problem() !== undefined,
+    onOutcomes: metrics.countOutcomes,
+    onCommit: (records) => metrics.commitRecords.observe(records),
+  });
+  const shared = { ownBroker: broker.own, logger };
+  const { stall, isAwaited } = appender;
+  const { refusal } = logGuard;
+  const logKeeper = stack.use(
+    keepStoring({ ...shared, stream: "The event log", stall, isAwaited, refusal, msMax: LOG_STALL_MS_MAX }),
+  );
+  const keep: KeepStream = (stream, stalled) =>
+    void stack.use(keepStoring({ ...shared, stream, stall: stalled, msMax: OTHER_STALL_MS_MAX }));
+  const accepted = await createAcceptedCounter({ connection, logger });
+  keep("The stream of counts", accepted.stall);
+  stack.defer(() => accepted.close());
+  return { reader, appender, logKeeper, logGuard, keep, accepted };
+};
