@@ -1,50 +1,39 @@
 /** One pass over everything that is due, by one process: the rows of each transaction change together with the row that says who is at work. */
-
 import { type Fact, factOf } from "../cases/fact.ts";
-import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Rules } from "../obligations/clocks.ts";
-import {
-  ageOf,
-  dueBefore,
-  expiresAt,
-  type Hold,
-  isOnHold,
-  RETENTION_CLASSES,
-  type RetentionClass,
-} from "../retention/age.ts";
-import type { HoldRecord, PolicyRecord, RetentionPolicy } from "../retention/records.ts";
-import type { RetentionStore, StoredRetention } from "../retention/retention-store.ts";
+import { ageOf, dueBefore, expiresAt, RETENTION_CLASSES, type RetentionClass } from "../retention/age.ts";
+import type { PolicyRecord } from "../retention/records.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type Row, rowText } from "../views/tables.ts";
-import type { ViewDefinition, ViewStore } from "../views/view-store.ts";
+import type { ViewStore } from "../views/view-store.ts";
 import { casesExpiring, isWalkDue, noticeably, type RowChanges, walkQuery } from "./cases/expiry.ts";
 import { nodesOf } from "./cases/nodes.ts";
-import { namesOfCase } from "./cases/queries.ts";
-import { eventsProjection } from "./events/evolve.ts";
 import { dueQuery, expiryWrites, factsIn, keyOf } from "./events/expiry.ts";
-import { EVENTS, EXPIRY_RUNS } from "./events/tables.ts";
+import { EVENTS } from "./events/tables.ts";
 import {
-  EXPIRY_LEASE_MS,
-  EXPIRY_PAUSE_MS,
-  EXPIRY_ROWS_PER_COMMIT_MAX,
-  EXPIRY_TRIES_MAX,
-  EXPIRY_TURN_MS_MAX,
-} from "./limits.ts";
+  casesOnHold,
+  factsOnHold,
+  type HoldDependencies,
+  haveSeen,
+  MADE_AGAIN,
+  readKept,
+  readStored,
+} from "./expiry-holds.ts";
+import {
+  createLease,
+  type Lease,
+  type LeaseBegin,
+  type LeaseDependencies,
+  NOTHING,
+  OutdatedError,
+} from "./expiry-lease.ts";
+import { EXPIRY_PAUSE_MS, EXPIRY_ROWS_PER_COMMIT_MAX, EXPIRY_TURN_MS_MAX } from "./limits.ts";
 
-export interface ExpiryDependencies {
+export interface ExpiryDependencies extends HoldDependencies, LeaseDependencies {
   readonly views: Pick<ViewStore, "load" | "select" | "position" | "revise">;
-  readonly log: Pick<LogReader, "lastSequence">;
-  /** The view of cases, made with the same rules. */
-  readonly cases: ViewDefinition;
   readonly rules: Rules;
-  readonly retention: Pick<RetentionStore, "read">;
   readonly logger: Logger;
-  readonly clock: () => Date;
-  /** Ends early, without an error, when the signal is aborted. */
-  readonly pause: (durationMs: number, signal: AbortSignal) => Promise<void>;
-  /** Names this process among all projectors. */
-  readonly holder: string;
   readonly onExpired: (events: number) => void;
 }
 
@@ -55,16 +44,11 @@ export type ExpiryPass =
   /** Somebody else changed what this was built on, the views fell behind, or the signal was aborted: the rest comes with the next pass. */
   | { readonly kind: "interrupted" };
 
-interface Begin {
+interface Begin extends LeaseBegin {
   /** What the views have seen, and must have seen all the time. */
   readonly target: Sequence;
-  /** The row of EXPIRY_RUNS as it was read. */
-  readonly row: Row | undefined;
-  readonly finishedAt: number;
   readonly signal: AbortSignal;
 }
-
-export const EXPIRY_RUN_KEY = { name: "expiry" };
 
 export const expireAll = async (dependencies: ExpiryDependencies, begin: Begin): Promise<ExpiryPass> => {
   const { retention, logger, clock } = dependencies;
@@ -93,67 +77,6 @@ export const expireAll = async (dependencies: ExpiryDependencies, begin: Begin):
     if (error instanceof OutdatedError) return { kind: "interrupted" };
     throw error;
   }
-};
-
-/** Whether the views that tell what may go have come that far. */
-export const haveSeen = async (
-  { views }: Pick<ExpiryDependencies, "views">,
-  target: Sequence,
-): Promise<boolean> => {
-  const positions = await Promise.all(VIEWS_NEEDED.map((name) => views.position(name)));
-  return positions.every((position) => position >= target);
-};
-
-/** Cases tell what belongs to a hold. */
-const VIEWS_NEEDED = [eventsProjection.name, "cases"] as const;
-
-const MADE_AGAIN = "the view of cases is made again";
-
-class OutdatedError extends Error {
-  override readonly name = "OutdatedError";
-}
-
-const NOTHING: RowChanges = { expected: [], writes: [] };
-
-type Lease = ReturnType<typeof createLease>;
-
-const createLease = ({ views, cases, clock, holder }: ExpiryDependencies, begin: Begin) => {
-  let standing = begin.row;
-  let heldUntil = 0;
-  const revise = async ({ expected, writes }: RowChanges, next: Row): Promise<boolean> => {
-    const row = { ...EXPIRY_RUN_KEY, ...next };
-    const { kind } = await views.revise({
-      views: [eventsProjection, cases],
-      expected: [{ table: EXPIRY_RUNS, key: EXPIRY_RUN_KEY, row: standing }, ...expected],
-      writes: [{ kind: "upsert", table: EXPIRY_RUNS, row }, ...writes],
-    });
-    if (kind === "outdated") return false;
-    standing = row;
-    return true;
-  };
-  /**
-   * Throws OutdatedError where another process has begun, or a row stands otherwise however often the changes are built: the projector may give a
-   * case an event meanwhile.
-   */
-  const renew = async (build: (isLastTry: boolean) => Promise<RowChanges>): Promise<void> => {
-    for (let tries = 1; tries <= EXPIRY_TRIES_MAX; tries++) {
-      const changes = await build(tries === EXPIRY_TRIES_MAX);
-      heldUntil = clock().getTime() + EXPIRY_LEASE_MS;
-      if (await revise(changes, { holder, held_until: heldUntil, finished_at: begin.finishedAt })) return;
-    }
-    throw new OutdatedError("somebody else changed the rows");
-  };
-  return {
-    renew,
-    /** While there is nothing to write for long: without it the next process would begin anew, and neither ever come further. */
-    keep: async (): Promise<void> => {
-      if (heldUntil - clock().getTime() < EXPIRY_LEASE_MS / 2) await renew(async () => NOTHING);
-    },
-    release: async (finishedAt: number): Promise<void> => {
-      const isReleased = await revise(NOTHING, { holder: "", held_until: 0, finished_at: finishedAt });
-      if (!isReleased) throw new OutdatedError("somebody else has begun");
-    },
-  };
 };
 
 interface ClassParts {
@@ -299,89 +222,4 @@ const walkCases = async (dependencies: ExpiryDependencies, lease: Lease, begin: 
     }
   }
   if (!areLeft) await lease.renew(() => noticeably(views, NOTHING, { walkedAt: clock().getTime() }));
-};
-
-const readStored = async (retention: ExpiryDependencies["retention"]): Promise<StoredRetention> => {
-  const read = await retention.read();
-  if (read.kind === "unavailable") throw new Error(`policies and holds: ${read.detail}`);
-  return read.stored;
-};
-
-interface HoldParts {
-  readonly tenant: string;
-  readonly lease: Lease;
-  readonly signal: AbortSignal;
-}
-
-/** What a tenant wants kept. */
-interface Kept {
-  readonly policy: RetentionPolicy;
-  readonly holds: readonly HoldRecord[];
-  /** Of cases on hold. */
-  readonly correlationIds: ReadonlySet<string>;
-  /** What the views have seen since it was known that these are on hold; undefined where none is. */
-  readonly seen: Sequence | undefined;
-}
-
-/** Asked again after what was waited for: a hold that was answered meanwhile counts too. */
-const readKept = async (
-  dependencies: ExpiryDependencies,
-  { tenant, lease, signal }: HoldParts,
-): Promise<Kept> => {
-  let awaited: ReadonlySet<string> = new Set();
-  let seen: Sequence | undefined;
-  for (;;) {
-    const stored = await readStored(dependencies.retention);
-    const holds = stored.holds.map(({ record }) => record).filter((hold) => hold.tenant === tenant);
-    const correlationIds = new Set(
-      holds.flatMap(({ correlation_id: id, released_at: released }) =>
-        id === undefined || released !== undefined ? [] : [id],
-      ),
-    );
-    if (correlationIds.isSubsetOf(awaited)) {
-      const policy = stored.policies.find((record) => record.tenant === tenant)?.policy ?? {};
-      return { policy, holds, correlationIds, seen };
-    }
-    seen = await untilEndSeen(dependencies, lease, signal);
-    awaited = correlationIds;
-  }
-};
-
-/** By the names of an event, the correlation ids of the cases on hold that it belongs to. */
-const casesOnHold = async (
-  dependencies: ExpiryDependencies,
-  tenant: string,
-  { correlationIds, seen }: Kept,
-): Promise<CasesOnHold> => {
-  if (seen === undefined) return () => [];
-  const cases: (readonly [string, ReadonlySet<string>])[] = [];
-  for (const id of correlationIds) cases.push([id, await namesOfCase(dependencies.views, tenant, id)]);
-  // A view of cases that is made again meanwhile knows less than there is.
-  if (!(await haveSeen(dependencies, seen))) throw new OutdatedError(MADE_AGAIN);
-  return (names) => cases.filter(([, members]) => names.some((name) => members.has(name))).map(([id]) => id);
-};
-
-type CasesOnHold = (names: readonly string[]) => readonly string[];
-
-const factsOnHold =
-  (holds: readonly Hold[], casesOf: CasesOnHold) =>
-  (fact: Fact): boolean =>
-    isOnHold({ assetId: fact.asset, correlationIds: casesOf(nodesOf(fact)) }, holds);
-
-/** The end of the log, seen by the views: what ties an event to a case on hold may have come after the pass began. */
-const untilEndSeen = async (
-  dependencies: ExpiryDependencies,
-  lease: Lease,
-  signal: AbortSignal,
-): Promise<Sequence> => {
-  const { log, clock, pause } = dependencies;
-  const end = await log.lastSequence();
-  // Not longer than another process would wait for this one.
-  const givesUpAt = clock().getTime() + EXPIRY_LEASE_MS;
-  while (!(await haveSeen(dependencies, end))) {
-    if (clock().getTime() >= givesUpAt || signal.aborted) throw new OutdatedError("the views are behind");
-    await pause(EXPIRY_PAUSE_MS, signal);
-    await lease.keep();
-  }
-  return end;
 };

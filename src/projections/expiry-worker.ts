@@ -7,13 +7,9 @@ import type { Sequence } from "../log/outcome.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { isWalkDue } from "./cases/expiry.ts";
 import { EXPIRY_RUNS } from "./events/tables.ts";
-import {
-  EXPIRY_RUN_KEY,
-  type ExpiryDependencies,
-  type ExpiryPass,
-  expireAll,
-  haveSeen,
-} from "./expiry-run.ts";
+import { haveSeen } from "./expiry-holds.ts";
+import { EXPIRY_RUN_KEY } from "./expiry-lease.ts";
+import { type ExpiryDependencies, type ExpiryPass, expireAll } from "./expiry-run.ts";
 import { EXPIRY_INTERVAL_MS, EXPIRY_LOOK_MS } from "./limits.ts";
 import { lookAgain } from "./look-again.ts";
 
