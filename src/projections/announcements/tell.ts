@@ -1,0 +1,123 @@
+/** Tells a page of duties, in steps between any two of which it may be killed: writes down what it begins, publishes it, and records it. */
+import { timeKey } from "../../event/formats.ts";
+import type { Sequence } from "../../log/outcome.ts";
+import type { Rules } from "../../obligations/clocks.ts";
+import type { Told, Transition } from "../../obligations/transitions.ts";
+import { isSameRow } from "../../views/stored-rows.ts";
+import { rowText } from "../../views/tables.ts";
+import type { ViewStore, Write } from "../../views/view-store.ts";
+import { stateOfRow } from "../cases/registers/obligations.ts";
+import { beginningOf, type Duty, keyOf, loadKnown, recordOf } from "./known-duties.ts";
+import { type Cases, revisionOfCases } from "./looked-at-cases.ts";
+import { ANNOUNCEMENTS, BEGUN, TOLD_BEHIND_KEY, TOLD_VERSION } from "./tables.ts";
+import { type Announcement, announcementsOf, tellingOf } from "./telling.ts";
+
+export type Announced =
+  | "told"
+  /** Another announcer has recorded it, or has published meanwhile. */
+  | "superseded"
+  /** Cases were made again meanwhile, or took a dead letter: what was read of them is not to be relied on, and is looked at anew. */
+  | "outdated";
+
+export interface TellDependencies {
+  readonly views: Pick<ViewStore, "load" | "commit">;
+  readonly rules: Rules;
+  /**
+   * `stored` when all of them are, in this order, behind `after`; `overtaken` where another announcer has published something behind it. Rejects where one of them may
+   * not be stored.
+   */
+  readonly publish: (
+    announcements: readonly Announcement[],
+    after: Sequence,
+  ) => Promise<"stored" | "overtaken">;
+  /** In the stream, of the newest that any announcer ever published; 0 where none did. */
+  readonly lastPublished: () => Promise<Sequence>;
+  readonly onAnnounced: (transition: Transition) => void;
+  readonly now: () => Date;
+}
+
+export interface Page {
+  readonly duties: readonly Duty[];
+  /** The announcer's position before, and with it. */
+  readonly from: Sequence;
+  readonly to: Sequence;
+  /** What else changes with it. */
+  readonly others?: readonly Write[];
+}
+
+export const tell = async (
+  dependencies: TellDependencies,
+  cases: Cases,
+  { duties, from, to, others = [] }: Page,
+): Promise<Announced> => {
+  const { views, publish, lastPublished, onAnnounced } = dependencies;
+  // Before what is known is read: who is paused from here on, while another tells more, is refused.
+  const after = duties.length > 0 ? await lastPublished() : 0;
+  const found = await toTell(dependencies, duties);
+  if (!found) return "superseded";
+  const { announcements, begins } = found;
+  const writes = [...others, ...found.writes];
+  if (announcements.length > 0) {
+    // What is published cannot be taken back.
+    if (!isSameRow(await revisionOfCases(views), cases.revision.row)) return "outdated";
+    const begun = begins.length > 0 ? await record(views, cases, { from, to: from, writes: begins }) : "told";
+    if (begun !== "told") return begun;
+    if ((await publish(announcements, after)) === "overtaken") return "superseded";
+  }
+  for (const { transition } of announcements) onAnnounced(transition);
+  if (from === to && writes.length === 0) return "told";
+  return record(views, cases, { from, to, writes });
+};
+
+interface ToTell {
+  readonly announcements: readonly Announcement[];
+  /** Before they are published. */
+  readonly begins: readonly Write[];
+  /** When they are. */
+  readonly writes: readonly Write[];
+}
+
+/** Undefined where another announcer tells of the same meanwhile. */
+const toTell = async (
+  { views, rules, now }: TellDependencies,
+  duties: readonly Duty[],
+): Promise<ToTell | undefined> => {
+  const at = now().toISOString();
+  const atKey = timeKey(at);
+  const behind = duties.length > 0 ? await toldBehind(views) : undefined;
+  const knownOf = await loadKnown(
+    views,
+    duties.map(({ id }) => id),
+  );
+  if (!knownOf) return undefined;
+  const announcements: Announcement[] = [];
+  const begins: Write[] = [];
+  const writes: Write[] = [];
+  for (const { id, row } of duties) {
+    const told: Told = { state: stateOfRow(row, atKey), dueAt: rowText(row, "due_at") };
+    const known = knownOf(id);
+    const telling = tellingOf(told, known);
+    announcements.push(...announcementsOf({ row, told, telling, behind, rules, at }));
+    if (telling.isNew) begins.push(beginningOf(id, told, telling));
+    if (telling.isNew || known.begun) writes.push({ kind: "delete", table: BEGUN, key: keyOf(id) });
+    writes.push(...recordOf(id, told, telling.number + 1));
+  }
+  return { announcements, begins, writes };
+};
+
+/** Rows, and the position, as long as cases are those that were looked at. */
+export const record = async (
+  views: Pick<ViewStore, "commit">,
+  { revision }: Cases,
+  changes: { readonly from: Sequence; readonly to: Sequence; readonly writes: readonly Write[] },
+): Promise<Announced> => {
+  const commit = { views: [ANNOUNCEMENTS], ...changes, deadLetters: [], expected: [revision] };
+  const { kind } = await views.commit(commit);
+  if (kind === "committed") return "told";
+  return kind === "outdated" ? kind : "superseded";
+};
+
+const toldBehind = async (views: Pick<ViewStore, "load">): Promise<string | undefined> => {
+  const [row] = await views.load(TOLD_VERSION, [TOLD_BEHIND_KEY]);
+  return row && rowText(row, "rules");
+};
