@@ -3,6 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { PAGE_ROWS_MAX } from "../limits.ts";
 import type { Check } from "../service/check.ts";
+import { clockCheck } from "../service/clock-check.ts";
 import { type Api, createApi, foreignAnswer, refusalOf } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";
@@ -13,12 +14,11 @@ import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 export interface RemoteParts {
   readonly address: ServiceAddress;
   readonly key: ServiceKey | undefined;
-  readonly clockCheck: (name: string, offMs: number) => Check;
   readonly now: () => Date;
 }
 
 export async function* remoteChecks(parts: RemoteParts): AsyncGenerator<Check> {
-  const { address, key, clockCheck, now } = parts;
+  const { address, key, now } = parts;
   const open = createApi(address, undefined);
   const before = now().getTime();
   const tried = await open.attempt({ path: "/health/ready" });
@@ -132,7 +132,7 @@ const findOwn = async (api: Api, key: ServiceKey, firstPage: unknown): Promise<J
 };
 
 /** Undefined where the key lacks the scope. */
-const askFor = async (api: Api, question: { path: string; body?: string }): Promise<unknown> => {
+const askFor = async (api: Api, question: { path: string }): Promise<unknown> => {
   for (let tries = 1; ; tries++) {
     try {
       const { value } = await api.ask(question);

@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { remoteChecks } from "../../src/cli/remote-checks.ts";
 import { readConfig } from "../../src/service/config.ts";
-import { clockCheck } from "../../src/service/diagnosis.ts";
 import { openViewCare } from "../../src/service/view-care.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 import { CLI_MAIN, type CliOptions, runCli, startCli } from "../support/cli.ts";
@@ -386,7 +385,7 @@ describe("doctor asks a key as often as its limit lets it", () => {
   const keyCheck = async (url: string, text: string) => {
     const address = { url, isLoopback: true, source: "the test" };
     const key = { text, source: "the test" };
-    const found = remoteChecks({ address, key, clockCheck, now: () => new Date() });
+    const found = remoteChecks({ address, key, now: () => new Date() });
     return (await Array.fromAsync(found)).filter(({ name }) => name === "key");
   };
 

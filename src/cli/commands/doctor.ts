@@ -32,7 +32,7 @@ export const DOCTOR: CommandSpec = {
   run: async (input, context) => {
     const isJson = input.isSet("--json");
     const checks: Check[] = [];
-    const { clockCheck, diagnose } = await import("../../service/diagnosis.ts");
+    const { diagnose } = await import("../../service/diagnosis.ts");
     const address = readAddress(input, context.environment);
     const key = await findKey(input, context.environment, address);
     const take = async (found: AsyncIterable<Check>): Promise<void> => {
@@ -42,7 +42,7 @@ export const DOCTOR: CommandSpec = {
       }
     };
     if (address.isLoopback) await take(diagnose(context.environment));
-    await take(remoteChecks({ address, key, clockCheck, now: context.now }));
+    await take(remoteChecks({ address, key, now: context.now }));
     if (!address.isLoopback)
       await take(
         just(

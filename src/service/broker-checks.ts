@@ -1,0 +1,245 @@
+/** What `prooftrail doctor` finds of the broker: whether it is there, syncs, keeps the streams as they must be, and gives the service the rights that it needs. */
+import type { StreamDefinition } from "../../streams/stream.ts";
+import { topology } from "../../streams/topology.ts";
+import { describeError } from "../jetstream/api-errors.ts";
+import type { BrokerConnection } from "../jetstream/connection.ts";
+import {
+  clockOffMs,
+  missingRights,
+  rightsOf,
+  seeOneStream,
+  storageOf,
+  UNASKED_RIGHTS,
+} from "../jetstream/examine.ts";
+import { readLogState } from "../jetstream/log-state.ts";
+import { differenceText, findLostStreams, inspectStream } from "../jetstream/reconcile.ts";
+import { DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
+import { HAVE_ONE_LOG } from "./broker-contact.ts";
+import { addressOf, connectAll } from "./broker-place.ts";
+import { type Check, unchecked } from "./check.ts";
+import { clockCheck } from "./clock-check.ts";
+import type { Config } from "./config.ts";
+import { signingCheck } from "./signing-check.ts";
+import { sizeText } from "./size-text.ts";
+import { BRING_BACK } from "./stream-keeper.ts";
+import { viewChecks } from "./view-checks.ts";
+
+/** And of what needs it: clock, views and signing keys. */
+export async function* brokerChecks(config: Config): AsyncGenerator<Check> {
+  const found = await addressOf(config);
+  if (found.kind === "unknown") {
+    yield {
+      name: "broker",
+      state: "failed",
+      detail: found.detail,
+      advice: "Start the service: it runs the broker.",
+    };
+    yield unchecked("streams, views", "the broker holds the log");
+    return;
+  }
+  await using stack = new AsyncDisposableStack();
+  const opened = await connectAll(found, stack);
+  if (opened.kind === "refused") {
+    yield { name: "broker", state: "failed", detail: opened.detail, advice: opened.advice };
+    yield unchecked("streams, views", "the broker holds the log");
+    return;
+  }
+  const { service, provisioner } = opened;
+  yield { name: "broker", state: "ok", detail: service.describe() };
+  const answers = yield* jetStreamChecks(service);
+  yield syncCheck(found.configuration);
+  if (!(answers || isClustered(service))) {
+    yield unchecked("rights, streams, views", "nobody answers for JetStream, which holds the log");
+    return;
+  }
+  yield* rightsChecks(service);
+  yield* streamChecks(provisioner, topology({ replicas: config.replicas }));
+  yield* accountChecks(service, provisioner);
+  if (config.replicas > 1) yield await copiesCheck(service, config.replicas);
+  yield* clockChecks(service);
+  yield* viewChecks(config, service);
+  if (config.roles.includes("sealer")) yield await signingCheck(config, service);
+}
+
+const isClustered = ({ nats }: BrokerConnection): boolean => nats.info?.cluster !== undefined;
+
+/** Returns whether JetStream answers. */
+async function* jetStreamChecks(connection: BrokerConnection): AsyncGenerator<Check, boolean> {
+  const { nats } = connection;
+  const name = "storage";
+  try {
+    const { bytes, bytesMax } = await storageOf(nats);
+    const free = bytesMax === undefined ? undefined : bytesMax - bytes;
+    const detail = `JetStream is on; ${sizeText(bytes)} on disk${bytesMax === undefined ? ", no limit for the account" : ` of ${sizeText(bytesMax)} for the account`}`;
+    const isLow = free !== undefined && free < DISK_FREE_BYTES_LOW;
+    yield isLow
+      ? {
+          name,
+          state: free < DISK_FREE_BYTES_MIN ? "failed" : "warning",
+          detail,
+          advice: "Raise the account's limit.",
+        }
+      : { name, state: "ok", detail };
+    return true;
+  } catch (error) {
+    yield {
+      name,
+      state: "failed",
+      detail: `JetStream does not answer: ${describeError(error)}`,
+      advice: isClustered(connection) ? `${NO_LEADER} ${NO_JETSTREAM}` : NO_JETSTREAM,
+    };
+    return false;
+  }
+}
+
+const NO_LEADER =
+  "See that more than half of the cluster's servers run: with fewer JetStream has no leader, and no event is acknowledged.";
+const NO_JETSTREAM =
+  "See that the server's configuration has a jetstream block, and that JetStream is enabled for the account of the service's user where there are accounts.";
+
+/** NATS tells it to nobody but its own monitor, so of a foreign broker it cannot be seen. */
+const syncCheck = (configuration: string | undefined): Check => {
+  const name = "sync";
+  if (configuration === undefined)
+    return {
+      name,
+      state: "warning",
+      detail: "whether the broker syncs before it acknowledges cannot be seen from here",
+      advice:
+        "See that its jetstream block has sync_interval: always. Without it a power failure loses acknowledged events.",
+    };
+  return /^\s*sync_interval: always$/m.test(configuration)
+    ? { name, state: "ok", detail: "sync_interval: always" }
+    : {
+        name,
+        state: "failed",
+        detail: "the configuration of our broker has no sync_interval: always",
+        advice: "Restart the service: it writes the configuration anew.",
+      };
+};
+
+async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
+  const [rights, missing] = await Promise.all([rightsOf(nats), missingRights(nats)]);
+  const named = (right: string): string =>
+    rights
+      .filter((each) => each.right === right)
+      .map(({ operation }) => operation)
+      .join(", ");
+  const name = "rights";
+  const [granted, unknown] = [named("granted"), named("unknown")];
+  if (granted !== "")
+    yield {
+      name,
+      state: "failed",
+      detail: `the service's user may ${granted}: who connects as it does, with its password where it has one, can empty the log`,
+      advice:
+        "Give the service a user with the permissions in streams/permissions.ts, and NATS_PROVISION_URL another.",
+    };
+  if (missing.length > 0)
+    yield {
+      name,
+      state: "failed",
+      detail: `the service's user may not publish on ${missing.join(", ")}: what needs it does not work`,
+      advice:
+        "Give it the permissions in streams/permissions.ts of this version; those of an earlier one may be fewer.",
+    };
+  if (granted !== "" || missing.length > 0) return;
+  if (unknown !== "")
+    yield {
+      name,
+      state: "warning",
+      detail: `no answer to whether the service's user may ${unknown}`,
+      advice: "Try again.",
+    };
+  else
+    yield {
+      name,
+      state: "ok",
+      detail: `the service's user can neither change nor delete a stream, and has the rights that it needs (not asked, as consumers would hear it: whether it may publish on ${UNASKED_RIGHTS.join(", ")})`,
+    };
+}
+
+async function* streamChecks(
+  { nats }: BrokerConnection,
+  definitions: readonly StreamDefinition[],
+): AsyncGenerator<Check> {
+  const name = "streams";
+  const wrong: Check[] = [];
+  const missing: string[] = [];
+  try {
+    const lost = await findLostStreams(nats, definitions);
+    if (lost.length > 0)
+      wrong.push({
+        name,
+        state: "failed",
+        detail: `the broker no longer has ${lost.join(", ")}, which it had before`,
+        advice: BRING_BACK,
+      });
+    for (const definition of definitions) {
+      const standing = await inspectStream(nats, definition);
+      if (standing.kind === "missing" && !lost.includes(definition.name)) missing.push(definition.name);
+      else if (standing.kind === "different")
+        for (const difference of standing.differences)
+          wrong.push({
+            name,
+            state: standing.isMendedAtStart ? "warning" : "failed",
+            detail: differenceText(difference),
+            advice: standing.isMendedAtStart
+              ? "Restart the service: it mends it."
+              : "Mend it by hand; the service must not, and does not start with it.",
+          });
+    }
+  } catch (error) {
+    wrong.push({
+      name,
+      state: "warning",
+      detail: `the streams could not be looked at: ${describeError(error)}`,
+      advice:
+        "Look again in a moment: a cluster that elects a leader does not answer. If it stays so, the user in NATS_PROVISION_URL needs $JS.API.STREAM.INFO.*",
+    });
+  }
+  if (missing.length > 0) {
+    const detail = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`;
+    yield { name, state: "failed", detail, advice: "Start the service: it makes them." };
+  }
+  yield* wrong;
+  if (missing.length + wrong.length === 0)
+    yield { name, state: "ok", detail: `all ${definitions.length} are as they must be` };
+}
+
+/** Of what cannot be asked the checks of streams and clock tell. */
+async function* accountChecks(
+  service: BrokerConnection,
+  provisioner: BrokerConnection,
+): AsyncGenerator<Check> {
+  if (await seeOneStream([service.nats, provisioner.nats], "AUDIT").catch(() => true)) return;
+  yield {
+    name: "streams",
+    state: "failed",
+    detail:
+      "the users of NATS_URL and NATS_PROVISION_URL do not see the same log: what one makes the other does not find",
+    advice: HAVE_ONE_LOG,
+  };
+}
+
+const copiesCheck = async (connection: BrokerConnection, replicas: number): Promise<Check> => {
+  const name = "copies";
+  const state = await readLogState(connection).catch(() => undefined);
+  if (state === undefined) return unchecked(name, "the log does not tell on how many servers it is");
+  const detail = `the whole log is on ${state.copies} of ${replicas} servers`;
+  if (state.copies >= replicas) return { name, state: "ok", detail };
+  return {
+    name,
+    state: state.copies > replicas / 2 ? "warning" : "failed",
+    detail,
+    advice:
+      "Start the servers that are away, and look again in a moment. One that runs and stays behind, as after its disk was full, has to be started anew.",
+  };
+};
+
+async function* clockChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
+  const off = await clockOffMs(nats, "AUDIT").catch(() => undefined);
+  yield off === undefined
+    ? unchecked("broker's clock", "it does not tell its time")
+    : clockCheck("broker's clock", off);
+}
