@@ -727,6 +727,31 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
+    test("where cases are rebuilt nothing is written of duties that are as they were told", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      expect(await at.at("2026-04-18T10:00:00Z")).toHaveLength(3);
+      const looked = async (): Promise<readonly string[]> => {
+        const written: string[] = [];
+        const watched: ViewStore = {
+          ...at.views,
+          commit: (commit) => {
+            written.push(...commit.writes.map((write) => ("table" in write ? write.table.name : write.kind)));
+            return at.views.commit(commit);
+          },
+        };
+        expect(await announce(at.dependencies(watched), new AbortController().signal)).toBe("told");
+        return written;
+      };
+      expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
+      // By which version, and nothing else.
+      expect(await looked()).toEqual([TOLD_VERSION.name]);
+      expect(await looked()).toEqual([]);
+      expect(at.told()).toEqual([]);
+      expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
+    });
+
     test("of a dead letter too, when it is taken and cases are rebuilt before anybody looks", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");

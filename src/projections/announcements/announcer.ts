@@ -18,6 +18,7 @@ import {
   ownedDuty,
   ownedKey,
 } from "../cases/duty-changes.ts";
+import { stateOfRow } from "../cases/registers/obligations.ts";
 import { ANNOUNCE_DUTIES, ANNOUNCE_MS, ANNOUNCE_STANDBY_MS } from "../limits.ts";
 import { type BeginDependencies, begin, goBack, versionTold, versionToldNow } from "./beginning.ts";
 import { boundaryOf, type Duty, findDuties, findTold, identity } from "./known-duties.ts";
@@ -92,8 +93,14 @@ const tellByOtherVersion = async (
     const known = await findTold(views, changes);
     const duties = await findDuties(views, changes);
     const isKnown = ({ id }: Duty): boolean => known.has(identity(id));
+    // Of one that is as it was told nothing is written, and hardly any is otherwise: its boundary was recorded with it.
+    const isOtherwise = ({ id, row }: Duty): boolean => {
+      const told = known.get(identity(id));
+      return told?.isBegun || told?.state !== stateOfRow(row, nowKey) || told.dueAt !== row.due_at;
+    };
     const falling = duties.filter((duty) => !isKnown(duty)).flatMap((duty) => boundaryOf(duty, nowKey));
-    const page = { duties: duties.filter(isKnown), from: position, to: position, others: falling };
+    const differing = duties.filter((duty) => isKnown(duty) && isOtherwise(duty));
+    const page = { duties: differing, from: position, to: position, others: falling };
     const told = await tell(dependencies, cases, page);
     if (told !== "told") return told;
   } while (after !== undefined && !signal.aborted);

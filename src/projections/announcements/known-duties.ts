@@ -23,6 +23,8 @@ const idOf = (row: Row): DutyId => ({
   tenant: rowText(row, "tenant"),
   obligationId: rowText(row, "obligation_id"),
 });
+const byIdentity = (rows: readonly Row[]): ReadonlyMap<string, Row> =>
+  new Map(rows.map((row) => [identity(idOf(row)), row]));
 /** Most looks find nothing, and need not ask. */
 const loadRows = async (
   views: Pick<ViewStore, "load">,
@@ -37,17 +39,19 @@ export const findDuties = async (
 ): Promise<readonly Duty[]> =>
   (await loadRows(views, OBLIGATIONS, ids)).map((row) => ({ id: idOf(row), row }));
 
-/** Which of them were told of, by `identity`. */
+/** How those of them that were told of were told last, by `identity`. `isBegun`: what is told now was cut short. */
 export const findTold = async (
   views: Pick<ViewStore, "load">,
   ids: readonly DutyId[],
-): Promise<ReadonlySet<string>> =>
-  new Set((await loadRows(views, TOLD, ids)).map((row) => identity(idOf(row))));
+): Promise<ReadonlyMap<string, Told & { readonly isBegun: boolean }>> => {
+  const begun = byIdentity(await loadRows(views, BEGUN, ids));
+  const told = byIdentity(await loadRows(views, TOLD, ids));
+  return new Map([...told].map(([name, row]) => [name, { ...toldIn(row), isBegun: begun.has(name) }]));
+};
 
 /** What is known of duties that were told of; undefined where another announcer has recorded what was begun of them while it was read. */
 export const loadKnown = async (views: Pick<ViewStore, "load">, ids: readonly DutyId[]) => {
-  const rowsOf = async (table: Table) =>
-    new Map((await loadRows(views, table, ids)).map((row) => [identity(idOf(row)), row]));
+  const rowsOf = async (table: Table) => byIdentity(await loadRows(views, table, ids));
   const begun = await rowsOf(BEGUN);
   // Before what was told: another announcer may record in between, and then there is nothing more to tell; the other way round it would go out under another id.
   const counted = await rowsOf(TELLINGS);
