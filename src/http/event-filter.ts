@@ -8,6 +8,7 @@ import {
   SEARCH_CHARACTERS_MAX,
   SEARCH_PREFIX_CHARACTERS_MIN,
   SEARCH_WORDS_MAX,
+  TAGS_MAX,
 } from "../limits.ts";
 import type { EventConditions } from "../projections/events/queries.ts";
 import type { Parameter } from "./openapi.ts";
@@ -62,11 +63,23 @@ export const readTimelineFilter = (query: Query): EventConditions => ({
   correlationId: query.text("correlation_id"),
   subjectHash: query.checked("subject_hash", isSha256, HASH_EXPECTED),
   traceId: canonical(query.text("trace_id")),
-  tags: query.prefixed("tag."),
+  tags: readTags(query),
   text: query.read("q", readSearchText),
   ...readTimeRange(query),
   timeField: query.choice("time_field", ["timestamp", "received_at"], "timestamp"),
 });
+
+/** More of them than an event has would read as "there is none". */
+const readTags = (query: Query): EventConditions["tags"] => {
+  const tags = query.prefixed(TAG_PREFIX);
+  if (tags.length > TAGS_MAX)
+    query.refuse(
+      TAG_PREFIX,
+      `${tags.length} tags are asked for, and an event has at most ${TAGS_MAX}: send fewer.`,
+    );
+  return tags;
+};
+const TAG_PREFIX = "tag.";
 
 const canonical = (traceId: string | undefined): string | undefined =>
   traceId === undefined ? undefined : canonicalTraceId(traceId);
@@ -104,7 +117,7 @@ const TAGS: Parameter = {
   ...parameter(
     "tags",
     'Events with these tags: `tag.team=credit`, `tag.<key>=<value>` for each, each key once. Here as an object whose members are such parameters: `{"tag.team": "credit"}`. A number is looked for as JavaScript writes it, and a whole one beyond 2⁵³ by its digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.',
-    { type: "object", additionalProperties: { type: "string" }, default: {} },
+    { type: "object", additionalProperties: { type: "string" }, maxProperties: TAGS_MAX, default: {} },
   ),
   style: "form",
   explode: true,

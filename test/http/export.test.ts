@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { EVENT_CSV_COLUMNS } from "../../src/http/event-csv.ts";
-import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX } from "../../src/limits.ts";
+import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX, TAGS_MAX } from "../../src/limits.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
@@ -93,7 +93,7 @@ describe("what is exported", () => {
       "time_field=received_at&from=2026-01-01T00:00:00Z",
       "time_field=received_at&to=2026-01-01T00:00:00Z",
       "legal_basis=ai_basic_law_kr&tag.team=x&asset_id=asset_1",
-      `${Array.from({ length: 17 }, (_, index) => `tag.k${index}=v`).join("&")}`,
+      `${Array.from({ length: TAGS_MAX }, (_, index) => `tag.k${index}=v`).join("&")}`,
     ]) {
       const both = `min_sequence=${sequence}&${query}`;
       const rows = await exported(key, both);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readListFilter } from "../../src/http/list-filter.ts";
 import { readQuery } from "../../src/http/query.ts";
+import { TAGS_MAX } from "../../src/limits.ts";
 import { DEADLINE_IDS, DEADLINE_LAWS } from "../../src/obligations/deadlines.ts";
 import { OBLIGATION_STATES } from "../../src/obligations/state.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
@@ -78,6 +79,8 @@ test("no filter that has states, tiers or the like is free text in the document"
 const HASH = 'send a hash written as "sha256:"';
 const TYPE = "send a type such as decision.automated_decision_made, or a group such as decision.*";
 const BASIS = "send a name in lower snake case";
+const tooManyTags = Array.from({ length: TAGS_MAX + 1 }, (_, index) => `tag.k${index}=v`).join("&");
+
 const MALFORMED = [
   ["/v1/events?event_type=", "event_type", TYPE],
   ["/v1/events?event_type=asset.cre*", "event_type", TYPE],
@@ -92,6 +95,8 @@ const MALFORMED = [
   ["/v1/events?correlation_id=", "correlation_id", "correlation_id is empty"],
   ["/v1/events?trace_id=", "trace_id", "trace_id is empty"],
   ["/v1/events?tag.=1", "tag.", "send tag.<key>=<value>"],
+  [`/v1/events?${tooManyTags}`, "tag.", "17 tags are asked for, and an event has at most 16"],
+  [`/v1/export?${tooManyTags}`, "tag.", "17 tags are asked for, and an event has at most 16"],
   ["/v1/events?legal_basis=X", "legal_basis", BASIS],
   ["/v1/events?legal_basis=", "legal_basis", BASIS],
   ["/v1/assets/credit_model/timeline?legal_basis=PIPA", "legal_basis", BASIS],
