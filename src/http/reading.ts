@@ -28,7 +28,8 @@ export const pathParameter = (name: string, example: string): Parameter => ({
   name,
   in: "path",
   required: true,
-  description: "Percent-encoded.",
+  description:
+    "Percent-encoded. `.` and `..` cannot be asked for here, as URL clients take them away, also as `%2E`: what is named so is found in lists and by their filters.",
   schema: { type: "string" },
   example,
 });

@@ -10,7 +10,8 @@ const CHECKLIST = Type.Array(
   Type.Object({
     item: Type.String({ description: "As the event names it." }),
     state: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
-      description: "What was said of it last; null where it was only named.",
+      description:
+        "What was said of it last; null where it was only named, or with nothing that can stand here: a list, or a number that no double holds, such as 1e400.",
     }),
   }),
   {
