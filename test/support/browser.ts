@@ -1,13 +1,12 @@
 /**
- * A headless Chromium that reaches nothing but one origin: the one named by CHROMIUM_BIN, one that is installed, else the one that the
- * package @sparticuz/chromium ships (Linux on x64), unpacked into a folder that goes with the process.
+ * A headless Chromium that reaches nothing but one origin: the one named by CHROMIUM_BIN, one that is installed, else the one that a
+ * package ships (packaged-browser.ts).
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import packaged from "@sparticuz/chromium";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { lastingFolder, sharedByFiles } from "./lasting-folder.ts";
+import { hasPackagedBrowser, packagedBrowser, packagedBrowserArguments } from "./packaged-browser.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -17,11 +16,9 @@ const installed = (): string | undefined =>
     .flatMap((folder) => NAMES.map((name) => join(folder, name)))
     .find((path) => existsSync(path));
 
-const hasPackaged = process.platform === "linux" && process.arch === "x64";
-
 /** Why browser tests cannot run on this machine; undefined where they can. */
 export const noBrowserReason =
-  process.env.CHROMIUM_BIN || installed() || hasPackaged
+  process.env.CHROMIUM_BIN || installed() || hasPackagedBrowser
     ? undefined
     : "no Chromium: set CHROMIUM_BIN or install one (the packaged one runs on Linux x64)";
 
@@ -42,21 +39,19 @@ export interface TestBrowser extends AsyncDisposable {
   readonly foreignRequests: readonly string[];
 }
 
-/** Unpacking it costs more than all that a test does with it. */
-const unpacked = sharedByFiles(() => unpack(lastingFolder("browser").path));
-
 /** A process for each: the packaged one ends with its first context. */
 export const startBrowser = async (options: {
   readonly origin: string;
   readonly width: number;
 }): Promise<TestBrowser> => {
   const own = process.env.CHROMIUM_BIN ?? installed();
-  const executablePath = own ?? (await unpacked());
+  const executablePath = own ?? (await packagedBrowser());
   const browser = await chromium.launch({
     executablePath,
     headless: true,
     args: [
-      ...(own === undefined ? packaged.args : ["--no-sandbox", "--disable-gpu"]),
+      ...(own === undefined ? packagedBrowserArguments : ["--no-sandbox"]),
+      "--disable-gpu",
       ...QUIET,
       `--host-resolver-rules=MAP ${NAMED_HOST} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
     ],
@@ -75,18 +70,6 @@ export const startBrowser = async (options: {
     foreignRequests,
     [Symbol.asyncDispose]: () => browser.close(),
   };
-};
-
-/** The package unpacks into the folder for temporary files, and looks for it when it is asked. */
-const unpack = async (folder: string): Promise<string> => {
-  const before = process.env.TMPDIR;
-  process.env.TMPDIR = folder;
-  try {
-    return await packaged.executablePath();
-  } finally {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
-  }
 };
 
 /** A page, and all that it complains about. */

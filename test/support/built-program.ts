@@ -12,7 +12,7 @@ import { diskFolder } from "./memory-folder.ts";
 
 const BUILD = resolve(import.meta.dir, "../../src/packaging/executable.ts");
 
-/** Names one that was built already (test/with-built-program.ts): five processes would build five. */
+/** Names one that was built already (test/with-shared-parts.ts): five processes would build five. */
 export const PROGRAM_SETTING = "PROOFTRAIL_TEST_PROGRAM";
 
 /** Its path. Where none is given it is made when it is first asked for, which takes 1.6 s of CPU, and goes with this process. */
