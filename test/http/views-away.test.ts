@@ -52,7 +52,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
   });
 
   test("a database that was emptied is no fault of the program either, and all is there after another start", async () => {
-    await using postgres = await startPostgres();
+    const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     await using folder = await dataFolder();
     const environment = { DATABASE_URL: database.url, DATA_DIR: folder.path };
@@ -244,7 +244,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
   }, 30_000);
 
   test("a database that is lost on the network keeps nobody from hearing in time that events are taken", async () => {
-    await using postgres = await startPostgres();
+    const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     const { port, pathname, username, password } = new URL(database.url);
     using proxy = await startProxy(Number(port));
