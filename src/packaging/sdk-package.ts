@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { readOptions } from "./read-options.ts";
@@ -81,11 +81,15 @@ const reached = async (folder: string, entries: readonly string[]): Promise<Read
     const map = SOURCE_MAP.exec(text)?.[1];
     if (map !== undefined) {
       const mapPath = join(dirname(path), map);
-      texts.set(mapPath, await readFile(join(folder, mapPath), "utf8"));
+      texts.set(mapPath, withSourceBeside(path, await readFile(join(folder, mapPath), "utf8")));
     }
   }
   return texts;
 };
+
+/** Its text is in the map. The compiler names the file by where it lies on this machine, which a stack would show to whoever installs the package. */
+const withSourceBeside = (path: string, map: string): string =>
+  JSON.stringify({ ...JSON.parse(map), sources: [`${basename(path, ".js")}.ts`] });
 
 const put = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true });

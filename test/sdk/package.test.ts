@@ -1,7 +1,7 @@
 /** What `bun run build:sdk` makes, as somebody has it who installs it: in the node_modules of a project, with Node and TypeScript. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { dataFolder, RUNTIMES } from "../support/process.ts";
 import { type Installed, installBuiltPackage, ROOT, run } from "./built-package.ts";
 
@@ -208,6 +208,16 @@ test("there is nothing in it but the SDK: no file and no package of the server",
     await readFile(join(installed.packageFolder, "package.json"), "utf8"),
   );
   expect([dependencies, scripts, Object.keys(peerDependencies)]).toEqual([undefined, undefined, ["elysia"]]);
+});
+
+test("a map holds the source of its file and names it beside that, whatever folder it was built from", async () => {
+  const maps = (await files()).filter((path) => path.endsWith(".map"));
+  expect(maps.length).toBeGreaterThan(30);
+  for (const path of maps) {
+    const map = JSON.parse(await readFile(join(installed.packageFolder, path), "utf8"));
+    expect([path, map.sources]).toEqual([path, [basename(path).replace(".js.map", ".ts")]]);
+    expect([path, map.sourcesContent]).toEqual([path, [expect.stringContaining("export ")]]);
+  }
 });
 
 test("a folder that holds something is not built into", async () => {
