@@ -88,7 +88,7 @@ const ASSET = parameter("asset_id", "Exactly this asset.");
 
 export const EVENT_TYPE_PARAMETER = parameter(
   "event_type",
-  "Exactly this type, or a group: `decision.*`. The six legacy types are the group `legacy.*`. A type that no event has finds nothing.",
+  "Exactly this type, or a group: `decision.*`. The six legacy types, and those of one word that the operator adds (EXTRA_EVENT_TYPES), are the group `legacy.*`. A type that no event has finds nothing.",
   { type: "string", pattern: `${GROUP.source}|${TYPE.source}` },
 );
 

@@ -488,6 +488,12 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  test("says what has no version, and to which group a type without a dot belongs", () => {
+    expect(documentText).toContain("What names no version stands by itself as well");
+    for (const path of ["/v1/events", "/v1/events/stream", "/v1/export", "/v1/activity"])
+      expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("those of one word that the operator");
+  });
+
   test("says which event_ids there are, those that the operator admits included", async () => {
     await using admitting = await startTestService({ EXTRA_EVENT_ID_PREFIXES: "obj_,rev_" });
     const patternOf = async (asked: TestService, path: string): Promise<RegExp> => {

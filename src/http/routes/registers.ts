@@ -116,7 +116,7 @@ export const LISTS: readonly ListRoute[] = [
     example: MODEL_EXAMPLE,
     summary: "The register of models",
     description:
-      "The models behind each asset, each version of each: deployed, degraded, retired. What names no model is about the only one of its version, and stands by itself where there are several.",
+      "The models behind each asset, each version of each: deployed, degraded, retired. What names no model is about the only one of its version, and stands by itself where there are several. What names no version stands by itself as well: the version that it is about may still stand here as deployed.",
   },
   {
     path: "/sources",
