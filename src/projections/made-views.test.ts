@@ -30,7 +30,7 @@ const looking = () => {
       (error) => String(error.reason),
     );
   };
-  return { stand, check };
+  return { stand, check, lookFirst: madeViews.lookFirst };
 };
 
 /** At the first look of a process. */
@@ -59,6 +59,14 @@ test("it is read when it has come to where the log ended at the first look, and 
   const { looks } = stand;
   expect(await check(0, 1_000_000)).toBe("made");
   expect(stand.looks).toBe(looks);
+});
+
+test("the first look says where the log ended, also where views are being made, and nothing while the log is away", async () => {
+  const { stand, lookFirst } = looking();
+  Object.assign(stand, { last: 5000 });
+  expect(await lookFirst(["events"])).toBe(5000);
+  Object.assign(stand, { isAway: true });
+  expect(await lookFirst(["events"])).toBeUndefined();
 });
 
 test("of a log that was put back from a copy meanwhile it need not have more than there is", async () => {

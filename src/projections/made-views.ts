@@ -19,9 +19,9 @@ export interface MadeViews {
   ): Promise<ReadonlyMap<string, string>>;
   /**
    * At the start, before anything is moved or read: of what the log takes later a view is only behind, however fast it comes, and who reads asks no broker that has fallen silent
-   * since. What cannot be looked at now is when it is asked for.
+   * since. What cannot be looked at now is when it is asked for. Resolves with where the log ended; undefined where nobody could say.
    */
-  lookFirst(names: readonly string[]): Promise<void>;
+  lookFirst(names: readonly string[]): Promise<Sequence | undefined>;
   /** They are not there: who makes them begins with nothing. */
   forget(names: readonly string[]): void;
   /** Throws ViewsUnmadeError while one of them is being made. Looks no more at those that once were made. */
@@ -72,18 +72,25 @@ export const createMadeViews = ({
     );
     return reasons;
   };
+  /** As they stand now. `last`: where the log ended then. */
+  const lookNow = async (names: readonly string[]) => {
+    const positions = await positionsOf(views, names);
+    const last = await lastOf(log);
+    const [reason] = (await look(positions, last)).values();
+    return { reason, last };
+  };
   const check: MadeViews["check"] = async (names) => {
     const open = names.filter((name) => !made.has(name));
     if (open.length === 0) return;
-    const positions = await positionsOf(views, open);
-    const [reason] = (await look(positions, await lastOf(log))).values();
+    const { reason } = await lookNow(open);
     if (reason !== undefined) throw new ViewsUnmadeError(reason);
   };
   const lookFirst: MadeViews["lookFirst"] = async (names) => {
     try {
-      await check(names);
+      return (await lookNow(names)).last;
     } catch (error) {
       if (!(error instanceof ViewsUnavailableError)) throw error;
+      return undefined;
     }
   };
   const forget: MadeViews["forget"] = (names) => {

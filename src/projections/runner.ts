@@ -45,6 +45,11 @@ export interface RunnerDependencies {
   /** The first one leads; it is never behind another for longer than it takes to read what is between them. */
   readonly projections: readonly [Projection, ...Projection[]];
   readonly log: LogReader;
+  /**
+   * Where a commit ends: of what was in the log when the process started and what came later none holds both, as its end is what cases mark their changes
+   * with (cases/duty-changes.ts), and only the later ones are told of where all views were lost.
+   */
+  readonly logEnd?: Sequence | undefined;
   readonly views: ViewStore;
   readonly logger: Logger;
   readonly metrics: RunnerMetrics;
@@ -96,7 +101,7 @@ const follow = async (
   recordsFirst: number,
   signal: AbortSignal,
 ): Promise<Stopped> => {
-  const { projections, log, views } = dependencies;
+  const { projections, log, logEnd, views } = dependencies;
   const read = createLaneReading({ ...dependencies, onProgress: report.committed });
   let isLeadersTurn = false;
   for (let recordsMax = recordsFirst; ; recordsMax = moreThan(recordsMax)) {
@@ -117,7 +122,7 @@ const follow = async (
     const stopped =
       others.length === 0
         ? await readOn(leading, dependencies, report, recordsMax, signal)
-        : await catchUp({ leading, others, end, recordsMax, isLeadersTurn, signal, read });
+        : await catchUp({ leading, others, end, logEnd, recordsMax, isLeadersTurn, signal, read });
     // A log that gives nothing is asked again after a pause.
     if (stopped.kind !== "reached" || signal.aborted || report.commits() === commitsBefore) return stopped;
   }
@@ -154,7 +159,8 @@ const readOn = async (
   };
   const timer = setInterval(() => void look().catch(() => undefined), PROJECTION_STANDBY_MS);
   try {
-    const bounds = { to: lane.position + recordsMax, msMax: Number.POSITIVE_INFINITY };
+    const to = boundOf(lane.position, lane.position + recordsMax, dependencies.logEnd);
+    const bounds = { to, msMax: Number.POSITIVE_INFINITY };
     return await read(lane, { ...bounds, signal: AbortSignal.any([signal, apart.signal]) });
   } finally {
     clearInterval(timer);
@@ -169,22 +175,26 @@ const catchUp = async (turn: {
   leading: Lane;
   others: readonly Lane[];
   end: Sequence;
+  logEnd: Sequence | undefined;
   recordsMax: number;
   isLeadersTurn: boolean;
   signal: AbortSignal;
   read: ReturnType<typeof createLaneReading>;
 }): Promise<Stopped> => {
-  const { leading, others, end, recordsMax, isLeadersTurn, signal, read } = turn;
+  const { leading, others, end, logEnd, recordsMax, isLeadersTurn, signal, read } = turn;
   const ahead = others.map(({ position }) => position).filter((position) => position > leading.position);
   if (ahead.length > 0 || (isLeadersTurn && leading.position < end)) {
-    const to = Math.min(end, ...ahead, leading.position + recordsMax);
+    const to = boundOf(leading.position, Math.min(end, ...ahead, leading.position + recordsMax), logEnd);
     return read(leading, { to, msMax: PROJECTION_CATCH_UP_MS, signal });
   }
   const inOrder = [leading, ...others].sort((one, other) => one.position - other.position);
   const [last = leading, next = leading] = inOrder;
-  const to = Math.min(next.position, last.position + recordsMax);
+  const to = boundOf(last.position, Math.min(next.position, last.position + recordsMax), logEnd);
   return read(last, { to, msMax: PROJECTION_CATCH_UP_MS, signal });
 };
+
+const boundOf = (position: Sequence, to: Sequence, logEnd: Sequence | undefined): Sequence =>
+  logEnd !== undefined && position < logEnd ? Math.min(to, logEnd) : to;
 
 const moreThan = (recordsMax: number): number =>
   2 * recordsMax < PROJECTION_RECORDS_PER_COMMIT_MAX ? 2 * recordsMax : Number.POSITIVE_INFINITY;

@@ -1,5 +1,6 @@
 /** Runs every projection in this process. */
 import type { LogReader } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
 import { LANE_ALARMS } from "../projections/lane.ts";
 import type { Projection } from "../projections/projection.ts";
 import { createRunner, type RunnerMetrics } from "../projections/runner.ts";
@@ -11,6 +12,8 @@ import { inBackground } from "./background.ts";
 export const startProjecting = (dependencies: {
   readonly projections: readonly [Projection, ...Projection[]];
   readonly log: LogReader;
+  /** When the process started; undefined where nobody could say. */
+  readonly logEnd: Sequence | undefined;
   readonly views: ViewStore;
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -3,6 +3,7 @@
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
+import type { Sequence } from "../log/outcome.ts";
 import { TRANSITION } from "../obligations/transitions.ts";
 import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -48,11 +49,13 @@ const startTelling = ({
   connection,
   metrics,
   keep,
+  logEnd,
   ...shared
 }: Omit<AnnouncerDependencies, "publish" | "lastPublished" | "onAnnounced" | "onPosition"> & {
   readonly connection: BrokerConnection;
   readonly metrics: Metrics;
   readonly keep: KeepStream;
+  readonly logEnd: Sequence | undefined;
 }): AsyncDisposable => {
   const { publish, lastPublished, stall } = createDutyPublisher(connection, () => performance.now());
   keep("The stream of duties", stall);
@@ -67,5 +70,5 @@ const startTelling = ({
     onAnnounced: (transition) => metrics.dutiesAnnounced.inc({ transition }),
     onPosition: (sequence) => metrics.dutiesPosition.set(sequence),
   };
-  return inBackground((signal) => keepAnnouncing(dependencies, signal));
+  return inBackground((signal) => keepAnnouncing(dependencies, { logEnd, signal }));
 };

@@ -81,9 +81,9 @@ export const startService = async (dependencies: {
   const { reader, keep, accepted } = log;
   measureLog(metrics, connection);
   const madeViews = createMadeViews({ views, log: reader });
-  await madeViews.lookFirst(projections.map(({ name }) => name));
+  const logEnd = await madeViews.lookFirst(projections.map(({ name }) => name));
   if (config.roles.includes("projector")) {
-    const shared = { log: reader, views, logger, metrics, now };
+    const shared = { log: reader, logEnd, views, logger, metrics, now };
     startProjector(stack, { ...shared, projections, rules, connection, keep, retentionStore, accepted });
   }
   const checkpoints = await createCheckpointStream(connection);

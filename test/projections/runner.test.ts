@@ -31,6 +31,7 @@ const events = (from: number, to: number): StoredMessage[] =>
 const startRunner = (parts: {
   log: LogReader;
   views: ViewStore;
+  logEnd?: number;
   projection?: Projection;
   projections?: readonly [Projection, ...Projection[]];
 }) => {
@@ -45,6 +46,7 @@ const startRunner = (parts: {
     };
   const runner = createRunner({
     log: parts.log,
+    logEnd: parts.logEnd,
     views: parts.views,
     projections: parts.projections ?? [parts.projection ?? eventsProjection],
     logger: {
@@ -103,6 +105,14 @@ const sequencesIn = async (views: ViewStore, table: typeof EVENTS | typeof DEAD_
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+test("no commit holds both what was in the log at the start and what came later", async () => {
+  await using at = await setUp();
+  await using runner = startRunner({ log: createArrayLog(events(1, 10)), views: at.views, logEnd: 6 });
+  await reached(at.views, 10);
+  await runner.end();
+  expect(runner.counted).toMatchObject({ commits: 2, records: 10 });
+});
 
 test("records become rows in order, and new records follow", async () => {
   await using at = await setUp();

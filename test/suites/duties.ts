@@ -880,6 +880,23 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
     });
 
+    test("also what begins between the start and the first look, where all views are made again", async () => {
+      await using at = await setUp(create);
+      at.wasTold();
+      at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
+      const pastEnd = await at.dependencies().log.lastSequence();
+      await at.projectAll();
+      const other = { ...received, objection_id: "o2", decision_id: "d2" };
+      await at.happens("objection.received", "2026-04-18T09:30:00Z", other);
+      at.setTime("2026-04-18T10:00:00Z");
+      await announce(at.dependencies(), new AbortController().signal, pastEnd);
+      expect(at.told().toSorted()).toEqual([
+        "OBJ-ACK due due_soon",
+        "OBJ-ACK open due_soon",
+        "PIPA-EXPL open open",
+      ]);
+    });
+
     test("also what begins while the stream of duties does not answer, where all views are made again", async () => {
       await using at = await setUp(create);
       at.wasTold();

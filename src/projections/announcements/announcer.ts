@@ -34,16 +34,19 @@ export interface AnnouncerDependencies extends BeginDependencies, TellDependenci
   readonly logger: Logger;
 }
 
-/** Again and again until the signal is aborted. Never rejects. */
+/** Again and again until the signal is aborted. Never rejects. `logEnd`: where the log ended before this process took anything; undefined where that is not known. */
 export const keepAnnouncing = async (
   dependencies: AnnouncerDependencies,
-  signal: AbortSignal,
+  { logEnd, signal }: { readonly logEnd: Sequence | undefined; readonly signal: AbortSignal },
 ): Promise<void> => {
   const { logger } = dependencies;
+  let pastEnd = logEnd;
   while (!signal.aborted) {
     let restMs = ANNOUNCE_MS;
     try {
-      if ((await announce(dependencies, signal)) === "superseded") restMs = ANNOUNCE_STANDBY_MS;
+      if ((await announce(dependencies, signal, pastEnd)) === "superseded") restMs = ANNOUNCE_STANDBY_MS;
+      // Where the views are lost once more, what was told of until then is the past.
+      pastEnd = undefined;
     } catch (error) {
       if (!signal.aborted) logger.warn("duties were not announced, trying again", { detail: String(error) });
     }
@@ -51,14 +54,15 @@ export const keepAnnouncing = async (
   }
 };
 
-/** Everything there is to tell now. */
+/** Everything there is to tell now. `pastEnd`: for the first look, where the log ended when it could have been taken. */
 export const announce = async (
   dependencies: AnnouncerDependencies,
   signal: AbortSignal,
+  pastEnd?: Sequence,
 ): Promise<Announced> => {
   const { views } = dependencies;
   const cases = await lookAtCases(views);
-  await begin(dependencies, cases);
+  await begin(dependencies, cases, pastEnd);
   const position = await views.position(ANNOUNCEMENTS.name);
   dependencies.onPosition(position);
   // Cases that are made again do not have all their duties yet.

@@ -28,11 +28,12 @@ export interface BeginDependencies extends Pick<TellDependencies, "lastPublished
 export const begin = async (
   { views, log, lastPublished }: BeginDependencies,
   cases: Cases,
+  pastEnd: Sequence | undefined,
 ): Promise<void> => {
   for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS_BEGUN, ANNOUNCEMENTS]) await views.open(view);
   // The version says that somebody has begun; the views alone may have been made by one who was killed then.
   if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await versionTold(views)) !== undefined) return;
-  const first = await firstLook({ views, log }, cases);
+  const first = await firstLook({ views, log }, cases, pastEnd);
   const published = await lastPublished();
   const begun = published === 0 ? [versionToldNow(cases).row] : behindOthers(published);
   await views.commit({

@@ -20,10 +20,11 @@ export const FIRST_LOOK_GONE: readonly Write[] = SEEN.map((key) => ({
 export const firstLook = async (
   { views, log }: { readonly views: ViewStore; readonly log: Pick<LogReader, "lastSequence"> },
   { end }: Cases,
+  pastEnd: Sequence | undefined,
 ): Promise<{ readonly casesEnd: Sequence; readonly logEnd: Sequence }> => ({
   casesEnd: await seenFirst(views, TOLD_FROM_KEY, async () => end),
-  // After it: the log may not answer either.
-  logEnd: await seenFirst(views, TOLD_FROM_LOG_KEY, () => log.lastSequence()),
+  // After it: the log may not answer either. Making the tables takes a second on a busy PostgreSQL, and events are taken meanwhile.
+  logEnd: await seenFirst(views, TOLD_FROM_LOG_KEY, async () => pastEnd ?? log.lastSequence()),
 });
 
 const seenFirst = async (
