@@ -5,6 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
+import type { Value } from "../views/tables.ts";
 import { isAway } from "../views/unavailable.ts";
 import { type DeadLetter, VIEW_REVISIONS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
 import { toldAnew } from "./announcements/told-next.ts";
@@ -29,84 +30,133 @@ export type Rebuilt =
   /** The live view moved away each time, another rebuild of it began, or the signal came. This one has changed nothing. */
   | { readonly kind: "given_up"; readonly reason: string };
 
+type GivenUp = Extract<Rebuilt, { kind: "given_up" }>;
+
+const givenUp = (reason: string): GivenUp => ({ kind: "given_up", reason });
+
 export const rebuildView = async (
   dependencies: RebuildDependencies,
   projection: Projection,
   signal: AbortSignal,
 ): Promise<Rebuilt> => {
-  const { log, views, leader, onProgress } = dependencies;
-  const definition = shadowDefinition(projection, generation());
-  const shadow = shadowOf(projection, definition);
-  const deadLetters: DeadLetter[] = [];
+  const { views } = dependencies;
+  const beside = shadowDefinition(projection, generation());
   // What an earlier rebuild left that was killed. One that still runs loses its tables, and says so.
   for (const name of await views.names()) if (isShadowOf(name, projection.name)) await views.drop(name);
-  await views.open(definition);
-  let isReplaced = false;
-  /** The tables that it writes went with another rebuild of this view. */
-  const isOvertaken = async (): Promise<boolean> =>
-    !isReplaced && !(await views.names()).includes(definition.name);
-  const isLeader = projection.name === leader;
-  // Made again meanwhile it may lack rows for a while, and records would be passed over.
-  const leadersRevision = async () =>
-    isLeader ? undefined : (await views.load(VIEW_REVISIONS, [{ name: leader }]))[0]?.revisions;
-  const revision = await leadersRevision();
-  const read = createLaneReading({
+  await views.open(beside);
+  const rebuilt = await makeAndDrop({
     ...dependencies,
-    onProgress: (progress) => void deadLetters.push(...progress.deadLetters),
+    projection,
+    beside,
+    shadow: shadowOf(projection, beside),
+    signal,
   });
-  let isExpiredAlike = false;
+  if (rebuilt.kind === "replaced") await settled(dependencies, projection);
+  return rebuilt;
+};
+
+interface Making extends RebuildDependencies {
+  readonly projection: Projection;
+  /** The view that is made beside the live one, under a name of its own. */
+  readonly beside: ViewDefinition;
+  /** The rule that writes into it. */
+  readonly shadow: Projection;
+  readonly signal: AbortSignal;
+}
+
+/** Whatever comes of it, nothing is left beside the live view. */
+const makeAndDrop = async (making: Making): Promise<Rebuilt> => {
+  const { views, beside } = making;
   try {
-    let position: Sequence = 0;
-    for (let tries = 0; tries < REPLACE_TRIES_MAX; ) {
-      const led = isLeader ? 0 : await views.position(leader);
-      const last = await log.lastSequence();
-      if (led > last)
-        return { kind: "given_up", reason: `the view of ${leader} has ${seenBeyond(led, last)}` };
-      const end = isLeader ? last : led;
-      while (position < end) {
-        const lane = { projections: [shadow], position } as const;
-        const stopped = await read(lane, { to: end, msMax: REBUILD_STEP_MS, signal });
-        if (signal.aborted) return { kind: "given_up", reason: INTERRUPTED };
-        if (stopped.kind !== "reached")
-          return { kind: "given_up", reason: (await isOvertaken()) ? OVERTAKEN : reasonOf(stopped) };
-        position = await views.position(definition.name);
-        onProgress({ position, end });
-      }
-      if ((await leadersRevision()) !== revision)
-        return { kind: "given_up", reason: `the view of ${leader} was made again meanwhile` };
-      if (!isExpiredAlike) {
-        // Who looks next may keep longer, and would leave what has gone already. All rows are read for it, so the log is caught up with once more.
-        await expireAlike(views, projection, definition);
-        isExpiredAlike = true;
-        continue;
-      }
-      const replaced = await views.replace({
-        view: projection,
-        by: definition,
-        lagMax: REPLACE_LAG_MAX + (await recordsLost(dependencies, projection)),
-        ...(await toldAnew(views, projection)),
-      });
-      if (replaced === "in_use") {
-        await rest(signal);
-        if (signal.aborted) return { kind: "given_up", reason: INTERRUPTED };
-        continue;
-      }
-      if (replaced === "replaced") {
-        isReplaced = true;
-        await settled(dependencies, projection);
-        return { kind: "replaced", position, deadLetters };
-      }
-      tries++;
-    }
-    return { kind: "given_up", reason: "the live view moves faster than it can be caught up with" };
+    return await makeAndReplace(making);
   } catch (error) {
     // Of a database that went away nobody knows whether it has replaced the view, and the tables went so.
-    if (!isAway(error) && (await isOvertaken())) return { kind: "given_up", reason: OVERTAKEN };
+    if (!isAway(error) && (await isOvertaken(making))) return givenUp(OVERTAKEN);
     throw error;
   } finally {
-    await views.drop(definition.name);
+    await views.drop(beside.name);
   }
 };
+
+const makeAndReplace = async (making: Making): Promise<Rebuilt> => {
+  const { views, leader, projection, beside, signal } = making;
+  const deadLetters: DeadLetter[] = [];
+  const read = createLaneReading({
+    ...making,
+    onProgress: (progress) => void deadLetters.push(...progress.deadLetters),
+  });
+  // Made again meanwhile the leader may lack rows for a while, and records would be passed over.
+  const revision = await leadersRevision(making);
+  let position: Sequence = 0;
+  let isExpiredAlike = false;
+  for (let tries = 0; tries < REPLACE_TRIES_MAX; ) {
+    const caughtUp = await catchUp(making, read, position);
+    if (caughtUp.kind === "given_up") return caughtUp;
+    position = caughtUp.position;
+    if ((await leadersRevision(making)) !== revision)
+      return givenUp(`the view of ${leader} was made again meanwhile`);
+    if (!isExpiredAlike) {
+      // Who looks next may keep longer, and would leave what has gone already. All rows are read for it, so the log is caught up with once more.
+      await expireAlike(views, projection, beside);
+      isExpiredAlike = true;
+      continue;
+    }
+    const replaced = await takePlace(making);
+    if (replaced === "replaced") return { kind: "replaced", position, deadLetters };
+    if (replaced === "behind") tries++;
+    else {
+      await rest(signal);
+      if (signal.aborted) return givenUp(INTERRUPTED);
+    }
+  }
+  return givenUp("the live view moves faster than it can be caught up with");
+};
+
+/** Up to where the leader stands now, or to the end of the log where this is the leader. */
+const catchUp = async (
+  making: Making,
+  read: ReturnType<typeof createLaneReading>,
+  from: Sequence,
+): Promise<{ readonly kind: "caught_up"; readonly position: Sequence } | GivenUp> => {
+  const { log, views, leader, beside, shadow, signal, onProgress } = making;
+  const led = isLeader(making) ? 0 : await views.position(leader);
+  const last = await log.lastSequence();
+  if (led > last) return givenUp(`the view of ${leader} has ${seenBeyond(led, last)}`);
+  const end = isLeader(making) ? last : led;
+  let position = from;
+  while (position < end) {
+    const lane = { projections: [shadow], position } as const;
+    const stopped = await read(lane, { to: end, msMax: REBUILD_STEP_MS, signal });
+    if (signal.aborted) return givenUp(INTERRUPTED);
+    if (stopped.kind !== "reached")
+      return givenUp((await isOvertaken(making)) ? OVERTAKEN : reasonOf(stopped));
+    position = await views.position(beside.name);
+    onProgress({ position, end });
+  }
+  return { kind: "caught_up", position };
+};
+
+const takePlace = async (making: Making): ReturnType<ViewStore["replace"]> => {
+  const { views, projection, beside } = making;
+  return views.replace({
+    view: projection,
+    by: beside,
+    lagMax: REPLACE_LAG_MAX + (await recordsLost(making, projection)),
+    ...(await toldAnew(views, projection)),
+  });
+};
+
+const isLeader = ({ projection, leader }: Making): boolean => projection.name === leader;
+
+/** Undefined for the leader itself, which asks nobody's rows. */
+const leadersRevision = async (making: Making): Promise<Value | undefined> => {
+  const { views, leader: name } = making;
+  return isLeader(making) ? undefined : (await views.load(VIEW_REVISIONS, [{ name }]))[0]?.revisions;
+};
+
+/** Its tables went with another rebuild of this view. */
+const isOvertaken = async ({ views, beside }: Making): Promise<boolean> =>
+  !(await views.names()).includes(beside.name);
 
 const INTERRUPTED = "it was interrupted";
 const OVERTAKEN = "another rebuild of it began meanwhile, and goes on";
