@@ -5,8 +5,13 @@ export type Hour = string;
 
 export const hourOf = (receivedAt: string): Hour => receivedAt.slice(0, "2026-11-20T10".length);
 
+export const HOUR_MS = 60 * 60 * 1000;
+
 /** Of a moment, in milliseconds since 1970. */
 export const hourAt = (ms: number): Hour => hourOf(new Date(ms).toISOString());
+
+/** When it begins, in milliseconds since 1970. */
+export const beginOfHour = (hour: Hour): number => Date.parse(`${hour}:00:00Z`);
 
 export interface AcceptedCounts {
   /** Costs nothing now: it is handed on within ACCEPTED_FLUSH_MS. A process that is killed first, or whose broker is, has counted too few, never too many. */

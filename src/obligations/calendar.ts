@@ -102,7 +102,8 @@ const isFree = (day: Day, holidays: ReadonlySet<string>): boolean => {
   return date.getUTCDay() === 0 || date.getUTCDay() === 6 || holidays.has(dateText(day));
 };
 
-export const DAY_MS = 24 * 60 * 60 * 1000;
+export const HOUR_MS = 60 * 60 * 1000;
+export const DAY_MS = 24 * HOUR_MS;
 
 const dayIn = (zone: string, instant: number): Day => fromUtc(new Date(instant + offsetMs(zone, instant)));
 
@@ -137,7 +138,6 @@ const offsetMs = (zone: string, instant: number): number => {
   return offset;
 };
 
-const HOUR_MS = 60 * 60 * 1000;
 /** Before it every town had a time of its own, and the platform counts years by eras. */
 const FIRST_ZONES = Date.UTC(1900, 0, 1);
 /**

@@ -1,10 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { instantOf } from "../obligations/calendar.ts";
+import { DAY_MS, HOUR_MS, instantOf } from "../obligations/calendar.ts";
 import type { Value } from "../views/tables.ts";
 import type { Derived } from "./list.ts";
 
-const HOUR_MS = 60 * 60 * 1000;
-const UNITS_MS = { hours: HOUR_MS, days: 24 * HOUR_MS } as const;
+const UNITS_MS = { hours: HOUR_MS, days: DAY_MS } as const;
 
 /** Time that passed between two times of a row, as a member of its entry. */
 export const elapsed = (

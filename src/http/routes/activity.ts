@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { timeKey } from "../../event/formats.ts";
 import { ACTIVITY_ROWS_MAX } from "../../limits.ts";
-import { FIRST_INSTANT, instantOf } from "../../obligations/calendar.ts";
+import { DAY_MS, FIRST_INSTANT, instantOf } from "../../obligations/calendar.ts";
 import { ACTIVITY_GROUPS, type ActivityGroup, readActivity } from "../../projections/activity/queries.ts";
 import { EVENT_TYPE_PARAMETER, readEventType } from "../event-filter.ts";
 import type { Guard } from "../guard.ts";
@@ -43,7 +43,6 @@ export const activityRoutes = ({ guard, views, now }: ReadDependencies & { reado
   });
 };
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS_DEFAULT = 30;
 
 const ask = (query: Query, now: Date) => {

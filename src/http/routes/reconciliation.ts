@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { timeKey } from "../../event/formats.ts";
 import { RECONCILED_EVENTS_NAMED_MAX, RECONCILED_HOURS_MAX } from "../../limits.ts";
-import { hourAt, hourOf } from "../../log/accepted-counts.ts";
+import { beginOfHour, HOUR_MS, hourAt, hourOf } from "../../log/accepted-counts.ts";
 import {
   isBalanced,
   type ReconciliationDependencies,
@@ -50,11 +50,9 @@ export const reconciliationRoutes = ({
   });
 };
 
-const HOUR_MS = 60 * 60 * 1000;
-
 const hoursAsked = (query: Query, now: Date): readonly string[] => {
   const { from, to } = readTimeRange(query);
-  const hour = (time: string): number => Date.parse(`${hourOf(timeKey(time))}:00:00Z`);
+  const hour = (time: string): number => beginOfHour(hourOf(timeKey(time)));
   const end = to === undefined ? now.getTime() : hour(to);
   const start = from === undefined ? end - 24 * HOUR_MS : hour(from);
   if (to === undefined && start > end) {

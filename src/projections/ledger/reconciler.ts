@@ -5,7 +5,7 @@
  * projectors two may take the same hour.
  */
 import { RECONCILED_HOURS_FIRST, RECONCILED_HOURS_MAX } from "../../limits.ts";
-import { type AcceptedCounts, type Hour, hourAt } from "../../log/accepted-counts.ts";
+import { type AcceptedCounts, beginOfHour, HOUR_MS, type Hour, hourAt } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { LogFields, Logger } from "../../telemetry/logger.ts";
 import { rowText } from "../../views/tables.ts";
@@ -63,8 +63,6 @@ export const createReconciler = (
   return { look, run };
 };
 
-const HOUR_MS = 60 * 60 * 1000;
-
 const LAST_KEY = { name: "last" };
 
 const lastReconciled = async (views: ViewStore): Promise<Hour | undefined> => {
@@ -81,7 +79,7 @@ const noteReconciled = (views: ViewStore, hour: Hour) =>
 
 /** The hours behind `done`, up to `last`: several where views were behind, the log was away, or no projector ran, for longer than one. */
 const hoursSince = (done: Hour | undefined, last: Hour): readonly Hour[] => {
-  const lastMs = Date.parse(`${last}:00Z`);
+  const lastMs = beginOfHour(last);
   // The clocks of two projectors may differ a little; a clock that was ahead by more noted hours that are yet to come.
   const isKnown = done !== undefined && done <= hourAt(lastMs + HOUR_MS);
   const hoursMax = isKnown ? RECONCILED_HOURS_MAX : RECONCILED_HOURS_FIRST;
