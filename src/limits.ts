@@ -251,6 +251,12 @@ export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
 export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Changes of one key, policy or hold that wait for each other: of some milliseconds each, so the last for less than a second. Past it the answer is 503 `overloaded`. */
 export const TURNS_WAITING_MAX = 32;
+/** Revocations have room that rotations leave: who rotates a key all the time, which a thief of it can, keeps nobody from revoking it. */
+export const REVOCATIONS_WAITING_MAX = 2 * TURNS_WAITING_MAX;
+/** Of two front ends that change one key all the time each loses every second try, and all of so many once in a thousand times. */
+export const KEY_UPDATE_TRIES_MAX = 10;
+/** The same of a policy or a hold, which are seldom changed: three losses in a row are a fault. */
+export const RETENTION_UPDATE_TRIES_MAX = 3;
 
 /** Marks of failed actions that wait for the log: one commit of them, and they can only come as fast as actions fail. How often they are tried. */
 export const FAILURE_MARKS_WAITING_MAX = COMMIT_RECORDS_MAX;

@@ -3,7 +3,12 @@
  * own, and never gives more than it has: scopes, lifetime or rate. A key of another tenant is answered as one that does
  * not exist. A secret leaves this module once, in the outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
  */
-import { KEY_GRACE_SECONDS_DEFAULT, KEYS_PER_TENANT_MAX, TURNS_WAITING_MAX } from "../limits.ts";
+import {
+  KEY_GRACE_SECONDS_DEFAULT,
+  KEY_UPDATE_TRIES_MAX,
+  KEYS_PER_TENANT_MAX,
+  REVOCATIONS_WAITING_MAX,
+} from "../limits.ts";
 import { createTurnsAbout, type TooManyWaiting } from "../turns/turns-about.ts";
 import {
   type ActionRecorder,
@@ -109,12 +114,6 @@ export const createKeys = (dependencies: KeysDependencies): Keys => {
   };
 };
 
-/** Room that rotations leave: who rotates a key all the time, which a thief of it can, keeps nobody from revoking it. */
-const REVOCATIONS_WAITING_MAX = 2 * TURNS_WAITING_MAX;
-
-/** Of two front ends that change one key all the time each loses every second try, and all of so many once in a thousand times. */
-const UPDATE_TRIES_MAX = 10;
-
 const create = async (
   { store, recorder, now, randomBytes }: KeysDependencies,
   { by, request }: Parameters<Keys["create"]>[0],
@@ -186,7 +185,7 @@ const revoke = async (
   const { principal } = by;
   const mayManage = authorize(principal, "keys:manage");
   if (mayManage.kind !== "ok") return mayManage;
-  for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+  for (let tries = 0; tries < KEY_UPDATE_TRIES_MAX; tries++) {
     const found = await fetchFor(principal, id, store);
     if (found.kind !== "found") return found;
     if (found.record.revoked_at !== undefined) return { kind: "revoked", key: viewOf(found.record) };
@@ -212,7 +211,7 @@ const rotate = async (
   const checked = checkRotateKeyRequest(request);
   if (checked.kind === "invalid") return checked;
   const { grace_seconds: graceSeconds = KEY_GRACE_SECONDS_DEFAULT } = checked.request;
-  for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+  for (let tries = 0; tries < KEY_UPDATE_TRIES_MAX; tries++) {
     const answer = await rotateOnce(dependencies, { by, id, graceSeconds });
     if (answer.kind !== "changed_meanwhile") return answer;
   }
@@ -241,6 +240,43 @@ const rotateOnce = async (
     principal.keyId === id ? undefined : excessOver(principal, { tenant, scopes, expiresAt, rateLimit });
   if (excess) return excess;
 
+  const { made, successor, previous, graceUntil } = succession(old, {
+    randomBytes,
+    time,
+    graceSeconds,
+    by: principal.keyId,
+  });
+  const write = await recorder.carryOut({
+    by,
+    action: {
+      type: "system.key_rotated",
+      tenant,
+      details: {
+        key_id: id,
+        replaced_by: made.id,
+        scopes,
+        ...given({ expiresAt, rateLimit }),
+        grace_until: graceUntil,
+      },
+    },
+    work: () => replace(dependencies, { by, successor, previous, revision: found.revision }),
+  });
+  if (write.kind !== "written") return undone(write);
+  return { kind: "rotated", key: viewOf(successor), apiKey: made.text, previous: viewOf(previous) };
+};
+
+/** The key that takes the place of another, and that one as it works beside it for a while. */
+const succession = (
+  old: ApiKeyRecord,
+  parts: {
+    readonly randomBytes: RandomBytes;
+    readonly time: Date;
+    readonly graceSeconds: number;
+    /** Id of the key that asks for it. */
+    readonly by: string;
+  },
+) => {
+  const { randomBytes, time, graceSeconds, by } = parts;
   const made = makeApiKey(randomBytes);
   const { replaced_by: _, grace_until: graceBefore, ...kept } = old;
   const successor: ApiKeyRecord = {
@@ -248,39 +284,40 @@ const rotateOnce = async (
     id: made.id,
     secret_hash: hashSecret(made.secret),
     created_at: time.toISOString(),
-    created_by: principal.keyId,
+    created_by: by,
   };
-  const graceUntil = new Date(time.getTime() + graceSeconds * 1000).toISOString();
+  const graceAsked = new Date(time.getTime() + graceSeconds * 1000).toISOString();
   // Rotating again, after an answer that was lost, never gives a longer life. Times of one spelling compare as text.
-  const grace_until = graceBefore !== undefined && graceBefore < graceUntil ? graceBefore : graceUntil;
-  const previous: ApiKeyRecord = { ...old, replaced_by: made.id, grace_until };
+  const graceUntil = graceBefore !== undefined && graceBefore < graceAsked ? graceBefore : graceAsked;
+  const previous: ApiKeyRecord = { ...old, replaced_by: made.id, grace_until: graceUntil };
+  return { made, successor, previous, graceUntil };
+};
 
-  const replace = async (): Promise<ActionResult> => {
-    // The successor first: cut between the two writes, the customer still has a working key.
-    const created = await store.create(successor);
-    if (created.kind !== "written") return created;
-    const replaced = await store.update(previous, found.revision);
-    if (replaced.kind === "written") return replaced;
-    // Revoked or rotated by somebody else meanwhile. Nobody got the successor's secret; it is put out of use all the same.
-    const ended = await revoke(dependencies, { by, id: made.id });
-    if (ended.kind === "revoked" || replaced.kind === "unavailable") return replaced;
-    // Not tried again: each try would leave one more.
-    return {
-      kind: "unavailable",
-      detail: `the key ${made.id}, whose secret nobody was given, still works: revoke it`,
-    };
+const replace = async (
+  dependencies: KeysDependencies,
+  parts: {
+    readonly by: Actor;
+    readonly successor: ApiKeyRecord;
+    readonly previous: ApiKeyRecord;
+    /** Of the key that is replaced, as it was read. */
+    readonly revision: number;
+  },
+): Promise<ActionResult> => {
+  const { store } = dependencies;
+  const { by, successor, previous, revision } = parts;
+  // The successor first: cut between the two writes, the customer still has a working key.
+  const created = await store.create(successor);
+  if (created.kind !== "written") return created;
+  const replaced = await store.update(previous, revision);
+  if (replaced.kind === "written") return replaced;
+  // Revoked or rotated by somebody else meanwhile. Nobody got the successor's secret; it is put out of use all the same.
+  const ended = await revoke(dependencies, { by, id: successor.id });
+  if (ended.kind === "revoked" || replaced.kind === "unavailable") return replaced;
+  // Not tried again: each try would leave one more.
+  return {
+    kind: "unavailable",
+    detail: `the key ${successor.id}, whose secret nobody was given, still works: revoke it`,
   };
-  const write = await recorder.carryOut({
-    by,
-    action: {
-      type: "system.key_rotated",
-      tenant,
-      details: { key_id: id, replaced_by: made.id, scopes, ...given({ expiresAt, rateLimit }), grace_until },
-    },
-    work: replace,
-  });
-  if (write.kind !== "written") return undone(write);
-  return { kind: "rotated", key: viewOf(successor), apiKey: made.text, previous: viewOf(previous) };
 };
 
 /** As they are stored: without the members that bound nothing. */

@@ -13,7 +13,7 @@ import {
 import { type OtherTenant, type Principal, reaches } from "../access/authenticate.ts";
 import type { KeyProblem } from "../access/key-request.ts";
 import { byPlace } from "../access/place.ts";
-import { HOLDS_PER_TENANT_MAX } from "../limits.ts";
+import { HOLDS_PER_TENANT_MAX, RETENTION_UPDATE_TRIES_MAX } from "../limits.ts";
 import { createRequestCheck } from "../request/check.ts";
 import { createTurnsAbout, type TooManyWaiting, type TurnsAbout } from "../turns/turns-about.ts";
 import { GENERAL_FLOOR, RETENTION_TIERS } from "./floors.ts";
@@ -113,9 +113,6 @@ const policy = async (
   return { kind: "policy", tenant, record: read.stored.policies.find((each) => each.tenant === tenant) };
 };
 
-/** Of two front ends: requests of one take turns. Three losses in a row are a fault. */
-const UPDATE_TRIES_MAX = 3;
-
 const setPolicy = async (
   dependencies: RetentionDependencies & { readonly turns: TurnsAbout },
   { by, request }: Parameters<Retention["setPolicy"]>[0],
@@ -139,7 +136,7 @@ const replacePolicy = async (
   tenant: string,
   policySaid: RetentionPolicy,
 ): Promise<PolicyAnswer | RetentionUndone> => {
-  for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+  for (let tries = 0; tries < RETENTION_UPDATE_TRIES_MAX; tries++) {
     const read = await store.read();
     if (read.kind !== "read") return nothingDone(read);
     const record: PolicyRecord = {
@@ -214,7 +211,7 @@ const releaseHold = async (
   { by, id }: Parameters<Retention["releaseHold"]>[0],
 ): ReturnType<Retention["releaseHold"]> => {
   const { principal } = by;
-  for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+  for (let tries = 0; tries < RETENTION_UPDATE_TRIES_MAX; tries++) {
     const read = await store.read();
     if (read.kind !== "read") return nothingDone(read);
     const found: StoredHold | undefined = read.stored.holds.find(({ record }) => record.id === id);
