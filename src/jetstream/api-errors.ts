@@ -31,6 +31,14 @@ export const isWrongLastSequence = (code: number | undefined): boolean =>
 export const apiErrorCode = (error: unknown): number | undefined =>
   error instanceof NatsError ? error.api_error?.err_code : undefined;
 
+/** What became of a write that named a revision and was not acknowledged: whether somebody has written since, or nobody knows. */
+export const unwritten = (
+  error: unknown,
+): { readonly kind: "conflict" } | { readonly kind: "unavailable"; readonly detail: string } =>
+  isWrongLastSequence(apiErrorCode(error))
+    ? { kind: "conflict" }
+    : { kind: "unavailable", detail: describeError(error) };
+
 /** What may be printed and told: the code, not the subject or the payload. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof NatsError)) return error instanceof Error ? error.message : "unknown error";

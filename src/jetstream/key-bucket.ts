@@ -7,7 +7,7 @@ import { isApiKeyId } from "../access/api-key.ts";
 import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord } from "../access/key-record.ts";
 import type { FetchedKey, KeyStore, KeyWrite } from "../access/key-store.ts";
 import { KEY_REQUEST_MS_MAX, KEY_STATE_AGE_MS_MAX } from "../limits.ts";
-import { apiErrorCode, describeError, isWrongLastSequence } from "./api-errors.ts";
+import { describeError, unwritten } from "./api-errors.ts";
 import { createKeyWatch, heldValue, type KeyWatch, type KeyWatchDependencies } from "./key-watch.ts";
 
 export interface KeyBucket extends KeyStore, AsyncDisposable {}
@@ -101,9 +101,7 @@ const createWriter = (watch: KeyWatch) => {
       watch.remember(name, { ...value, revision });
       return { kind: "written" };
     } catch (error) {
-      return isWrongLastSequence(apiErrorCode(error))
-        ? { kind: "conflict" }
-        : { kind: "unavailable", detail: describeError(error) };
+      return unwritten(error);
     }
   };
 };

@@ -13,7 +13,7 @@ import type {
   StoredRetention,
 } from "../retention/retention-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { apiErrorCode, describeError, isWrongLastSequence } from "./api-errors.ts";
+import { describeError, unwritten } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
 
@@ -50,9 +50,7 @@ export const createRetentionBucket = ({
       await connection.untilLost(() => jetstream.publish(subject, JSON.stringify(record), { expect }));
       return { kind: "written" };
     } catch (error) {
-      return isWrongLastSequence(apiErrorCode(error))
-        ? { kind: "conflict" }
-        : { kind: "unavailable", detail: describeError(error) };
+      return unwritten(error);
     }
   };
 
