@@ -2,7 +2,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
-import { type Reconciliation, reconcileStreams, type StreamDifference } from "../jetstream/reconcile.ts";
+import {
+  differenceText,
+  type Reconciliation,
+  reconcileStreams,
+  type StreamDifference,
+} from "../jetstream/reconcile.ts";
 import { AWAY_RETRY_MS } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -68,22 +73,31 @@ const unavailable = (error: unknown): Reconciliation => ({
   detail: error instanceof Error ? error.message : String(error),
 });
 
+/** Undefined where the streams are right. */
 const describe = (result: Reconciliation): string | undefined => {
-  if (result.kind === "agreed") return undefined;
-  if (result.kind === "unavailable") return `The streams could not be checked: ${result.detail}`;
-  if (result.kind === "forbidden")
-    return "The NATS user that streams are made with may not make them. Set NATS_PROVISION_URL to the same server with the provisioner's user of streams/permissions.ts.";
-  if (result.kind === "no_jetstream")
-    return "No NATS server answers for JetStream. Put a jetstream block into its configuration, or set NATS_URL, and NATS_PROVISION_URL where it is set, to a server that has one.";
-  if (result.kind === "lost")
-    return `The broker no longer has ${result.streams.join(", ")}, which it had before. ${BRING_BACK}`;
-  if (result.kind === "no_cluster")
-    return `The NATS server is no cluster and cannot keep ${result.replicas} copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL to a cluster of at least ${result.replicas} servers.`;
-  if (result.kind === "no_room") return noRoom(result);
-  const lines = result.differences.map(
-    ({ stream, setting, wanted, found }) => `  ${stream}.${setting}: must be ${wanted}, is ${found}`,
-  );
-  const advice = result.differences.some(isOfCounts)
+  switch (result.kind) {
+    case "agreed":
+      return undefined;
+    case "unavailable":
+      return `The streams could not be checked: ${result.detail}`;
+    case "forbidden":
+      return "The NATS user that streams are made with may not make them. Set NATS_PROVISION_URL to the same server with the provisioner's user of streams/permissions.ts.";
+    case "no_jetstream":
+      return "No NATS server answers for JetStream. Put a jetstream block into its configuration, or set NATS_URL, and NATS_PROVISION_URL where it is set, to a server that has one.";
+    case "lost":
+      return `The broker no longer has ${result.streams.join(", ")}, which it had before. ${BRING_BACK}`;
+    case "no_cluster":
+      return `The NATS server is no cluster and cannot keep ${result.replicas} copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL to a cluster of at least ${result.replicas} servers.`;
+    case "no_room":
+      return noRoom(result);
+    case "refused":
+      return mustNotChange(result.differences);
+  }
+};
+
+const mustNotChange = (differences: readonly StreamDifference[]): string => {
+  const lines = differences.map((difference) => `  ${differenceText(difference)}`);
+  const advice = differences.some(isOfCounts)
     ? `\nA change of STREAM_REPLICAS is applied to every stream except ${COUNTS}, which holds counts of acknowledged events and no event. Delete it once (nats stream rm ${COUNTS}, as a user of the broker who may), and start again. The reconciliation of earlier hours then shows too few acknowledged events.`
     : "";
   return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}${advice}`;

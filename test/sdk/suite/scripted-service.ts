@@ -1,6 +1,6 @@
 /**
  * A service that answers as a test says and remembers what it was asked: for answers that a healthy service does not give. What the real one does with
- * events is in real-service.ts.
+ * events is in real-service.suite.ts.
  */
 import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
