@@ -77,7 +77,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
         if (!isOpen)
           for (const projection of projections) report.opened(projection.name, await views.open(projection));
         isOpen = true;
-        stopped = await follow(dependencies, report, recordsMax, signal);
+        stopped = await follow({ ...dependencies, report, signal }, recordsMax);
       } catch (error) {
         stopped = { kind: "failed", error };
       }
@@ -94,15 +94,16 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   return { run };
 };
 
+/** What one run goes by. */
+interface Following extends RunnerDependencies {
+  readonly report: Report;
+  readonly signal: AbortSignal;
+}
+
 /** From the stored positions on, until something stops it. After `recordsFirst` records that went well it takes twice as many, and so on. */
-const follow = async (
-  dependencies: RunnerDependencies,
-  report: Report,
-  recordsFirst: number,
-  signal: AbortSignal,
-): Promise<Stopped> => {
-  const { projections, log, logEnd, views } = dependencies;
-  const read = createLaneReading({ ...dependencies, onProgress: report.committed });
+const follow = async (following: Following, recordsFirst: number): Promise<Stopped> => {
+  const { projections, log, logEnd, views, report, signal } = following;
+  const read = createLaneReading({ ...following, onProgress: report.committed });
   let isLeadersTurn = false;
   for (let recordsMax = recordsFirst; ; recordsMax = moreThan(recordsMax)) {
     isLeadersTurn = !isLeadersTurn;
@@ -115,13 +116,13 @@ const follow = async (
       if (end < position)
         return { kind: "alarm", alarm: "ahead_of_log", projection: first.name, sequence: end, position };
       const names = moving.map(({ name }) => name);
-      if (!(await isSameLog(dependencies, names, position)))
+      if (!(await isSameLog(following, names, position)))
         return { kind: "alarm", alarm: "other_log", projection: first.name, sequence: position, position };
     }
     const [leading, ...others] = lanes;
     const stopped =
       others.length === 0
-        ? await readOn(leading, dependencies, report, recordsMax, signal)
+        ? await readOn(following, leading, recordsMax)
         : await catchUp({ leading, others, end, logEnd, recordsMax, isLeadersTurn, signal, read });
     // A log that gives nothing is asked again after a pause.
     if (stopped.kind !== "reached" || signal.aborted || report.commits() === commitsBefore) return stopped;
@@ -133,18 +134,12 @@ const follow = async (
  * none stands where it was moved to, because the database was brought back from a copy. While events come a commit would find
  * that out; on a quiet log nothing else does.
  */
-const readOn = async (
-  lane: Lane,
-  dependencies: RunnerDependencies,
-  report: Report,
-  recordsMax: number,
-  signal: AbortSignal,
-): Promise<Stopped> => {
-  const { views } = dependencies;
+const readOn = async (following: Following, lane: Lane, recordsMax: number): Promise<Stopped> => {
+  const { views, report, signal } = following;
   const apart = new AbortController();
   let movedTo = lane.position;
   const read = createLaneReading({
-    ...dependencies,
+    ...following,
     onProgress: (progress) => {
       movedTo = progress.position;
       report.committed(progress);
@@ -159,7 +154,7 @@ const readOn = async (
   };
   const timer = setInterval(() => void look().catch(() => undefined), PROJECTION_STANDBY_MS);
   try {
-    const to = boundOf(lane.position, lane.position + recordsMax, dependencies.logEnd);
+    const to = boundOf(lane.position, lane.position + recordsMax, following.logEnd);
     const bounds = { to, msMax: Number.POSITIVE_INFINITY };
     return await read(lane, { ...bounds, signal: AbortSignal.any([signal, apart.signal]) });
   } finally {

@@ -41,48 +41,19 @@ export interface Verified {
 }
 
 export const verifyView = async (
-  { log, live, scratch, clock, onProgress }: VerifyDependencies,
+  dependencies: VerifyDependencies,
   projection: Projection,
   signal: AbortSignal,
 ): Promise<Verified> => {
-  const own = new Set(projection.tables);
+  const { live, scratch } = dependencies;
   await scratch.open(projection);
   const { views: made, terms } = withTermsTold(scratch, projection, live.termsOf);
-  // Rows of other views are asked of the live ones.
-  const views: ViewStore = {
-    ...made,
-    load: (table, ...asked) =>
-      (own.has(table) || table === VIEW_REVISIONS ? scratch : live).load(table, ...asked),
-  };
-  const read = createLaneReading({ log, views, clock, onProgress: () => {} });
-  const readTo = async (end: Sequence): Promise<void> => {
-    // It would be waited for what never comes. Asked after the view: what it has seen was in the log by then.
-    const last = await log.lastSequence();
-    if (end > last) throw new Error(`it has ${seenBeyond(end, last)}`);
-    // Made again meanwhile it may lack rows for a while, and what follows from them would be missing here.
-    if (projection.asksForEvents) await standsAt(live, EVENTS_VIEW, end, signal);
-    for (;;) {
-      const position = await scratch.position(projection.name);
-      onProgress({ position, end });
-      if (position >= end || signal.aborted) return;
-      const stopped = await read({ projections: [projection], position }, { to: end, msMax: 1000, signal });
-      if (stopped.kind !== "reached") throw new Error(`the log could not be read: ${stopped.kind}`);
-    }
-  };
-  // Nearly all of it before the database holds a state for us: PostgreSQL ends a transaction that asks nothing for 30 s.
-  for (let seen = 0; ; ) {
-    const end = await live.position(projection.name);
-    if (end - seen <= REPLACE_LAG_MAX && seen > 0) break;
-    await readTo(end);
-    signal.throwIfAborted();
-    if (end === 0) break;
-    seen = end;
-  }
+  const making: Making = { ...dependencies, projection, made, signal };
+  await makeNearly(making);
   for (let tries = 0; tries < BEHIND_TRIES_MAX; tries++) {
     const verified = await live.snapshot(projection, async (there) => {
       if ((await scratch.position(projection.name)) > there.position) return undefined;
-      await readTo(there.position);
-      signal.throwIfAborted();
+      await makeTo(making, there.position);
       await projection.expireAlike?.(there, made);
       const compared = await scratch.snapshot(projection, (here) => compare(projection, here, there));
       const differences = [...compared.differences];
@@ -96,6 +67,51 @@ export const verifyView = async (
   throw new Error(
     `${projection.name} was made again meanwhile, and does not catch up: is a projector running?`,
   );
+};
+
+interface Making extends VerifyDependencies {
+  readonly projection: Projection;
+  /** The scratch, which notes what goes into it. */
+  readonly made: ViewStore;
+  readonly signal: AbortSignal;
+}
+
+/** Nearly all of it before the database holds a state for us: PostgreSQL ends a transaction that asks nothing for 30 s. */
+const makeNearly = async (making: Making): Promise<void> => {
+  const { live, projection } = making;
+  let seen: Sequence | undefined;
+  for (;;) {
+    const end = await live.position(projection.name);
+    if (seen !== undefined && end - seen <= REPLACE_LAG_MAX) return;
+    await makeTo(making, end);
+    if (end === 0) return;
+    seen = end;
+  }
+};
+
+/** Reads the log into the scratch until it stands there. Throws what the signal was aborted with, and why the log cannot give so much. */
+const makeTo = async (making: Making, end: Sequence): Promise<void> => {
+  const { log, live, scratch, projection, onProgress, signal } = making;
+  // It would be waited for what never comes. Asked after the view: what it has seen was in the log by then.
+  const last = await log.lastSequence();
+  if (end > last) throw new Error(`it has ${seenBeyond(end, last)}`);
+  // Made again meanwhile it may lack rows for a while, and what follows from them would be missing here.
+  if (projection.asksForEvents) await standsAt(live, EVENTS_VIEW, end, signal);
+  const read = createLaneReading({ ...making, views: besideLive(making), onProgress: () => {} });
+  for (;;) {
+    const position = await scratch.position(projection.name);
+    onProgress({ position, end });
+    signal.throwIfAborted();
+    if (position >= end) return;
+    const stopped = await read({ projections: [projection], position }, { to: end, msMax: 1000, signal });
+    if (stopped.kind !== "reached") throw new Error(`the log could not be read: ${stopped.kind}`);
+  }
+};
+
+/** Rows of other views are asked of the live ones. */
+const besideLive = ({ live, made, projection }: Making): ViewStore => {
+  const own: ReadonlySet<Table> = new Set([...projection.tables, VIEW_REVISIONS]);
+  return { ...made, load: (table, ...asked) => (own.has(table) ? made : live).load(table, ...asked) };
 };
 
 const standsAt = async (
