@@ -1,4 +1,5 @@
-import type { EvidenceFilter, Selection } from "./selection.ts";
+import type { EvidenceFilter } from "./evidence-filter.ts";
+import type { Selection } from "./selection.ts";
 
 /** What a bundle is made of, and for whom. */
 export interface BundleRequest {

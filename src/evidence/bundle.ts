@@ -25,8 +25,9 @@ import type { ViewStore } from "../views/view-store.ts";
 import type { Anchor } from "./anchor.ts";
 import type { BundleRequest } from "./bundle-request.ts";
 import { createDuties, DUTY_COLUMNS, type DutyEntry, dutyCells } from "./duties.ts";
+import { filterMembers } from "./evidence-filter.ts";
 import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
-import type { EvidenceFilter, SelectedRecord } from "./selection.ts";
+import type { SelectedRecord } from "./selection.ts";
 import { summaryPage, type TimelineRow, timelineRow } from "./summary-page.ts";
 import { verifyText } from "./verify-text.ts";
 import { createZipWriter, type WrittenFile } from "./zip-writer.ts";
@@ -114,19 +115,6 @@ function* rowsOf<Item>(start: string, items: Iterable<Item>, row: (item: Item) =
   yield start;
   for (const item of items) yield row(item);
 }
-
-/** As parameters name them. */
-export const filterMembers = ({
-  assetId,
-  correlationId,
-  from,
-  to,
-}: EvidenceFilter): Readonly<Record<string, string>> => ({
-  ...(assetId !== undefined && { asset_id: assetId }),
-  ...(correlationId !== undefined && { correlation_id: correlationId }),
-  ...(from !== undefined && { from }),
-  ...(to !== undefined && { to }),
-});
 
 const manifestOf = (request: BundleRequest, files: Manifest["files"]): Manifest => {
   const { tenant, filter, selection, serviceName } = request;

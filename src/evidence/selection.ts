@@ -2,46 +2,28 @@
  * Which records a bundle holds. Found once and kept as numbers, so that all files of it speak of the same records, whatever expires while it is written: their bytes come
  * from the log, which never changes.
  */
-import { setTimeout as delay, setImmediate as otherWork } from "node:timers/promises";
+import { setImmediate as otherWork } from "node:timers/promises";
 import { timeKey } from "../event/formats.ts";
-import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX, PROOF_POLL_MS } from "../limits.ts";
+import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../limits.ts";
 import { eventIdOf } from "../log/event-id-of.ts";
-import type { LogReader } from "../log/event-log.ts";
-import type { Rules } from "../obligations/clocks.ts";
-import { ASSETS } from "../projections/assets/tables.ts";
-import { eventsOfFacts, type FoundCase, findCase, isCaseExpired } from "../projections/cases/queries.ts";
-import { DECISIONS } from "../projections/cases/registers/decisions.ts";
-import { OBLIGATIONS } from "../projections/cases/registers/obligations.ts";
-import { CASE_NODES } from "../projections/cases/tables.ts";
+import { eventsOfFacts, type FoundCase, isCaseExpired } from "../projections/cases/queries.ts";
 import { eventsProjection } from "../projections/events/evolve.ts";
 import { EVENTS, isExpired } from "../projections/events/tables.ts";
 import { walkEvents } from "../projections/events/walk.ts";
-import { leafIndexesOf, leafSequences, treeSize } from "../projections/tree/queries.ts";
-import { awaitHead, type ProofDependencies } from "../projections/tree/record-proof.ts";
-import { TREES } from "../projections/tree/tables.ts";
-import { waitForPosition } from "../projections/wait-for-position.ts";
+import { leafIndexesOf, leafSequences } from "../projections/tree/queries.ts";
 import type { SealedHead } from "../proof/sealed-head.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
-import { type Snapshot, VIEWS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
-import { type KeptDuties, keepDuties } from "./duties.ts";
+import type { EvidenceFilter } from "./evidence-filter.ts";
 import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
-import { NO_SUBJECTS, readSubjects, type Subjects } from "./subjects.ts";
+import {
+  type EvidenceQuestion,
+  type SealedState,
+  type SealedStateDependencies,
+  untilSealed,
+} from "./sealed-state.ts";
 
-type Views = Pick<ViewStore, "load" | "select" | "position" | "snapshot">;
-
-export interface EvidenceFilter {
-  readonly assetId?: string | undefined;
-  readonly correlationId?: string | undefined;
-  /** RFC 3339, UTC; of the events' own times: at or after. */
-  readonly from?: string | undefined;
-  /** Before. */
-  readonly to?: string | undefined;
-}
-
-export interface SelectionDependencies extends Pick<ProofDependencies, "checkpoints"> {
-  readonly views: Views;
-  readonly log: RecordReader & Pick<LogReader, "lastSequence">;
-  readonly rules: Rules;
+export interface SelectionDependencies extends SealedStateDependencies {
+  readonly log: RecordReader & SealedStateDependencies["log"];
 }
 
 export interface SelectedRecord {
@@ -51,18 +33,11 @@ export interface SelectedRecord {
   readonly isWithheld: boolean;
 }
 
-export interface Selection {
-  readonly head: SealedHead;
+export interface Selection extends Omit<SealedState, "size"> {
   /** In the order of the log; at least one. */
   readonly records: readonly SelectedRecord[];
   /** These are all leaves that the head covers. */
   readonly isComplete: boolean;
-  /** Where in the log the views stood: of decisions, assets, cases and duties nothing in the bundle speaks of what has come since. */
-  readonly end: number;
-  /** Of a bundle about one. */
-  readonly case: FoundCase | undefined;
-  readonly subjects: Subjects;
-  readonly duties: KeptDuties;
 }
 
 export type SelectionResult =
@@ -78,7 +53,7 @@ export type SelectionResult =
 
 export const selectRecords = async (
   dependencies: SelectionDependencies,
-  question: SelectionQuestion & { readonly waitMs: number },
+  question: EvidenceQuestion & { readonly waitMs: number },
 ): Promise<SelectionResult> => {
   const { tenant, filter, waitMs } = question;
   const sealed = await untilSealed(dependencies, question, waitMs);
@@ -108,91 +83,6 @@ export const selectRecords = async (
     records.push({ sequence, leafIndex, isWithheld: withheld.has(sequence) });
   }
   return { kind: "selected", selection: { head, records, isComplete, end, case: found, subjects, duties } };
-};
-
-interface SelectionQuestion {
-  readonly tenant: string;
-  readonly filter: EvidenceFilter;
-  /** Now, as text that sorts. */
-  readonly at: string;
-}
-
-/** Waits until views and seal have come to where the log ends now. */
-const untilSealed = async (
-  dependencies: SelectionDependencies,
-  question: SelectionQuestion,
-  waitMs: number,
-): Promise<
-  | ({ readonly kind: "sealed"; readonly head: SealedHead } & State)
-  | { readonly kind: "nothing" | "not_sealed" }
-> => {
-  const { views, log, checkpoints } = dependencies;
-  const deadline = performance.now() + waitMs;
-  const logEnd = await log.lastSequence();
-  for (const projection of EVIDENCE_VIEWS) {
-    const timeoutMs = Math.max(0, deadline - performance.now());
-    if (!(await waitForPosition({ views, projection, sequence: logEnd, timeoutMs })))
-      return { kind: "not_sealed" };
-  }
-  const state = await untilLevel(dependencies, question, deadline);
-  if (state === undefined) return { kind: "not_sealed" };
-  if (state.size === 0) return { kind: "nothing" };
-  const head = await awaitHead({ checkpoints }, question.tenant, state.size, deadline);
-  return head ? { kind: "sealed", head, ...state } : { kind: "not_sealed" };
-};
-
-interface State extends Pick<Selection, "end" | "case" | "subjects" | "duties"> {
-  /** Leaves of the tenant's tree. */
-  readonly size: number;
-}
-
-/** Read at once, so that all of it is as of one record. Undefined where the views stand apart until the deadline: one of them is being made again. */
-const untilLevel = async (
-  { views, rules }: SelectionDependencies,
-  { tenant, filter: { assetId, correlationId }, at }: SelectionQuestion,
-  deadline: number,
-): Promise<State | undefined> => {
-  for (;;) {
-    const state = await views.snapshot(STATE, async (snapshot) => {
-      const end = await levelOf(snapshot);
-      if (end === undefined) return undefined;
-      const found =
-        correlationId === undefined
-          ? undefined
-          : await findCase(snapshot, tenant, { kind: "correlation", value: correlationId, rules });
-      const size = await treeSize(snapshot, tenant);
-      const state = { end, size, case: found };
-      // A case that is not there has nothing, and must not get what all have.
-      if (correlationId !== undefined && found === undefined)
-        return { ...state, subjects: NO_SUBJECTS, duties: () => [] };
-      const about = { tenant, assetId, case: found };
-      const subjects = await readSubjects(snapshot, { ...about, at });
-      return { ...state, subjects, duties: await keepDuties(snapshot, about) };
-    });
-    if (state !== undefined || performance.now() >= deadline) return state;
-    await delay(PROOF_POLL_MS);
-  }
-};
-
-/** Where all views stand; undefined where they do not stand together. */
-const levelOf = async (snapshot: Snapshot): Promise<number | undefined> => {
-  const rows = await snapshot.load(
-    VIEWS,
-    EVIDENCE_VIEWS.map((name) => ({ name })),
-  );
-  const [end, ...others] = new Set(rows.map((row) => rowInteger(row, "position")));
-  return rows.length === EVIDENCE_VIEWS.length && others.length === 0 ? end : undefined;
-};
-
-/** What a bundle is made of. */
-export const EVIDENCE_VIEWS = [eventsProjection.name, "tree", "cases", "assets"] as const;
-
-/** What is read of them at once. */
-const STATE: ViewDefinition = {
-  name: eventsProjection.name,
-  version: eventsProjection.version,
-  tables: [EVENTS, TREES, CASE_NODES, DECISIONS, OBLIGATIONS, ASSETS],
-  textIndexes: eventsProjection.textIndexes ?? [],
 };
 
 type Chosen =
@@ -303,7 +193,7 @@ const allRecords = async (
 
 /** Records whose event the views do not show: repeats of an expired one included. */
 const hiddenAmong = async (
-  views: Views,
+  views: SealedStateDependencies["views"],
   tenant: string,
   page: readonly ReadRecord<{ readonly sequence: number }>[],
 ): Promise<readonly number[]> => {

@@ -2,8 +2,9 @@
 import { encodeBase64 } from "../proof/base64.ts";
 import { originOf } from "../proof/seal.ts";
 import type { BundleRequest } from "./bundle-request.ts";
+import type { EvidenceFilter } from "./evidence-filter.ts";
 import { type Html, html } from "./html.ts";
-import type { EvidenceFilter, SelectedRecord } from "./selection.ts";
+import type { SelectedRecord } from "./selection.ts";
 import type { Entry, Subjects } from "./subjects.ts";
 import { SUMMARY_STYLE } from "./summary-style.ts";
 

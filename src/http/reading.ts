@@ -4,8 +4,7 @@ import { type Placed, placeOf } from "../access/place.ts";
 import { isTenant, TENANT_EXPECTED, TENANT_PATTERN } from "../access/tenant.ts";
 import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import { inOneRevision } from "../projections/in-one-revision.ts";
-import type { List } from "../projections/list.ts";
-import { type Page, readList } from "../projections/list.ts";
+import { type List, type Page, readList } from "../projections/list.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { Condition } from "../views/conditions.ts";
 import { readCursor, writeCursor } from "../views/cursor.ts";
@@ -153,24 +152,6 @@ export const onceSeen = async <Answer>(
   const hasReached = (): Promise<boolean> => haveSeen(views, projections, awaited);
   return inOneRevision({ views, projections, hasReached }, ask, drop);
 };
-
-/** The refusal of whatever is asked for beside a body or a path, where nothing may be: ignored, it would say something else than was meant. */
-export const refusedQuery = (
-  { request, context }: Pick<Call, "request" | "context">,
-  /** What is taken all the same. */
-  read: (query: Query) => unknown = () => undefined,
-): Response | undefined => {
-  const query = readQuery(request.url);
-  read(query);
-  const errors = query.errors();
-  return errors.length > 0 ? problem(context, "invalid_request", { errors }) : undefined;
-};
-
-/** For what takes no parameters beside its path and its body. */
-export const withoutQuery =
-  (handle: (call: Call) => Promise<Response>) =>
-  (call: Call): Promise<Response> | Response =>
-    refusedQuery(call) ?? handle(call);
 
 export const readMinSequence = (query: Query): number | undefined =>
   query.integer("min_sequence", { min: 0, max: Number.MAX_SAFE_INTEGER });

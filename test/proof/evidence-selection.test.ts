@@ -1,6 +1,7 @@
 /** The bounds of a bundle, on views that only say how much there is. */
 import { expect, test } from "bun:test";
-import { type EvidenceFilter, selectRecords } from "../../src/evidence/selection.ts";
+import type { EvidenceFilter } from "../../src/evidence/evidence-filter.ts";
+import { selectRecords } from "../../src/evidence/selection.ts";
 import { readSubjects } from "../../src/evidence/subjects.ts";
 import { EVENT_BYTES_MAX, EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../../src/limits.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";

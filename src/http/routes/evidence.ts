@@ -5,13 +5,10 @@ import type { ActionRecorder } from "../../access/action.ts";
 import type { EvidenceAction, ExportAction } from "../../administration/system-events.ts";
 import { timeKey } from "../../event/formats.ts";
 import { createAnchor } from "../../evidence/anchor.ts";
-import { type BundleFormats, filterMembers, writeBundle } from "../../evidence/bundle.ts";
-import {
-  EVIDENCE_VIEWS,
-  type EvidenceFilter,
-  type SelectionResult,
-  selectRecords,
-} from "../../evidence/selection.ts";
+import { type BundleFormats, writeBundle } from "../../evidence/bundle.ts";
+import { type EvidenceFilter, filterMembers } from "../../evidence/evidence-filter.ts";
+import { EVIDENCE_VIEWS } from "../../evidence/sealed-state.ts";
+import { type SelectionResult, selectRecords } from "../../evidence/selection.ts";
 import {
   EVIDENCE_BYTES_MAX,
   EVIDENCE_RECORDS_MAX,

@@ -14,12 +14,12 @@ import {
   readLimitAndCursor,
   readTenant,
   tenantParameter,
-  withoutQuery,
 } from "../reading.ts";
 import { refusedChange } from "../refused-change.ts";
 import type { RequestContext } from "../request-context.ts";
 import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.ts";
 import { success } from "../success.ts";
+import { withoutQuery } from "../without-query.ts";
 
 interface Ways {
   readonly keys: Keys;

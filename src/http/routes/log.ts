@@ -24,11 +24,11 @@ import {
   pathParameter,
   reading,
   readMinSequence,
-  refusedQuery,
 } from "../reading.ts";
 import { requestUrl } from "../request-url.ts";
 import { dataOf } from "../schemas.ts";
 import { success, successPlain } from "../success.ts";
+import { refusedQuery } from "../without-query.ts";
 import { EXAMPLE_CHECKPOINT, EXAMPLE_CONSISTENCY, EXAMPLE_KEY } from "./log-examples.ts";
 
 interface Dependencies {

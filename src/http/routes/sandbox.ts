@@ -31,10 +31,10 @@ import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { clientLimited, problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { refusedQuery } from "../reading.ts";
 import { contextOf, type RequestContext } from "../request-context.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successList } from "../success.ts";
+import { refusedQuery } from "../without-query.ts";
 import {
   acceptedEvent,
   IDEMPOTENCY_KEY_PARAMETER,

@@ -1,0 +1,117 @@
+/** What views and seal say together of one moment: all that a bundle tells of the views is as of one record of the log, under a signed head. */
+import { setTimeout as delay } from "node:timers/promises";
+import { PROOF_POLL_MS } from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
+import type { Rules } from "../obligations/clocks.ts";
+import { ASSETS } from "../projections/assets/tables.ts";
+import { type FoundCase, findCase } from "../projections/cases/queries.ts";
+import { DECISIONS } from "../projections/cases/registers/decisions.ts";
+import { OBLIGATIONS } from "../projections/cases/registers/obligations.ts";
+import { CASE_NODES } from "../projections/cases/tables.ts";
+import { eventsProjection } from "../projections/events/evolve.ts";
+import { EVENTS } from "../projections/events/tables.ts";
+import { treeSize } from "../projections/tree/queries.ts";
+import { awaitHead, type ProofDependencies } from "../projections/tree/record-proof.ts";
+import { TREES } from "../projections/tree/tables.ts";
+import { waitForPosition } from "../projections/wait-for-position.ts";
+import type { SealedHead } from "../proof/sealed-head.ts";
+import { rowInteger } from "../views/tables.ts";
+import { type Snapshot, VIEWS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
+import { type KeptDuties, keepDuties } from "./duties.ts";
+import type { EvidenceFilter } from "./evidence-filter.ts";
+import { NO_SUBJECTS, readSubjects, type Subjects } from "./subjects.ts";
+
+export interface EvidenceQuestion {
+  readonly tenant: string;
+  readonly filter: EvidenceFilter;
+  /** Now, as text that sorts. */
+  readonly at: string;
+}
+
+export interface SealedStateDependencies extends Pick<ProofDependencies, "checkpoints"> {
+  readonly views: Pick<ViewStore, "load" | "select" | "position" | "snapshot">;
+  readonly log: Pick<LogReader, "lastSequence">;
+  readonly rules: Rules;
+}
+
+export interface SealedState {
+  readonly head: SealedHead;
+  /** Where in the log the views stood: of decisions, assets, cases and duties nothing in the bundle speaks of what has come since. */
+  readonly end: number;
+  /** Leaves of the tenant's tree. */
+  readonly size: number;
+  /** Of a bundle about one. */
+  readonly case: FoundCase | undefined;
+  readonly subjects: Subjects;
+  readonly duties: KeptDuties;
+}
+
+/** Waits until views and seal have come to where the log ends now. */
+export const untilSealed = async (
+  dependencies: SealedStateDependencies,
+  question: EvidenceQuestion,
+  waitMs: number,
+): Promise<({ readonly kind: "sealed" } & SealedState) | { readonly kind: "nothing" | "not_sealed" }> => {
+  const { views, log, checkpoints } = dependencies;
+  const deadline = performance.now() + waitMs;
+  const logEnd = await log.lastSequence();
+  for (const projection of EVIDENCE_VIEWS) {
+    const timeoutMs = Math.max(0, deadline - performance.now());
+    if (!(await waitForPosition({ views, projection, sequence: logEnd, timeoutMs })))
+      return { kind: "not_sealed" };
+  }
+  const state = await untilLevel(dependencies, question, deadline);
+  if (state === undefined) return { kind: "not_sealed" };
+  if (state.size === 0) return { kind: "nothing" };
+  const head = await awaitHead({ checkpoints }, question.tenant, state.size, deadline);
+  return head ? { kind: "sealed", head, ...state } : { kind: "not_sealed" };
+};
+
+/** Read at once, so that all of it is as of one record. Undefined where the views stand apart until the deadline: one of them is being made again. */
+const untilLevel = async (
+  { views, rules }: SealedStateDependencies,
+  { tenant, filter: { assetId, correlationId }, at }: EvidenceQuestion,
+  deadline: number,
+): Promise<Omit<SealedState, "head"> | undefined> => {
+  for (;;) {
+    const state = await views.snapshot(STATE, async (snapshot) => {
+      const end = await levelOf(snapshot);
+      if (end === undefined) return undefined;
+      const found =
+        correlationId === undefined
+          ? undefined
+          : await findCase(snapshot, tenant, { kind: "correlation", value: correlationId, rules });
+      const size = await treeSize(snapshot, tenant);
+      const state = { end, size, case: found };
+      // A case that is not there has nothing, and must not get what all have.
+      if (correlationId !== undefined && found === undefined)
+        return { ...state, subjects: NO_SUBJECTS, duties: () => [] };
+      const about = { tenant, assetId, case: found };
+      const subjects = await readSubjects(snapshot, { ...about, at });
+      return { ...state, subjects, duties: await keepDuties(snapshot, about) };
+    });
+    if (state !== undefined || performance.now() >= deadline) return state;
+    await delay(PROOF_POLL_MS);
+  }
+};
+
+/** Where all views stand; undefined where they do not stand together. */
+const levelOf = async (snapshot: Snapshot): Promise<number | undefined> => {
+  const rows = await snapshot.load(
+    VIEWS,
+    EVIDENCE_VIEWS.map((name) => ({ name })),
+  );
+  const [end, ...others] = new Set(rows.map((row) => rowInteger(row, "position")));
+  return rows.length === EVIDENCE_VIEWS.length && others.length === 0 ? end : undefined;
+};
+
+/** What a bundle is made of. */
+export const EVIDENCE_VIEWS = [eventsProjection.name, "tree", "cases", "assets"] as const;
+
+/** What is read of them at once. */
+const STATE: ViewDefinition = {
+  name: eventsProjection.name,
+  version: eventsProjection.version,
+  tables: [EVENTS, TREES, CASE_NODES, DECISIONS, OBLIGATIONS, ASSETS],
+  textIndexes: eventsProjection.textIndexes ?? [],
+};
