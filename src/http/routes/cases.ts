@@ -1,23 +1,20 @@
 /** One case and one decision, from the first notice to the last word, with what is missing named. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { Decision } from "../../cases/case.ts";
-import { type Fact, isNoticeShown, timeOf } from "../../cases/fact.ts";
+import { type Fact, timeOf } from "../../cases/fact.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/clocks.ts";
-import type { CaseView } from "../../projections/cases/case-view.ts";
-import { findNoticeToPerson, missingBeside } from "../../projections/cases/notice-to-person.ts";
-import { eventsOfFacts, type FoundCase, findCase, isCaseExpired } from "../../projections/cases/queries.ts";
+import { caseEntry, decisionEntry, isOfDecision } from "../../projections/cases/entries.ts";
+import { findNoticeToPerson } from "../../projections/cases/notice-to-person.ts";
+import { eventsOfFacts, findCase, isCaseExpired } from "../../projections/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../../projections/cases/registers/decisions.ts";
-import { humanReviewList, humanReviewsRegister } from "../../projections/cases/registers/human-reviews.ts";
-import { incidentList, incidentsRegister } from "../../projections/cases/registers/incidents.ts";
-import { objectionList, objectionsRegister } from "../../projections/cases/registers/objections.ts";
-import { obligationEntry, obligationsRegister } from "../../projections/cases/registers/obligations.ts";
-import type { Register } from "../../projections/cases/registers/register.ts";
+import { humanReviewList } from "../../projections/cases/registers/human-reviews.ts";
+import { incidentList } from "../../projections/cases/registers/incidents.ts";
+import { objectionList } from "../../projections/cases/registers/objections.ts";
 import { eventsProjection } from "../../projections/events/evolve.ts";
-import { entryMembers, entryOf, entrySchema, type List } from "../../projections/list.ts";
-import { type Row, rowText } from "../../views/tables.ts";
+import { entryMembers, entrySchema } from "../../projections/list.ts";
+import { rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
@@ -62,43 +59,6 @@ const readCase = ({ views, now, rules }: Dependencies) =>
     },
   });
 
-const entriesOf = (found: CaseView, register: Register, entry: (row: Row) => unknown) =>
-  register.rowsOf(found).map(entry);
-
-const listed = (list: List, now: string) => (row: Row) => entryOf(list, row, now);
-
-const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
-  const { is, obligations } = found;
-  const { decisions, objections, reviews, incidents, facts } = is;
-  const isOpen =
-    obligations.some(({ status }) => status === "open") ||
-    objections.some(({ resolved }) => resolved === undefined) ||
-    reviews.some(({ completed }) => completed === undefined) ||
-    incidents.some(({ mitigated }) => mitigated === undefined);
-  return {
-    state: isOpen ? "open" : "closed",
-    started_at: timeOrNull(found.firstAt),
-    last_at: timeOrNull(found.lastAt),
-    asset_ids: [...new Set(facts.map(({ asset }) => asset))],
-    events: found.events,
-    notice_shown:
-      decisions.length > 0 ? decisions.every(({ notices }) => notices.length > 0) : facts.some(isNoticeShown),
-    explanation_given: facts.some(({ type }) => type === "decision.explanation_provided"),
-    human_review_triggered: reviews.some(({ triggered }) => triggered !== undefined),
-    human_review_completed: reviews.some(({ completed }) => completed !== undefined),
-    objection_received: objections.some(({ received }) => received !== undefined),
-    objection_resolved: objections.length > 0 && objections.every(({ resolved }) => resolved !== undefined),
-    decision_reversed: facts.some(({ type }) => type === "decision.decision_reversed"),
-    decisions: entriesOf(found, decisionsRegister, listed(decisionList, at)),
-    objections: entriesOf(found, objectionsRegister, listed(objectionList, at)),
-    human_reviews: entriesOf(found, humanReviewsRegister, listed(humanReviewList, at)),
-    incidents: entriesOf(found, incidentsRegister, listed(incidentList, at)),
-    obligations: entriesOf(found, obligationsRegister, (row) => obligationEntry(row, rules, at)),
-  };
-};
-
-const timeOrNull = (at: string | undefined): string | null => (at === undefined ? null : timeOf({ at }));
-
 const readDecision = ({ views, now, rules }: Dependencies) =>
   reading(views, {
     view: VIEWS,
@@ -110,7 +70,7 @@ const readDecision = ({ views, now, rules }: Dependencies) =>
       const decision = found?.is.decisions.find(({ id }) => id === value);
       if (found?.hasExpired && !decision) return problem(call.context, "case_expired");
       if (!found || !decision) return notFound(call, "decision");
-      const [row] = decisionsRegister.rowsOf(found).filter(isOf(decision));
+      const [row] = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));
       if (!row) throw new Error("a decision has a row");
       const noticeToPerson = await findNoticeToPerson(views, tenant, row);
       return answerWithTimeline(
@@ -121,34 +81,6 @@ const readDecision = ({ views, now, rules }: Dependencies) =>
       );
     },
   });
-
-const isOf =
-  ({ id }: Decision) =>
-  (row: Row): boolean =>
-    row.decision_id === id;
-
-const decisionEntry = (parts: {
-  found: FoundCase;
-  decision: Decision;
-  row: Row;
-  rules: Rules;
-  at: string;
-  noticeToPerson: Fact | undefined;
-}) => {
-  const { found, decision, row, rules, at, noticeToPerson } = parts;
-  const own = (register: Register) => register.rowsOf(found).filter(isOf(decision));
-  const { missing, ...entry } = entryOf(decisionList, row, at);
-  return {
-    ...entry,
-    missing: missingBeside(noticeToPerson, missing),
-    notice_to_person: noticeToPerson
-      ? { sequence: noticeToPerson.sequence, event_id: noticeToPerson.id, at: timeOf(noticeToPerson) }
-      : null,
-    objections: own(objectionsRegister).map(listed(objectionList, at)),
-    human_reviews: own(humanReviewsRegister).map(listed(humanReviewList, at)),
-    obligations: own(obligationsRegister).map((each) => obligationEntry(each, rules, at)),
-  };
-};
 
 /** The events themselves stand in the answer as they were sent. */
 const answerWithTimeline = async (

@@ -1,0 +1,84 @@
+/** What is told of one case, and of one decision, beside the events themselves. */
+import type { Decision } from "../../cases/case.ts";
+import { type Fact, isNoticeShown, timeOf } from "../../cases/fact.ts";
+import { isExplanation, isReversal } from "../../cases/objection.ts";
+import type { Rules } from "../../obligations/clocks.ts";
+import type { Row } from "../../views/tables.ts";
+import { entryOf, type List } from "../list.ts";
+import type { CaseView } from "./case-view.ts";
+import { missingBeside } from "./notice-to-person.ts";
+import type { FoundCase } from "./queries.ts";
+import { decisionList, decisionsRegister } from "./registers/decisions.ts";
+import { humanReviewList, humanReviewsRegister } from "./registers/human-reviews.ts";
+import { incidentList, incidentsRegister } from "./registers/incidents.ts";
+import { objectionList, objectionsRegister } from "./registers/objections.ts";
+import { obligationEntry, obligationsRegister } from "./registers/obligations.ts";
+import type { Register } from "./registers/register.ts";
+
+const entriesOf = (found: CaseView, register: Register, entry: (row: Row) => unknown) =>
+  register.rowsOf(found).map(entry);
+
+const listed = (list: List, now: string) => (row: Row) => entryOf(list, row, now);
+
+/** A case as it is answered: what happened in it, and whether anything is left unanswered. `at`: the time of the question, as text that sorts. */
+export const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
+  const { is, obligations } = found;
+  const { decisions, objections, reviews, incidents, facts } = is;
+  const isOpen =
+    obligations.some(({ status }) => status === "open") ||
+    objections.some(({ resolved }) => resolved === undefined) ||
+    reviews.some(({ completed }) => completed === undefined) ||
+    incidents.some(({ mitigated }) => mitigated === undefined);
+  return {
+    state: isOpen ? "open" : "closed",
+    started_at: timeOrNull(found.firstAt),
+    last_at: timeOrNull(found.lastAt),
+    asset_ids: [...new Set(facts.map(({ asset }) => asset))],
+    events: found.events,
+    notice_shown:
+      decisions.length > 0 ? decisions.every(({ notices }) => notices.length > 0) : facts.some(isNoticeShown),
+    explanation_given: facts.some(isExplanation),
+    human_review_triggered: reviews.some(({ triggered }) => triggered !== undefined),
+    human_review_completed: reviews.some(({ completed }) => completed !== undefined),
+    objection_received: objections.some(({ received }) => received !== undefined),
+    objection_resolved: objections.length > 0 && objections.every(({ resolved }) => resolved !== undefined),
+    decision_reversed: facts.some(isReversal),
+    decisions: entriesOf(found, decisionsRegister, listed(decisionList, at)),
+    objections: entriesOf(found, objectionsRegister, listed(objectionList, at)),
+    human_reviews: entriesOf(found, humanReviewsRegister, listed(humanReviewList, at)),
+    incidents: entriesOf(found, incidentsRegister, listed(incidentList, at)),
+    obligations: entriesOf(found, obligationsRegister, (row) => obligationEntry(row, rules, at)),
+  };
+};
+
+const timeOrNull = (at: string | undefined): string | null => (at === undefined ? null : timeOf({ at }));
+
+/** Whether a row of a register is of this decision. */
+export const isOfDecision =
+  ({ id }: Decision) =>
+  (row: Row): boolean =>
+    row.decision_id === id;
+
+/** A decision and all that belongs to it, as it is answered. `row`: its own of the register, in which `isOfDecision` finds it. */
+export const decisionEntry = (parts: {
+  found: FoundCase;
+  decision: Decision;
+  row: Row;
+  rules: Rules;
+  at: string;
+  noticeToPerson: Fact | undefined;
+}) => {
+  const { found, decision, row, rules, at, noticeToPerson } = parts;
+  const own = (register: Register) => register.rowsOf(found).filter(isOfDecision(decision));
+  const { missing, ...entry } = entryOf(decisionList, row, at);
+  return {
+    ...entry,
+    missing: missingBeside(noticeToPerson, missing),
+    notice_to_person: noticeToPerson
+      ? { sequence: noticeToPerson.sequence, event_id: noticeToPerson.id, at: timeOf(noticeToPerson) }
+      : null,
+    objections: own(objectionsRegister).map(listed(objectionList, at)),
+    human_reviews: own(humanReviewsRegister).map(listed(humanReviewList, at)),
+    obligations: own(obligationsRegister).map((each) => obligationEntry(each, rules, at)),
+  };
+};
