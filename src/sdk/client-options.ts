@@ -1,6 +1,7 @@
 /** What a program says when it makes a client, and what that comes to. A mistake in it is thrown at once: it is seen when the program is deployed, not when an event is lost. */
 import type { SyncPolicy } from "./file-outbox.ts";
 import { type Hash, keyedHash, sha256 } from "./hash.ts";
+import { isBytes } from "./is-bytes.ts";
 import { isJsonObject } from "./json-object.ts";
 import {
   BATCH_BYTES_DEFAULT,
@@ -248,7 +249,7 @@ const readBound = ({ bytesMax = MEMORY_OUTBOX_BYTES_DEFAULT }: OutboxInMemory) =
 
 export const readHash = ({ hashKey }: EventOptions): Hash => {
   if (hashKey === undefined) return sha256;
-  if (typeof hashKey !== "string" && !(hashKey instanceof Uint8Array))
+  if (typeof hashKey !== "string" && !isBytes(hashKey))
     throw new TypeError("hashKey is neither a text nor a Uint8Array: give one of them.");
   return keyedHash(hashKey);
 };

@@ -1,6 +1,7 @@
 /** From what a program hands over to the text of the event: identity, time, trace, hashes, number, and then JSON. Pure, but for what is handed in. */
 import type { SpanIds } from "./active-span.ts";
 import type { Hash } from "./hash.ts";
+import { isBytes } from "./is-bytes.ts";
 import { joinedMembers, membersOf } from "./json-members.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { readMembers, whyNotJson } from "./json-reading.ts";
@@ -131,7 +132,7 @@ const hashesOf = (handed: unknown, hash: Hash, event: JsonObject): Hashes => {
       return { kind: "invalid", path, message: `Only ${[...HASHED].join(", ")} can be hashed.` };
     if (event[`${name}_hash`] !== undefined)
       return { kind: "invalid", path, message: `The event has a ${name}_hash as well: give one of the two.` };
-    if (typeof identifier !== "string" && !(identifier instanceof Uint8Array))
+    if (typeof identifier !== "string" && !isBytes(identifier))
       return { kind: "invalid", path, message: "Only a text or bytes can be hashed." };
     members[`${name}_hash`] = hash(identifier);
   }

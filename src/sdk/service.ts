@@ -3,6 +3,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Answered, Delivery, PlacedWarning, Rejection } from "./delivery.ts";
+import { isError } from "./is-error.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { ANSWER_BYTES_MAX, GZIP_BYTES_MIN, WARNING_CHARACTERS_MAX, WARNINGS_MAX } from "./limits.ts";
 import { retryAfterMs } from "./retry.ts";
@@ -80,8 +81,8 @@ const send = async (
 
 /** What fetch throws says little itself; its cause says why. */
 const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+  if (!isError(error)) return String(error);
+  return isError(error.cause) ? `${error.message}: ${error.cause.message}` : error.message;
 };
 
 /** Whatever length was announced: what stands between us and the service may answer anything. */

@@ -4,6 +4,7 @@ import { attempt, record, undescribed } from "./described-event.ts";
 import { textOf } from "./error-text.ts";
 import type { CaptureEvent, EventWithout } from "./event.ts";
 import { sha256 } from "./hash.ts";
+import { isError } from "./is-error.ts";
 import type { JsonObject } from "./json-object.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
 import { type StreamEnd, type Watcher, watchOutcome } from "./watch-outcome.ts";
@@ -113,7 +114,7 @@ const withoutText = (error: unknown): JsonObject => {
   try {
     const { name: kind } =
       typeof error === "object" && error !== null ? error.constructor : { name: typeof error };
-    const message = error instanceof Error ? error.message : error;
+    const message = isError(error) ? error.message : error;
     return {
       error_type: kind,
       ...(typeof message === "string" && { error_message_hash: sha256(message) }),

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import process from "node:process";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import {
   type CaptureEvent,
@@ -174,6 +175,19 @@ test("with a key identifiers are hashed by HMAC-SHA-256", () => {
   const expected = `sha256:${createHmac("sha256", hashKey).update("user 42").digest("hex")}`;
   assert.deepEqual([client.events[0]?.subject_hash, keyedHash(hashKey)("user 42")], [expected, expected]);
   assert.throws(() => keyedHash("short"), /at least 16 bytes; this one has 5/);
+});
+
+test("bytes are hashed, and are a key, also where they are of another realm, as those of TextEncoder in a test runner", () => {
+  const bytes: Uint8Array = runInNewContext("Uint8Array.from({ length: 16 }, (_, at) => at)");
+  const [plain, keyed] = [{}, { hashKey: bytes }].map((options) =>
+    createTestClient({ source: false, ...options }),
+  );
+  for (const client of [plain, keyed]) client?.capture(event({ hash: { subject: bytes } }));
+  const here = Uint8Array.from(bytes);
+  assert.deepEqual(
+    [plain?.events[0]?.subject_hash, keyed?.events[0]?.subject_hash],
+    [sha256(here), keyedHash(here)(here)],
+  );
 });
 
 const circle: Record<string, unknown> = {};

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { runInNewContext } from "node:vm";
 import {
   type ClientOptions,
   createClient,
@@ -200,6 +201,18 @@ for (const reply of [
       },
     ));
 }
+
+test("why there is no connection is told also in a test runner, where what fetch throws is of another realm", async (context) => {
+  const thrown = `new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })`;
+  context.mock.method(globalThis, "fetch", () => Promise.reject(runInNewContext(thrown)));
+  const { callbacks } = told();
+  const client = createClient({ url: NOWHERE, apiKey: "ptk_1", outbox: { memory: true }, ...callbacks });
+  client.capture(event());
+  void client.flush();
+  await until("it was tried", () => client.stats.failure !== undefined);
+  assert.equal(client.stats.failure, "fetch failed: connect ECONNREFUSED");
+  await client.close({ timeoutMs: 1 });
+});
 
 test("a request without an answer is given up after the time that was set, and sent again", () =>
   withScriptedService(

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { type CapturedEvent, createTestClient, type Problem, sha256, withAudit } from "prooftrail/sdk";
 
@@ -132,6 +133,16 @@ for (const [how, fail] of [
     assert.ok(!JSON.stringify(event).includes("Minji"));
   });
 }
+
+test("an error of another realm, as those of the system are in a test runner, is known by its message as well", () => {
+  const client = createTestClient();
+  const fail = (): never => {
+    throw runInNewContext(`new RangeError("no answer")`);
+  };
+  assert.throws(withAudit(client, fail, { asset_id, describe: inference }));
+  const { error_type, error_message_hash } = metadataOf(only(client.events));
+  assert.deepEqual([error_type, error_message_hash], ["RangeError", sha256("no answer")]);
+});
 
 test("describeError says what becomes of an error, and may say that nothing does", () => {
   const client = createTestClient();
