@@ -8,7 +8,8 @@ import process from "node:process";
 import type { StoredMessage } from "../src/log/event-log.ts";
 import { encodeRecord } from "../src/log/record.ts";
 import { uuid7 } from "../src/sdk/uuid.ts";
-import { CALM, type HistoryEvent, makeHistory } from "../test/support/histories.ts";
+import type { HistoryEvent } from "../test/support/histories/known-history.ts";
+import { CALM, makeHistory } from "../test/support/histories.ts";
 
 export const TENANT = "acme";
 export const EVENTS_PER_HISTORY = 50_000;

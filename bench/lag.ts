@@ -14,7 +14,7 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "nats";
 import { createSqliteViews } from "../src/views/sqlite.ts";
-import type { HistoryEvent } from "../test/support/histories.ts";
+import type { HistoryEvent } from "../test/support/histories/known-history.ts";
 import { historyEvents } from "./history-records.ts";
 import { cpuMicroseconds, root, type Subject, startSubject } from "./subject.ts";
 

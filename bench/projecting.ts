@@ -18,7 +18,7 @@ import { PROJECTIONS } from "../src/projections/registry.ts";
 import { createPostgresViews } from "../src/views/postgres.ts";
 import { createSqliteViews } from "../src/views/sqlite.ts";
 import type { ViewStore } from "../src/views/view-store.ts";
-import { type Chance, createChance } from "../test/support/histories.ts";
+import { type Chance, createChance } from "../test/support/histories/chance.ts";
 import { ASSETS, EVENTS_PER_HISTORY, HISTORY_ORDERS, readHistoryRecords, TENANT } from "./history-records.ts";
 import { writeHistoryRecords } from "./programs.ts";
 import { activityQuestions, eventQuestions, listQuestions, type Question } from "./questions.ts";

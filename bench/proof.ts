@@ -22,7 +22,7 @@ import { createSqliteViews } from "../src/views/sqlite.ts";
 import type { ViewStore } from "../src/views/view-store.ts";
 import { auditSubject } from "../streams/subjects.ts";
 import { silentLogger } from "../test/support/broker.ts";
-import { createChance } from "../test/support/histories.ts";
+import { createChance } from "../test/support/histories/chance.ts";
 import { appenderOn, startTestLog, type TestLog } from "../test/support/log.ts";
 import { startTestService } from "../test/support/service.ts";
 import { DIGITS, sampleEvent } from "./sample-event.ts";

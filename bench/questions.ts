@@ -3,6 +3,7 @@
  * filters and all their combinations. Values are taken from rows that are there: of one row, so that something is found, or each of another, so
  * that they occur and hardly ever together. Asked for the first page, and for one that lies anywhere.
  */
+
 import { type EventFacts, eventFacts } from "../src/event/facts.ts";
 import { words } from "../src/event/words.ts";
 import { ACTIVITY_GROUPS, readActivity } from "../src/projections/activity/queries.ts";
@@ -28,7 +29,8 @@ import type { Condition } from "../src/views/conditions.ts";
 import type { Row } from "../src/views/tables.ts";
 import type { TenantQuery } from "../src/views/tenant-query.ts";
 import type { ViewStore } from "../src/views/view-store.ts";
-import type { Chance } from "../test/support/histories.ts";
+import type { Chance } from "../test/support/histories/chance.ts";
+import { subsets } from "../test/support/subsets.ts";
 
 export interface Question {
   /** Those of one family share a goal. */
@@ -252,12 +254,6 @@ const askList = (
   const after = place && list.orderBy.map((name) => place[name] ?? "");
   const order = chance.below(2) === 0 ? "asc" : "desc";
   return views.select(listQuery(tenant, list, { where, order, after, rowsMax: ROWS }));
-};
-
-const subsets = <Item>(items: readonly Item[]): readonly (readonly Item[])[] => {
-  const found: Item[][] = [[]];
-  for (const item of items) found.push(...found.map((subset) => [...subset, item]));
-  return found;
 };
 
 /** A day, a month and a year, by one group or two, of everything and of one asset. */

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { HEARTBEAT } from "../test/support/histories.ts";
+import { HEARTBEAT } from "../test/support/histories/source-life.ts";
 
 export const root = resolve(import.meta.dir, "..");
 

@@ -12,7 +12,7 @@ import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { verifyView } from "../../src/projections/verify.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
 import { createArrayLog } from "../projections/array-log.ts";
-import { createChance } from "../support/histories.ts";
+import { createChance } from "../support/histories/chance.ts";
 import { within } from "../support/within.ts";
 import { messagesOf, type ProjectorLog } from "./projector-log.ts";
 

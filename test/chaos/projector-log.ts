@@ -1,6 +1,7 @@
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { messageOf } from "../projections/records.ts";
-import { asTheyArrive, makeHistory } from "../support/histories.ts";
+import { asTheyArrive } from "../support/histories/chance.ts";
+import { makeHistory } from "../support/histories.ts";
 
 export interface ProjectorLog {
   readonly seed: number;

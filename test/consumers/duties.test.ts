@@ -3,7 +3,9 @@ import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { connectConsumer } from "../chaos/consumer.ts";
 import { table } from "../support/documents.ts";
-import { asTheyArrive, HEARTBEAT, makeHistory } from "../support/histories.ts";
+import { asTheyArrive } from "../support/histories/chance.ts";
+import { HEARTBEAT } from "../support/histories/source-life.ts";
+import { makeHistory } from "../support/histories.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 

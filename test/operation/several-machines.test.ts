@@ -1,7 +1,8 @@
 /** Several front ends and projectors on one broker and one PostgreSQL database, as on several machines. */
 import { describe, expect, test } from "bun:test";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
-import { HEARTBEAT, makeHistory } from "../support/histories.ts";
+import { HEARTBEAT } from "../support/histories/source-life.ts";
+import { makeHistory } from "../support/histories.ts";
 import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 import { dataFolder, spawnService } from "../support/process.ts";
 import { ADMIN_KEY, event } from "../support/service.ts";

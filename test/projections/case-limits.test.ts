@@ -8,7 +8,7 @@ import { OBJECTIONS } from "../../src/projections/cases/registers/objections.ts"
 import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
-import { createChance } from "../support/histories.ts";
+import { createChance } from "../support/histories/chance.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf } from "./records.ts";
 

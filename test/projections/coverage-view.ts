@@ -8,7 +8,7 @@ import { readCoverage } from "../../src/projections/coverage/page.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
-import type { History } from "../support/histories.ts";
+import type { History } from "../support/histories/known-history.ts";
 
 export const COVERAGE_VIEWS = PROJECTIONS.filter(({ name }) =>
   ["events", "assets", "cases", "assessments", "audits", "outcomes"].includes(name),

@@ -1,4 +1,5 @@
 /** How the database answers lists: always from an index, in the order of the answer, with all combinations of filters. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { activityQuery } from "../../src/projections/activity/queries.ts";
@@ -24,6 +25,7 @@ import { sourceGapList, sourceList } from "../../src/projections/sources/queries
 import type { Condition } from "../../src/views/conditions.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { TenantQuery } from "../../src/views/tenant-query.ts";
+import { subsets } from "../support/subsets.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
 const database = createSqliteDatabase();
@@ -46,12 +48,6 @@ const planOf = ({ sql, params }: TenantQuery): string =>
     .all(...params.map(sqliteParameter))
     .map(({ detail }) => String(detail))
     .join("; ");
-
-const subsets = <Item>(items: readonly Item[]): readonly (readonly Item[])[] => {
-  const found: Item[][] = [[]];
-  for (const item of items) found.push(...found.map((subset) => [...subset, item]));
-  return found;
-};
 
 const LISTS: readonly (readonly [string, List, readonly Condition[]])[] = [
   ["assets", assetList, []],

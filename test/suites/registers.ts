@@ -8,7 +8,9 @@ import { LISTS } from "../../src/http/routes/registers.ts";
 import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
 import { entryMembers } from "../../src/projections/list.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
-import { asTheyArrive, HEARTBEAT, makeHistory } from "../support/histories.ts";
+import { asTheyArrive } from "../support/histories/chance.ts";
+import { HEARTBEAT } from "../support/histories/source-life.ts";
+import { makeHistory } from "../support/histories.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 type Environment = Readonly<Record<string, string>>;

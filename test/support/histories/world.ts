@@ -1,0 +1,146 @@
+/** What a history is made of while it is made: its assets, what was told, and what follows from it. */
+import type { Chance } from "./chance.ts";
+import type {
+  HistoryEvent,
+  KnownAssessment,
+  KnownAudit,
+  KnownCoverage,
+  KnownDecision,
+  KnownDuty,
+  KnownGap,
+  KnownIncident,
+  KnownModel,
+  KnownNotice,
+  KnownObjection,
+  KnownReview,
+  KnownRiskChange,
+} from "./known-history.ts";
+import { isLate, text } from "./local-time.ts";
+
+/** How much of what can happen happens. */
+export interface Shares {
+  readonly notice: number;
+  readonly explanation: number;
+  readonly review: number;
+  readonly objection: number;
+  /** Of the notices, those that are dismissed, acknowledged or shown again. */
+  readonly answer: number;
+  /** Of assets that hire, which needs audits, and that name their outcomes by a hash. */
+  readonly audited: number;
+  /** Of cases, those whose person is the hash of an empty text, as of SDKs that were handed none. */
+  readonly nobody: number;
+}
+
+export interface World {
+  readonly chance: Chance;
+  /** For what nothing else follows from, so that it does not change the rest of a history. */
+  readonly aside: Chance;
+  /** Whom the next case is about. */
+  readonly nextSubject: () => string;
+  readonly now: number;
+  readonly shares: Shares;
+  readonly prefix: string;
+  readonly events: { readonly at: number; readonly event: HistoryEvent }[];
+  readonly decisions: KnownDecision[];
+  readonly objections: KnownObjection[];
+  readonly notices: KnownNotice[];
+  readonly reviews: KnownReview[];
+  readonly riskChanges: KnownRiskChange[];
+  readonly assessments: KnownAssessment[];
+  readonly models: KnownModel[];
+  readonly duties: KnownDuty[];
+  readonly incidents: KnownIncident[];
+  readonly coverage: Map<string, KnownCoverage>;
+  readonly audits: KnownAudit[];
+  readonly gaps: KnownGap[];
+}
+
+export interface Asset {
+  readonly id: string;
+  readonly bases: readonly string[];
+  tier: string;
+  version: string;
+  status: string;
+  clauses: readonly string[];
+  /** Times of what was done with it last, under the names that the register has for them. */
+  readonly done: {
+    created_at?: string;
+    deployed_at: string;
+    retired_at?: string;
+    archived_at?: string;
+    assessed_at?: string;
+  };
+  /** Of all its events. */
+  readonly times: number[];
+  readonly named: Set<string>;
+}
+
+export type Members = Readonly<Record<string, unknown>> & { readonly legal_bases?: readonly string[] };
+
+export interface Happened {
+  readonly id: string;
+  readonly at: number;
+}
+
+export const say = (world: World, asset: Asset, type: string, at: number, members: Members = {}): string => {
+  const id = `evt_${world.prefix}_${world.events.length}`;
+  asset.times.push(at);
+  for (const basis of members.legal_bases ?? []) asset.named.add(basis);
+  world.events.push({
+    at,
+    event: { event_id: id, timestamp: text(at), asset_id: asset.id, event_type: type, ...members },
+  });
+  return id;
+};
+
+export const count = (
+  world: World,
+  asset: Asset,
+  law: string,
+  duty: string,
+  status: "open" | "met" | "met_late",
+): void => {
+  const name = `${asset.id} ${law} ${duty}`;
+  const { required, in_time, late } = world.coverage.get(name) ?? { required: 0, in_time: 0, late: 0 };
+  world.coverage.set(name, {
+    required: required + 1,
+    in_time: in_time + Number(status === "met"),
+    late: late + Number(status === "met_late"),
+  });
+};
+
+export const duty = (
+  world: World,
+  asset: Asset,
+  known: {
+    deadline: string;
+    law: string;
+    duty: string;
+    startedBy: string;
+    due: string;
+    stop: { readonly id: string; readonly at: number } | undefined;
+  },
+): void => {
+  const { deadline, law, startedBy, due, stop } = known;
+  const status = stop === undefined ? "open" : isLate(stop.at, due) ? "met_late" : "met";
+  world.duties.push({
+    obligation_id: `${deadline}:${startedBy}`,
+    due_at: due,
+    status,
+    started_by: startedBy,
+    stopped_by: stop?.id ?? null,
+  });
+  count(world, asset, law, known.duty, status);
+};
+
+/** Of a notice of which nothing is known. */
+export const NO_NOTICE = {
+  correlation_id: null,
+  decision_id: null,
+  channel: null,
+  locale: null,
+  policy_version: null,
+  shown_at: null,
+  dismissed_at: null,
+  acknowledged_at: null,
+};
