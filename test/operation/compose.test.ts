@@ -222,16 +222,21 @@ const balancer = new Map(
     .map((section) => [section.split("\n")[0] ?? "", section]),
 );
 
-test("the sandbox is answered by any front end that lives, the rest by those that are ready, and while none is for want of its views, what is written by those that can", () => {
+test("the sandbox is answered by any front end that lives, by one that is ready before one that only starts, the rest by those that are ready, and while none is for want of its views, what is written by those that can", () => {
   expect(balancer.get("frontend clients")).toMatch(
     /use_backend sandbox if \{ path \/sandbox \/v1\/sandbox \} or \{ path_beg \/sandbox\/ \/v1\/sandbox\/ \}\n {2}use_backend writes if \{ method POST PUT DELETE \} \{ nbsrv\(api\) eq 0 \}\n {2}use_backend writes if \{ path_beg \/v1\/keys \/v1\/holds \/v1\/retention \} \{ nbsrv\(api\) eq 0 \}\n {2}default_backend api$/m,
   );
   const checked = (section: string): string =>
-    (balancer.get(section) ?? "").replaceAll(/^ *(#|http-error).*\n?|\n$/gm, "").trim();
+    (balancer.get(section) ?? "").replaceAll(/^ *(#|http-error|use-server).*\n?|\n$/gm, "").trim();
   const api = checked("backend api");
   expect(api).toContain("http-check send meth GET uri /health/ready hdr Host load-balancer");
   const live = api.replace("backend api", "backend sandbox").replace("/health/ready", "/health/live");
   expect(checked("backend sandbox")).toBe(live);
+  const preferred = [...(balancer.get("backend sandbox") ?? "").matchAll(/^ *use-server (.*)$/gm)];
+  expect(preferred.map(([, rule]) => rule)).toEqual([
+    "api-1 if { srv_is_up(writes/api-1) } !{ srv_is_up(writes/api-2) }",
+    "api-2 if { srv_is_up(writes/api-2) } !{ srv_is_up(writes/api-1) }",
+  ]);
   const withoutViews = api.replace("backend api", "backend writes").replace(" hdr", "?without=views hdr");
   expect(checked("backend writes")).toBe(withoutViews);
 });
