@@ -17,7 +17,8 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json tsconfig.json ./
 COPY streams ./streams
 COPY src ./src
-# A new volume takes the owner of the folder it covers. Nothing else is written but /dev/shm, which is memory: the root file system may be read-only.
+# A new volume takes the owner of the folder it covers. The service writes nothing else but /dev/shm, which is memory: the root file system may be read-only, and
+# `views verify` then needs a `--tmpfs /tmp`.
 RUN mkdir /data && chown bun:bun /data
 ENV HOST=0.0.0.0 \
     PORT=8080 \
