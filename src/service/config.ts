@@ -112,7 +112,7 @@ export const Environment = Type.Object({
   DATABASE_URL: setting({
     pattern: "^postgres(ql)?://[^\\s]+$",
     description:
-      "PostgreSQL database for the views (encoding UTF8, its own), where tables may be made; each process takes five connections, and one for each bundle of evidence that it makes. Unset: SQLite in DATA_DIR, for one machine.",
+      "PostgreSQL database for the views (encoding UTF8, its own), where tables may be made; each process takes five connections, and one for each bundle of evidence that it makes, of which one stays. Unset: SQLite in DATA_DIR, for one machine.",
     default: "unset",
     expects: "postgres://user:password@host:port/database",
   }),

@@ -16,7 +16,7 @@ import {
   type RunSql,
   type Statement,
 } from "./postgres-connection.ts";
-import { inSnapshot, loadRows, numbered, selectRows, tablesOf, viewRow } from "./postgres-reads.ts";
+import { createSnapshots, loadRows, numbered, selectRows, tablesOf, viewRow } from "./postgres-reads.ts";
 import { postgresTermsOf } from "./postgres-terms.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
 import { DEAD_LETTERS_PAGE, VIEW_NAMES } from "./sql.ts";
@@ -50,8 +50,7 @@ import {
 export const createPostgresViews = ({ url }: { readonly url: string }): ViewStore => {
   const writer = createConnection(url);
   const readers = Array.from({ length: VIEW_READ_CONNECTIONS_MAX }, () => createConnection(url));
-  const snapshots = new Set<Connection>();
-  let isGivenUp = false;
+  const snapshots = createSnapshots(url);
   let isReady = false;
   const whenReady = untilDone(async () => {
     await writer.transaction(prepareDatabase);
@@ -93,7 +92,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
   };
 
   const close = async (): Promise<void> => {
-    await Promise.all([writer, ...readers].map((connection) => connection.close()));
+    await Promise.all([writer, ...readers, snapshots].map((each) => each.close()));
   };
 
   return {
@@ -122,21 +121,10 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     },
     // Times are looked for in columns.
     termsOf: postgresTermsOf,
-    snapshot: async (view, visit) => {
-      const connection = createConnection(url);
-      if (isGivenUp) connection.giveUp();
-      snapshots.add(connection);
-      try {
-        return await inSnapshot(connection, view, visit);
-      } finally {
-        snapshots.delete(connection);
-        await connection.close();
-      }
-    },
+    snapshot: snapshots.take,
     deadLetters: async (...asked) => (await readOwn(numbered(DEAD_LETTERS_PAGE), asked)).rows.map(fromStored),
     giveUp: () => {
-      isGivenUp = true;
-      for (const connection of [writer, ...readers, ...snapshots]) connection.giveUp();
+      for (const each of [writer, ...readers, snapshots]) each.giveUp();
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -208,14 +196,7 @@ const replaceView = async (run: RunSql, replacement: Parameters<ViewStore["repla
   // In the order of those who read: one that has a table and waits for the next would otherwise wait for us, and we for him.
   await run(`LOCK TABLE ${tablesOf(view).map(sqlName).join(", ")} IN ACCESS EXCLUSIVE MODE`);
   await removeView(run, live);
-  for (const [index, { name }] of view.tables.entries()) {
-    const other = by.tables[index];
-    if (other) await run(`ALTER TABLE ${sqlName(other.name)} RENAME TO ${sqlName(name)}`);
-  }
-  for (const [index, named] of (view.textIndexes ?? []).entries()) {
-    const other = by.textIndexes?.[index];
-    for (const sql of other ? postgresTextIndexRename(other, named) : []) await run(sql);
-  }
+  await runDdl(run, renamingTo(view, by));
   await run("UPDATE dead_letters SET projection = $1 WHERE projection = $2", [view.name, by.name]);
   await run("UPDATE view_ends SET name = $1 WHERE name = $2", [view.name, by.name]);
   await run("DELETE FROM views WHERE name = $1", [by.name]);
@@ -223,6 +204,17 @@ const replaceView = async (run: RunSql, replacement: Parameters<ViewStore["repla
   await runWrites(run, [{ kind: "upsert", table: VIEWS, row }, revised(view.name), ...writes]);
   return { result: "replaced", keep: true } as const;
 };
+
+const renamingTo = (view: ViewDefinition, by: ViewDefinition): readonly string[] => [
+  ...view.tables.flatMap(({ name }, index) => {
+    const other = by.tables[index];
+    return other ? [`ALTER TABLE ${sqlName(other.name)} RENAME TO ${sqlName(name)}`] : [];
+  }),
+  ...(view.textIndexes ?? []).flatMap((named, index) => {
+    const other = by.textIndexes?.[index];
+    return other ? postgresTextIndexRename(other, named) : [];
+  }),
+];
 
 const removeView = async (run: RunSql, view: Row): Promise<void> => {
   await dropView(run, view);
@@ -268,17 +260,19 @@ const missingOf = async (run: RunSql, tables: readonly Table[]): Promise<readonl
 /** Texts in the order of their bytes, as in SQLite: ranges of time and pages depend on it. */
 const BYTE_ORDERED = { ...SQL_TYPES, text: 'text COLLATE "C"' };
 
-/** With one message: asked for one by one, a view of many tables takes a third longer to make (measured). */
-const makeTables = async (
+const makeTables = (
   run: RunSql,
   tables: readonly Table[],
   textIndexes: readonly TextIndex[] = [],
-): Promise<void> => {
-  const ddl = [
+): Promise<void> =>
+  runDdl(run, [
     ...tables.flatMap((table) => [...tableDdl(table, BYTE_ORDERED), ...timeIndexDdl(table)]),
     ...textIndexes.flatMap(postgresTextIndexDdl),
-  ];
-  if (ddl.length > 0) await run(ddl.join("; "));
+  ]);
+
+/** With one message: asked for one by one, a view of many tables takes a third longer to make (measured). */
+const runDdl = async (run: RunSql, statements: readonly string[]): Promise<void> => {
+  if (statements.length > 0) await run(statements.join("; "));
 };
 
 const openView = async (run: RunSql, view: ViewDefinition) => {
@@ -299,7 +293,10 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
 };
 
 const dropView = async (run: RunSql, view: Row): Promise<void> => {
-  for (const name of tablesIn(view)) await run(`DROP TABLE ${sqlName(name)}`);
+  await runDdl(
+    run,
+    tablesIn(view).map((name) => `DROP TABLE ${sqlName(name)}`),
+  );
   await run("DELETE FROM dead_letters WHERE projection = $1", [rowText(view, "name")]);
   await run("DELETE FROM view_ends WHERE name = $1", [rowText(view, "name")]);
 };

@@ -326,6 +326,29 @@ const ownTests = (): void => {
     await run(`DROP ROLE ${role}`);
   });
 
+  test("who looks at one state after another does so by one connection, which stays; closing ends it, and those of others who look meanwhile", async () => {
+    await using at = await setUp();
+    const { run } = await testPostgres();
+    const name = new URL(at.url).pathname.slice(1);
+    const connections = async () => {
+      const ours = `datname = '${name}' AND application_name = 'prooftrail'`;
+      const sql = `SELECT pid FROM pg_stat_activity WHERE ${ours} ORDER BY backend_start`;
+      return (await run(sql)).map(({ pid }) => Number(pid));
+    };
+    const looking = () => at.store.snapshot(VIEW, connections);
+    const first = await looking();
+    expect(await connections()).toEqual(first);
+    expect(await looking()).toEqual(first);
+    const another = await at.store.snapshot(VIEW, looking);
+    expect(another.slice(0, -1)).toEqual(first);
+    await until("the other one has gone", async () => (await connections()).length === first.length);
+    await at.store.snapshot(VIEW, async () => {
+      await at.store.close();
+      await until("only who looks is left", async () => (await connections()).length === 1);
+    });
+    await until("nobody is connected", async () => (await connections()).length === 0);
+  });
+
   test("a view takes the place of one that is searched all the time: neither waits for what the other has", async () => {
     await using at = await setUp();
     const searched = (ending: string): ViewDefinition => ({
