@@ -16,6 +16,10 @@ export type Captured =
 
 /** `Given` are the members that `with()` has given already. */
 export interface Recorder<Extra extends string = never, Given extends PropertyKey = never> {
+  /**
+   * Writes the event to the outbox, from where it is sent. Does not throw, does not wait and does not ask the network. An event that names no `event_id` gets a
+   * UUIDv7, one without `timestamp` the time of the call.
+   */
   capture(event: EventWithout<CaptureEvent<Extra>, Given>): Captured;
   /** A recorder whose events have these members, where they have none of their own. `tags`, `metadata` and `hash` are joined key by key. */
   with<Members extends SharedMembers>(members: Members): Recorder<Extra, Given | keyof Members>;

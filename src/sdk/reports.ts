@@ -54,7 +54,9 @@ export interface Problem {
 }
 
 export interface Callbacks {
+  /** An event that is lost: not captured, or not kept until it was delivered. */
   readonly onDropped?: (dropped: DroppedEvent) => void;
+  /** An event that the service finds invalid. It is not sent again. */
   readonly onRejected?: (rejected: RejectedEvent) => void;
   /** At most once a minute for each kind, until the client is closed. Without it a warning of the process says the same. */
   readonly onProblem?: (problem: Problem) => void;

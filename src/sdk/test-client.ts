@@ -21,6 +21,7 @@ export interface TestClient<Extra extends string = never> extends Client<Extra> 
   clear(): void;
 }
 
+/** A client for the tests of a program: it sends nothing, and `events` holds what was captured. */
 export const createTestClient = <Extra extends string = never>(
   options: EventOptions = {},
 ): TestClient<Extra> => {
