@@ -8,7 +8,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { compileExecutable } from "../runtime/compile.ts";
 import { readBrowserFiles } from "../service/browser-files.ts";
-import { readOptions } from "./read-options.ts";
+import { runBuild } from "./build-command.ts";
 
 const ENTRY = "src/cli/main.ts";
 const EMBEDDED_FILES = "src/service/embedded-files.ts";
@@ -18,30 +18,20 @@ const USAGE = `Usage: bun run build [--outfile <path>] [--target <platform>]
   --outfile   where to; ${OUTFILE} of this repository unless said
   --target    for another platform, such as bun-linux-arm64 or bun-darwin-arm64: Bun fetches its program for it
 `;
-const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
-const main = async (): Promise<number> => {
-  const given = readOptions({ outfile: { type: "string" }, target: { type: "string" } });
-  if (given instanceof Error) {
-    process.stderr.write(`${given.message}\n${USAGE}`);
-    return EXIT.usage;
-  }
-  const root = fileURLToPath(new URL("../..", import.meta.url));
-  const outfile = given.outfile === undefined ? resolve(root, OUTFILE) : resolve(given.outfile);
-  await mkdir(dirname(outfile), { recursive: true });
-  // Stack traces name files from here, and paths below begin here.
-  process.chdir(root);
-  const files = JSON.stringify(await readBrowserFiles());
-  const replaced = { path: resolve(EMBEDDED_FILES), text: `export const embeddedFiles = ${files};` };
-  await compileExecutable({ entry: resolve(ENTRY), outfile, target: given.target, replaced });
-  process.stdout.write(`${outfile}\n`);
-  return EXIT.ok;
-};
-
-process.exitCode = await main().catch((error: unknown) => {
-  const causes = error instanceof AggregateError ? error.errors : [error];
-  process.stderr.write(
-    `The executable could not be built:\n${causes.map((cause) => `  ${cause}\n`).join("")}`,
-  );
-  return EXIT.failed;
+await runBuild({
+  options: { outfile: { type: "string" }, target: { type: "string" } },
+  usage: USAGE,
+  what: "The executable",
+  build: async (given) => {
+    const root = fileURLToPath(new URL("../..", import.meta.url));
+    const outfile = given.outfile === undefined ? resolve(root, OUTFILE) : resolve(given.outfile);
+    await mkdir(dirname(outfile), { recursive: true });
+    // Stack traces name files from here, and paths below begin here.
+    process.chdir(root);
+    const files = JSON.stringify(await readBrowserFiles());
+    const replaced = { path: resolve(EMBEDDED_FILES), text: `export const embeddedFiles = ${files};` };
+    await compileExecutable({ entry: resolve(ENTRY), outfile, target: given.target, replaced });
+    return outfile;
+  },
 });

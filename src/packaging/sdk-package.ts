@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { readOptions } from "./read-options.ts";
+import { runBuild, UsageError } from "./build-command.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const OUTDIR = "dist/sdk";
@@ -23,7 +23,6 @@ const ELYSIA = "^1.4.0";
 const USAGE = `Usage: bun run build:sdk [--outdir <folder>]
   --outdir   where to, a folder that is empty or not there; ${OUTDIR} of this repository unless said, which is made anew
 `;
-const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
 const buildPackage = async (outdir: string): Promise<void> => {
   const compiled = await mkdtemp(join(tmpdir(), "prooftrail-sdk-build-"));
@@ -130,26 +129,15 @@ const isFree = async (folder: string): Promise<boolean> => {
   return (await readdir(folder)).length === 0;
 };
 
-const main = async (): Promise<number> => {
-  const given = readOptions({ outdir: { type: "string" } });
-  if (given instanceof Error) {
-    process.stderr.write(`${given.message}\n${USAGE}`);
-    return EXIT.usage;
-  }
-  const outdir = given.outdir === undefined ? join(ROOT, OUTDIR) : resolve(given.outdir);
-  if (given.outdir === undefined) await rm(outdir, { recursive: true, force: true });
-  else if (!(await isFree(outdir))) {
-    process.stderr.write(`${outdir} is not empty: name another folder.\n`);
-    return EXIT.usage;
-  }
-  await buildPackage(outdir);
-  process.stdout.write(`${outdir}\n`);
-  return EXIT.ok;
-};
-
-process.exitCode = await main().catch((error: unknown) => {
-  process.stderr.write(
-    `The package could not be built: ${error instanceof Error ? error.message : String(error)}\n`,
-  );
-  return EXIT.failed;
+await runBuild({
+  options: { outdir: { type: "string" } },
+  usage: USAGE,
+  what: "The package",
+  build: async (given) => {
+    const outdir = given.outdir === undefined ? join(ROOT, OUTDIR) : resolve(given.outdir);
+    if (given.outdir === undefined) await rm(outdir, { recursive: true, force: true });
+    else if (!(await isFree(outdir))) throw new UsageError(`${outdir} is not empty: name another folder.`);
+    await buildPackage(outdir);
+    return outdir;
+  },
 });
