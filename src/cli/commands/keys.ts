@@ -1,8 +1,5 @@
 /** `prooftrail keys …`: who may use the service. */
-import { open, rm } from "node:fs/promises";
-import { dirname } from "node:path";
 import { SCOPES } from "../../access/scopes.ts";
-import { syncFolderIfReadable } from "../../files/durable-file.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { Api } from "../api.ts";
@@ -11,24 +8,17 @@ import type { CommandGroup, CommandSpec, Input } from "../command.ts";
 import { confirm, YES_OPTION } from "../confirm.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { failure, reasonOf } from "../failure.ts";
-import { asRecord, type JsonRecord, shown } from "../json.ts";
-import { printAnswer, tableColumns, tableText } from "../output.ts";
+import { failure } from "../failure.ts";
+import { type JsonRecord, shown } from "../json.ts";
+import { openSave, printNewKey, SAVE_OPTION, scopesText } from "../new-key.ts";
+import { printAnswer, tableText } from "../output.ts";
 import { type Page, pages, printPagesAsJson } from "../pages.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
-import { type Column, detailLines } from "../table.ts";
+import type { Column } from "../table.ts";
 
 const COMMON = [...SERVICE_OPTIONS, jsonOption()];
 const rate = integerComplaint({ min: 1 });
-
-const SAVE_OPTION = {
-  flag: "--save",
-  value: "file",
-  description:
-    "write the new key to this file, which must not exist yet and only you can read, instead of showing it",
-  isFile: true,
-} as const;
 
 const create: CommandSpec = {
   name: "create",
@@ -123,102 +113,6 @@ const timeAfter = (now: Date, within: string): string => {
 
 /** RFC 3339 §1: years have four digits. */
 const YEAR_MAX = 9999;
-
-interface Saved extends AsyncDisposable {
-  readonly path: string | undefined;
-  write(text: string): Promise<void>;
-}
-
-/** Before the key is made: a key that cannot be kept would be lost. Ctrl-C has to come as Interrupted from here on, or it leaves the file. */
-const openSave = async (input: Input): Promise<Saved> => {
-  const path = input.text("--save");
-  if (path === undefined) return { path, write: async () => {}, [Symbol.asyncDispose]: async () => {} };
-  const cannot = (error: unknown): never => {
-    throw failure(
-      "unreadable_file",
-      `${path} cannot be made: ${reasonOf(error)}.`,
-      "Name a file that does not exist yet, in a folder that does and that you may write into.",
-    );
-  };
-  const file = await open(path, "wx", 0o600).catch(cannot);
-  const giveUp = async (): Promise<void> => {
-    await file.close();
-    await rm(path, { force: true });
-  };
-  // Else a power failure could take the name, and with it a key that nobody can see again.
-  await syncFolderIfReadable(dirname(path)).catch(async (error: unknown) => {
-    await giveUp();
-    cannot(error);
-  });
-  let isWritten = false;
-  return {
-    path,
-    write: async (text) => {
-      await file.writeFile(text);
-      await file.sync();
-      isWritten = true;
-    },
-    // Where no key was made the next try may have the name.
-    [Symbol.asyncDispose]: () => (isWritten ? file.close() : giveUp()),
-  };
-};
-
-const printNewKey = async (
-  context: Context,
-  input: Input,
-  parts: { readonly answer: { text: string; value: unknown }; readonly saved: Saved; readonly title: string },
-): Promise<void> => {
-  const { answer, saved, title } = parts;
-  const { path } = saved;
-  const data = asRecord(asRecord(answer.value)?.data) ?? {};
-  const { api_key: secret, previous, ...visible } = data;
-  if (path !== undefined)
-    await saved.write(`${shown(secret)}\n`).catch((error: unknown) => {
-      throw failure(
-        "unwritten_output",
-        `${path} cannot be written: ${reasonOf(error)}. The key ${shown(visible.id)} was made, and nobody can see its secret any more.`,
-        `Make space, make another, and revoke it: prooftrail keys revoke ${shown(visible.id)}`,
-      );
-    });
-  const old = asRecord(previous);
-  const json =
-    path === undefined
-      ? answer.text
-      : JSON.stringify({ data: { ...visible, ...(old && { previous }), saved_to: path } });
-  await printAnswer(context, input, {
-    json,
-    text: () =>
-      [
-        `${title}\n\n${detailLines(keyDetails(visible), tableColumns(context.out))}`,
-        ...(old
-          ? [`\nThe old key ${printable(shown(old.id))} works until ${printable(shown(old.grace_until))}.\n`]
-          : []),
-        path === undefined
-          ? `\nThis is the key. It is shown only now; keep it like a password:\n\n  ${printable(shown(secret))}\n`
-          : `\nIt is in ${printable(path)}, which only you can read: --key-file ${printable(path)}\n`,
-      ].join(""),
-  });
-};
-
-const keyDetails = (key: JsonRecord): readonly (readonly [string, string | undefined])[] => {
-  const limit = asRecord(key.rate_limit);
-  return [
-    ["id", shown(key.id)],
-    ["tenant", shown(key.tenant)],
-    ["name", key.name === undefined ? undefined : shown(key.name)],
-    ["scopes", scopesText(key)],
-    ["expires", key.expires_at === undefined ? "never" : shown(key.expires_at)],
-    ["limits", limit && rateText(limit)],
-  ];
-};
-
-const scopesText = ({ scopes }: JsonRecord): string => (Array.isArray(scopes) ? scopes.join(" ") : "");
-
-const rateText = ({ requests_per_second: requests, events_per_second: events }: JsonRecord): string =>
-  [
-    ...(requests === undefined ? [] : [`${shown(requests)} requests/s`]),
-    ...(events === undefined ? [] : [`${shown(events)} events/s`]),
-  ].join(", ");
 
 const list: CommandSpec = {
   name: "list",
