@@ -1,6 +1,7 @@
 /**
- * Every number that bounds something, with its unit in the name and its reason beside it; but for those of the SDK, of the command line and of how
- * projections run, which nobody else asks for, and which stand in limits.ts of their folders.
+ * Every number that bounds something and that a client, an operator or more than one module meets, with its unit in the name and its reason beside it; but for
+ * those of the SDK, of the command line and of how projections run, which nobody else asks for, and which stand in limits.ts of their folders. What bounds one
+ * step of one module, such as how long it rests between two tries, stands beside that step.
  * Not for settings an operator may change: those live in service/config.ts. What must hold between them is in limits.test.ts.
  */
 const KIB = 1024;
@@ -156,6 +157,8 @@ export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
 /** A duty that falls due within so many days is due soon. */
 export const DUE_SOON_DAYS = 7;
+/** Events that an entry of coverage names as evidence. */
+export const COVERAGE_EXAMPLES_MAX = 3;
 /** Rows of one answer of activity; more are refused with the advice to ask for less. */
 export const ACTIVITY_ROWS_MAX = 10_000;
 /** Transitions of duties are kept this long on their stream, within so many bytes. */

@@ -36,6 +36,7 @@ export interface ClientTimes {
   write(holder: string, kept: KeptTimes): Promise<TimesWrite>;
 }
 
+/** The limit is one of requests per minute, whichever minute it is (SPEC 8). */
 const WINDOW_MS = 60_000;
 
 /** Clients whose times this front end remembers, 800 bytes each: 8 MB. Of another they are read again. */

@@ -6,6 +6,7 @@ import type { Acknowledgement } from "./ack-inbox.ts";
 import { API_ERROR } from "./api-errors.ts";
 import type { AppendExchange } from "./append-exchange.ts";
 
+/** Before it is asked again what became of a message that is still being replicated. */
 const IN_PROCESS_WAIT_MS = 20;
 
 export const appendSingle = async (

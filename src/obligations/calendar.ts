@@ -145,6 +145,7 @@ const FIRST_ZONES = Date.UTC(1900, 0, 1);
  * day may be one off, in Tehran until 2022, in St John's and Goose Bay until 2011.
  */
 const offsets = new Map<string, Map<number, number>>();
+/** Hours of one zone; a year has 8760. */
 const OFFSETS_KEPT_MAX = 10_000;
 
 const askOffsetMs = (zone: string, instant: number): number => {

@@ -9,6 +9,7 @@ import { isZone } from "./calendar.ts";
 import type { Rules } from "./clocks.ts";
 import { DEADLINE_IDS, DEADLINES, DEADLINES_VERSION } from "./deadlines.ts";
 
+/** Ten years of days: a typo is refused, and no limit that a law knows is. */
 const LIMIT_COUNT_MAX = 3660;
 
 const LimitSchema = Type.Object(

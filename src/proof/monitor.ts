@@ -140,7 +140,9 @@ const createRests = (pause: MonitorDependencies["pause"], signal: AbortSignal) =
   };
 };
 
+/** Where there is nothing new, and where the view has to come further. */
 const REST_MS = 1000;
+/** After what could not be read. */
 const RETRY_MS = 5000;
 
 interface Watched {

@@ -1,14 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { KEPT_LEGAL_BASES_MAX } from "../../limits.ts";
+import { COVERAGE_EXAMPLES_MAX, KEPT_LEGAL_BASES_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { CANNOT_SHOW } from "../../obligations/duties.ts";
-import {
-  COVERAGE_STATES,
-  COVERAGE_WARNINGS,
-  coverageEntries,
-  EXAMPLES_MAX,
-} from "../../projections/coverage/entries.ts";
+import { COVERAGE_STATES, COVERAGE_WARNINGS, coverageEntries } from "../../projections/coverage/entries.ts";
 import { COVERAGE_FILTERS, COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts";
 import type { Condition } from "../../views/conditions.ts";
 import type { Guard } from "../guard.ts";
@@ -92,7 +87,7 @@ export const coverageSchema = Type.Object({
     },
   ),
   example_event_ids: Type.Array(Type.String(), {
-    maxItems: EXAMPLES_MAX,
+    maxItems: COVERAGE_EXAMPLES_MAX,
     description:
       "Events that are evidence, the newest first, among the newest decisions, duties and labels of the asset; none that has expired.",
   }),

@@ -230,6 +230,7 @@ const bundleBody = (
   return pagedBody({ next, closed, failed, keepOpen: context.keepOpen });
 };
 
+/** Enough to know it by. File systems take names of 255 bytes, with the tenant and the time. */
 const FILE_SUBJECT_CHARACTERS_MAX = 64;
 
 /** Names of assets and cases may hold anything; a file's name may not. */

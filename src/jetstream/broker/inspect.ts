@@ -15,6 +15,7 @@ export type Inspection =
   /** One line, to be read after the program's name. */
   | { readonly kind: "unusable"; readonly reason: string };
 
+/** What does not say its version in this time is no program to start. */
 const VERSION_MS_MAX = 5000;
 const LOADER_MISSING = "this machine lacks the loader or interpreter that it names";
 

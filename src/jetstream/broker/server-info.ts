@@ -6,6 +6,7 @@ export interface ServerInfo {
   readonly hasJetStream: boolean;
 }
 
+/** On loopback a server that lives says at once who it is. */
 const ANSWER_MS_MAX = 1000;
 const INFO_LINE = /^INFO (\{.*\})\s*\r\n/;
 

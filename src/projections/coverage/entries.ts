@@ -1,6 +1,7 @@
 /** What is answered of a duty: its counts, what they amount to, and where to look. */
 import { strict as assert } from "node:assert";
 import { timeKey } from "../../event/formats.ts";
+import { COVERAGE_EXAMPLES_MAX } from "../../limits.ts";
 import { auditedDates, BIAS_AUDIT, dateInNewYork, joinedDates } from "../../obligations/bias-audit.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { clauseOf } from "../../obligations/duties.ts";
@@ -19,8 +20,6 @@ export type CoverageState = (typeof COVERAGE_STATES)[number];
 
 export const COVERAGE_WARNINGS = ["unregistered_legal_basis"] as const;
 export type CoverageWarning = (typeof COVERAGE_WARNINGS)[number];
-
-export const EXAMPLES_MAX = 3;
 
 export interface CoverageEntry extends Omit<DutyCount, "tenant"> {
   /** In time of required; null where nothing is. */
@@ -60,7 +59,7 @@ const findExpiredAmong = async (
   found: readonly Found[],
 ): Promise<ReadonlySet<string>> => {
   const idsOf = ({ newest }: Found): readonly string[] => newest.map(({ eventId }) => eventId);
-  const shownOf = (each: Found): readonly string[] => idsOf(each).slice(0, EXAMPLES_MAX);
+  const shownOf = (each: Found): readonly string[] => idsOf(each).slice(0, COVERAGE_EXAMPLES_MAX);
   const expired = await findExpired(views, tenant, found.flatMap(shownOf));
   const lacking = found.filter((each) => shownOf(each).some((id) => expired.has(id)));
   return lacking.length === 0 ? expired : findExpired(views, tenant, lacking.flatMap(idsOf));
@@ -87,7 +86,7 @@ const coverageEntry = (
     state: stateOf(count, isStale),
     clause: clauseOf(deadlines, count.law, count.duty),
     last_evidence_at: last === undefined ? null : `${last.at}Z`,
-    example_event_ids: examples.slice(0, EXAMPLES_MAX),
+    example_event_ids: examples.slice(0, COVERAGE_EXAMPLES_MAX),
     // Kept, as a law may be new; and told, as it may be misspelt.
     warnings: isRegistered(count.law) ? [] : ["unregistered_legal_basis"],
   };

@@ -197,6 +197,7 @@ const remember = (walk: Walk, { line, record }: Taken, hash: Hash): void => {
   walk.newestMs = Math.max(walk.newestMs, receivedMs);
 };
 
+/** The first ones tell enough: of a clock that is wrong every record does. */
 const NOTES_MAX = 10;
 
 /** Whether it stands where it must, before anything is asked of what it says. */
