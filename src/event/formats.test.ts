@@ -195,7 +195,7 @@ test("lengths count code points, lone surrogates included", () => {
   );
 });
 
-test("hashes and legal bases", () => {
+test("a hash is sha256: and 64 hex digits, a legal basis a name in lower case of at most 64 characters", () => {
   expect(isSha256(`sha256:${"aB".repeat(32)}`)).toBe(true);
   expect(isSha256(`SHA256:${"ab".repeat(32)}`)).toBe(false);
   expect(isSha256(`sha256:${"ab".repeat(31)}`)).toBe(false);

@@ -36,7 +36,7 @@ describe("worked dates", () => {
     expect(found[deadline]?.dueAt).toBe(`${day}T21:59:59`);
   });
 
-  test("D9 CO-ADVERSE", () => {
+  test("D9 an adverse decision is to be explained within 30 days of Denver", () => {
     const made = fact(
       "d decision.automated_decision_made 2027-02-01T12:00:00Z",
       { outcome: "denied" },

@@ -157,7 +157,7 @@ describe("the published vectors of Certificate Transparency", () => {
   const LEFT = "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7";
   const RIGHT = "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4";
 
-  test("leaf hashes and roots", () => {
+  test("leaf hashes, and the roots of trees of every size, are those of the vectors", () => {
     expect(inputs.map((input) => hex(leafHash(input)))).toEqual(LEAVES);
     expect(ROOTS.map((_, size) => hex(rootOf(size, vectorHashOf)))).toEqual(ROOTS);
     expect(hex(EMPTY_ROOT)).toBe(ROOTS[0] ?? "");

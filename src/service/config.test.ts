@@ -141,7 +141,7 @@ test("a list of NATS servers has TLS for all of them or for none", () => {
     expect(readConfig({ NATS_URL: url }).kind).toBe("valid");
 });
 
-test("lists are taken apart", () => {
+test("a list in a setting is taken apart at its commas", () => {
   const result = readConfig({
     ROLES: "projector,api",
     EXTRA_EVENT_TYPES: "sdk.heartbeat,ping",

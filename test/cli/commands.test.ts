@@ -189,7 +189,7 @@ describe("the command line and the API know the same", () => {
     expect(parametersOf(STREAM_FILTER_OPTIONS)).toEqual(namesOf(STREAM_FILTER_PARAMETERS));
   });
 
-  test("facts of a classification", () => {
+  test("facts of a classification, but for those that are not read", () => {
     const facts = Object.keys(ClassificationRequest.properties).filter((name) => !(name in UNREAD_MEMBERS));
     expect(parametersOf(FACT_OPTIONS)).toEqual(facts.sort());
   });

@@ -34,7 +34,7 @@ const never5xx = async (
   if (answer.status !== 202) expect(answer.json.code).toBeString();
 };
 
-test("arbitrary bytes", async () => {
+test("arbitrary bytes are taken or refused with a code, and never a fault", async () => {
   const bytes = fc.uint8Array({ maxLength: 2000 }).map((array) => Uint8Array.from(array));
   await fc.assert(
     fc.asyncProperty(path, bytes, (target, body) => never5xx(target, body)),
@@ -42,7 +42,7 @@ test("arbitrary bytes", async () => {
   );
 });
 
-test("arbitrary JSON", async () => {
+test("so is arbitrary JSON", async () => {
   const text = fc.json({ maxDepth: 6, stringUnit: "binary" });
   await fc.assert(
     fc.asyncProperty(path, text, (target, body) => never5xx(target, body)),
@@ -77,7 +77,7 @@ const nearEvent = fc
   )
   .map(([event_id, event_type, changes]) => ({ ...event({ event_id, event_type }), ...changes }));
 
-test("events that are nearly right", async () => {
+test("so are events that are nearly right", async () => {
   await fc.assert(
     fc.asyncProperty(nearEvent, (body) => never5xx("/v1/events", JSON.stringify(body))),
     { numRuns: 300 },
@@ -99,7 +99,7 @@ test("a batch of such events: every index is accounted for", async () => {
   );
 });
 
-test("arbitrary header values", async () => {
+test("so are arbitrary values of headers", async () => {
   const value = fc.string({ unit: "grapheme-ascii", maxLength: 300 }).map((text) => text.trim());
   const name = fc.constantFrom(
     "idempotency-key",

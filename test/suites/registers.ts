@@ -70,7 +70,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       const times = rows.map(({ made_at }) => Date.parse(String(made_at)));
       expect(times).toEqual([...times].sort((one, other) => (order === "asc" ? one - other : other - one)));
     });
-    test("objections", async () =>
+    test("every objection is answered once, as it happened", async () =>
       expectSame(await all("/v1/registers/objections"), history.objections, "objection_id"));
     test("objections in one state, of one asset", async () => {
       const known = history.objections.filter(
@@ -80,18 +80,18 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       const path = "/v1/registers/objections?state=resolved&asset_id=asset_7_0";
       expectSame(await all(path, 2), known, "objection_id");
     });
-    test("incidents", async () =>
+    test("every incident is answered once, as it happened", async () =>
       expectSame(await all("/v1/registers/incidents"), history.incidents, "incident_id"));
-    test("notices, all and of one asset", async () => {
+    test("every notice is answered once, of all assets and of one", async () => {
       expectSame(await all("/v1/registers/transparency"), history.notices, "notice_id");
       const known = history.notices.filter(({ asset_id }) => asset_id === "asset_7_1");
       expectSame(await all("/v1/registers/transparency?asset_id=asset_7_1", 5), known, "notice_id");
     });
-    test("human reviews", async () =>
+    test("every human review is answered once, as it happened", async () =>
       expectSame(await all("/v1/registers/human-reviews"), history.reviews, "review_id"));
-    test("assessments", async () =>
+    test("every assessment is answered once, with its checklist", async () =>
       expectSame(await all("/v1/registers/assessments"), history.assessments, "assessment_id"));
-    test("models and the history of risk", async () => {
+    test("every version of a model, and every change of a tier, is answered once", async () => {
       const named = (model: { readonly asset_id?: unknown; readonly version?: unknown }) => ({
         ...model,
         name: `${model.asset_id} ${model.version}`,
@@ -193,7 +193,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expect(await idsOf("deadline=PIPA-EXPL&law=policy")).toEqual([]);
     });
 
-    test("a range of due times", async () => {
+    test("a range of due times holds its beginning and not its end", async () => {
       const [from, to] = ["2026-10-01T00:00:00Z", "2026-12-01T00:00:00Z"];
       const known = history.duties.filter(({ due_at }) => due_at >= from && due_at < to);
       expect(await all(`/v1/obligations?due_from=${from}&due_to=${to}`)).toHaveLength(known.length);
@@ -320,7 +320,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expectSame(rows, history.assets, "asset_id");
       expect(rows[0]).toMatchObject({ owner: "Risk team", domain: "finance_credit_evaluation" });
     });
-    test("filters", async () => {
+    test("assets of one tier are listed, and a tier that there is not is refused", async () => {
       const high = history.assets.filter(({ risk_tier }) => risk_tier === "high");
       expect(await all("/v1/assets?risk_tier=high")).toHaveLength(high.length);
       expect((await service.call("/v1/assets?risk_tier=huge")).status).toBe(400);
@@ -345,7 +345,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       const answer = await service.call(`/v1/assets/${asset?.asset_id}/timeline?asset_id=other`);
       expect(answer.json.errors[0].path).toBe("query:asset_id");
     });
-    test("coverage", async () => {
+    test("coverage of every asset has the figures that follow from what happened", async () => {
       const rows = (await all("/v1/coverage")).filter(({ asset_id }) =>
         String(asset_id).startsWith("asset_7_"),
       );
@@ -400,7 +400,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
   });
 
   describe("activity", () => {
-    test("counts by day, asset and type", async () => {
+    test("events are counted by day, asset and type", async () => {
       const { data } = await ask(
         "/v1/activity?group_by=start,asset_id,event_type&from=2026-01-01T00:00:00Z&to=2028-01-01T00:00:00Z",
       );
