@@ -49,7 +49,7 @@ export const evidence = async (
   return new Uint8Array(await response.arrayBuffer());
 };
 
-export const sourceOf = (bytes: Uint8Array): BundleSource => ({
+const sourceOf = (bytes: Uint8Array): BundleSource => ({
   size: bytes.length,
   read: async (from, to) => bytes.subarray(from, to),
 });

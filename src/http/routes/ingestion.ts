@@ -297,7 +297,7 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
 const batchOperation = (vocabulary: EventVocabulary): Operation => ({
   id: "sendBatch",
   tag: "Ingestion",
-  summary: "Send up to 1000 events",
+  summary: `Send up to ${BATCH_EVENTS_MAX} events`,
   description:
     "Each event has an outcome of its own: one that is not valid does not hurt the others. `accepted + rejected` is the number of events sent. Send again what is marked `retryable`; sending the whole batch again is safe too.",
   scope: "events:write",

@@ -216,7 +216,7 @@ const liveReview = (
   return { triggered, completed };
 };
 
-export const first = (...happened: readonly (Happened | undefined)[]): Happened | undefined =>
+const first = (...happened: readonly (Happened | undefined)[]): Happened | undefined =>
   happened.filter((each) => each !== undefined).sort((one, other) => one.at - other.at)[0];
 
 const liveObjection = (
