@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { connect, DebugEvents, ErrorCode, Events, type NatsConnection, NatsError, type Status } from "nats";
 import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createRepeatFilter } from "../telemetry/repeat-filter.ts";
 import { describeError } from "./api-errors.ts";
 import {
   BROKER_VERSION_FLOOR,
@@ -133,7 +134,8 @@ const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logg
     if (state === "lost")
       for (const reject of waiting) reject(new ConnectionLostError("the connection was lost"));
   };
-  const isNews = createRepeatFilter();
+  // Who lacks a right tries again every second, and says each time what of it was not done.
+  const isNews = createRepeatFilter(() => performance.now());
   const follow = async (): Promise<void> => {
     for await (const status of nats.status()) {
       if (status.type === Events.Disconnect) change("lost");
@@ -194,22 +196,6 @@ const errorOf = ({ data, permissionContext }: Status): string =>
   permissionContext
     ? `${data}: ${permissionContext.operation} ${permissionContext.subject} (this version needs what streams/permissions.ts allows)`
     : String(data);
-
-/** Who lacks a right tries again every second, and says each time what of it was not done. */
-const createRepeatFilter = (): ((detail: string) => boolean) => {
-  const toldAtMs = new Map<string, number>();
-  return (detail) => {
-    const nowMs = performance.now();
-    const before = toldAtMs.get(detail);
-    if (before !== undefined && nowMs - before < TOLD_AGAIN_MS) return false;
-    // Subjects may have names of events in them.
-    if (toldAtMs.size >= TOLD_MAX) toldAtMs.clear();
-    toldAtMs.set(detail, nowMs);
-    return true;
-  };
-};
-const TOLD_AGAIN_MS = 60_000;
-const TOLD_MAX = 100;
 
 const versionRefusal = (text: string): string | undefined => {
   const version = parseBrokerVersion(text);

@@ -22,6 +22,7 @@ import {
 } from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createRepeatFilter } from "../telemetry/repeat-filter.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 
@@ -55,8 +56,9 @@ export interface KeyWatchDependencies {
 
 /** Resolves when all values are in memory; throws LogUnavailableError where that takes too long. */
 export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promise<KeyWatch> => {
-  const { connection, logger } = dependencies;
+  const { connection, logger, elapsedMs } = dependencies;
   const closing = new AbortController();
+  const isNews = createRepeatFilter(elapsedMs);
   const memory = createKeyMemory(dependencies);
   const readLast = await createLastReader(connection.nats);
 
@@ -65,7 +67,8 @@ export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promis
       try {
         if (connection.isConnected()) await followOnce({ ...dependencies, memory, readLast }, closing.signal);
       } catch (error) {
-        logger.warn("the API keys are not being followed; trying again", { detail: describeError(error) });
+        const detail = describeError(error);
+        if (isNews(detail)) logger.warn("the API keys are not being followed; trying again", { detail });
       }
       await pause(RETRY_MS, closing.signal);
     }
