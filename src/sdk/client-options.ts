@@ -81,8 +81,11 @@ export interface ClientOptions extends EventOptions {
 
 /** The sandbox asks for no key, forgets after an hour, and takes 100 requests a minute, one event each. */
 export interface SandboxOptions extends EventOptions {
+  /** Where the service listens, such as `https://audit.example.com`. */
   readonly url: string;
+  /** In memory: nothing of it outlives the program. */
   readonly outbox?: OutboxInMemory;
+  /** Of one request, in milliseconds: 15,000 where it is not given. */
   readonly requestTimeoutMs?: number;
 }
 

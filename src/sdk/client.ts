@@ -32,7 +32,7 @@ import { LOG_ROUTE, SANDBOX_ROUTE } from "./single-send.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
- * `Extra` names the event types that the service admits beside the documented ones. Throws a TypeError or RangeError that names the option at fault, and
+ * A client that keeps what it captures in its outbox, and delivers it to the service in the background until it is closed. `Extra` names the event types that the service admits beside the documented ones. Throws a TypeError or RangeError that names the option at fault, and
  * what the file system says of a folder that cannot be written to.
  */
 export const createClient = <Extra extends string = never>(options: ClientOptions): Client<Extra> => {
@@ -57,7 +57,10 @@ export const createClient = <Extra extends string = never>(options: ClientOption
   });
 };
 
-/** Events of this client are nobody's evidence: the sandbox marks them so, and forgets them. */
+/**
+ * A client for the sandbox of a service, with an outbox in memory. Its events are nobody's evidence: the sandbox marks them so, and forgets them after an hour.
+ * Throws a TypeError or RangeError that names the option at fault.
+ */
 export const createSandboxClient = <Extra extends string = never>(options: SandboxOptions): Client<Extra> => {
   checkOptions(options, SANDBOX_OPTIONS);
   const service = {

@@ -9,6 +9,7 @@ import { attempt } from "./described-event.ts";
 import type { EventOf, JsonValue } from "./event.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
 
+/** Members of `metadata` that the GenAI conventions have attributes for. */
 export type GenAiMetadata = NonNullable<EventOf<"ai_inference">["metadata"]>;
 
 type Reads = (value: unknown) => JsonValue | undefined;
@@ -108,6 +109,7 @@ const STATUS_ERROR = 2;
 const milliseconds = ([seconds, nanoseconds]: HighResolutionTime): number =>
   seconds * 1000 + nanoseconds / 1e6;
 
+/** An `ai_inference` whose asset is still to be named. */
 export type GenAiEvent = Omit<EventOf<"ai_inference">, "asset_id">;
 
 /** The event of a call to a model, at the span's end. The name of a span stays out: it is the program's own text. */

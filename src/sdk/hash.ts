@@ -13,7 +13,7 @@ export const sha256: Hash = (identifier) => `sha256:${createHash("sha256").updat
 
 /**
  * HMAC-SHA-256 (RFC 2104) under a key of yours, of at least 16 bytes: without the key no identifier can be tried. Keep the key as long as the hashes
- * must be comparable, and use the same one in all services whose events speak of the same people.
+ * must be comparable, and use the same one in all services whose events speak of the same people. Throws a TypeError where the key is shorter.
  */
 export const keyedHash = (key: string | Uint8Array): Hash => {
   const bytes = typeof key === "string" ? new TextEncoder().encode(key) : Uint8Array.from(key);
